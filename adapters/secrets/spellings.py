@@ -168,6 +168,11 @@ def found(text: str, words: Iterable[str]) -> list[Span]:
     return united(spans)
 
 
+_HEAD = 8  # characters of a form that the walk looks for
+_FEW = 300
+"""Heads up to which a search for each form is quicker than a walk: those of two words or three."""
+
+
 class _Index:
     """Forms by how they begin: a text is walked once, however many there are."""
 
@@ -194,11 +199,6 @@ class _Index:
                 for form in by_head.get(text[at : at + _HEAD], ()):
                     if text.startswith(form, at):
                         yield layer.span_at_bottom(at, at + len(form))
-
-
-_HEAD = 8
-_FEW = 300
-"""Heads up to which a search for each form is quicker than a walk: those of two words or three."""
 
 
 @dataclass(frozen=True, slots=True)

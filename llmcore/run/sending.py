@@ -92,6 +92,7 @@ class Sending:
         reasoning_open: bool,
     ) -> None:
         self._adapter = adapter
+        self._may_be_deaf = not getattr(adapter, "heeds_cancellation", False)
         self._call = call
         self.tools = tools
         """What the reply may call."""
@@ -148,7 +149,7 @@ class Sending:
         return call_scrubber(self._call)
 
     async def _asked(self, awaitable: Awaitable[T]) -> T:
-        if not getattr(self._adapter, "heeds_cancellation", False):
+        if self._may_be_deaf:
             awaitable = leaving.bounded(awaitable, None, "the adapter")
         try:
             return await within(self._seconds_left(), awaitable)

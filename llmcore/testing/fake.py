@@ -71,7 +71,8 @@ class FakeModel:
     """A model that says what it is told to.
 
     `replies` are given in order, then `default`; with neither left a request is a `ConfigError` that says why the
-    request was made. A reply is a str, a `Message` of the assistant, an `Envelope`, a `Reply`, a provider's body (dict),
+    request was made. A reply is a str, a `Message` of the assistant, an `Envelope`, a `Reply`, a provider's body (dict; one that
+    tells of an error fails as it would on the wire),
     a list of stream chunks, an exception, or a callable of the request (sync or async) that gives one of these; anything
     else is a `ConfigError` at once. What a callable raises ends the run as it is, a failed assertion above all; only an
     `LLMCoreError` counts as the model's failure. `chunk_size`: characters a piece when streamed, None = in one piece.

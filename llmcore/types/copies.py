@@ -158,12 +158,8 @@ def made(kind: type[Model], **fields: Any) -> Model:
     for name, make in factories:
         if name not in fields:
             values[name] = make()
-    new = object.__new__(kind)
-    _set_fields(new, values)
-    _set_given(new, _given_names(kind, tuple(fields)) if kind in _SET_ONCE else {*fields})
-    _set_extra(new, None)
-    _set_private(new, None if private is None else _copied(private))
-    return new
+    given = _given_names(kind, tuple(fields)) if kind in _SET_ONCE else {*fields}
+    return filled(kind, values, given, None if private is None else _copied(private))
 
 
 @lru_cache(maxsize=1024)
@@ -206,15 +202,7 @@ def _frozen_copy(model: Model) -> Model:
         if value.__class__ not in _FLAT and (copied := _copied(value)) is not value:
             own = model.__dict__.copy() if own is None else own
             own[name] = copied
-    if own is None:
-        return model
-    private = model.__pydantic_private__
-    new = object.__new__(model.__class__)
-    _set_fields(new, own)
-    _set_given(new, model.__pydantic_fields_set__)
-    _set_extra(new, model.__pydantic_extra__)
-    _set_private(new, None if private is None else private.copy())
-    return new
+    return model if own is None else _built(model, own, frozenset())
 
 
 def _copied(value: Any) -> Any:

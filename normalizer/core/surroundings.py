@@ -132,7 +132,7 @@ class Standing:
     deep: bool = False
     """Indented like code; a bare form is shown if prose at the margin follows."""
     unannounced: bool = False
-    """Sentences stand before it, and the last of them does not announce it: sentences behind it make it a guess."""
+    """No sentence announces it: words behind it that talk of it make it a guess."""
 
     def decided(self) -> Standing:
         """What is left of it when the rest of its line has been looked at and what was opened before it."""

@@ -1,8 +1,8 @@
 """Calls that are read and not finished: what stands behind them decides whether they are guesses.
 
 Three places are decided by what follows. A call with words before it on its line is a guess if words follow it there; one
-within a sentence, if the sentence goes on; and one that stands behind sentences and that nothing announces, if the words behind
-it talk of it (`words_behind`). The line is over soon; the last is known when the reply is over.
+within a sentence, if the sentence goes on; and one that nothing announces, if the words behind it talk of it (`words_behind`).
+The line is over soon; the last is known when the reply is over.
 
 Listeners hear of calls in order, so a call waits for those before it.
 """

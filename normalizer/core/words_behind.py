@@ -1,6 +1,6 @@
 """What the words behind a call that nothing announces say of it: several sentences, a disclaimer, or one statement.
 
-Models that mean a call say little behind it: some words (`Let me know if you need more.`), or what they will do when they have its
+Models that mean a call say little behind it: some words (`It is on its way.`), or what they will do when they have its
 result (`I will tell you as soon as the bank answers.`). A text about a call talks of it: that it was not run, that it is an example,
 what it did, what is wrong with it. No list of phrases holds all that can be said of a call, but one holds what is said while one
 waits: so words that are neither few nor such a phrase make the call a guess. Few words do where nobody speaks or is spoken to,

@@ -47,9 +47,14 @@ async def test_thoughts_in_several_pieces_are_no_answer_and_no_call(pieces: tupl
     assert (result.content, result.envelope.reasoning, ran) == ("No.", f"I could:\n{CALL}", [])
 
 
-async def test_tags_of_thoughts_without_a_beginning_are_not_lost_in_silence() -> None:
+async def test_pieces_of_an_answer_are_joined() -> None:
     result = await asked(lines("The answer", " is 12.", done={"done": False, "created_at": "now"}), [])
     assert result.content == "The answer is 12."
+
+
+async def test_thoughts_without_an_opener_are_thoughts() -> None:
+    result = await asked(lines("I count. </think> ", "Seven."), [])
+    assert (result.content, result.envelope.reasoning) == ("Seven.", "I count. ")
 
 
 async def test_a_line_that_leaves_out_done_is_not_the_last() -> None:

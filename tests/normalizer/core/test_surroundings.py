@@ -335,7 +335,7 @@ _TALKED_OF = "GLM writes its calls in tags.\n\n{}\n\nThe tags hold JSON. That is
         ("{}\nEn cuanto responda la estación, te aviso de lo que dice.", CALL),
         ("{}\n请稍等片刻，查询完成后我会把结果告诉您。", CALL),
         ("{}\n少々お待ちください、結果が分かり次第お知らせいたします。", CALL),
-        ("{}\nLet me know if you need more.", CALL),  # few words
+        ("{}\nThe request is on its way.", CALL),  # few words
         ("{}\nOops, the other town.", GUESS),  # taken back
         ("{}\nDisregard the above.", GUESS),
         ("{}\nJe me suis trompé.", GUESS),

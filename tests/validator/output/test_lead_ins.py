@@ -216,7 +216,7 @@ def test_a_value_that_is_struck_out_is_none(form: str, strictness: Strictness) -
 @pytest.mark.parametrize(
     "words",
     [
-        "Let me know if you need more.", "No further changes are needed.", "Nothing else is wrong.", "No errors were found.",
+        "Tell me what else you want.", "No further changes are needed.", "Nothing else is wrong.", "No errors were found.",
         "Please let me know if this is wrong.", "I will revise it if you like.", "If that is wrong, tell me.", "Errors: none",
         "This should be what you need.", "It should be noted that a is 1.", "Sorry for the delay.", "Correction: none.",
         "- wrong keys were dropped", "False positives were removed.", "Do not hesitate to ask.", "Ignore this if you have it already.",
@@ -238,4 +238,4 @@ def test_what_closes_a_reply_takes_nothing_back(words: str) -> None:
 def test_a_number_of_the_prose_that_is_taken_back_is_none(text: str) -> None:
     with pytest.raises(OutputParseError):
         parse(text, int, strictness="lenient")
-    assert parse("I count 7.\n\nLet me know if you need more.", int, strictness="lenient") == 7
+    assert parse("I count 7.\n\nTell me what else you want.", int, strictness="lenient") == 7
