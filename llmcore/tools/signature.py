@@ -25,6 +25,7 @@ from llmcore.tools.docstrings import documentation
 from llmcore.types import JsonSchema, ToolDefinitionError
 from llmcore.types.annotations import fields_of_unpacked, usable
 from llmcore.types.copies import copied
+from llmcore.types.merged_keys import KeyCheck, Merged
 from llmcore.types.others_words import bounded
 
 __all__ = [
@@ -210,6 +211,10 @@ class SignatureSchema:
     def required(self) -> list[str]:
         return list(self.schema.get("required", []))
 
+    @functools.cached_property
+    def _keys(self) -> KeyCheck:
+        return KeyCheck(self._model.__pydantic_core_schema__)
+
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as the annotated types, by parameter name; what the model left out is left to the function's
         default.
@@ -220,6 +225,8 @@ class SignatureSchema:
             filled = self._model.model_validate(dict(arguments))
         except ValidationError as error:
             raise ArgumentsError(problems_of(error)) from None
+        if any(isinstance(each, (dict, list)) for each in arguments.values()):
+            refuse_lost_keys(self._keys, arguments, filled)
         given = filled.model_fields_set
         keywords = {
             name: getattr(filled, field)
@@ -235,6 +242,17 @@ def problems_of(error: ValidationError) -> list[str]:
     left_out = len(found) - _MAX_PROBLEMS
     more = [f"and {left_out} more"] if left_out > 0 else []
     return [bounded(_described(problem)) for problem in found[:_MAX_PROBLEMS]] + more
+
+
+def refuse_lost_keys(keys: KeyCheck, arguments: Mapping[str, Any], filled: Any) -> None:
+    """Raises `ArgumentsError` where the types have one key of what are several in the arguments: a value would be lost."""
+    if lost := keys.lost(dict(arguments), filled, _MAX_PROBLEMS):
+        raise ArgumentsError([bounded(f"{'.'.join(map(str, each.path)) or 'arguments'}: {_told_lost(each)}") for each in lost])
+
+
+def _told_lost(merged: Merged) -> str:
+    keys = ", ".join(map(repr, merged.keys[:_MAX_PROBLEMS]))
+    return f"{len(merged.keys)} keys of which the type makes {len(merged.left)}: {keys}; give keys that the type tells apart"
 
 
 def _described(problem: Mapping[str, Any]) -> str:

@@ -26,13 +26,22 @@ from llmcore.tools.given_schema import GivenSchema
 from llmcore.tools.options import GIVEN_WITH_A_SCHEMA, OptionsByName, Params, ToolOptions, checked, is_name
 from llmcore.tools.refusals import defined_in_a_class, is_method, refuse
 from llmcore.tools.schema_fragments import check_callables, is_dynamic, merge_fragments, resolve
-from llmcore.tools.signature import UNUSABLE, ArgumentsError, SignatureSchema, UnresolvedAnnotation, problems_of, schema_of_type
+from llmcore.tools.signature import (
+    UNUSABLE,
+    ArgumentsError,
+    SignatureSchema,
+    UnresolvedAnnotation,
+    problems_of,
+    refuse_lost_keys,
+    schema_of_type,
+)
 from llmcore.tools.summaries import summary_of
 from llmcore.types import ConfigError, JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.annotations import usable
 from llmcore.types.called import in_words, is_async
 from llmcore.types.copies import copied, updated
 from llmcore.types.locks import ForkSafeLock
+from llmcore.types.merged_keys import KeyCheck
 from llmcore.types.narrowing import is_object
 from llmcore.types.tools import check_definition
 from llmcore.types.wordings import meant
@@ -55,6 +64,7 @@ class _Compiled:
     schema: JsonSchema
     dynamic: bool
     adapter: TypeAdapter[Any] | None = None
+    keys: KeyCheck | None = None
 
 
 @in_words(only=("__init__", "renamed", "replacing"))
@@ -197,8 +207,8 @@ class Tool(Generic[P, R_co]):
         if self._given_schema is not None:
             return self._given_schema.keywords(arguments)
         compiled = self._compile()
-        if compiled.adapter is not None:
-            return {compiled.signature.names[0]: _validated(compiled.adapter, arguments)}
+        if compiled.adapter is not None and compiled.keys is not None:
+            return {compiled.signature.names[0]: _validated(compiled.adapter, compiled.keys, arguments)}
         return compiled.signature.bind({**self._declared_defaults, **arguments})
 
     @property
@@ -346,7 +356,7 @@ def _of_one_type(signature: SignatureSchema, kind: type[Any]) -> _Compiled:
     if schema.get("type") != "object" and "$ref" not in schema:
         raise ToolDefinitionError(f"tool {signature.name!r}: `params` must be a type with fields, not {kind.__name__}")
     schema.pop("title", None)
-    return _Compiled(signature, schema, dynamic=False, adapter=adapter)
+    return _Compiled(signature, schema, dynamic=False, adapter=adapter, keys=KeyCheck(adapter.core_schema))
 
 
 def _left_out(params: Mapping[str, Any] | None, required: Collection[str] | None) -> Callable[[str], bool]:
@@ -357,11 +367,13 @@ def _left_out(params: Mapping[str, Any] | None, required: Collection[str] | None
     return lambda name: name not in required and (params is None or name in params)
 
 
-def _validated(adapter: TypeAdapter[Any], arguments: Mapping[str, Any]) -> Any:
+def _validated(adapter: TypeAdapter[Any], keys: KeyCheck, arguments: Mapping[str, Any]) -> Any:
     try:
-        return adapter.validate_python(dict(arguments))
+        made = adapter.validate_python(dict(arguments))
     except ValidationError as error:
         raise ArgumentsError(problems_of(error)) from None
+    refuse_lost_keys(keys, arguments, made)
+    return made
 
 
 def _name_of(function: Callable[..., Any]) -> str:

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from llmcore import FakeModel, Orchestrator
 from llmcore.tools import RunContext, Tool, as_tool, tool
@@ -342,3 +342,36 @@ def test_bytes_as_a_parameter_are_the_texts() -> None:
         return len(data)
 
     assert as_tool(write).keywords({"data": "é"}) == {"data": "é".encode()}
+
+
+class Ids(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
+    by_id: dict[int, float] = Field(default={}, alias="byId")
+
+
+def rate(scores: dict[int, float], all_ids: list[Ids] | None = None) -> None: ...
+
+
+@tool(params=Ids)
+def rate_all(ids: Ids) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("called", "given", "said"),
+    [
+        (rate, {"scores": {"1": 1, "01": 2}}, "scores: 2 keys of which the type makes 1: '1', '01'"),
+        (rate, {"scores": {}, "all_ids": [{"byId": {"7": 1, "7.0": 2}}]}, "all_ids.0.byId: 2 keys of which the type makes 1"),
+        (rate, {"scores": {}, "all_ids": [{"byId": {}, "by_id": {"7": 1}}]}, "all_ids.0: 2 keys of which the type makes 1"),
+        (rate_all, {"byId": {"1": 1, "01": 2}}, "byId: 2 keys of which the type makes 1"),
+        (rate_all, {"byId": {"1": 1}, "by_id": {"1": 2}}, "arguments: 2 keys of which the type makes 1: 'byId', 'by_id'"),
+    ],
+)
+def test_keys_that_are_one_to_the_parameters_type_are_refused(called: Any, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ArgumentsError) as caught:
+        as_tool(called).keywords(given)
+    assert said in str(caught.value)
+
+
+def test_keys_that_differ_reach_the_function() -> None:
+    given = {"scores": {"1": 1, "02": 2}, "all_ids": [{"byId": {"7": 1}}]}
+    assert as_tool(rate).keywords(given) == {"scores": {1: 1.0, 2: 2.0}, "all_ids": [Ids(byId={7: 1.0})]}

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property, partial
-from itertools import islice
 from typing import Any, NamedTuple
 
 from cachetools import LRUCache
@@ -22,11 +21,11 @@ from pydantic_core import to_json
 from llmcore.types import CallerError, JsonSchema, ToolDefinitionError
 from llmcore.types.annotations import usable
 from llmcore.types.locks import ForkSafeLock
+from llmcore.types.merged_keys import KeyCheck, Merged, is_foreign, parts_of
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import exact_json, holds_floats
 from llmcore.types.others_words import bounded
 from llmcore.validator.coercion.aliases import names_left_out, schema_with_aliases, without_aliases
-from llmcore.validator.output.merged_keys import Merged, merged_keys
 from llmcore.validator.schema.compiled import CompiledSchema, compile_schema
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, cut, join_path, shown
 
@@ -36,9 +35,6 @@ _CACHED_TYPES = 512
 _MAX_SAID = 200
 """Characters of an error's message."""
 _MAX_KEYS = 5
-_NOT_READ = frozenset({"metadata", "serialization"})
-_KNOWN_CODE = frozenset({"builtins", "ipaddress", "pydantic", "pydantic_core"})
-"""Modules of functions that pydantic itself puts into its schemas, or that take no time."""
 
 _cache: LRUCache[Hashable, CompiledOutput] = LRUCache(_CACHED_TYPES)
 _lock = ForkSafeLock()
@@ -71,7 +67,7 @@ class CompiledOutput:
             return Finished(value)
         try:
             made = self._typed(value)
-            lost = list(islice(merged_keys(value, made, self.typed_dicts), MAX_PROBLEMS)) if self.may_merge_keys else []
+            lost = self._keys.lost(value, made, MAX_PROBLEMS)
             return Finished(None, [_merged(each) for each in lost]) if lost else Finished(made)
         except KeyboardInterrupt:
             raise
@@ -89,23 +85,13 @@ class CompiledOutput:
         return self.adapter is not None and _holds_decimal(self.adapter.core_schema)
 
     @cached_property
-    def may_merge_keys(self) -> bool:
-        """Does the type hold mappings, and no code of the caller's that may take entries out of them?"""
-        parts = [*self._core_parts()]
-        return any(map(_is_mapping, parts)) and not any(map(_changes_mappings, parts))
-
-    @cached_property
-    def typed_dicts(self) -> list[frozenset[str]]:
-        """The fields of each TypedDict in the type."""
-        return [frozenset(part["fields"]) for part in self._core_parts() if part.get("type") == "typed-dict"]
-
-    def _core_parts(self) -> Iterator[dict[str, Any]]:
-        return iter(()) if self.adapter is None else _parts(self.adapter.core_schema)
+    def _keys(self) -> KeyCheck:
+        return KeyCheck(None if self.adapter is None else self.adapter.core_schema)
 
     @cached_property
     def runs_code(self) -> bool:
         """Does the type run code of the caller's (validators, factories, `model_post_init`), which may take any time?"""
-        return self.adapter is not None and any(map(_runs_code, _parts(self.adapter.core_schema)))
+        return self.adapter is not None and any(map(_runs_code, parts_of(self.adapter.core_schema)))
 
     def strictly(self, value: Any) -> tuple[Any] | None:
         """A Python value as one of the type, if it is one without any conversion but that of its JSON form; else None.
@@ -149,22 +135,7 @@ def typed(adapter: TypeAdapter[Any], value: Any, *, holds_decimal: bool | None =
 
 def _holds_decimal(core_schema: object) -> bool:
     """Is a Decimal anywhere in pydantic's schema of a type?"""
-    return any(part.get("type") == "decimal" for part in _parts(core_schema))
-
-
-def _parts(core_schema: object) -> Iterator[dict[str, Any]]:
-    """Every object in pydantic's schema of a type, but for what only concerns the writing of values."""
-    waiting, seen = [core_schema], set[int]()
-    while waiting:
-        part = waiting.pop()
-        if id(part) in seen:
-            continue
-        seen.add(id(part))
-        if is_object(part):
-            yield part
-            waiting += (each for key, each in part.items() if key not in _NOT_READ)
-        elif is_list(part) or isinstance(part, tuple):
-            waiting += part
+    return any(part.get("type") == "decimal" for part in parts_of(core_schema))
 
 
 def _runs_code(part: dict[str, Any]) -> bool:
@@ -172,29 +143,10 @@ def _runs_code(part: dict[str, Any]) -> bool:
     if part.get("custom_init"):
         return True
     post_init, of = part.get("post_init"), part.get("cls")
-    if post_init and _is_foreign(getattr(of, post_init if isinstance(post_init, str) else "__post_init__", None)):
+    if post_init and is_foreign(getattr(of, post_init if isinstance(post_init, str) else "__post_init__", None)):
         return True
     functions = [part.get(key) for key in ("function", "default_factory", "discriminator", "missing")]
-    return any(callable(each) and _is_foreign(each) for each in functions)
-
-
-def _is_mapping(part: dict[str, Any]) -> bool:
-    return part.get("type") == "dict"
-
-
-def _changes_mappings(part: dict[str, Any]) -> bool:
-    """Does this part of a type's schema hand values with a mapping in them to a function of the caller's?"""
-    function = part.get("function")
-    called = function.get("function") if is_object(function) else function
-    runs = part.get("post_init") or part.get("custom_init") or (callable(called) and _is_foreign(called))
-    return bool(runs) and any(map(_is_mapping, _parts(part.get("schema"))))
-
-
-def _is_foreign(function: object) -> bool:
-    while isinstance(function, partial):
-        function = function.func
-    owner = getattr(function, "__objclass__", function)  # a method of a built-in class tells no module
-    return str(getattr(owner, "__module__", "")).partition(".")[0] not in _KNOWN_CODE
+    return any(callable(each) and is_foreign(each) for each in functions)
 
 
 def _as_it_is(value: Any) -> Any:

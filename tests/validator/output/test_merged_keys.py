@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 import pytest
-from pydantic import AfterValidator, BaseModel, Field, RootModel, StringConstraints
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, RootModel, StringConstraints
 from typing_extensions import TypedDict
 
 from llmcore.types import OutputParseError
@@ -77,3 +77,27 @@ def test_a_validator_of_the_types_own_may_take_entries_out() -> None:
         return {key: value for key, value in given.items() if value > 0}
 
     assert parse('{"1": 0, "2": 1}', Annotated[dict[int, int], AfterValidator(positive)]) == {2: 1}
+
+
+class ByTwoNames(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
+    a: int = Field(alias="x")
+
+
+class OneOfTwo(BaseModel):
+    a: int = Field(validation_alias=AliasChoices("x", "y"))
+
+
+class Keeping(OneOfTwo):
+    model_config = ConfigDict(extra="allow")
+
+
+@pytest.mark.parametrize(("text", "output_type"), [('{"a": 2, "x": 1}', ByTwoNames), ('{"y": 2, "x": 1}', OneOfTwo)])
+def test_two_values_of_one_field_are_refused(text: str, output_type: Any) -> None:
+    with pytest.raises(OutputParseError, match="2 keys of which the type makes 1"):
+        parse(text, output_type)
+
+
+def test_a_value_that_is_kept_or_said_twice_is_not_lost() -> None:
+    assert parse('{"a": 1, "x": 1}', ByTwoNames).a == 1
+    assert parse('{"y": 2, "x": 1}', Keeping).model_extra == {"y": 2}
