@@ -22,7 +22,7 @@ from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, settle, skip_space
 from llmcore.normalizer.core.surroundings import is_closed
-from llmcore.normalizer.core.words import CALL_FENCES, COLONS, STRAY_CLOSERS
+from llmcore.normalizer.core.words import CALL_FENCES, COLONS, OWN_SIGNS, STRAY_CLOSERS
 
 __all__ = ["back_ticks", "fence_behind_opener", "holds_closer", "tildes", "without_code"]
 
@@ -77,8 +77,8 @@ _CLOSER_BLANKS = 64  # that may stand before a closer and belong to it
 _LONGEST_CLOSER = 640  # what a closer matches, and what it looks at behind
 _SIGNS = 8  # of the end of the text, in which a closer may begin
 _SPACE = re.compile(r"\s*")
-_MARKUP = re.compile(r"\s*(?:[<◁\]]|\[[A-Z_]{4,}\])")
-_NOT_A_CALL = re.compile(r"\s*(?:(?!- \w)[^\s{\[\]<'\"\w>(]|//|#|/\*)")
+_MARKUP = re.compile(rf"\s*(?:[<{OWN_SIGNS}\]]|\[[A-Z_]{{4,}}\])")
+_NOT_A_CALL = re.compile(rf"\s*(?:(?!- \w)[^\s{{\[\]<{OWN_SIGNS}'\"\w>(]|//|#|/\*)")
 
 
 class Fence:

@@ -23,12 +23,13 @@ from llmcore.normalizer.calls.call_objects import PARALLEL
 from llmcore.normalizer.core.names import is_known, name_start, peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, match_within, settle, skip_space
-from llmcore.normalizer.core.words import BEFORE_BARE
+from llmcore.normalizer.core.words import BEFORE_BARE, OWN_SIGNS
 
 __all__ = ["HANDLERS", "settled_text", "without_sign"]
 
 _REACH = 512
-_SIGNS = 8  # of the end of the text, in which a sign may begin a marker
+_SIGNS = 8  # of the end of the text, in which a sign may begin a marker:
+_MAY_BEGIN = ("]", *OWN_SIGNS)
 _PYTHON_HEAD = re.compile(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\(")
 _PYTHON_MAYBE = re.compile(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\Z")
 _NOTHING = re.compile(r"(?:(?:None|null)\s{0,16}+)?\]")
@@ -60,10 +61,10 @@ def settled_text(reading: Reading, length: int) -> int:
 def without_sign(reading: Reading, length: int) -> int:
     """`length`, less a sign at the text's end that may begin a marker."""
     text = reading.src.text
-    if text[length - 1 : length] not in ("]", "◁"):
+    if text[length - 1 : length] not in _MAY_BEGIN:
         return length
     tail = text[max(reading.done, length - _SIGNS) : length]
-    return length - len(tail) + len(tail.rstrip("]◁"))
+    return length - len(tail) + len(tail.rstrip("".join(_MAY_BEGIN)))
 
 
 @lru_cache(maxsize=4096)

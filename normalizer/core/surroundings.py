@@ -20,6 +20,7 @@ from typing import Literal
 from llmcore.normalizer.core.lead_ins import LeadIn, announces, answers, kind_of, sentence_before
 from llmcore.normalizer.core.lines_of_code import in_line_of_code
 from llmcore.normalizer.core.source import Source, Steps
+from llmcore.normalizer.core.words import OWN_SIGNS
 
 __all__ = [
     "MARKS",
@@ -40,7 +41,7 @@ __all__ = [
 ]
 
 Form = Literal["token", "tag", "bare"]
-_TOKENS = ("<|", "<｜", "<‖", "]<]", "[TOOL_CALLS]", "◁")
+_TOKENS = ("<|", "<｜", "<‖", "]<]", "[TOOL_CALLS]", *OWN_SIGNS)
 _WORD = re.compile(r"\w")
 _RUN_OF_LETTERS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _PARAGRAPH = 2048
@@ -98,7 +99,7 @@ _INDENT = re.compile(r"[ \t]*")
 _CLOSING_MARK = {mark: re.compile(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}(?:\w|\Z)|\Z)") for mark in "\"'’"}
 _LONGEST_CLOSER = 16
 _DEEP = 4
-MARKS = frozenset("<[]◁")
+MARKS = frozenset(f"<[]{OWN_SIGNS}")
 """What markers begin with."""
 _REST_OF_LINE = 256
 _LINE = 512  # characters of the lines above that are looked at

@@ -9,6 +9,7 @@ __all__ = [
     "HTML_NAMES",
     "ID_KEYS",
     "NAMING",
+    "OWN_SIGNS",
     "PROMPTED_TAGS",
     "STRAY_CLOSERS",
     "TURN_TOKENS",
@@ -20,6 +21,8 @@ BEFORE_BARE = frozenset((*COLONS, *" \t\r\n\"'`*>_;“„‘‚”»›«‹「�
 """What may stand directly before a bare form (`;` ends an escaped tag, `&gt;`); after anything else a bracket
 belongs to what it stands in."""
 
+OWN_SIGNS = "◁✿"
+"""What markers begin with that are no brackets: Kimi's reasoning, Qwen-Agent's calls."""
 TURN_TOKENS = (
     "</s>",
     "<|im_end|>",

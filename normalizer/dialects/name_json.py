@@ -13,6 +13,7 @@ from llmcore.normalizer.core.names import name_start, peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
 from llmcore.normalizer.core.source import Steps, name_then, search, skip_space, starts
+from llmcore.normalizer.core.words import COLONS
 
 __all__ = ["DIALECTS", "function_follows"]
 
@@ -25,6 +26,9 @@ _FUNCTION_HEAD = re.compile(r"[\s\"']*+([^\s<>={}(\"']{1,256}+)[\s\"']*+(?:>\s*+
 _FUNCTION_MAYBE = re.compile(r"[\s\"']*+[^\s<>={}(\"']{0,256}+[\s\"']*+(?:>|=|\(|>\s*+\()?\s*+\Z")
 _SOLAR_FIELD = re.compile(r"<\|tool_call:(name|args|end|begin)\|>")
 _LAGUNA_HEAD = re.compile(r"\s*([^\s<>{}]{1,256})\s*(?=\{)")
+_COLON = "".join(COLONS)
+_FLOWER_HEAD = re.compile(rf"\s*+[{_COLON}]?\s*+([^\s✿{_COLON}{{}}]{{1,256}})\s*+✿ARGS✿[ \t]*+[{_COLON}]?\s*+(?=([{{✿])?)")
+_FLOWER_MAYBE = re.compile(rf"\s*+[{_COLON}]?\s*+[^\s✿{_COLON}{{}}]{{0,256}}+\s*+(?:✿(?:A(?:R(?:GS?)?)?)?)?\Z")
 _TAGGED_OPENERS = ("<function>", "<tool_call>", "<invoke>", "<tool_use>", "<tool>")
 _HEAD = 340  # within which the name and the arguments' brace must stand
 
@@ -64,14 +68,16 @@ def _mistral_v11(reading: Reading, at: int, body: int) -> Steps[bool]:
     return False
 
 
-def _without_arguments(reading: Reading, at: int, start: int, name: str, identity: str, *, cut: bool = False) -> bool:
-    """A name and no `[ARGS]`: a call of a tool that needs none. At the end of a text the rest may have been cut off."""
+def _without_arguments(
+    reading: Reading, at: int, start: int, name: str, identity: str, *, cut: bool = False, dialect: str = "mistral_v11"
+) -> bool:
+    """A name and no arguments: a call of a tool that needs none. At the end of a text the rest may have been cut off."""
     known = peel(name, reading.tools)
     if known is None and reading.tools is not None:
         return False
     tool = reading.tool(name)
     cut = cut or (start >= len(reading.src.text) and (reading.ended_by_length or (tool is not None and bool(tool.required))))
-    reading.end(reading.begin(at, name, "mistral_v11", identity), start, {}, "", complete=not cut)
+    reading.end(reading.begin(at, name, dialect, identity), start, {}, "", complete=not cut)
     return True
 
 
@@ -136,6 +142,28 @@ def _laguna(reading: Reading, at: int, body: int) -> Steps[bool]:
     return (yield from named_call(reading, at, name, head.end(), "laguna_name_line", ("</tool_call>",)))
 
 
+def _qwen_agent(reading: Reading, at: int, body: int) -> Steps[bool]:
+    head = _FLOWER_HEAD.match(reading.src.text, body, body + _HEAD)
+    while head is not None and head.end() == len(reading.src.text) and not reading.src.final:
+        yield None
+        head = _FLOWER_HEAD.match(reading.src.text, body, body + _HEAD)
+    if head is None:
+        return False
+    name, start = head[1], head.end()
+    if head[2] == "{":
+        return (yield from named_call(reading, at, name, start, "qwen_agent", ()))
+    if head[2] is None and start < len(reading.src.text):
+        return False
+    return _without_arguments(reading, at, start, name, "", dialect="qwen_agent")
+
+
+def _flower_follows(text: str, at: int, final: bool) -> bool | None:
+    """A name, and the marker of its arguments."""
+    if _FLOWER_HEAD.match(text, at, at + _HEAD):
+        return True
+    return None if not final and len(text) - at < _HEAD and _FLOWER_MAYBE.match(text, at) else False
+
+
 def _write_v11(calls: Calls) -> str:
     return "".join(f"[TOOL_CALLS]{name}[ARGS]{as_json(given)}" for name, given in calls)
 
@@ -149,6 +177,10 @@ def _write_solar(calls: Calls) -> str:
         f"<|tool_call:begin|>call_{n}<|tool_call:name|>{name}<|tool_call:args|>{as_json(given)}<|tool_call:end|>"
         for n, (name, given) in enumerate(calls)
     )
+
+
+def _write_qwen_agent(calls: Calls) -> str:
+    return "\n".join(f"✿FUNCTION✿: {name}\n✿ARGS✿: {as_json(given)}" for name, given in calls)
 
 
 def _write_laguna(calls: Calls) -> str:
@@ -185,5 +217,11 @@ DIALECTS: tuple[Dialect, ...] = (
         "Poolside Laguna, drifting GLM",
         _write_laguna,
         (call_marker("laguna_name_line", _laguna, "<tool_call>", follows=name_then("{")),),
+    ),
+    Dialect(
+        "qwen_agent",
+        "Qwen2 and Qwen2.5 under Qwen-Agent's prompt",
+        _write_qwen_agent,
+        (call_marker("qwen_agent", _qwen_agent, "✿FUNCTION✿", follows=_flower_follows),),
     ),
 )

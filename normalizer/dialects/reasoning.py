@@ -15,6 +15,7 @@ from typing import NamedTuple
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
 from llmcore.normalizer.core.source import Skim, Steps, search, skip_space
+from llmcore.normalizer.core.words import OWN_SIGNS
 from llmcore.types.envelope import SegmentKind
 
 __all__ = ["ANY_CLOSER", "MARKERS", "PAIRS", "Block", "flow", "reasoning_reader", "sealed", "think", "whole_block"]
@@ -49,7 +50,7 @@ _OVERLAP = 80
 _HELD_SPACE = 64  # white space before a marker is markup; so much of it waits for one
 
 ANY_CLOSER = re.compile("|".join([*map(re.escape, _LONE), _SUFFIXED_CLOSER, re.escape("<channel|>")]))
-_SIGN = re.compile(r"<|\[|◁|\](?=<|\Z)")
+_SIGN = re.compile(rf"<|\[|[{OWN_SIGNS}]|\](?=<|\Z)")
 """What a marker may begin with."""
 
 

@@ -9,7 +9,7 @@ from llmcore.normalizer.bodies.sections import closer_after_markup
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
 from llmcore.normalizer.core.source import Steps, search, skip_space
-from llmcore.normalizer.core.words import TURN_TOKENS
+from llmcore.normalizer.core.words import COLONS, TURN_TOKENS
 
 __all__ = ["MARKERS"]
 
@@ -67,6 +67,32 @@ def _span(closer: str, kind: str) -> Reader:
     return read
 
 
+_RETURN = re.compile("✿RETURN✿")
+_RESULT_LABEL = re.compile(rf"[ \t]*+[{''.join(COLONS)}]?\s*+\Z")
+
+
+def _flower_result(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`✿RESULT✿`, which ends a turn of Qwen-Agent's, or a result that the model made up, to `✿RETURN✿`."""
+    match = yield from search(reading.src, _RETURN, body, len(_RETURN.pattern))
+    if match is None and _RESULT_LABEL.match(reading.src.text, body) is None:
+        return False
+    reading.text(at)
+    reading.markup(len(reading.src.text) if match is None else match.start())
+    if match is not None:
+        reading.result_follows()
+    return True
+
+
+def _flower_return(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """`✿RETURN✿: `, before the answer."""
+    end = yield from skip_space(reading.src, body)
+    if reading.src.text[end : end + 1] in COLONS:
+        end = yield from skip_space(reading.src, end + 1)
+    reading.text(at)
+    reading.markup(end)
+    return True
+
+
 def _answer(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<answer>` and `<response>` are dropped where they begin the answer, their closers with them."""
     if reading.says_anything() or not reading.blank_before(at):
@@ -112,6 +138,8 @@ MARKERS = (
     Marker(_span("</tool_response>", "content"), ("<tool_response>",)),
     Marker(_span("<tool_response|>", "content"), ("<|tool_response>",)),
     Marker(_span("</observation>", "content"), ("<observation>",)),
+    Marker(_flower_result, ("✿RESULT✿",)),
+    Marker(_flower_return, ("✿RETURN✿",)),
     Marker(_span("</tools>", "content"), ("<tools>",)),
     Marker(_span("<|tool_list_end|>", "content"), ("<|tool_list_start|>",)),
     Marker(_span("</available_tools>", "content"), ("<available_tools>",)),

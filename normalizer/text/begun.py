@@ -18,7 +18,8 @@ from llmcore.normalizer.calls.call_objects import CALL_KEYS
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import MarkerTable
-from llmcore.normalizer.core.words import CALL_FENCES, STRAY_CLOSERS
+from llmcore.normalizer.core.surroundings import MARKS
+from llmcore.normalizer.core.words import CALL_FENCES, OWN_SIGNS, STRAY_CLOSERS
 from llmcore.normalizer.dialects import registry
 
 __all__ = ["begun_call", "ends_in_opener", "is_prose", "may_end_in_call"]
@@ -283,7 +284,7 @@ def _cut_opener(reading: Reading, table: MarkerTable) -> int:
     text, done = reading.src.text, reading.done
     start = max(done, len(text) - _PARTIAL)
     tags = [f"<{name}>" for name in reading.names or ()]
-    for found in re.finditer(r"[<\[\]◁`]|\bf", text[start:]):
+    for found in re.finditer(rf"[<\[\]{OWN_SIGNS}`]|\bf", text[start:]):
         at = start + found.start()
         begun = text[at:].rstrip()
         behind = _behind_markup(reading, at)
@@ -301,7 +302,7 @@ def _cut_opener(reading: Reading, table: MarkerTable) -> int:
 
 def _is_sure(reading: Reading, table: MarkerTable, begun: str, tags: list[str]) -> bool:
     openers = [*table.literals, *tags]
-    if len(begun) > 1 and begun[0] in "<[]◁" and (_SIGN.search(begun) or (reading.ended_by_length and len(begun) >= _SHORT)):
+    if len(begun) > 1 and begun[0] in MARKS and (_SIGN.search(begun) or (reading.ended_by_length and len(begun) >= _SHORT)):
         return True
     return any(one.startswith(begun) and len(begun) >= _SURE * len(one) for one in openers)
 

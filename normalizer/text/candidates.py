@@ -20,11 +20,11 @@ from llmcore.normalizer.bare.labelled_lines import is_label
 from llmcore.normalizer.core.names import NEVER_LAST, name_line, named_in_tag
 from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.core.source import Source
-from llmcore.normalizer.core.words import BEFORE_BARE, TURN_TOKENS
+from llmcore.normalizer.core.words import BEFORE_BARE, OWN_SIGNS, TURN_TOKENS
 
 __all__ = ["Candidates", "Names", "Signs", "names_of", "signs_of"]
 
-_BY_FREQUENCY = "`<[{(]◁=~A:"  # what markup is most often made of comes first
+_BY_FREQUENCY = f"`<[{{(]{OWN_SIGNS}=~A:"  # what markup is most often made of comes first
 _FARTHEST = 64  # no expression for markers looks farther than so many characters,
 _FARTHEST_OF_ALL = 1024  # and none at all than so many
 _NEAR = 128
@@ -63,7 +63,7 @@ class Signs:
             "(": rf"\((?<=[{ends}]\()",
             "A": "A(?=ction:)",
             "]": rf"\](?={_begun(table.beginnings, ']')})",
-            "◁": rf"◁(?={_begun(table.beginnings, '◁')})",
+            **{one: rf"{one}(?={_begun(table.beginnings, one)})" for one in OWN_SIGNS},
             "=": "=(?<=to=)",
             ":": ":(?<=(?:ool|ame|ion|all|lls):)",
         }
@@ -71,7 +71,7 @@ class Signs:
         self.any_headed = re.compile("|".join({**signs, "{": r"\{"}.values()))
         """After the header `to=NAME` anything may stand before a brace."""
         opener = rf"\[(?={brackets})"
-        self.markers = re.compile("|".join([signs["<"], opener, signs["]"], signs["◁"], signs["`"], signs["~"]]))
+        self.markers = re.compile("|".join([signs["<"], opener, *(signs[one] for one in ["]", *OWN_SIGNS, "`", "~"])]))
         self._by_character = [(one, re.compile(signs[one])) for one in _BY_FREQUENCY]
 
     def first(self, text: str, position: int, names: Names) -> int:

@@ -28,6 +28,7 @@ from llmcore.normalizer.core.surroundings import (
     is_remark,
     sentence_goes_on,
 )
+from llmcore.normalizer.core.words import OWN_SIGNS
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.text.begun import begun_call, ends_in_opener
 from llmcore.normalizer.text.candidates import Candidates
@@ -46,12 +47,12 @@ _WORD_OPENER = "Action:"  # the one trigger that is a word,
 _OVERLAP = len(_WORD_OPENER) - 1  # and the text's end in which it may have begun
 _OPEN = ("[", "{")
 _CODE = ("`", "~")
-_PROSE = re.compile(r"[^`~<[{(\]◁=A:\n]*+").fullmatch  # with the others candidates begin, or "Action:" ends, or a new line begins
-_MARKLESS = re.compile(r"[^`~<[\]◁]*+").fullmatch  # without what markers and code begin with
+_PROSE = re.compile(rf"[^`~<[{{(\]{OWN_SIGNS}=A:\n]*+").fullmatch  # no candidate begins, no "Action:" ends, no line does
+_MARKLESS = re.compile(rf"[^`~<[\]{OWN_SIGNS}]*+").fullmatch  # without what markers and code begin with
 _FARTHEST = 256  # that a line goes on behind a call without words
 _IN_VAIN = 64
 """So often a shape is asked for in vain: in a flood of openers each would be asked for its closer up to the text's end."""
-_HELD = ("]", "◁")  # with which a marker may begin that more text must tell
+_HELD = ("]", *OWN_SIGNS)  # with which a marker may begin that more text must tell
 
 
 class Walk:
