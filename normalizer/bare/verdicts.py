@@ -17,7 +17,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.showing import shown_behind
 from llmcore.normalizer.core.source import Steps, past, skip_space
-from llmcore.normalizer.core.surroundings import PLAIN, Standing, is_closed, sentence_goes_on
+from llmcore.normalizer.core.surroundings import CERTAIN, Standing, is_closed, sentence_goes_on
 from llmcore.normalizer.core.words import COLONS, TURN_TOKENS
 from llmcore.types.envelope import Repair
 
@@ -202,7 +202,7 @@ def mid_line(reading: Reading, begin: int, end: int) -> Steps[str]:
 def only_shown(reading: Reading, begin: int, end: int) -> Steps[str | None]:
     """Why a call at `begin:end` is only shown where it stands, or None. One that may be meant is a guess from here on."""
     standing = reading.standing_at(begin, "bare")
-    if standing is PLAIN:
+    if standing is CERTAIN:
         return None
     if shown := (yield from shown_behind(reading, standing, end)):
         return shown

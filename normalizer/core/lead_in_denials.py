@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ACTION", "CONDITION", "DESCRIBED", "NOT_FORBIDDEN", "PROHIBITION", "REFUSAL", "Row"]
+__all__ = ["ACTION", "CONDITION", "DESCRIBED", "NOT_FORBIDDEN", "NOT_YET", "PROHIBITION", "REFUSAL", "Row"]
 
 
 class Row(NamedTuple):
@@ -176,6 +176,20 @@ REFUSAL: dict[str, Row] = {
     ),
 }
 """The speaker says that the call shown is not made: whoever writes it all the same is asked."""
+_STEPS_ZH = r"(?:执行|调用|运行|发|提交|下单|预订|取消|操作|动)"
+NOT_YET: dict[str, Row] = {
+    "en": Row("yet", r"\b(?:not|\w+n['’]t|nothing)\b[^,;:.]{0,40}\byet\b"),
+    "de": Row("nich", r"\bnoch\s+nichts?\b"),
+    "fr": Row("pas rien", r"\b(?:pas|rien)\s+encore\b|\bencore\s+(?:pas|rien)\b"),
+    "es": Row("aún toda", r"\b(?:aún|todavía)\s+no\b"),
+    "pt": Row("aind", r"\bainda\s+não\b"),
+    "it": Row("anco", r"\b(?:non\s+ancora|ancora\s+non|non\s+\w+\s+ancora)\b"),
+    "ru": Row("не", r"\b(?:пока|ещё|еще)\s+(?:\w+\s+)?не\b"),
+    "zh": Row("", rf"(?:暂时?|先|还|尚|目前|仍)(?:不|没有?|未)[^，。,;；]{{0,4}}?{_STEPS_ZH}"),
+    "ja": Row("", r"まだ[^、。]{0,16}(?:ません|ない)"),
+    "ko": Row("", r"아직[^.,]{0,16}(?:않|못|안\s)"),
+}
+"""It is not done yet: behind such words and a colon a call is shown (`Drafted, and not sent yet:`)."""
 CONDITION: dict[str, Row] = {
     "en": Row(
         "agre conf appr cons perm allo acce give want like wish pref okay ok fine obje happ say answ repl type clic pres",

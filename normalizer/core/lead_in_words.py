@@ -40,7 +40,7 @@ ANNOUNCEMENT: dict[str, str] = {
     "ko": r"(?P<ko>[^.,]{0,24})(?:겠습니다|할게요|볼게요)",
 }
 SHOWING = re.compile(
-    r"\b(?:show|give|explain|illustrat|describ|writ|demonstrat|quot|walk|sketch|outlin|point\s+out|wait|ask\b|let\s+you|leav|decid|warn|insist|remind|refus|declin|grade|correct|translat|summari[sz]|"
+    r"\b(?:show|give|explain|illustrat|describ|writ|demonstrat|quot|walk|sketch|outlin|point\s+out|wait|ask\b|let\s+you|leav|decid|warn|insist|remind|refus|declin|grade|correct|translat|summari[sz]|comment|coment|kommentier|annot|refrain|verzicht|unterlass|renonc|renunci|rinunc|"
     r"warn|bitt|zeig|schreib|erklär|beschreib|erläuter|veranschaulich|skizzier|montr|expliqu|décri|illustr|donn|present|"
     r"mostr|muestr|explic|describ|ilustr|ejemplific|покаж|показ|объясн|опи[сш]|привед|приведу|продемонстр)"
     r"|\b(?:pri[eo]|suppli|прош|предупрежд|wart|frag|attend|esper|pregunt|demand|корректир|жд)|展示|说明|お願い|記述|表記|부탁|解释|举|演示|介绍|描述|示す|説明|紹介|示し|出力|挙げ|書き|確認させ|お待ち|보여|설명",

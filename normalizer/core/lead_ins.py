@@ -24,6 +24,7 @@ from llmcore.normalizer.core import lead_in_statements as statements
 from llmcore.normalizer.core import lead_in_words as words
 from llmcore.normalizer.core.impersonal import leads_in
 from llmcore.normalizer.core.lines_of_code import is_stamped
+from llmcore.normalizer.core.words import COLONS
 
 __all__ = ["LeadIn", "announces", "answers", "kind_of", "sentence_before"]
 
@@ -60,6 +61,7 @@ _ANCHOR = 4
 _TABLES = {
     "prohibition": denials.PROHIBITION,
     "refusal": denials.REFUSAL,
+    "not yet": denials.NOT_YET,
     "condition": denials.CONDITION,
     "form": words.FORM,
     "example": words.EXAMPLE,
@@ -188,6 +190,8 @@ def _denied(rows: _Rows, sentence: str) -> tuple[int, LeadIn]:
     refused = _fits("refusal", rows, sentence)
     if refused is not None:
         return refused.end(), "mention"
+    if sentence.endswith(COLONS) and (not_yet := _fits("not yet", rows, sentence)) is not None:
+        return not_yet.end(), "mention"
     forbidden = _fits("prohibition", rows, sentence)
     if forbidden is None or _says("not forbidden", sentence[: forbidden.start()]):
         return -1, "strict"

@@ -26,7 +26,7 @@ from llmcore.normalizer.core.names import call_begins, peel
 from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.record import Record
 from llmcore.normalizer.core.source import Steps
-from llmcore.normalizer.core.surroundings import PLAIN, UNANNOUNCED, Form, Standing, Surroundings
+from llmcore.normalizer.core.surroundings import CERTAIN, PLAIN, Form, Standing, Surroundings
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
@@ -53,8 +53,6 @@ class Reading(Record):
     _surroundings: Surroundings | None = None
     _doubtful: tuple[int, Standing]
     """Where a doubtful call or its wrapper ended, and why it is: so is one right behind it."""
-    _opens = True
-    """No words stood before anything that was judged so far."""
     _answer = ""
     _within = -1
     """Calls that begin before it may be what a value says."""
@@ -73,8 +71,8 @@ class Reading(Record):
         names = None if tools is None else tools.names
         super().__init__(names, limits, takes_calls=tools is None or len(tools) > 0, listening=listening)
         self._driver, self.tools, self.nested, self.forced_tool = driver, tools, nested, forced_tool
-        self.standing = PLAIN
-        self._doubtful = (-1, PLAIN)
+        self.standing = CERTAIN
+        self._doubtful = (-1, CERTAIN)
         self._trials = 0 if on_trial else TRIALS[min(nested, len(TRIALS) - 1)]
 
     def let_go(self) -> None:
@@ -112,7 +110,7 @@ class Reading(Record):
     def standing_at(self, at: int, form: Form, *, fenced: bool = False) -> Standing:
         """What the text before `at` makes of a call there. In a fence or another wrapper, its own place decides."""
         if self.nested:
-            return PLAIN
+            return CERTAIN
         if self._lead is not None:
             at = self._lead[0]
         if not self.blank_before(at):
@@ -123,11 +121,10 @@ class Reading(Record):
             if not self._space.reaches(self.src.text, start, at):
                 if self._surroundings is None:
                     self._surroundings = Surroundings(self.names)
-                self._opens = False
                 return self._surroundings.standing(self.src.text, at, start, line, form, fenced=fenced)
         if self._doubtful[0] >= 0 and not self.src.text[self._doubtful[0] : at].strip():
             return self._doubtful[1]
-        return self.held or (UNANNOUNCED if self._opens and not self.drafts else PLAIN)
+        return self.held or PLAIN
 
     # ------------------------------------------------------------------ decides
 
@@ -219,7 +216,7 @@ class Reading(Record):
 
     def judged(self, standing: Standing, *, passes_on: bool = True) -> None:
         """What its surroundings make of the call that is read next. `passes_on`: what follows what was read shares its doubt."""
-        if passes_on and (self.standing.doubt or self.standing.unannounced):
+        if passes_on and (self.standing.doubt or self.standing.judged_behind):
             self._doubtful = (self.done, self.standing)
         self.standing = standing
 

@@ -177,8 +177,10 @@ class Record(Places):
     def reply_over(self) -> None:
         """No more calls come."""
         unfinished = self._unfinished
-        if self.invented or len(self.drafts) >= self.limits.calls:  # that says it all; behind the limit stand further calls
+        if len(self.drafts) >= self.limits.calls:  # behind the limit stand further calls
             self._finished(unfinished.all_over())
+        elif self.invented:
+            self._finished(unfinished.result_follows(self.src.text, self.pieces, self.done))
         else:
             self._finished(unfinished.reply_over(self.drafts, self.src.text, self.pieces, self.done, self.near_misses))
 

@@ -23,9 +23,9 @@ from llmcore.normalizer.core.source import Source, Steps
 from llmcore.normalizer.core.words import OWN_SIGNS
 
 __all__ = [
+    "CERTAIN",
     "MARKS",
     "PLAIN",
-    "UNANNOUNCED",
     "Form",
     "Quotation",
     "Standing",
@@ -132,12 +132,12 @@ class Standing:
     """The sentence before it has no end: text that goes on with it behind the call makes that a guess."""
     deep: bool = False
     """Indented like code; a bare form is shown if prose at the margin follows."""
-    unannounced: bool = False
-    """No sentence announces it: words behind it that talk of it make it a guess."""
+    judged_behind: bool = False
+    """Words behind it that talk of it make it a guess."""
 
     def decided(self) -> Standing:
         """What is left of it when the rest of its line has been looked at and what was opened before it."""
-        return Standing(doubt=self.doubt, words=self.words, unannounced=self.unannounced)
+        return Standing(doubt=self.doubt, words=self.words, judged_behind=self.judged_behind)
 
     @property
     def waits_for_line(self) -> bool:
@@ -145,14 +145,10 @@ class Standing:
         return self.in_line or self.in_sentence
 
 
-PLAIN, UNANNOUNCED = Standing(), Standing(unannounced=True)
-_IN_LINE = {
-    (announced, ended): Standing(in_line=True, unannounced=not announced, behind_sentence=ended)
-    for announced in (False, True)
-    for ended in (False, True)
-}
-"""By whether the sentence before announces the call, and whether that sentence is over."""
-_IN_TABLE = Standing(quotation=Quotation(("|",)), in_line=True, unannounced=True)
+CERTAIN, PLAIN = Standing(), Standing(judged_behind=True)
+_IN_LINE = {ended: Standing(in_line=True, judged_behind=True, behind_sentence=ended) for ended in (False, True)}
+"""By whether the sentence before is over."""
+_IN_TABLE = Standing(quotation=Quotation(("|",)), in_line=True, judged_behind=True)
 _QUOTED, _EXAMPLE = Standing(shown="quoted"), Standing(shown="example")
 
 
@@ -188,7 +184,7 @@ def is_plain_before(standing: Standing, text: str, end: int) -> bool:
         return not sentence_goes_on(text, end, standing.words)
     if standing.in_line:
         return standing in _IN_LINE.values() and words_follow(text, end) is False
-    return standing is UNANNOUNCED
+    return standing is PLAIN
 
 
 def sentence_goes_on(text: str, at: int, sentence: str) -> bool | None:
@@ -345,15 +341,15 @@ class Surroundings:
             led = _led_in(kind, form, sentence, fenced)
             return led if led.shown or quotation is None else replace(led, quotation=quotation)
         if quotation is not None:
-            return Standing(quotation=quotation, in_line=form == "tag", unannounced=True)
+            return Standing(quotation=quotation, in_line=form == "tag", judged_behind=True)
         if form != "token" and not fenced and _is_deep(text, at, start, line):
             return _EXAMPLE if form == "tag" else Standing(deep=True)
         if before and has_words(before):
             if form == "tag":
-                return _IN_LINE[announces(sentence), before.rstrip(_ENDS_WORDS)[-1:] in _SENTENCE_ENDS]
+                return _IN_LINE[before.rstrip(_ENDS_WORDS)[-1:] in _SENTENCE_ENDS]
         elif sentence.rstrip(_ENDS_WORDS)[-1:].isalnum() and _is_split(text, at, start, sentence, form):
-            return Standing(words=sentence, in_sentence=True, unannounced=True)
-        return PLAIN if announces(sentence) else UNANNOUNCED
+            return Standing(words=sentence, in_sentence=True, judged_behind=True)
+        return PLAIN
 
     def _enclosed(self, text: str, at: int, start: int, line: int) -> Standing | None:
         """Is an element of code open at `at`?"""

@@ -1,7 +1,7 @@
 """Calls that are read and not finished: what stands behind them decides whether they are guesses.
 
 Three places are decided by what follows. A call with words before it on its line is a guess if words follow it there; one
-within a sentence, if the sentence goes on; and one that nothing announces, if the words behind it talk of it (`words_behind`).
+within a sentence, if the sentence goes on; and any, if the words behind it talk of it (`words_behind`).
 The line is over soon; the last is known when the reply is over.
 
 Listeners hear of calls in order, so a call waits for those before it.
@@ -14,16 +14,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from llmcore.normalizer.core.draft import Draft
-from llmcore.normalizer.core.lead_ins import sentence_before
 from llmcore.normalizer.core.pieces import Piece
 from llmcore.normalizer.core.surroundings import Standing, has_words
-from llmcore.normalizer.core.words_behind import talk_of_it
+from llmcore.normalizer.core.words_behind import REACH, is_retold, sentence_before_step, talk_of_it
 from llmcore.types.envelope import NearMiss, Repair
 
 __all__ = ["Unfinished", "UnfinishedMark"]
-
-_REACH = 2048
-"""Characters behind a call in which sentences may talk of it."""
 
 
 class UnfinishedMark(NamedTuple):
@@ -48,7 +44,7 @@ class Unfinished:
         """Is the call that was just read one of them? Then it is kept here."""
         if standing.waits_for_line or self.on_line:
             self.on_line.append((draft, standing))
-        elif standing.unannounced or self.waiting:
+        elif standing.judged_behind or self.waiting:
             self.waiting.append((draft, standing))
         else:
             return False
@@ -61,7 +57,7 @@ class Unfinished:
             doubt = "words_on_both_sides" if standing.in_line else "within_a_sentence" if standing.in_sentence else ""
             if words_follow and doubt:
                 draft.doubted(Repair(kind=doubt, before=standing.words or None, safety="guess"))
-            if standing.unannounced or self.waiting:
+            if standing.judged_behind or self.waiting:
                 self.waiting.append((draft, standing))
             else:
                 finished.append(draft)
@@ -73,10 +69,10 @@ class Unfinished:
     ) -> list[Draft]:
         """No more calls come; `drafts` are all of them, and behind `done` nothing is classified. Returns those that are finished
         by that. `near_misses` are no words behind a call."""
-        unannounced = {id(draft) for draft, standing in self.waiting if standing.unannounced}
+        judged = {id(draft) for draft, standing in self.waiting if standing.judged_behind}
         behind, is_talked_of = len(text), False
-        for draft in reversed(drafts) if unannounced else ():
-            if id(draft) in unannounced:
+        for draft in reversed(drafts) if judged else ():
+            if id(draft) in judged:
                 said = _content(text, pieces, done, draft.stop, behind, near_misses)
                 is_talked_of = is_talked_of or (has_words(said) and _talks(said, text, pieces, draft.start))
                 if is_talked_of:
@@ -84,6 +80,16 @@ class Unfinished:
             else:
                 is_talked_of = False
             behind = draft.start
+        return self.all_over()
+
+    def result_follows(self, text: str, pieces: Sequence[Piece], done: int) -> list[Draft]:
+        """The model wrote a result behind its calls, and nothing that follows is one. Returns those that are finished by that."""
+        judged = [draft for draft, standing in self.waiting if standing.judged_behind]
+        if judged:
+            said = _content(text, pieces, done, judged[-1].stop, len(text), ())
+            before = _content(text, pieces, done, max(0, judged[0].start - REACH), judged[0].start, ())
+            for draft in judged if has_words(before) and is_retold(said, before) else ():
+                draft.doubted(Repair(kind="between_sentences", safety="guess"))
         return self.all_over()
 
     def all_over(self) -> list[Draft]:
@@ -120,7 +126,7 @@ def _sentence(text: str, pieces: Sequence[Piece], start: int) -> str:
     for at in range(bisect_left(pieces, (start,)) - 1, -1, -1):
         begin, end, kind = pieces[at]
         if kind == "content" and has_words(text[begin:end]):
-            return sentence_before(text, begin, min(end, start))
+            return sentence_before_step(text[max(begin, start - REACH) : min(end, start)])
     return ""
 
 
@@ -131,7 +137,7 @@ def _content(text: str, pieces: Sequence[Piece], done: int, start: int, end: int
         if begin >= start:
             said += _stretch(text, pieces, done, start, begin)
             start = stop
-        if len(said) > _REACH:
+        if len(said) > REACH:
             return said
     return said + _stretch(text, pieces, done, start, end)
 
@@ -141,9 +147,9 @@ def _stretch(text: str, pieces: Sequence[Piece], done: int, start: int, end: int
     said, first = "", bisect_left(pieces, (start,))
     for at in range(first - (first > 0 and pieces[first - 1][1] > start), len(pieces)):
         begin, stop, kind = pieces[at]
-        if begin >= end or len(said) > _REACH:
+        if begin >= end or len(said) > REACH:
             return said
         if kind == "content":
             begin = max(begin, start)
-            said += text[begin : min(stop, end, begin + _REACH)]
+            said += text[begin : min(stop, end, begin + REACH)]
     return said + text[max(start, done) : end]

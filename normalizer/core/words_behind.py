@@ -1,10 +1,10 @@
-"""What the words behind a call that nothing announces say of it: several sentences, a disclaimer, or one statement.
+"""What the words behind a call say of it: several sentences, a disclaimer, a retraction, or one statement.
 
 Models that mean a call say little behind it: some words (`It is on its way.`), or what they will do when they have its
 result (`I will tell you as soon as the bank answers.`). A text about a call talks of it: that it was not run, that it is an example,
 what it did, what is wrong with it. No list of phrases holds all that can be said of a call, but one holds what is said while one
 waits: so words that are neither few nor such a phrase make the call a guess. Few words do where nobody speaks or is spoken to,
-neither in them nor in the sentence before the call.
+neither in them nor in the sentence before the call. Who has announced the call may say more, if it is not taken back.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ import re
 from functools import cache
 
 from llmcore.normalizer.core.impersonal import is_impersonal
-from llmcore.normalizer.core.lead_ins import announces
+from llmcore.normalizer.core.lead_ins import announces, sentence_before
 from llmcore.normalizer.core.words import COLONS
 
-__all__ = ["talk_of_it"]
+__all__ = ["REACH", "is_retold", "sentence_before_step", "talk_of_it"]
 
-_REACH = 2048
+REACH = 2048
+"""Characters around a call in which sentences may talk of it."""
 _MOST = 3  # sentences of somebody who waits
+_SOME = 2  # of somebody who said what they do
 _SENTENCE_END = re.compile(r"""(?<=[^\s.!?])["'”’»)*_`]{0,3}(?:[.!?…؟।][.!?…)"'”’»*_`]{0,4}(?=\s|\Z)|[。！？]|:\s*\n)""")
 _TAG = re.compile(r"<[^<>\n]{0,256}>")
 
@@ -52,11 +54,13 @@ _DISCLAIMERS = {
     "ja": r"(?:実行|呼び出し|送信)(?:は)?(?:されて|して|されま|しま|され|し)?(?:いません|せん|ていない|なかった|ません)|(?:あくまで|単なる|ただの|のみの)[^。]{0,8}(?:例|サンプル|説明|見本)|(?:例|サンプル|見本|説明用)(?:です|でした|にすぎません|に過ぎません|として)|例は以上|以上[がはで][^。]{0,4}例",
     "ko": r"(?:실행|호출|전송)(?:되지|하지)\s*(?:않|못)|(?:단지|그저|단순한|오직)\s*[^.]{0,8}(?:예|예시|예제|설명|샘플)|(?:예시|예제|샘플|설명용)(?:입니다|일\s*뿐|였습니다|이다)|예시\s*끝|설명을\s*위한",
 }
+_NOT_DE = r"(?!hab|hatt|wär|würd|sollt|könnt|möcht|bin\b|sind\b|war|wurd|dies|kein|mein|dein|sein|ihre|alle|beide|gerne\b|\w+(?<!war)(?<!ar)(?<!tes)te\b)"
+"""No form of a verb that tells what will be done."""
 _WHILE_WAITING = {
     "en": r"\b(?:I['’]ll|I\s+will|I\s+can\s+then|we['’]ll|let\s+me|let['’]s|I['’]m\s+\w+ing|I\s+am\s+\w+ing|once\s+(?:I|we)|as\s+soon\s+as|"
     r"(?:one|just\s+a|a)\s+(?:moment|second|sec|minute)|hang\s+on|hold\s+on|bear\s+with|stand\s+by|please\s+wait|thank(?:s|\s+you)|"
     r"(?:this|it|that)\s+(?:will|should|may|might)\s+(?:only\s+)?(?:take|be\s+(?:done|quick|ready)))\b",
-    "de": r"\b(?:(?:ich|wir)\s+(?!hab|hatt|wär|würd|sollt|könnt|bin\b|sind\b|war)\w+en?\b|(?!hab|hatt|wär|würd|sollt|könnt)\w+e\s+ich|"
+    "de": rf"\b(?:ich\s+{_NOT_DE}\w{{3,}}e\b|wir\s+{_NOT_DE}\w{{3,}}en\b|{_NOT_DE}\w{{2,}}e\s+ich|{_NOT_DE}\w{{2,}}en\s+wir|"
     r"(?:einen|kleinen)\s+(?:moment|augenblick)|moment|augenblick|sobald|bitte\s+warten|danke)\b",
     "fr": r"\b(?:je\s+(?:vous|te|reviens|vais|\w+rai)|un\s+(?:instant|moment)|merci|patientez|dès\s+que|veuillez\s+patienter)\b",
     "es": r"\b(?:un\s+(?:momento|segundo|instante)|(?:te|le|os|les)\s+(?:aviso|confirmo|cuento|informo|digo)|en\s+cuanto|enseguida|espere?|gracias|"
@@ -78,18 +82,23 @@ _NEGATION = re.compile(
     r"|\A\W*no\b|[不没未]|ませ|ない|않|아니|لا\b|لم\b|لن\b|नहीं",
     re.IGNORECASE,
 )
+_SAYS_NO = re.compile(r"\A\W*(?:ah\W+|oh\W+)?(?:no|non|nein|não|нет|不[，,是对行]|いや|いえ|違|아니|لا)\b", re.IGNORECASE)
 _RETRACTION = re.compile(
     r"\b(?:o+ps|whoops|wrong|incorrect|mistake[ns]?|scratch|strike|disregard|ignore|forget|cancel|undo|instead|correction|meant|"
     r"hoppla|falsch|irrtum|vergiss\w*|ignorier\w*|stattdessen|storno|oups|erreur|tromp\w+|oublie[zr]?|ignore[zr]|annule[zr]?|plutôt|"
-    r"ups|error|equivoc\w+|olvid\w+|ignora|cancela|errado|engan\w+|esque[çc]\w+|sbaglia\w+|errore|annulla|dimentica|"
+    r"ups|error|equivoc\w+|olvid\w+|ignora|cancela|errado|erróne\w+|fals[oa]s?|faux|fausses?|engan\w+|esque[çc]\w+|sbaglia\w+|errore|annulla|dimentica|"
     r"ой|ошиб\w+|неверн\w*|неправильн\w*|забудь\w*|отмен\w*)\b|错了|錯了|搞错|忽略|取消|更正|間違|取り消|忘れて|訂正|잘못|취소|무시|정정|خطأ|تجاهل|गलत",
     re.IGNORECASE,
 )
 """Words that take back what was said."""
+_STEP = re.compile(r"^[ \t*_#]*(?:Thought|Question|Action|Action Input|Observation|Final Answer)\s{0,4}:", re.MULTILINE)
+_PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
 _FEW = 6  # words
 _FEW_SIGNS = 10  # in scripts without blanks
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_IN_BRACKETS = re.compile(r"[(（\[［][^()（）\[\]［］]*[)）\]］][.。]?")  # full-width ones as well
+"""A note: where it is from, how many points it gives."""
 _EXAMPLE = re.compile(
     r"\b(?:examples?|\w{0,8}beispiel\w{0,10}|exemples?|ejemplos?|exemplos?|esempi?o?|пример\w{0,3})\b|示例|例子|样例|の例|例[はがをでと]|예시|예제",
     re.IGNORECASE,
@@ -108,10 +117,15 @@ def _while_waiting() -> re.Pattern[str]:
 
 def talk_of_it(said: str, before: str) -> bool:
     """Do the words `said` behind a call talk of it? `before`: the sentence before it."""
-    said = _TAG.sub("", said[:_REACH]).strip()
+    said = _TAG.sub("", said[:REACH]).strip()
     if not said:
         return False
-    if any(words.search(said) is not None for words in (_NEGATION, _RETRACTION)) or _disclaimer().search(said) is not None:
+    announced = announces(before)
+    if _RETRACTION.search(said) is not None or _disclaimer().search(said) is not None:
+        return True
+    if (_SAYS_NO if announced else _NEGATION).search(said) is not None:
+        return True
+    if _IN_BRACKETS.fullmatch(said) is not None and _while_waiting().search(said) is None:
         return True
     if _EXAMPLE.search(said) is not None and _EXAMPLE.search(before) is not None:
         return True
@@ -119,12 +133,30 @@ def talk_of_it(said: str, before: str) -> bool:
     if said.endswith(COLONS) and sentences:
         sentences.pop()  # it leads to the next call
     waits = [_while_waiting().search(one) is not None for one in sentences]
+    if announced:
+        return len(sentences) > _SOME and not any(waits)
     if len(sentences) > _MOST or not all(waits[at] or _is_short(one) for at, one in enumerate(sentences)):
         return True
     if len(sentences) > 1:
         return not any(waits)
     ends = _SENTENCE_END.search(said) is not None
     return ends and all(is_impersonal(one) and not announces(one) for one in (before, said))
+
+
+def sentence_before_step(before: str) -> str:
+    """The sentence before a call, or, where the call has a thought, before that."""
+    step = _STEP.search(before)
+    return sentence_before(before, 0, len(before) if step is None else step.start())
+
+
+def is_retold(said: str, before: str) -> bool:
+    """Is a call retold whose result stands in `said`, behind it? A model that makes a result up goes on to its answer; whoever tells
+    of a call leads in to it in `before`, as nobody does who begins with a thought, and talks of it in a paragraph behind."""
+    sentence = sentence_before_step(before)
+    if not is_impersonal(sentence) or announces(sentence):
+        return False
+    told = [one for one in _PARAGRAPHS.split(said[:REACH].strip())[1:] if _STEP.match(one) is None]
+    return any(talk_of_it(one, sentence) for one in told)
 
 
 def _is_short(sentence: str) -> bool:

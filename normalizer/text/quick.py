@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 from llmcore.normalizer.bare.fences import without_code
 from llmcore.normalizer.core.block_quotes import in_block_quote
-from llmcore.normalizer.core.lead_ins import sentence_before
 from llmcore.normalizer.core.names import call_begins
 from llmcore.normalizer.core.pieces import Piece
 from llmcore.normalizer.core.surroundings import (
     MARKS,
     PLAIN,
     Surroundings,
+    has_words,
     is_plain_before,
 )
-from llmcore.normalizer.core.words_behind import talk_of_it
+from llmcore.normalizer.core.words_behind import REACH, sentence_before_step, talk_of_it
 from llmcore.normalizer.dialects.reasoning import Block, whole_block
 from llmcore.normalizer.dialects.registry import marker_table
 from llmcore.normalizer.text.begun import is_prose, may_end_in_call
@@ -123,9 +123,9 @@ def _take_wholes(
 ) -> bool:
     """Take the calls of the text from `start` on, where the first may begin at `at`, and the words before each; False when one is
     not all there, may not be meant, or anything else may stand there."""
-    unannounced: list[tuple[int, str]] = []
+    judged: list[tuple[int, int, int]] = []  # the number of calls, and where the words before the last of them stand
     surroundings: Surroundings | None = None
-    is_unannounced, sentence = True, ""
+    standing, before = PLAIN, (start, start)
     most = min(limits.calls, _MOST)
     while at >= 0:
         line = text.rfind("\n", 0, at) + 1
@@ -143,20 +143,18 @@ def _take_wholes(
             if (not wholes and begins_specially(text)) or call_begins(text, start, at, tools.names) < at:
                 return False
             surroundings = surroundings or Surroundings(tools.names)
-            standing = surroundings.standing(text, at, start, line, found[0].form)
-            if standing is not PLAIN and not is_plain_before(standing, text, found[-1].end):
-                return False
-            is_unannounced = standing.unannounced
-            sentence = sentence_before(text, start, at) if is_unannounced else ""
+            standing, before = surroundings.standing(text, at, start, line, found[0].form), (start, at)
+        if standing is not PLAIN and not is_plain_before(standing, text, found[-1].end):
+            return False
         wholes += found
-        if is_unannounced:
-            unannounced.append((len(wholes) - 1, sentence))
+        judged.append((len(wholes), *before))
         start = found[-1].end
         at = _next(text, start, tools.names, dialects) if start < len(text) else -1
-    if unannounced:
-        starts = [*(whole.start for whole in wholes), len(text)]
-        return not any(talk_of_it(text[wholes[n].end : starts[n + 1]], before) for n, before in unannounced)
-    return True
+    starts = [*(whole.start for whole in wholes), len(text)]
+    return not any(
+        has_words(said := text[wholes[n - 1].end : starts[n]]) and talk_of_it(said, sentence_before_step(text[begin:at][-REACH:]))
+        for n, begin, at in judged
+    )
 
 
 def _next(text: str, position: int, names: frozenset[str] | None, dialects: frozenset[str] | None) -> int:

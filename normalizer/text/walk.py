@@ -19,6 +19,7 @@ from llmcore.normalizer.core.rows import Marker, MarkerTable
 from llmcore.normalizer.core.showing import may_be_shown, settle_shown, shown_behind
 from llmcore.normalizer.core.source import Skim, Steps, always, past, skip_space
 from llmcore.normalizer.core.surroundings import (
+    CERTAIN,
     MARKS,
     PLAIN,
     Form,
@@ -138,7 +139,7 @@ class Walk:
         went = handler(reading, at)
         position = max(at + 1, went if isinstance(went, int) else (yield from went))
         reading.looks.charge_brackets(before)
-        reading.judged(PLAIN)
+        reading.judged(CERTAIN)
         return position
 
     def _takes_whole(self, at: int) -> bool:
@@ -162,14 +163,14 @@ class Walk:
         standing = reading.standing_at(at, first.form)
         if standing is not PLAIN and not is_plain_before(standing, src.text, last.end):
             return False
-        if standing.unannounced and (not src.final or src.text[last.end :].strip()):
-            return False
+        reading.judged(standing)
         reading.text(at)
         for whole in wholes:
             reading.markup(whole.start)
             draft = reading.begin(whole.start, whole.name, whole.dialect, whole.id)
             reading.end(draft, whole.stop, whole.arguments, whole.raw)
         reading.markup(last.end)
+        reading.judged(CERTAIN)
         if last.ends_reasoning:
             reading.close_reasoning()
         return True
@@ -341,7 +342,7 @@ class Walk:
                 reading.tell(at)
                 if (
                     not (row.calls or row.frames)
-                    or (standing := reading.standing_at(at, self._form(row.dialect, src.text[at:body]))) is PLAIN
+                    or (standing := reading.standing_at(at, self._form(row.dialect, src.text[at:body]))) is CERTAIN
                 ):
                     took = row.reader(reading, at, body)
                     if (took if isinstance(took, bool) else (yield from took)) and reading.done > at:
@@ -369,7 +370,7 @@ class Walk:
         reads = row.reader(reading, at, body)
         took = (reads if isinstance(reads, bool) else (yield from reads)) and reading.done > at
         is_markup = all(kind in ("markup", "call") for start, _, kind in reading.pieces[pieces:] if start >= at)
-        reading.judged(PLAIN, passes_on=row.calls or is_markup or len(reading.drafts) > drafts)
+        reading.judged(CERTAIN, passes_on=row.calls or is_markup or len(reading.drafts) > drafts)
         if staged is None:
             if took:
                 reading.answer_follows()

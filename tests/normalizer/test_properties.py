@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import partial
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from llmcore.normalizer.api import Normalizer, normalize
 from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
-from llmcore.types.events import NormalizerEvent, ReasoningDelta, Reclassified, TextDelta, ToolCallFinished
+from llmcore.types.events import ArgumentsDelta, NormalizerEvent, ReasoningDelta, Reclassified, TextDelta, ToolCallFinished
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
 from tests.support.growth import assert_linear
@@ -85,14 +86,16 @@ _PREFIX_DECIDED = sorted(name for name, row in DIALECTS.items() if row.trust != 
 
 
 @pytest.mark.parametrize("name", _PREFIX_DECIDED)
-def test_a_call_is_finished_when_its_closer_has_come(name: str) -> None:
-    """One character at a time: what ends a call that was announced is noticed then, not when something else comes."""
+def test_a_call_is_told_when_its_closer_has_come_and_finished_with_the_reply(name: str) -> None:
+    """One character at a time: what ends a call is noticed then, not when something else comes; what stands behind it decides
+    whether it is meant."""
     text = "I'll read it.\n" + DIALECTS[name].write([("read_file", {"path": "lorem <b>ipsum</b>"})])
     normalizer = Normalizer(TOOLS)
-    events = [normalizer.feed(character) for character in text + "\nThat was it, and no more calls follow, as far as I can see."]
-    finished = [at for at, told in enumerate(events) if any(isinstance(event, ToolCallFinished) for event in told)]
-    assert finished
-    assert finished[0] <= len(text) + 40
+    events = [event for character in text + "\nOne moment. " for event in normalizer.feed(character)]
+    told = "".join(event.json for event in events if isinstance(event, ArgumentsDelta))
+    assert json.loads(told) == {"path": "lorem <b>ipsum</b>"}
+    assert not any(isinstance(event, ToolCallFinished) for event in events)
+    assert [event.call.name for event in normalizer.finish() if isinstance(event, ToolCallFinished)] == ["read_file"]
 
 
 _TOLD_WHOLE = frozenset({"yaml_in_tool_call"})

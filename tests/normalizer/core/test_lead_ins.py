@@ -18,6 +18,7 @@ from tests.support.growth import assert_linear
 TABLES = {
     "prohibition": denials.PROHIBITION,
     "refusal": denials.REFUSAL,
+    "not yet": denials.NOT_YET,
     "condition": denials.CONDITION,
     "form": words.FORM,
     "example": words.EXAMPLE,
@@ -54,6 +55,40 @@ PHRASES: dict[tuple[str, str], tuple[list[str], str]] = {
     ("refusal", "zh"): (["我不会执行它", "我们没有调用这个工具"], "我不会再等了"),
     ("refusal", "ja"): (["これは実行しません", "この関数は呼び出しません"], "雨は降りません"),
     ("refusal", "ko"): (["이것을 실행하지 않겠습니다", "그 함수는 호출하지 않습니다"], "비가 오지 않습니다"),
+    ("not yet", "en"): (
+        ["The mail is drafted and not sent yet:", "The mail hasn't gone out yet:"],
+        "The mail is drafted",
+    ),
+    ("not yet", "de"): (
+        ["Die Überweisung habe ich vorbereitet, aber noch nicht veranlasst:", "Gesendet ist noch nichts:"],
+        "Die Überweisung habe ich vorbereitet",
+    ),
+    ("not yet", "fr"): (
+        ["Le virement est prêt mais pas encore parti :", "Rien n'est encore parti, rien encore signé :"],
+        "Le virement est parti",
+    ),
+    ("not yet", "es"): (
+        ["La transferencia está lista, pero aún no sale:", "El correo todavía no ha salido:"],
+        "La transferencia sale",
+    ),
+    ("not yet", "pt"): (
+        ["A transferência está pronta, mas ainda não saiu:", "O e-mail ainda não foi enviado:"],
+        "A transferência saiu",
+    ),
+    ("not yet", "it"): (
+        ["Il bonifico è pronto ma non è ancora partito:", "La mail non parte ancora:"],
+        "Il bonifico è partito",
+    ),
+    ("not yet", "ru"): (
+        ["Перевод готов, но пока не ушёл:", "Письмо ещё не отправлено:"],
+        "Перевод ушёл",
+    ),
+    ("not yet", "zh"): (["转账单准备好了，先不提交：", "邮件拟好了，还没发："], "转账单准备好了"),
+    ("not yet", "ja"): (
+        ["振込の準備はできていますが、まだ送っていません：", "メールはまだ出していない："],
+        "振込の準備はできています",
+    ),
+    ("not yet", "ko"): (["송금은 준비했지만 아직 보내지 않았습니다:", "메일은 아직 못 보냈습니다:"], "송금은 준비했습니다"),
     ("condition", "en"): (["If you agree", "After your approval"], "If you were here"),
     ("condition", "de"): (["Sobald Sie bestätigen", "Mit deiner Zustimmung"], "Wenn es regnet"),
     ("condition", "fr"): (["Si vous êtes d'accord", "Avec votre accord"], "Si la mer monte"),

@@ -319,6 +319,14 @@ _TALKED_OF = "GLM writes its calls in tags.\n\n{}\n\nThe tags hold JSON. That is
         ("The example page is gone.\n{}\nDone.", CALL),
         ("That is clear.\n{}\nI will tell you what it says.", CALL),  # one sentence
         ("I'll look it up.\n{}\nThat takes a moment. Then I will tell you.", CALL),  # announced
+        ("I'll look it up.\n{}\nYour umbrella will not be needed for anything else today, I think.", CALL),
+        ("I'll look it up.\n{}\nNo, hold on. That was the other town, and nobody asked about it.", GUESS),  # and taken back
+        ("Ich sehe nach.\n{}\nHalt, das war falsch, gemeint war die andere Stadt.", GUESS),
+        ("Je regarde.\n{}\nÇa, c'est l'échange d'hier. Le client était furieux. Il avait raison.", GUESS),  # and talked of
+        ("Welche Zeile ist gemeint? Sucht sie.\n{}\n(zwei Punkte)", GUESS),  # a note
+        ("次の行の誤りを探せ。\n{}\n（配点5点）", GUESS),
+        ("That is clear.\n{}\n(this takes a moment)", CALL),
+        ("In der Fassung von gestern steht nun:\n{}\nDie Klammern habe ich stehen lassen, nur den Ort habe ich geändert.", GUESS),
         ("Je vais vérifier.\n{}\nUn instant. Merci.", CALL),
         ("{}\nThat takes a moment. Then I will tell you.", CALL),  # nothing before
         ("That is clear.\n{}\n<think>It runs. I wait.</think>", CALL),
@@ -388,15 +396,41 @@ def test_words_behind_a_react_input_are_content_and_talk_of_it() -> None:
     assert (read_every_way(fenced).content, read_every_way(fenced).tool_calls[0].repairs) == ("One moment please.", [])
 
 
-def test_a_call_that_nothing_announces_is_finished_with_the_reply() -> None:
-    told = _events(["That is it.\n", FORMS["tag"], "\nOne. ", "Two."])
+REACT = 'Action: get_weather\nAction Input: {"city": "Oslo"}'
+_RETOLD = "{}Thought: I need the weather.\n{}\nObservation: Rain.\nThought: It rains.\n\n{}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ("The paper prints this as its second figure.\n\n", "Its authors say that thinking aloud helps the model.", GUESS),
+        ("先週のログにはこう残っていました。\n\n", "つまり、エージェントの判断そのものは正しかったと思います。", GUESS),
+        ("Im Prompt fehlt ein Beispiel, etwa dieses.\n\n", "Damit lernt das Modell, wie ein Schritt geschrieben wird.", GUESS),
+        ("", "So the authors were right, and the model was helped by that.", CALL),  # nobody leads in to it
+        ("Question: What is the weather?\n", "So it rains there, and you will want to take a coat.", CALL),
+        ("I'll look it up.\n", "So it rains there, and you will want to take a coat.", CALL),
+        ("The paper prints this as its second figure.\n\n", "Final Answer: It rains, and coats are worn.", CALL),
+    ],
+)
+def test_a_step_that_is_retold_with_its_result(before: str, after: str, found: str) -> None:
+    assert _found(_RETOLD.replace("{}", before, 1).replace("{}", REACT, 1).replace("{}", after)) == found
+
+
+def test_calls_of_formats_that_are_compared_share_what_is_said_of_them() -> None:
+    text = (
+        f"Hermes:\n{FORMS['tag']}\nMistral:\n{FORMS['token']}\nDas erste würde ich nehmen, weil es sich leichter trennen lässt."
+    )
+    kinds = [[repair.kind for repair in call.repairs] for call in read_every_way(text).tool_calls]
+    assert kinds == [["between_sentences"], ["between_sentences"]]
+
+
+@pytest.mark.parametrize("before", ["That is it.", "I'll look it up."])
+def test_a_call_is_finished_with_the_reply(before: str) -> None:
+    told = _events([f"{before}\n", FORMS["tag"], "\nOops. ", "Two."])
     heard = [[type(event) for event in events if isinstance(event, ToolCallStarted | ToolCallFinished)] for events in told]
     assert heard == [[], [], [ToolCallStarted], [], [ToolCallFinished]]
     (finished,) = (event for event in told[-1] if isinstance(event, ToolCallFinished))
     assert [repair.kind for repair in finished.call.repairs] == ["between_sentences"]
-
-
-REACT = 'Action: get_weather\nAction Input: {"city": "Oslo"}'
 
 
 @pytest.mark.parametrize(
@@ -467,11 +501,11 @@ def _events(chunks: list[str]) -> list[list[NormalizerEvent]]:
     return [*map(normalizer.feed, chunks), normalizer.finish()]
 
 
-def test_a_call_with_words_before_it_is_finished_when_its_line_is() -> None:
+def test_a_call_with_words_before_it_on_its_line_is_finished_with_the_reply_too() -> None:
     told = _events(["I'll look it up ", FORMS["tag"][:50], FORMS["tag"][50:], ".", " ", "\n", "More."])
     kinds = [[type(event) for event in events] for events in told]
     assert [ToolCallStarted in events for events in kinds] == [False, True, False, False, False, False, False, False]
-    assert [ToolCallFinished in events for events in kinds] == [False, False, False, False, False, True, False, False]
+    assert [ToolCallFinished in events for events in kinds] == [False] * 7 + [True]
 
 
 def test_nothing_is_heard_of_a_call_that_a_quotation_may_hold() -> None:
