@@ -5,13 +5,16 @@ the events themselves are read, below LiteLLM.
 
 | wire | what ends a reply |
 |---|---|
-| OpenAI chat | a `finish_reason` of the choice that is read, the first, or `data: [DONE]` |
+| OpenAI chat | a `finish_reason` that is known, of the choice that is read, the first, or `data: [DONE]` |
 | OpenAI Responses | `response.completed`, `response.incomplete`, `response.failed` |
-| Anthropic | a `stop_reason`, or `message_stop` |
+| Anthropic | a `stop_reason` that is known, or `message_stop` |
 | Gemini | a `finishReason`, or the `blockReason` of a prompt |
 | Ollama | `"done": true` |
 | Bedrock | `messageStop` |
 | Cohere | `message-end`, `stream-end`, `is_finished` |
+
+Where a wire has an end mark besides, a finish reason that is not known ends nothing by itself: it may be a server's word for a
+reply that it gave up, or has not finished. One that says so (`in_progress`) ends nothing on any wire.
 """
 
 from __future__ import annotations
@@ -22,14 +25,15 @@ import sys
 from typing import Any
 
 from llmcore.adapters.wire.told import Told
+from llmcore.types.finish_words import goes_on, is_no_end, reason_of
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types.numbers import exact_float, exact_loads
 
 __all__ = [
     "DONE",
     "StreamEnd",
+    "end_of",
     "ends_reply",
-    "finish_of",
     "is_of_a_wire",
     "is_whole_reply",
     "may_be_one_line",
@@ -41,15 +45,15 @@ __all__ = [
 DONE = b"[DONE]"
 """OpenAI chat's end mark, the data of its last event."""
 _FINISH_KEYS = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "blockReason")
-_NO_FINISH = frozenset({"", "null", "none", "finish_reason_unspecified", "block_reason_unspecified"})
 _TYPE_KEYS = ("type", "event_type")
 _END_TYPES = frozenset(
     {"message_stop", "message-end", "stream-end", "response.completed", "response.incomplete", "response.failed"}
 )
 _PLACES = ("choices", "candidates", "delta", "messageStop", "results", "details")
 """Where beside the event itself a finish reason stands. Nothing is looked for in a message: its calls may hold the same words."""
+_MARKED = ("choices", "delta")
+"""Of these, those on whose wires an end mark follows."""
 _CHOICES = ("choices", "candidates")
-_GOING_ON = frozenset({"queued", "in_progress"})
 _BROKEN_OFF = frozenset({"failed", "cancelled"})
 _END_FLAGS = ("done", "is_finished")
 _KNOWN_KEYS = frozenset({"choices", "candidates", "done", "contentBlockIndex", "promptFeedback"})
@@ -89,32 +93,35 @@ def why_unreadable(data: bytes) -> str:
 
 def ends_reply(event: object) -> bool:
     """Does this event of a stream, of whatever wire, say that the reply is whole?"""
-    return finish_of(event) is not None
+    return end_of(event)[0]
 
 
-def finish_of(event: object) -> str | None:
-    """The finish word of an event that ends a reply, "" where it ends it without one; None when it does not end it."""
+def end_of(event: object) -> tuple[bool, str]:
+    """Does this event end a reply, and the finish word that it tells, "" where it tells none. An event may tell one that ends
+    nothing by itself."""
     if not is_object(event) or ("done" in event and event["done"] is not True):
-        return None
-    if _finishes(object_in(event.get("promptFeedback"))):
-        return "content_filter"  # the words for why a prompt was blocked mean other things at the end of a reply
-    parts = (event, *(part for place in _PLACES if place in event for part in _parts(event[place]) if _is_read(place, part)))
-    if word := next((word for part in parts if (word := _finishes(part))), ""):
-        return word
+        return False, ""
+    if _word_in(object_in(event.get("promptFeedback"))):
+        return True, "content_filter"  # the words for why a prompt was blocked mean other things at the end of a reply
+    places = (("", event), *((place, part) for place in _PLACES if place in event for part in _parts(event[place])))
+    place, word = next(((place, word) for place, part in places if _is_read(place, part) and (word := _word_in(part))), ("", ""))
+    if word and (place not in _MARKED or reason_of(word) is not None):
+        return True, word
     if any(isinstance(kind := event.get(key), str) and kind in _END_TYPES for key in _TYPE_KEYS):
-        return _how_it_ended(object_in(event.get("response")))
-    return "" if any(event.get(key) is True for key in _END_FLAGS) else None
+        goes_on, why = _how_it_ended(object_in(event.get("response")))
+        return not goes_on, word or why
+    return any(event.get(key) is True for key in _END_FLAGS), word
 
 
-def _how_it_ended(response: dict[str, Any]) -> str | None:
-    """The finish word of a response of OpenAI Responses, whatever the event that holds it is called; None where its `status` says
-    that it goes on."""
+def _how_it_ended(response: dict[str, Any]) -> tuple[bool, str]:
+    """Of a response of OpenAI Responses, whatever the event that holds it is called: does its `status` say that it goes on, and
+    its finish word."""
     why, status = object_in(response.get("incomplete_details")).get("reason"), response.get("status")
-    if isinstance(status, str) and status.lower() in _GOING_ON:
-        return None
+    if goes_on(status):
+        return True, ""
     if isinstance(why, str):
-        return why
-    return status if isinstance(status, str) and status.lower() in _BROKEN_OFF else ""
+        return False, why
+    return False, status if isinstance(status, str) and status.lower() in _BROKEN_OFF else ""
 
 
 def _parts(value: object) -> list[dict[str, Any]]:
@@ -126,10 +133,10 @@ def _is_read(place: str, part: dict[str, Any]) -> bool:
     return place not in _CHOICES or part.get("index") in (None, 0) or not isinstance(part["index"], int)
 
 
-def _finishes(part: dict[str, Any]) -> str:
+def _word_in(part: dict[str, Any]) -> str:
     for key in _FINISH_KEYS:
         word = part.get(key)
-        if isinstance(word, str) and word.lower() not in _NO_FINISH:
+        if isinstance(word, str) and not is_no_end(word):
             return word
     return ""
 
@@ -143,12 +150,13 @@ def is_of_a_wire(event: object) -> bool:
 
 
 def says_it_is_not_over(body: object) -> bool:
-    """Does this body say by itself that the reply goes on: Ollama's `done`, the `status` of OpenAI Responses? A finish reason
-    that is null or missing says nothing, for many servers leave it out of whole bodies."""
-    if not is_object(body) or finish_of(body) is not None:
+    """Does this body say by itself that the reply goes on: Ollama's `done`, the `status` of OpenAI Responses, a finish reason
+    like `in_progress`? One that is null or missing says nothing, for many servers leave it out of whole bodies."""
+    if not is_object(body) or ends_reply(body):
         return False
     status = body.get("status") if is_list(body.get("output")) else None
-    return body.get("done") is not None or (isinstance(status, str) and status.lower() in _GOING_ON)
+    words = (part.get("finish_reason") for part in objects_in(body.get("choices"))[:1])
+    return body.get("done") is not None or any(map(goes_on, (status, *words)))
 
 
 def is_whole_reply(body: object) -> bool:
@@ -159,7 +167,7 @@ def is_whole_reply(body: object) -> bool:
         body.get("type") != kind for kind in _WHOLE_TYPES
     ):
         return False
-    if isinstance(body.get("content"), int | float) and finish_of(body) is not None:
+    if isinstance(body.get("content"), int | float) and ends_reply(body):
         return True  # a number is data in the place of text
     told = body.get("content"), body.get("message"), body.get("output")
     return any(part for key in _REPLY_KEYS for part in _parts(body.get(key))) or any(
@@ -170,21 +178,22 @@ def is_whole_reply(body: object) -> bool:
 def may_be_one_line(body: object) -> bool:
     """May this whole body be the first line of a stream of Ollama's, where the rest is cut off? It says neither that it is the
     last nor what else it could be."""
-    if not is_object(body) or finish_of(body) is not None or not is_object(body.get("message")):
+    if not is_object(body) or ends_reply(body) or not is_object(body.get("message")):
         return False
     return not any(key in body for key in ("content", "output", *_REPLY_KEYS))
 
 
 class StreamEnd:
     """Watches the events of one stream. `finished`: one said that the reply is whole; `word`: the finish word it gave;
-    `done`: OpenAI's end mark came; `events`: how many came; `known`: their wire's end is known, so that without it the reply was
-    cut; `message`: what Gemini says beside the word; `objects`: of a wire on which the arguments of a call are one JSON object
-    (Gemini, Ollama); `told`: who answered, and whether tokens were counted."""
+    `done`: OpenAI's end mark came; `over`: that, or another event that is the last (Ollama's `"done": true`), so that the
+    connection's end need not be waited for; `events`: how many came; `known`: their wire's end is known, so that without it the
+    reply was cut; `message`: what Gemini says beside the word; `objects`: of a wire on which the arguments of a call are one JSON
+    object (Gemini, Ollama); `told`: who answered, and whether tokens were counted."""
 
-    __slots__ = ("done", "events", "finished", "known", "message", "objects", "told", "word")
+    __slots__ = ("done", "events", "finished", "known", "message", "objects", "over", "told", "word")
 
     def __init__(self) -> None:
-        self.finished = self.known = self.done = self.objects = False
+        self.finished = self.known = self.done = self.over = self.objects = False
         self.word = self.message = ""
         self.events = 0
         self.told = Told()
@@ -195,7 +204,7 @@ class StreamEnd:
 
     def is_done(self) -> None:
         """OpenAI's end mark came."""
-        self.known = self.done = True
+        self.known = self.done = self.over = True
 
     def saw(self, event: object) -> None:
         """The next event."""
@@ -203,8 +212,10 @@ class StreamEnd:
         self.told.saw(event)
         self.known = self.known or is_of_a_wire(event)
         self.objects = self.objects or (is_object(event) and not _OBJECT_KEYS.isdisjoint(event))
-        if (word := finish_of(event)) is not None:
+        ends, word = end_of(event)
+        self.word = word or self.word
+        if ends:
             self.finished = True
-            self.word = word or self.word
+            self.over = object_in(event).get("done") is True
             told = (part.get("finishMessage") for part in objects_in(object_in(event).get("candidates")))
             self.message = next((text for text in told if isinstance(text, str)), self.message)

@@ -278,14 +278,15 @@ class Exchange:
         """The bytes that may be read, unpacked: of a stream its sound events, of an error's body no more than the limit.
 
         Raises what the connection raises, and an error of its own when a bound or an event is broken. A connection that breaks
-        after a stream's own end has only ended; one JSON body has no such end but that which HTTP and its packing give it.
+        after a stream's own end has only ended, and one that stays open behind the last event is not waited for; one JSON body
+        has no such end but that which HTTP and its packing give it.
         """
         self.taken = True
         source: AsyncIterator[bytes] = aiter(self._source)
         pace = Pace()
         try:
             inflater = self._inflater()
-            while (data := await self._next(source)) is not None:
+            while not self.end.over and (data := await self._next(source)) is not None:
                 for piece in _slices((data,) if inflater is None else self._unpacked(inflater, data)):
                     await pace.rest()
                     head = piece if self.ok else piece[: self._limits.error_body - self.received]
@@ -294,6 +295,8 @@ class Exchange:
                     self._refuse_broken()
                     if len(head) < len(piece):
                         return
+            if self.end.over:
+                await _run_out(source)
             if last := self._over():
                 yield last
             if inflater is not None and inflater.fault and self.ok and not self._ended_by_itself:
@@ -313,9 +316,6 @@ class Exchange:
                 async for _ in chunks:
                     for event in self._drained():
                         yield event
-                    if self.end.done:
-                        await _run_out(chunks)
-                        break
             except Exception as error:
                 failure = error
             for event in self._drained():  # what came with the end, or before the connection broke

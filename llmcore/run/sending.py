@@ -267,7 +267,7 @@ class Sending:
 
         Text has no end that could be missing; an adapter that yields text vouches for it.
         """
-        said = self._ended or envelope.finish_word or envelope.finish_reason or not is_object(self._last)
+        said = self._ended or envelope.finish_reason or not is_object(self._last)
         if said or ends_reply(self._last) or is_whole_reply(self._last):
             return
         self.envelope = updated(envelope, {"truncated": True})

@@ -48,12 +48,12 @@ from llmcore.types.events import (
     ToolCallFinished,
     ToolCallStarted,
 )
+from llmcore.types.finish_words import is_no_end
 from llmcore.types.messages import Block, TextBlock
 
 __all__ = ["NativeReply"]
 
 _ENDED_BY_ITSELF: tuple[FinishReason, ...] = ("stop", "tool_calls")
-_NOT_ENDED = frozenset({"queued", "in_progress"})
 _CALL_EVENTS = (ToolCallStarted, ArgumentsDelta, ToolCallFinished)
 
 
@@ -237,7 +237,7 @@ class NativeReply:
     def _read_calls(self) -> Readings:
         turn, settings = self._turn, self._settings
         word, reason = turn.finish_word, turn.finish_reason
-        by_itself = reason in _ENDED_BY_ITSELF or (bool(word) and reason is None and word not in _NOT_ENDED)
+        by_itself = reason in _ENDED_BY_ITSELF or (word is not None and reason is None and not is_no_end(word))
         reading = Reading(settings.tools, settings.limits, by_itself, reason == "length")
         readings = read_calls(turn.calls.calls, reading, turn.last_call)
         for call, found in readings.found:

@@ -177,6 +177,8 @@ async def test_an_empty_answer_after_tools_is_asked_again(provider: str, streame
         ("groq", "network_error"),
         ("gemini", "OTHER"),
         ("ollama", "aborted"),
+        ("openai_compatible", "interrupted"),
+        ("groq", "preempted"),
     ],
 )
 @pytest.mark.parametrize("streamed", [False, True])
@@ -192,3 +194,38 @@ async def test_nothing_runs_of_a_reply_whose_finish_word_is_an_error(provider: s
             result = await orchestrator.run("weather?")
         await orchestrator.aclose()
     assert (ran, result.content, len(server.requests)) == ([], ANSWER.text, 2)
+
+
+@pytest.mark.parametrize("word", ["in_progress", "unknown", "IN_PROGRESS", "not_finished", "a_new_reason"])
+@pytest.mark.parametrize("provider", ["openai_compatible", "groq", "anthropic"])
+async def test_a_reason_that_is_not_known_completes_no_stream_that_was_cut(provider: str, word: str) -> None:
+    """Its wire's end mark does."""
+    call = Turn(calls=[("get_weather", {"city": "Paris"})], finish=word)
+    whole = b"".join(frames(WIRES.get(provider, WIRES["openai-chat"]), call))
+    cut = whole[: whole.index(word.encode()) + len(word) + 200]
+    mark = b"event: message_stop" if provider == "anthropic" else b"data: [DONE]"
+    ran: list[str] = []
+    with WireServer([Raw([cut.partition(mark)[0]]), ANSWER, Raw([whole]), ANSWER]) as server:
+        orchestrator = orchestrator_at(server, provider, ran)
+        results = [await finished(orchestrator.stream("Weather?")) for _ in range(2)]
+        await orchestrator.aclose()
+    assert [[attempt.reason for attempt in result.attempts] for result in results] == [["first", "retry"], ["first", "turn"]]
+    assert ran == ["Paris"]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_no_call_of_a_reply_that_its_server_calls_incomplete_runs(streamed: bool) -> None:
+    ran: list[str] = []
+    script: list[Step] = [Turn(calls=[("get_weather", {"city": "Paris"})], finish="incomplete"), ANSWER]
+    with WireServer(script) as server:
+        orchestrator = orchestrator_at(server, "openai_compatible", ran)
+        run = finished(orchestrator.stream("Weather?")) if streamed else orchestrator.run("Weather?")
+        result = await run
+        await orchestrator.aclose()
+    assert (ran, [attempt.reason for attempt in result.attempts]) == ([], ["first", "reask"])
+
+
+async def test_a_stream_of_chunks_with_an_unknown_reason_is_cut() -> None:
+    chunks = [{"choices": [{"index": 0, "delta": {"content": "Half"}, "finish_reason": "in_progress"}]}]
+    result = await finished(Orchestrator(FakeModel(chunks, "Whole."), strategies=FAST).stream("hi"))
+    assert (result.content, [type(attempt.failure) for attempt in result.attempts]) == ("Whole.", [RemoteServerError, type(None)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -64,6 +65,14 @@ async def test_a_line_that_leaves_out_done_is_not_the_last() -> None:
     told.append({"model": "m", "message": {"role": "assistant", "content": ""}, **END})
     body = Raw([json.dumps(line).encode() + b"\n" for line in told], "application/x-ndjson")
     assert (await asked(body, [])).content == "It is sunny."
+
+
+async def test_the_last_line_ends_the_reply_though_the_connection_stays_open() -> None:
+    whole = lines("It is ", "sunny.")
+    whole.hang = 60
+    started = time.monotonic()
+    assert (await asked(whole, [])).content == "It is sunny."
+    assert time.monotonic() - started < 30
 
 
 @pytest.mark.parametrize(

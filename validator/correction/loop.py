@@ -47,6 +47,7 @@ from llmcore.types import (
     ToolSet,
     ToolUseBlock,
 )
+from llmcore.types.finish_words import INCOMPLETE
 from llmcore.types.near_misses import SHOWN
 from llmcore.validator.coercion.coercer import Strictness
 from llmcore.validator.correction.reask_prompt import correction_prompt
@@ -402,8 +403,12 @@ def _call_failed(envelope: Envelope) -> bool:
 
 
 def _ends_in_a_call(envelope: Envelope) -> bool:
-    """Did the reply break off inside a call behind whole ones? Where its server says that it was done, a loose end is none."""
-    return bool(envelope.tool_calls) and envelope.truncated and envelope.finish_reason in ("length", None)
+    """Did the reply break off inside a call behind whole ones? Where its server says that it was done, a loose end is none; where
+    it calls the reply incomplete and gives no reason, any call may be."""
+    if not envelope.tool_calls:
+        return False
+    word = (envelope.finish_word or "").lower()
+    return word == INCOMPLETE or (envelope.truncated and envelope.finish_reason in ("length", None))
 
 
 def _goes_on_behind_a_call(envelope: Envelope) -> bool:

@@ -29,6 +29,10 @@ ENDS: list[dict[str, Any]] = [
     {"stopReason": "end_turn"},
     {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}},
     {"event_type": "stream-end", "is_finished": True},
+    {"candidates": [{"finishReason": "A_NEW_REASON"}]},
+    {"messageStop": {"stopReason": "a_new_reason"}},
+    {"model": "m", "done": True, "done_reason": "a_new_reason"},
+    {"type": "message-end", "delta": {"finish_reason": "A_NEW_REASON"}},
 ]
 NO_ENDS: list[dict[str, Any]] = [
     {"choices": [{"index": 0, "delta": {"content": "x"}, "finish_reason": None}]},
@@ -47,6 +51,12 @@ NO_ENDS: list[dict[str, Any]] = [
     {"messageStart": {"role": "assistant"}},
     {"type": "response.completed", "response": {"status": "in_progress"}},
     {"type": "response.completed", "response": {"status": "queued"}},
+    {"choices": [{"index": 0, "delta": {}, "finish_reason": "a_new_reason"}]},
+    {"choices": [{"index": 0, "delta": {}, "finish_reason": "in_progress"}]},
+    {"choices": [{"index": 0, "delta": {}, "finish_reason": "Unknown"}]},
+    {"type": "message_delta", "delta": {"stop_reason": "a_new_reason"}},
+    {"candidates": [{"finishReason": "IN_PROGRESS"}]},
+    {"results": [{"generated_text": "x", "stop_reason": "not_finished"}]},
 ]
 
 
@@ -144,7 +154,12 @@ CALLING: dict[str, Any] = {"message": {"content": "", "tool_calls": [{"function"
 
 @pytest.mark.parametrize(
     "body",
-    [{**CALLING, "done": False}, {"status": "in_progress", "output": [CALLING]}, {"status": "queued", "output": [CALLING]}],
+    [
+        {**CALLING, "done": False},
+        {"status": "in_progress", "output": [CALLING]},
+        {"status": "queued", "output": [CALLING]},
+        {"choices": [{"message": {"content": "x"}, "finish_reason": "in_progress"}]},
+    ],
 )
 def test_a_body_may_say_that_it_is_not_over(body: dict[str, Any]) -> None:
     assert says_it_is_not_over(body)
@@ -161,6 +176,7 @@ def test_a_body_may_say_that_it_is_not_over(body: dict[str, Any]) -> None:
         {"status": "incomplete", "output": [CALLING], "incomplete_details": {"reason": "max_output_tokens"}},
         {"output": [CALLING]},
         {"choices": [{"message": {"content": "x"}, "finish_reason": None}], "status": "in_progress"},
+        {"choices": [{"message": {"content": "x"}, "finish_reason": "unknown"}]},
         {"type": "message", "content": [{"type": "text", "text": "x"}], "stop_reason": None},
     ],
 )
@@ -174,3 +190,8 @@ def test_a_body_that_says_nothing_of_its_end_is_whole(body: dict[str, Any]) -> N
 def test_the_status_of_a_response_is_its_end_whatever_the_event_is_called(kind: str, status: str) -> None:
     end = judged({"type": kind, "response": {"status": status}})
     assert (end.finished, end.word) == (True, status)
+
+
+def test_an_unknown_reason_is_told_when_the_end_mark_comes_behind_it() -> None:
+    end = judged({"type": "message_delta", "delta": {"stop_reason": "a_new_reason"}}, {"type": "message_stop"})
+    assert (end.finished, end.word) == (True, "a_new_reason")

@@ -1,0 +1,63 @@
+"""Finish words: every provider's word for why it stopped, in ours.
+
+The words of the wires do not clash, so one table serves all. Numbers are those of Gemini's enum, as some SDKs dump it, where
+Google's two APIs mean the same by them. A word that is not here is no reason: whether the reply is at its end, only an end mark
+of the wire tells. Some words say that it is not.
+"""
+
+from __future__ import annotations
+
+from llmcore.types.envelope import FinishReason
+
+__all__ = ["INCOMPLETE", "goes_on", "is_no_end", "reason_of"]
+
+_WORDS: dict[FinishReason, str] = {
+    "stop": (
+        "stop end_turn stop_sequence complete completed succeeded finish finished done normal pause_turn eos eos_token endoftext"
+        " end_of_text 1"
+    ),
+    "tool_calls": "tool_calls function_call tool_use tool_call unexpected_tool_call",
+    "length": (
+        "length max_tokens max_output_tokens max_length max_new_tokens token_limit model_length model_context_window_exceeded"
+        " incomplete 2"
+    ),
+    "content_filter": (
+        "content_filter content_filtered content_filter_error refusal guardrail_intervened sensitive safety recitation blocklist"
+        " prohibited_content spii language image_safety image_prohibited_content image_recitation error_toxic 3 4 6 7 8"
+    ),
+    "error": (
+        "error failed failure abort aborted cancelled canceled interrupted preempted evicted killed timeout time_limit"
+        " deadline_exceeded network_error insufficient_system_resource server_error internal_error overloaded"
+        " other image_other malformed_function_call malformed_response malformed_model_output malformed_tool_use"
+        " too_many_tool_calls missing_thought_signature tool_use_failed json_validate_failed 5 10"
+    ),
+}
+_NO_WORD = frozenset(["null", "none", "unknown", "unspecified", "finish_reason_unspecified", "block_reason_unspecified"])
+"""What stands where a server has no reason to tell."""
+_GOING_ON = frozenset(
+    (
+        *("not_finished", "unfinished", "queued", "pending", "in_progress", "in-progress", "running", "processing"),
+        *("generating", "streaming", "continue", "continuing", "ongoing"),
+    )
+)
+"""What is said of a reply that is not at its end."""
+
+INCOMPLETE = "incomplete"
+"""A finish word without a reason: which part of the reply is not whole is not told."""
+
+_REASONS: dict[str, FinishReason] = {word: reason for reason, words in _WORDS.items() for word in words.split()}
+
+
+def reason_of(word: str | None) -> FinishReason | None:
+    """Ours for a server's word, however it is capitalised; None for no word and an unknown one."""
+    return _REASONS.get(word.lower()) if word else None
+
+
+def goes_on(word: object) -> bool:
+    """Does the word say that the reply is not at its end yet?"""
+    return isinstance(word, str) and word.lower() in _GOING_ON
+
+
+def is_no_end(word: str) -> bool:
+    """Does the word tell of no end?"""
+    return not word or word.lower() in _NO_WORD or goes_on(word)
