@@ -13,7 +13,7 @@ from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.urls import shown_url
 from llmcore.adapters.wire.error_events import error_in, plain_words
-from llmcore.adapters.wire.terminators import is_whole_reply, may_be_one_line, says_it_is_not_over, why_unreadable
+from llmcore.adapters.wire.terminators import is_whole_reply, may_be_one_line, why_no_reply, why_unreadable
 from llmcore.adapters.wire.watching import Exchange
 from llmcore.types import InternalError, RemoteServerError, Timeout
 from llmcore.types.narrowing import is_object
@@ -131,10 +131,10 @@ def _fault_in_body(call: ModelCall, exchange: Exchange) -> RemoteServerError:
         return fault
     if exchange.broken is not None and exchange.document is not None:
         return _told(call, exchange, f"the reply ended before its end: {exchange.received} bytes came{_how(exchange)}")
-    if says_it_is_not_over(exchange.document):
-        return _told(call, exchange, "the reply ended before its end: its body says that it is not done")
     if exchange.document is not None:
-        return _told(call, exchange, "the server answered with JSON that is no reply")
+        return _told(
+            call, exchange, why_no_reply(exchange.document) or "the reply ended before its end: it does not say that it is done"
+        )
     if exchange.body.lstrip()[:1] not in (b"{", b"["):
         return _told(call, exchange, f"the server answered with {exchange.kind or 'text'} that is no JSON{_in_words(exchange)}")
     if why := why_unreadable(exchange.body):

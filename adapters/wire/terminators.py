@@ -39,6 +39,7 @@ __all__ = [
     "may_be_one_line",
     "parse_json",
     "says_it_is_not_over",
+    "why_no_reply",
     "why_unreadable",
 ]
 
@@ -173,6 +174,13 @@ def is_whole_reply(body: object) -> bool:
     return any(part for key in _REPLY_KEYS for part in _parts(body.get(key))) or any(
         is_object(part) or is_list(part) for part in told
     )
+
+
+def why_no_reply(document: object) -> str:
+    """Why a whole body that tells of no error is no reply, in words; "" for one that is."""
+    if says_it_is_not_over(document):
+        return "the reply ended before its end: its body says that it is not done"
+    return "" if is_whole_reply(document) else "the server answered with JSON that is no reply"
 
 
 def may_be_one_line(body: object) -> bool:

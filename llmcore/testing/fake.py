@@ -18,6 +18,7 @@ from llmcore.testing.replies import (
     checked,
     chunks_of,
     raise_if_error,
+    raise_if_no_reply,
     reply_of,
     resolved,
     tool_call_body,
@@ -227,12 +228,12 @@ class FakeModel:
 
     async def complete(self, call: ModelCall) -> Reply:
         answer = await self._answer(call)
-        raise_if_error(answer)
+        raise_if_no_reply(answer)
         return reply_of(answer, self._usage(call.request, answer))
 
     async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
         answer = await self._answer(call)
-        raise_if_error(answer)
+        raise_if_no_reply(answer)
         for chunk in chunks_of(answer, self._chunk_size):
             raise_if_error(chunk)
             yield chunk

@@ -10,16 +10,18 @@ from typing import Any, Literal, cast
 from pydantic import ValidationError
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
+from llmcore.adapters.wire.error_events import error_in
+from llmcore.adapters.wire.streaming import EventStream
 from llmcore.testing.failures import failed_generation_body, recorded_error
 from llmcore.testing.fake import why
 from llmcore.testing.matching import difference, users_in
-from llmcore.testing.replies import chunks_of, raise_if_error
+from llmcore.testing.replies import chunks_of, raise_if_error, raise_if_no_reply
 from llmcore.testing.usages import identity_in, usage_in
 from llmcore.transcripts import Exchange, Transcript, read_transcripts, split_events
 from llmcore.transcripts.formats.building import first_problem
-from llmcore.types import ConfigError, LLMCoreError, RemoteServerError, Reply, Usage
+from llmcore.types import DEFAULT_LIMITS, ConfigError, LLMCoreError, RemoteServerError, Reply, Usage
 from llmcore.types.called import in_words
-from llmcore.types.narrowing import is_list
+from llmcore.types.narrowing import is_list, objects_in
 from llmcore.types.of_tests import of_test
 
 __all__ = ["ReplayAdapter"]
@@ -148,17 +150,37 @@ def _raw(exchange: Exchange) -> Any:
             raise recorded_error(exchange.error)
         return body
     if exchange.kind == "chunks":
-        return [*(exchange.chunks or []), *_quoted(exchange)]
+        return [*map(_readable, exchange.chunks or []), *_quoted(exchange)]
     if exchange.kind == "text":
         return exchange.text or ""
     if exchange.kind == "sse" or (exchange.stream and isinstance(exchange.response, str)):
         text = exchange.sse or "" if exchange.kind == "sse" else str(exchange.response)
-        ended = [_ENDED] if text.rstrip().endswith("[DONE]") else []
-        return [*split_events(text)[0], *ended, *_quoted(exchange)]
+        return [*_events(text), *_quoted(exchange)]
     if exchange.response is None:
         raise RemoteServerError("the body that was recorded is null, which is no reply")
-    raise_if_error(exchange.response)
+    raise_if_no_reply(exchange.response)
     return exchange.response
+
+
+def _events(text: str) -> list[Any]:
+    """The events of a recorded stream as they are read on the wire: up to the first that is an error, or that nobody can read."""
+    stream = EventStream(DEFAULT_LIMITS, binary=False, known=True)
+    read: list[Any] = [*stream.feed(text.encode("utf-8", "surrogatepass")).events, *stream.finish().events]
+    if stream.error is not None:
+        return [*read, failed_generation_body({"error": stream.error.body}) or stream.error]
+    if stream.failure:
+        return [*read, RemoteServerError(stream.failure)]
+    if not read:  # one JSON text, whose objects are the events
+        return [*split_events(text)[0]]
+    return [*read, _ENDED] if stream.end.seen else read
+
+
+def _readable(chunk: Any) -> Any:
+    """A recorded chunk, which is text or an object; what else it is tells of an error, or cannot be read."""
+    if isinstance(chunk, str | dict):
+        return cast("Any", chunk)
+    told = next((told for item in objects_in(chunk) if (told := error_in(item))), None)
+    return told or RemoteServerError("an event of the stream cannot be read (it is no JSON object)")
 
 
 def _quoted(exchange: Exchange) -> list[dict[str, Any]]:

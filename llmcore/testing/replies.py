@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.wire.error_events import error_in
+from llmcore.adapters.wire.terminators import why_no_reply
 from llmcore.testing.failures import failed_generation_body
 from llmcore.testing.usages import identity_in, usage_in
 from llmcore.types import (
@@ -22,6 +23,7 @@ from llmcore.types import (
     Message,
     ProviderBlock,
     RedactedThinkingBlock,
+    RemoteServerError,
     Reply,
     Request,
     TextBlock,
@@ -34,9 +36,13 @@ from llmcore.types.copies import made
 from llmcore.types.narrowing import is_list, object_in, objects_in
 from llmcore.types.numbers import exact_json
 from llmcore.types.of_tests import of_test
+from llmcore.types.others_words import bounded
 from llmcore.types.usage import NO_USAGE
 
-__all__ = ["Answer", "checked", "chunks_of", "raise_if_error", "reply_of", "resolved", "tool_call_body"]
+__all__ = ["Answer", "checked", "chunks_of", "raise_if_error", "raise_if_no_reply", "reply_of", "resolved", "tool_call_body"]
+
+_SHOWN = 200
+"""Characters of a body that is no reply."""
 
 Answer = (
     str
@@ -180,12 +186,29 @@ def raise_if_error(answer: Any) -> None:
     if isinstance(answer, AssertionError):
         raise of_test(answer)
     if isinstance(answer, Mapping):
-        told = error_in(dict(cast("Mapping[str, Any]", answer)), is_of_unknown_wire=True)
+        told = error_in(dict(cast("Mapping[str, Any]", answer)))
         answer = told if told is None or failed_generation_body(answer) is None else None
     if isinstance(answer, LLMCoreError) or (isinstance(answer, BaseException) and not isinstance(answer, Exception)):
         raise answer
     if isinstance(answer, Exception):
         raise classify(answer) from answer
+
+
+def raise_if_no_reply(answer: Any) -> None:
+    """Raise what is an exception, and for a provider's body what a run comes to whose server answers with it: the error that it
+    tells of, or that it is no whole reply."""
+    raise_if_error(answer)
+    if not isinstance(answer, Mapping):
+        return
+    body = dict(cast("Mapping[str, Any]", answer))
+    if not (_is_message(body) or failed_generation_body(body)) and (why := why_no_reply(body)):
+        raise RemoteServerError(f"{why}: {bounded(repr(body), _SHOWN)}")
+
+
+def _is_message(body: dict[str, Any]) -> bool:
+    """A message of the assistant without the body around it, as no server sends it and tests do."""
+    is_said = isinstance(body.get("content"), str) or bool(objects_in(body.get("tool_calls")))
+    return (is_said or "role" in body) and body.get("role", "assistant") in ("assistant", "model")
 
 
 def reply_of(answer: object, usage: Usage | None) -> Reply:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from typing import Any
 
@@ -249,7 +250,7 @@ async def test_usage_of_each_reply_whole_and_streamed() -> None:
     told_nothing: list[Any] = ["text", SPOKEN, ["a", "b"], Reply(raw="x")]
     for answer in told_nothing:
         assert await usage_of(FakeModel(default=answer).usage(input_tokens=7, output_tokens=3, cost=0.5)) == [each] * 2
-    own: dict[str, Any] = {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
+    own: dict[str, Any] = {"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
     told: list[Any] = [own, [own], Reply(raw="x", usage=Usage(input_tokens=1, output_tokens=2))]
     for answer in told:
         found = await usage_of(FakeModel(default=answer).usage(input_tokens=9))
@@ -366,6 +367,63 @@ def test_an_error_within_a_recorded_stream_fails_as_on_the_wire(streamed: bool) 
     orchestrator = Orchestrator(ReplayAdapter({"id": "r", "exchanges": [{"sse": sse}]}))
     run = orchestrator.stream_sync if streamed else orchestrator.run_sync
     with pytest.raises(RateLimited):
+        list(run("Hi", budget=Budget(attempts=1)))
+
+
+HALF = {"role": "assistant", "content": "half"}
+OUTPUT = [{"type": "message", "content": [{"type": "output_text", "text": "half"}]}]
+NO_REPLIES: list[dict[str, Any]] = [
+    {},
+    {"foo": 1},
+    {"choices": None},
+    {"choices": []},
+    {"detail": "Not Found"},
+    {"message": "Unauthorized"},
+    {"success": False, "errors": [{"message": "x"}]},
+    {"message": HALF, "done": False},
+    {"object": "response", "status": "in_progress", "output": OUTPUT},
+    {"choices": [{"message": HALF, "finish_reason": "in_progress"}]},
+]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("body", [*NO_REPLIES, {"__type": "ThrottlingException", "message": "Too many"}])
+def test_a_body_that_is_no_whole_reply_fails_as_on_the_wire(body: dict[str, Any], streamed: bool) -> None:
+    kind = RateLimited if "__type" in body else RemoteServerError
+    for model in (FakeModel(body), ReplayAdapter({"id": "r", "exchanges": [{"response": body}]})):
+        run = Orchestrator(model).stream_sync if streamed else Orchestrator(model).run_sync
+        with pytest.raises(kind):
+            list(run("Hi", budget=Budget(attempts=1)))
+
+
+def test_a_body_that_is_no_reply_is_told_with_its_words() -> None:
+    with pytest.raises(RemoteServerError, match=r"JSON that is no reply: .'foo': 1."):
+        Orchestrator(FakeModel({"foo": 1})).run_sync("Hi", budget=Budget(attempts=1))
+
+
+@pytest.mark.parametrize("body", [HALF, {"content": "half"}, {"choices": [{"message": HALF}]}, {"message": HALF, "done": True}])
+def test_a_message_without_its_body_is_a_reply(body: dict[str, Any]) -> None:
+    assert Orchestrator(FakeModel(body)).run_sync("Hi").content == "half"
+
+
+STOP = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+DELTA = {"choices": [{"index": 0, "delta": {"content": "half"}, "finish_reason": None}]}
+BROKEN: dict[str, Any] = {
+    "no JSON": {"sse": f"data: {json.dumps(DELTA)}\n\ndata: oops\n\ndata: {json.dumps(STOP)}\n\n"},
+    "half an object": {"sse": f'data: {json.dumps(DELTA)}\n\ndata: {{"a": \n\ndata: {json.dumps(STOP)}\n\n'},
+    "named error": {"sse": f"data: {json.dumps(DELTA)}\n\nevent: error\ndata: {{}}\n\ndata: {json.dumps(STOP)}\n\n"},
+    "an error in words": {"chunks": [DELTA, {"detail": "Internal"}, STOP]},
+    "Gemini's list": {"chunks": [[{"error": {"code": 500, "message": "boom", "status": "INTERNAL"}}]]},
+    "null": {"chunks": [DELTA, None, STOP]},
+}
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("how", BROKEN)
+def test_an_event_of_a_recording_that_cannot_be_read_fails_as_on_the_wire(how: str, streamed: bool) -> None:
+    orchestrator = Orchestrator(ReplayAdapter({"id": "r", "exchanges": [BROKEN[how]]}))
+    run = orchestrator.stream_sync if streamed else orchestrator.run_sync
+    with pytest.raises(RemoteServerError):
         list(run("Hi", budget=Budget(attempts=1)))
 
 
