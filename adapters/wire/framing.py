@@ -64,6 +64,7 @@ class EventLines:
         self._name = b""
         self._length = self._held = 0  # bytes that wait; those of them that stand in `_data`
         self._begun = False
+        self._in_lines: bool | None = None  # JSON lines, which have no fields; None until the first event
 
     def feed(self, data: bytes) -> Iterator[Sent]:
         """The events that end in these bytes."""
@@ -95,11 +96,13 @@ class EventLines:
         if self.in_document or line.startswith(b":"):
             return
         if line.startswith(b"data:"):
+            self._in_lines = False
             yield from self._data_line(line[5:].strip())
         elif not line:
             yield from self._blank_line()
         elif line.startswith((b"{", b"[")):
-            yield Sent(line, is_framed=False)
+            self._in_lines = self._in_lines is not False
+            yield Sent(line, self._named(), is_framed=False)
         else:
             yield from self._other_line(line)
 
@@ -116,6 +119,8 @@ class EventLines:
         if self._data:
             data, self._data, self._length, self._held = b"\n".join(self._data).strip(), [], 0, 0
             yield Sent(data, name)
+        elif name == b"error":
+            yield Sent(b"", name)
 
     def _other_line(self, line: bytes) -> Iterator[Sent]:
         field, _, value = line.partition(b":")
@@ -123,7 +128,7 @@ class EventLines:
             self._name = value.strip()
         elif field == b"error":
             yield Sent(value.strip(), b"error")
-        elif field not in _IGNORED and (not _FIELD.match(field) or _is_event(value.strip())):
+        elif field not in _IGNORED and (self._in_lines or not _FIELD.match(field) or _is_event(value.strip())):
             yield Sent(line, is_framed=False)
 
     def _named(self) -> bytes:

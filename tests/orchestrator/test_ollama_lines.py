@@ -84,3 +84,24 @@ async def test_one_line_without_its_end_is_a_cut_stream(done: dict[str, Any], te
     with pytest.raises(FallbackExhausted) as caught:
         await asked(lines(text, done=done, end=False), ran)
     assert (type(caught.value.__cause__), ran) == (RemoteServerError, [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["oops", "null", "true", "event: error", "event: error\n", "error: gone", "5", '{"a": ', "Internal Server Error", "\0"],
+)
+@pytest.mark.parametrize("text", ["half", CALL])
+async def test_a_line_that_is_no_object_ends_the_reply(line: str, text: str) -> None:
+    ran: list[str] = []
+    body = lines(text)
+    body.frames.insert(1, line.encode() + b"\n")
+    with pytest.raises(FallbackExhausted) as caught:
+        await asked(body, ran)
+    assert (type(caught.value.__cause__), ran) == (RemoteServerError, [])
+
+
+@pytest.mark.parametrize("line", ["", ": ping", "ping", "id: 5", "event: message"])
+async def test_a_line_that_says_nothing_is_passed_over(line: str) -> None:
+    body = lines("It is ", "sunny.")
+    body.frames.insert(1, line.encode() + b"\n")
+    assert (await asked(body, [])).content == "It is sunny."
