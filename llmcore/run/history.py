@@ -36,6 +36,7 @@ __all__ = [
     "last_calls",
     "open_calls",
     "use_block",
+    "with_call",
     "with_unique_ids",
 ]
 
@@ -159,6 +160,12 @@ def use_block(call: ToolCall, block: ToolUseBlock | None) -> ToolUseBlock:
         raw_input=call.raw_arguments if arguments is None else exact_json(arguments) if exact else "",
         cache_control=block.cache_control if block else None,
     )
+
+
+def with_call(message: Message, call: ToolCall) -> Message:
+    """The message with this call in the place of the one with its id."""
+    blocks = (use_block(call, old) if isinstance(old, ToolUseBlock) and old.id == call.id else old for old in message.content)
+    return Message(role=message.role, content=[*blocks])
 
 
 def open_calls(messages: Sequence[Message]) -> list[ToolUseBlock]:

@@ -31,6 +31,7 @@ from llmcore.types import (
 )
 from llmcore.types import ToolResult as ToolEvent
 from llmcore.types.copies import Value
+from llmcore.types.exact_fields import ExactValue
 from llmcore.types.json_data import JsonData, JsonObject, JsonText, json_data
 from llmcore.types.narrowing import is_object
 from llmcore.types.wordings import described, dollars
@@ -65,7 +66,7 @@ class ToolFailure(Value):
     exception: JsonText = ""
 
 
-class ToolRecord(Value):
+class ToolRecord(ExactValue):
     """One call of a turn whose calls were to run.
 
     `id` is the call's in the history, `arguments` those it ran with, `value` what the tool returned, `content` the text
@@ -78,6 +79,7 @@ class ToolRecord(Value):
     """
 
     model_config = ConfigDict(frozen=True)
+    data_fields = ("arguments", "value")
 
     id: JsonText
     name: JsonText

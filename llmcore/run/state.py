@@ -12,7 +12,16 @@ from typing import Any, Literal
 from llmcore.fallback import Ledger
 from llmcore.run.agreeing import answered, told_anew, without_values
 from llmcore.run.copies import is_fit, mended, recorded
-from llmcore.run.history import assistant_message, fit_call, ids_in, in_call_order, last_calls, open_calls, with_unique_ids
+from llmcore.run.history import (
+    assistant_message,
+    fit_call,
+    ids_in,
+    in_call_order,
+    last_calls,
+    open_calls,
+    with_call,
+    with_unique_ids,
+)
 from llmcore.run.inner_runs import InnerRuns
 from llmcore.run.interjections import interjected, left_waiting, not_waiting
 from llmcore.run.left_out import told_of_left_out
@@ -310,11 +319,9 @@ class RunState:
     def replace_call(self, call: ToolCall) -> None:
         """Let this call stand in the place of the one with its id: in the last turn, the last reply and its report."""
         at = max(index for index, message in enumerate(self.messages) if message.role == "assistant")
-        block = ToolUseBlock(id=call.id, name=call.name, input=copied(call.arguments), raw_input=call.raw_arguments)
-        content = [block if isinstance(old, ToolUseBlock) and old.id == call.id else old for old in self.messages[at].content]
-        self.messages[at] = Message(role="assistant", content=content)
+        self.messages[at] = with_call(self.messages[at], call)
         calls = [call if old.id == call.id else old for old in self.envelope.tool_calls]
-        self.envelope = told_anew(self.envelope, calls, content)
+        self.envelope = told_anew(self.envelope, calls, self.messages[at].content)
         if call.id not in self._judged:  # a call of an earlier run
             return
         attempt, made = self.ledger.attempts[-1], self._judged.pop(call.id)

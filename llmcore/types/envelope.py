@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Self, cast
 
-from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator
+from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr
 
 from llmcore.types.copies import Value, copied, filled
+from llmcore.types.exact_fields import ExactValue
 from llmcore.types.json_data import JsonData, JsonObject, JsonText
 from llmcore.types.messages import Block
-from llmcore.types.narrowing import is_object
-from llmcore.types.numbers import with_literals
 
 __all__ = [
     "Envelope",
@@ -48,7 +47,7 @@ class Repair(Value):
     safety: Safety = "lossless"
 
 
-class ToolCall(Value):
+class ToolCall(ExactValue):
     """A call the model made.
 
     `arguments` is None when no object could be read: an empty `{}` is never invented. `raw_arguments` is the text
@@ -67,15 +66,6 @@ class ToolCall(Value):
     complete: bool = True
     known: bool | None = None
     repairs: list[Repair] = Field(default_factory=list[Repair])
-
-    @field_validator("raw_arguments")
-    @classmethod
-    def _keep_numbers_as_written(cls, raw: str, info: ValidationInfo) -> str:
-        """JSON of a call holds numbers as other readers have them, rounded; the text beside them tells each digit."""
-        arguments = info.data.get("arguments")
-        if is_object(arguments) and raw:
-            info.data["arguments"] = with_literals(arguments, raw)
-        return raw
 
     @classmethod
     def trusted(cls, fields: dict[str, Any]) -> ToolCall:

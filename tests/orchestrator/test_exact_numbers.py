@@ -14,11 +14,13 @@ from pydantic import BaseModel, SecretStr
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.recording.recorder import Recorder
+from llmcore.hooks import Hooks
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
+from llmcore.run import Approve, RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import tool
-from llmcore.types import Message, Request, TextBlock, ToolUseBlock
+from llmcore.types import Message, Request, TextBlock, ToolCall, ToolUseBlock
 from llmcore.types.numbers import exact_json, exact_loads
 from tests.orchestrator.support import FAST
 from tests.support.wire_server import Raw, Turn, WireServer
@@ -184,3 +186,49 @@ async def test_a_history_that_was_stored_is_sent_with_every_digit() -> None:
     await Orchestrator(again, [pay]).run("again", message_history=stored)
     use = next(use for message in again.last_request.messages for use in message.tool_uses)
     assert exact_json(use.input) == f'{{"amount": {NUMBERS["long"]}}}'
+
+
+WRITTEN = {
+    "sound": '{"amount": N}',
+    "another quote": "{'amount': N}",
+    "a trailing comma": '{"amount": N,}',
+    "a comment": '{"amount": N /* dollars */}',
+    "another spelling": '{"Amount": N}',
+    "in a wrapper": '{"arguments": {"amount": N}}',
+    "beside half a pair": '{"amount": N, "note": "a\\ud800"}',
+    "as Python": "[pay(amount=N)]",
+    "as elements": "<function=pay>\n<parameter=amount>\nN\n</parameter>\n</function>",
+}
+
+
+@pytest.mark.parametrize("hooked", [False, True])
+@pytest.mark.parametrize("number", ["12345678901234567890.12", "1.10"])
+@pytest.mark.parametrize("how", WRITTEN)
+def test_a_call_that_was_stored_runs_with_the_digits_that_were_shown(how: str, number: str, hooked: bool) -> None:
+    paid: list[Decimal] = []
+
+    def pay(amount: Decimal, note: str = "") -> str:
+        """Pay."""
+        paid.append(amount)
+        return "paid"
+
+    def with_note(call: ToolCall, _context: object) -> ToolCall:
+        return call.model_copy(update={"arguments": {**(call.arguments or {}), "note": "checked"}})
+
+    text = WRITTEN[how].replace("N", number)
+    hooks = Hooks(before_tool_run=with_note) if hooked else None
+    asked = FakeModel(text) if "pay" in text else FakeModel().tool_call("pay", text)
+    tools = [tool(pay, requires_approval=True)]
+    waiting = Orchestrator(asked, tools, hooks=hooks).run_sync("Pay")
+    stored = RunResult.model_validate_json(waiting.model_dump_json())
+    assert repr(stored.pending[0].arguments) == repr(waiting.pending[0].arguments)
+    answers = {call.id: Approve() for call in stored.approvals}
+    going_on = FakeModel("Done.")
+    done = Orchestrator(going_on, tools, hooks=hooks).run_sync(stored, answers=answers)
+    assert list(map(str, paid)) == [number]
+    sent = going_on.last_request.messages[1].tool_uses[0].input
+    assert sent is not None
+    assert str(sent["amount"]) == number
+    told = RunResult.model_validate_json(done.model_dump_json()).tool_results[0].arguments
+    assert told is not None
+    assert str(told["amount"]) == number
