@@ -98,7 +98,7 @@ def body_of(call: ModelCall, exchange: Exchange, error: Exception | None) -> dic
         raise _fault_in_body(call, exchange) from error
     if is_object(document) and is_whole_reply(document):
         return document
-    if events := exchange.events_in_body():
+    if document is None and (events := exchange.events_in_body()):
         return events
     _refuse_broken(call, exchange, error)
     raise _fault_in_body(call, exchange) from error

@@ -1,8 +1,9 @@
 """Ollama's lines as they came: LiteLLM's reader of a stream takes `<think>` and `</think>` out of single pieces of text.
 
 Thoughts that come in several pieces, as they do, are then the answer, a call that stands in them is one that was made, and a text
-about these tags loses them. So the text passes by that reader, and the normaliser reads it as it reads any. A line without
-`done`, which Go's JSON leaves out where it is false, is not the last one. Source: LiteLLM 1.105.3 and 1.110.2, `chunk_parser`.
+about these tags loses them. So the text passes by that reader, and the normaliser reads it as it reads any. That reader also fails
+at a line that leaves out `model` or a `message` that says nothing, as proxies do, or `done`, as Go's JSON does where it is false.
+Source: LiteLLM 1.105.3 and 1.110.2, `chunk_parser`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from functools import wraps
 from typing import Any
 
 from llmcore.adapters.wire.watching import current_watch
-from llmcore.types.narrowing import is_object
+from llmcore.types.narrowing import is_object, object_in
 
 __all__ = ["leave_text_as_it_is"]
+
+_LEFT_OUT = {"model": "", "done": False}
+"""What LiteLLM's reader needs of each line."""
 
 
 def leave_text_as_it_is(reader: Any) -> None:
@@ -22,12 +26,14 @@ def leave_text_as_it_is(reader: Any) -> None:
 
     @wraps(parse)
     def chunk_parser(self: Any, chunk: Any) -> Any:
-        message: Any = chunk.get("message") if is_object(chunk) and current_watch() is not None else None
-        text: object = message.get("content") if is_object(message) else None
-        if not isinstance(text, str):
+        if not is_object(chunk) or current_watch() is None:
             return parse(self, chunk)
-        made = parse(self, {"done": False, **chunk, "message": {**message, "content": ""}})
-        made.choices[0].delta.content = text or None
+        message = object_in(chunk.get("message"))
+        text: object = message.get("content")
+        seen = {"content": ""} if isinstance(text, str) else {}
+        made = parse(self, {**_LEFT_OUT, **chunk, "message": {**message, **seen}})
+        if isinstance(text, str):
+            made.choices[0].delta.content = text or None
         return made
 
     reader.chunk_parser = chunk_parser

@@ -105,3 +105,34 @@ async def test_a_line_that_says_nothing_is_passed_over(line: str) -> None:
     body = lines("It is ", "sunny.")
     body.frames.insert(1, line.encode() + b"\n")
     assert (await asked(body, [])).content == "It is sunny."
+
+
+@pytest.mark.parametrize("left_out", ["model", "message", "done", "role"])
+async def test_a_whole_stream_whose_lines_leave_something_out_is_an_answer(left_out: str) -> None:
+    said: list[dict[str, Any]] = [
+        {"model": "m", "message": {"role": "assistant", "content": "It is sunny."}, "done": False},
+        {"model": "m", "message": {"role": "assistant", "content": ""}, **END},
+    ]
+    for line in said[1:] if left_out == "message" else said[:1] if left_out == "done" else said:
+        line.pop(left_out, None)
+        line.get("message", {}).pop(left_out, None)
+    body = Raw([json.dumps(line).encode() + b"\n" for line in said], "application/x-ndjson")
+    assert (await asked(body, [])).content == "It is sunny."
+
+
+@pytest.mark.parametrize(
+    ("provider", "body"),
+    [
+        ("ollama", {"model": "m", "created_at": "x", "done_reason": "load", "done": True}),
+        ("ollama", {"model": "m", "message": None, "done": True}),
+        ("ollama", {"done": True}),
+        ("anthropic", {"type": "message", "stop_reason": "end_turn"}),
+    ],
+)
+async def test_a_whole_body_without_a_message_is_no_answer(provider: str, body: dict[str, Any]) -> None:
+    with WireServer([Raw([json.dumps(body).encode()])]) as server:
+        orchestrator = orchestrator_at(server, provider, [], strategies=())
+        with pytest.raises(FallbackExhausted) as caught:
+            await orchestrator.run("Weather?")
+        await orchestrator.aclose()
+    assert type(caught.value.__cause__) is RemoteServerError
