@@ -1,8 +1,8 @@
 """Ollama's lines as they came: LiteLLM's reader of a stream takes `<think>` and `</think>` out of single pieces of text.
 
 Thoughts that come in several pieces, as they do, are then the answer, a call that stands in them is one that was made, and a text
-about these tags loses them. So the text passes by that reader, and the normaliser reads it as it reads any. That reader also fails
-at a line that leaves out `model` or a `message` that says nothing, as proxies do, or `done`, as Go's JSON does where it is false.
+about these tags loses them. So the text passes by that reader, and the normaliser reads it as it reads any. It also fails at a
+line that leaves out `model` or a `message` that says nothing, as proxies do, or `done`, as Go's JSON does where it is false.
 Source: LiteLLM 1.105.3 and 1.110.2, `chunk_parser`.
 """
 

@@ -33,6 +33,7 @@ from llmcore.types import (
     RequestRefused,
     TextDelta,
     Timeout,
+    ToolCallStarted,
     ToolSet,
     Usage,
 )
@@ -46,6 +47,8 @@ from llmcore.types.telling import Tell
 __all__ = ["RefusedRequests", "Sending", "within"]
 
 T = TypeVar("T")
+_MOST_CALLS = 4096
+"""Calls of one streamed reply that are read. Far fewer run (`Limits.calls`)."""
 
 
 class RefusedRequests:
@@ -204,6 +207,8 @@ class Sending:
                 if self.time_to_first_token is None:
                     self.time_to_first_token = time.perf_counter() - started
                 for event in self._said(normalizer.feed(cast("object", chunk)), normalizer.held):
+                    if event.__class__ is ToolCallStarted:
+                        self._refuse_endless(cast("ToolCallStarted", event))
                     if so_far is not None:
                         await self._show(so_far, event)
                     await tell(event)
@@ -274,6 +279,11 @@ class Sending:
         endpoint = self._call.endpoint
         name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
         raise RemoteServerError(f"{name}: the stream ended before its end: no finish reason came, and the adapter tells of none")
+
+    def _refuse_endless(self, call: ToolCallStarted) -> None:
+        """Raises `RemoteServerError` at one call too many: so many are no turn of a model's, and to read them takes seconds."""
+        if call.index >= _MOST_CALLS:
+            raise RemoteServerError(f"the reply was broken off: it makes more than {_MOST_CALLS:,} calls")
 
     async def _show(self, so_far: StreamedSoFar, event: Event) -> None:
         if isinstance(event, TextDelta):

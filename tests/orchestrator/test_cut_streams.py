@@ -229,3 +229,17 @@ async def test_a_stream_of_chunks_with_an_unknown_reason_is_cut() -> None:
     chunks = [{"choices": [{"index": 0, "delta": {"content": "Half"}, "finish_reason": "in_progress"}]}]
     result = await finished(Orchestrator(FakeModel(chunks, "Whole."), strategies=FAST).stream("hi"))
     assert (result.content, [type(attempt.failure) for attempt in result.attempts]) == ("Whole.", [RemoteServerError, type(None)])
+
+
+async def test_a_stream_that_makes_calls_without_end_is_broken_off() -> None:
+    def chunk(number: int) -> dict[str, Any]:
+        made = [
+            {"index": at, "id": f"c{at}", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
+            for at in range(number * 50, number * 50 + 50)
+        ]
+        return {"choices": [{"index": 0, "delta": {"tool_calls": made}, "finish_reason": None}]}
+
+    fake = FakeModel([*map(chunk, range(100)), STOP], "Whole.")
+    result = await finished(Orchestrator(fake, [get_weather], strategies=FAST).stream("hi"))
+    assert (result.content, [type(attempt.failure) for attempt in result.attempts]) == ("Whole.", [RemoteServerError, type(None)])
+    assert "more than 4,096 calls" in str(result.attempts[0].failure)
