@@ -344,7 +344,7 @@ class TurnAttempt:
             raise failure
         none_allowed = call.request.tool_choice == "none" or not sending.tools
         if none_allowed and self._state.settings.output is None:
-            envelope = without_calls(envelope, self._offered)
+            envelope = without_calls(envelope, self._given.known())
         if is_object(choice := self._request.tool_choice):
             envelope = forced_calls_alone(envelope, choice["name"])
         self._envelope, self._final = take_final_call(envelope, self._state.settings.output)

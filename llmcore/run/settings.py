@@ -80,6 +80,7 @@ class Toolbox:
         self._compiled: ToolSet | None = None
         self._sources: tuple[tuple[LiveTools, int], ...] = ()
         self._anew: Callable[[], Toolbox] | None = None
+        self._disabled: Toolbox | None = None
 
     @classmethod
     def of(cls, tools: Iterable[object]) -> Toolbox:
@@ -136,6 +137,10 @@ class Toolbox:
             self._compiled = compile_tools(self._tools.values())
         return self._compiled
 
+    def known(self) -> ToolSet:
+        """What would be told if tools were enabled: how a text is known for a call of theirs."""
+        return self.tool_set() if self._disabled is None else self._disabled.known()
+
     def told(self, names: Iterable[str]) -> Iterable[tuple[Tool, ToolDefinition]]:
         """Some of the tools, each with what the model is told of it now."""
         told = self.tool_set()
@@ -153,7 +158,9 @@ class Toolbox:
     def limited(self, config: ToolConfig) -> Toolbox:
         """Those that the configuration allows."""
         if not config.enabled:
-            return Toolbox()
+            none = Toolbox()
+            none._disabled = self
+            return none
         if config.allowed is None:
             return self
         allowed = Toolbox(tool for tool in self._tools.values() if tool.name in config.allowed)

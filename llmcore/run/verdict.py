@@ -188,7 +188,7 @@ def without_failed_call(envelope: Envelope, *, typed: bool) -> Envelope:
 
 
 def without_calls(envelope: Envelope, tools: ToolSet) -> Envelope:
-    """The envelope of a reply that may not hold calls (`tool_choice` none, or no tools in the request): those it made anyway are
+    """The envelope of a reply that may not hold calls (`tool_choice` none, no tools in the request): those it made anyway are
     dropped, recorded. So are calls of `tools`, the run's, that it wrote as text; where one of those may only be shown, the text
     stays as it is."""
     read = normalize(envelope.content, tools) if len(tools) and not envelope.tool_calls else None

@@ -10,8 +10,9 @@ import pytest
 from llmcore.hooks import Hooks
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
-from llmcore.tools import tool
+from llmcore.tools import ToolConfig, tool
 from tests.orchestrator.support import add, assert_valid, calls_in
+from tests.orchestrator.test_cut_streams import finished
 
 pytestmark = pytest.mark.anyio
 
@@ -48,6 +49,17 @@ async def test_a_call_alone_where_none_is_allowed_is_recorded() -> None:
     result = await Orchestrator(fake, [add]).run("go", tool_choice="none")
     assert (result.content, calls_in(result.messages)) == ("3", [])
     assert [(record.attempt, record.repair.kind) for record in result.repairs] == [(1, "call_not_allowed")]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_call_written_as_text_where_tools_are_disabled_is_recorded(streamed: bool) -> None:
+    call = f'<tool_call>{{"name": "add", "arguments": {json.dumps(ONE)}}}</tool_call>'
+    orchestrator = Orchestrator(FakeModel(f"I'll add. {call}"), [add], tool_config=ToolConfig(enabled=False))
+    result = await finished(orchestrator.stream("go")) if streamed else await orchestrator.run("go")
+    assert (result.content.strip(), calls_in(result.messages), result.tool_results) == ("I'll add.", [], [])
+    assert [(record.of, record.repair.kind) for record in result.repairs] == [("reply", "call_not_allowed")]
+    shown = Orchestrator(FakeModel(f"For example:\n{call}"), [add], tool_config=ToolConfig(enabled=False))
+    assert call in (await shown.run("go")).content
 
 
 @pytest.mark.parametrize("withdrawn", [{"tool_choice": "none"}, {"tools": ()}])
