@@ -355,3 +355,16 @@ def test_a_typed_dict_of_typing_is_a_type_on_every_python() -> None:
 def test_words_that_name_the_answer_in_other_ways_are_none_of_a_text(words: str) -> None:
     assert OutputSpec(str).read(f'{words}\n```json\n{{"result": "it"}}\n```').value == "it"
     assert OutputSpec(str).read(f'The page says: {words} {{"result": "it"}}').value.endswith("}")
+
+
+@pytest.mark.parametrize("heading", ["### Answer", "# Result", "## **Final answer**", "Sure!\n\n#### Output"])
+async def test_a_heading_that_names_the_answer_is_an_introduction(heading: str) -> None:
+    wrapped = '{"result": "hello world"}'
+    for text in (f"{heading}\n{wrapped}", f"{heading}\n```json\n{wrapped}\n```"):
+        assert (await Orchestrator(FakeModel(text)).run("Hi", output_type=str)).output == "hello world"
+
+
+@pytest.mark.parametrize("words", ["### Plan", "# ", "#"])
+async def test_a_heading_that_names_nothing_is_part_of_the_text(words: str) -> None:
+    text = f'{words}\n{{"result": "hello world"}}'
+    assert (await Orchestrator(FakeModel(text)).run("Hi", output_type=str)).output == text

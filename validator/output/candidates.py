@@ -440,7 +440,7 @@ def is_whole(text: str, start: int, end: int) -> bool:
 
 
 _NAMED = re.compile(
-    r"""(?: [\s:\uff1a!,.*_'\u2019]+ | </?(?:answer|final_answer|result|output|response|json)>
+    r"""(?: [\s:\uff1a!,.*_'\u2019]+ | (?:(?<=\n)|\A)\#{1,6}\ (?=[\w*]) | </?(?:answer|final_answer|result|output|response|json)>
       | \b(?:sure|certainly|ok|okay|yes|of\scourse|here|is|it|s|you|go|the|your|my|final|corrected|updated|requested|answer|result
         |output|response|solution|json|object|value|list|below|this|as|in|format|for|asked|wanted|based|on|analysis|so|therefore|thus
         |hier|die|das|ist|lautet|Antwort|Ergebnis|voici|la|le|est|réponse|résultat|aquí|está|el|es|respuesta|resultado|aqui|a|o|é

@@ -127,13 +127,16 @@ def _code_block(state: State, body: int, close: int) -> str:
 
 
 def info_string(words: str) -> bool | None:
-    """Is what stands behind the opening of a code fence its info string? True for a word, alone or with attributes, and for
-    a language with file names; False for other words, which are one as well unless the code begins there (`cd /tmp`); None
-    when it is the code that does."""
+    """Is what stands behind the opening of a code fence its info string? True for a language, alone or with attributes or file
+    names, for any word with attributes, and for nothing; False for other words, which are one as well unless the text begins
+    there (`cd /tmp`, `Oslo`); None when it is the text that does."""
     found = _INFO_STRING.fullmatch(words.lstrip(" \t").rstrip("\r")) if len(words) <= _LONGEST_INFO else None
     if found is None or (found[1] is None and found[2].strip()):
         return None
-    if _ATTRIBUTES.fullmatch(found[2]) or ((found[1] or "").lower() in LANGUAGES and _FILES_AND_ATTRIBUTES.fullmatch(found[2])):
+    word, rest = (found[1] or "").lower(), found[2]
+    if word in LANGUAGES and _FILES_AND_ATTRIBUTES.fullmatch(rest):
+        return True
+    if _ATTRIBUTES.fullmatch(rest) and (not word or word.startswith("{") or rest.strip()):
         return True
     return False if _PLAIN_WORDS.fullmatch(found[2]) else None
 

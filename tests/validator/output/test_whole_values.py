@@ -210,6 +210,11 @@ def test_of_values_alone_on_one_line_the_first_is_taken_and_told() -> None:
 # --- code -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("line", ["Oslo", "42", "3.14", "2024-01-01", "https://x.y", "Paragraph.", "Title:", "ls", "東京"])
+def test_a_first_line_of_one_word_is_dropped_only_where_it_names_a_language(line: str) -> None:
+    assert parse(f"```{line}\nParis\n```", str) == f"```{line}\nParis\n```"
+
+
 @pytest.mark.parametrize("line", ["cd /tmp/build", "make -C ./build", "Hello there,", "from os import path", "echo a.b"])
 def test_a_first_line_of_code_or_words_behind_the_back_ticks_is_kept_or_refused(line: str) -> None:
     assert parse(f"```{line}\nrm it\n```", str) == f"```{line}\nrm it\n```"
