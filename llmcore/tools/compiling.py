@@ -16,7 +16,9 @@ from cachetools import LRUCache
 
 from llmcore.tools.tool import Tool
 from llmcore.types import ToolDefinition, ToolSet
+from llmcore.types.copies import copied
 from llmcore.types.locks import ForkSafeLock
+from llmcore.types.narrowing import is_object
 from llmcore.types.schema_shape import check_schema_shape
 from llmcore.types.tools import LiveTools, check_definition, tools_in
 
@@ -65,6 +67,8 @@ def _snapshot(tool: object) -> object:
     """A copy of what may be changed in place; functions and Tools stand for themselves."""
     if isinstance(tool, ToolDefinition):
         return tool.model_copy()
+    if is_object(tool):
+        return copied(tool)
     return deepcopy(cast("Mapping[str, Any]", tool)) if isinstance(tool, Mapping) else tool
 
 

@@ -17,7 +17,7 @@ from llmcore.types.called import in_words
 from llmcore.types.copies import Value
 from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.schema_shape import check_schema_shape
+from llmcore.types.schema_shape import check_schema_shape, is_plain
 from llmcore.types.type_names import TYPES, standard_schema, standard_type
 from llmcore.types.wordings import mistake_in
 
@@ -97,6 +97,8 @@ def _tells_input(example: Mapping[str, Any], own: Set[str]) -> bool:
 
 def check_definition(definition: ToolDefinition) -> None:
     """Raise `ToolDefinitionError` for a definition that cannot be sent as JSON: see `check_schema_shape`."""
+    if is_plain([definition.parameters, definition.description, definition.examples]):
+        return
     where = f"tool {definition.name!r}: "
     check_schema_shape(definition.parameters, f"{where}parameters: ")
     check_schema_shape([definition.description, definition.examples], where, around=2)
@@ -196,6 +198,11 @@ def definition_of(tool: object) -> ToolDefinition:
     if isinstance(tool, Mapping):
         return _from_mapping(cast("Mapping[str, Any]", tool))
     raise ToolDefinitionError(f"not a tool: {type(tool).__name__}; give a function, a Tool or an OpenAI/Anthropic tool dict")
+
+
+@definition_of.register
+def _own_definition(tool: ToolDefinition) -> ToolDefinition:
+    return tool.definition
 
 
 def tools_in(tools: object) -> Iterable[object]:

@@ -38,8 +38,8 @@ _GENERIC = re.compile(r"(?P<name>\w{1,32})\s?[\[<(].{1,200}[\])>]|(?P<items>.{1,
 _ONE = ("additionalProperties", "unevaluatedProperties", "unevaluatedItems", "additionalItems", "items", "contains",
         "propertyNames", "not", "if", "then", "else")  # fmt: skip
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems", "items")
+_WITH_SCHEMAS = frozenset({*_ONE, *_LISTS})
 _MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
-
 
 COUNTS = (
     "minLength",
@@ -89,25 +89,23 @@ def standard_schema(schema: Any) -> Any:
 
 
 def _has_others(schema: Any) -> bool:
-    """Is any type in it named otherwise? Each object is looked at once."""
+    """Is any type in it named otherwise, or a count no number? Each object is looked at once."""
     waiting, seen = [schema], set[int]()
     while waiting:
         part = waiting.pop()
         if not is_object(part) or id(part) in seen:
             continue
         seen.add(id(part))
-        declared = part.get("type")
-        if declared is not None and standard_type(declared) != declared:
-            return True
-        if any(count_of(part[key]) != part[key] for key in COUNTS if key in part):
-            return True
-        waiting += [part[key] for key in _ONE if key in part]
-        for key in _LISTS:
-            inner = part.get(key)
-            waiting += inner if is_list(inner) else ()
-        for key in _MAPS:
-            inner = part.get(key)
-            waiting += inner.values() if is_object(inner) else ()
+        for key, value in part.items():
+            if key == "type":
+                if value is not None and standard_type(value) != value:
+                    return True
+            elif key in _WITH_SCHEMAS:
+                waiting += value if is_list(value) else (value,)
+            elif key in _MAPS:
+                waiting += value.values() if is_object(value) else ()
+            elif key in COUNTS and count_of(value) != value:
+                return True
     return False
 
 

@@ -14,6 +14,7 @@ from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.rows import Dialect, Writer
 from llmcore.normalizer.core.source import past
 from llmcore.normalizer.core.surroundings import Form
+from llmcore.types.copies import made
 from llmcore.types.envelope import ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolDefinition, ToolSet
@@ -52,6 +53,9 @@ VALUE, OTHER_VALUE = "shape of a value", "shape of another value"
 _PARAMETERS = {"type": "object", "properties": {KEY: {"type": "string"}, OTHER_KEY: {"type": "string"}}}
 ARGUMENTS: dict[str, Any] = {KEY: VALUE, OTHER_KEY: OTHER_VALUE}
 WRITTEN = json.dumps(ARGUMENTS)
+_RECIPIENTS = frozenset({"all", "assistant", "commentary", "developer", "self", "system", "user"})
+"""Whom a frame of Harmony's may address, in place of a tool: what calls a tool of such a name is the readers'. No other word means
+something else in what a row writes; a test tries all words that the source holds."""
 SPACE = " \t\r\n"  # JSON's; at more the engine must look
 START = 4  # characters by which a reply finds the shapes it may have
 GAP = 16  # characters of white space in a gap: what readers wait for within a head is bounded
@@ -146,9 +150,10 @@ def tiled(text: str, wholes: Sequence[Whole], before: Sequence[Piece] = ()) -> l
     return settled(pieces, text, ()) if len(pieces) > 1 else pieces
 
 
+@lru_cache(maxsize=64)
 def told(*names: str) -> ToolSet:
-    """The tools of these names, and of `NAME`."""
-    return ToolSet([ToolDefinition(name=name, parameters=_PARAMETERS) for name in dict.fromkeys((NAME, *names))])
+    """The tools of these names, or of `NAME`."""
+    return ToolSet([made(ToolDefinition, name=name, parameters=_PARAMETERS) for name in names or (NAME,)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,9 +182,9 @@ class Sample:
         """The tool that is called, if its name and its properties mean nothing else in what the row writes."""
         name = head["name"]
         tool = tools.get(name)
-        if tool is None or len(name) > limits.name or not self.elements.isdisjoint(tool.properties):
+        if tool is None or len(name) > limits.name or name in _RECIPIENTS or not self.elements.isdisjoint(tool.properties):
             return None
-        return tool if _calls(self, name) else None
+        return tool
 
     def whole(self, head: re.Match[str], end: int, arguments: dict[str, Any], raw: str) -> Whole | None:
         """The call of this shape that ends at `end`, its markup included; None when a value makes a guess of it."""
@@ -215,13 +220,6 @@ class Sample:
 @lru_cache(maxsize=1024)
 def _opener(text: str) -> str:
     return _OPENER_END.split(text.partition(NAME)[0], maxsplit=1)[0] or text[:START]
-
-
-@lru_cache(maxsize=4096)
-def _calls(sample: Sample, name: str) -> bool:
-    """Does the row's frame call what has this name? `user` in Harmony's is no tool, whatever tools there are."""
-    calls = sample.read(sample.write([(name, ARGUMENTS)]), told(name), sample.dialects).calls
-    return [(call.name, call.arguments, call.dialect) for call in calls] == [(name, ARGUMENTS, sample.call.dialect)]
 
 
 def expression(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import TOOLS, read_every_way, tool
 from tests.support.builds import pure_only
 
+ROOT = Path(__file__).parents[3]
 GIVEN: dict[str, Any] = {"city": 'a "quoted" </tool_call> ]}', "days": 3, "near": [{"km": 2.5}, None]}
 WRITTEN = {name: row.write([("get_weather", GIVEN)]) for name, row in DIALECTS.items()}
 PLAIN: dict[str, Any] = {"city": 'Baden > Baden\n& "more"', "days": 3}
@@ -205,6 +208,36 @@ def test_a_name_that_means_something_else_is_the_engines() -> None:
         tools = ToolSet([tool(called, city="string")])
         assert shaped(text, tools=tools) == is_call
         read_every_way(text, tools)
+
+
+_OF_PROSE = re.compile(r"lead_in|words_behind|impersonal")
+"""Modules whose words are those of sentences before and behind calls."""
+
+
+def _words_of_the_source() -> list[str]:
+    """What literals of the normaliser say, as names: a word that means something to a row stands there."""
+    found: set[str] = set()
+    for file in (ROOT / "normalizer").rglob("*.py"):
+        tree = ast.parse("" if _OF_PROSE.search(file.name) else file.read_text(encoding="utf-8"))
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                found.update(re.findall(r"[A-Za-z_][\w-]{0,40}", node.value))
+    return sorted(found)
+
+
+@pytest.mark.sweep(5)
+@pytest.mark.parametrize("name", JSON_SHAPED + TAGGED)
+def test_no_word_of_ours_is_read_otherwise_as_a_name(name: str) -> None:
+    row, given, words, taken = DIALECTS[name], {"city": "Paris"}, _words_of_the_source(), 0
+    for write in (row.write, *row.also):
+        for called in words:
+            text, tools = write([(called, given)]), ToolSet([tool(called, city="string")])
+            if (whole := at_start(text, tools=tools)) is not None:
+                read = TextEngine(tools, listening=False, by_shape=False).read(text).calls
+                assert [(call.name, call.arguments, call.dialect) for call in read] == [(called, given, whole.dialect)]
+                taken += 1
+    assert taken > len(words) // 2 > 500
 
 
 _BEFORE = (
