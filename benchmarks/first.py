@@ -71,7 +71,8 @@ def _reply(n: int) -> str:
 
 
 def _new_sets(rounds: int) -> Sequence[str]:
-    """Microseconds of the first reply of a set, of the second, and the median of what the first costs more."""
+    """Microseconds of the first reply of a set, of the second, and of what the first costs more: of the quarter of rounds that
+    others disturbed least, the slowest. A first reply finds no warm cache, so a neighbour's work doubles it."""
     llmcore.normalize(_reply(0), _five_tools(0))
     firsts: list[float] = []
     seconds: list[float] = []
@@ -88,8 +89,8 @@ def _new_sets(rounds: int) -> Sequence[str]:
             slower = (before + slowness()) / 2
             firsts.append((middle - start) / slower)
             seconds.append((end - middle) / slower)
-    more = statistics.median(first - second for first, second in zip(firsts, seconds, strict=True))
-    return [f"{statistics.median(one) * 1e6:.0f}" for one in (firsts, seconds)] + [f"{more * 1e6:.0f}"]
+    more = [first - second for first, second in zip(firsts, seconds, strict=True)]
+    return [f"{statistics.quantiles(one, n=4)[0] * 1e6:.0f}" for one in (firsts, seconds, more)]
 
 
 def _new_processes(rounds: int) -> Sequence[str]:

@@ -205,6 +205,11 @@ def _own_definition(tool: ToolDefinition) -> ToolDefinition:
     return tool.definition
 
 
+@definition_of.register(dict)
+def _definition_of_dict(tool: dict[str, Any]) -> ToolDefinition:
+    return _from_mapping(tool) if tool.__class__ is dict else definition_of.dispatch(object)(tool)
+
+
 def tools_in(tools: object) -> Iterable[object]:
     """The tools of a list, any other iterable or a `ToolSet`, each as it was given: with its function, where it has one.
 

@@ -17,6 +17,7 @@ from llmcore.types.schema_shape import check_schema_shape
 __all__ = ["TYPES", "standard_schema", "standard_type"]
 
 TYPES = ("null", "integer", "number", "boolean", "object", "array", "string")
+_STANDARD = (*TYPES, None)
 
 _NAMES: dict[str, str | None] = {
     name: standard
@@ -98,7 +99,7 @@ def _has_others(schema: Any) -> bool:
         seen.add(id(part))
         for key, value in part.items():
             if key == "type":
-                if value is not None and standard_type(value) != value:
+                if value not in _STANDARD and standard_type(value) != value:
                     return True
             elif key in _WITH_SCHEMAS:
                 waiting += value if is_list(value) else (value,)
