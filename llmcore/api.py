@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from llmcore.normalizer import Normalizer as _Normalizer
 from llmcore.normalizer import normalize as _normalize
-from llmcore.normalizer.native.wires import bodies_of_list, wire_of
 from llmcore.tools import compile_tools
 from llmcore.types import DEFAULT_LIMITS, CallerError, Envelope, Limits, ToolSet
 from llmcore.types.called import in_words, told
@@ -77,6 +76,8 @@ def _loaded(reply: object) -> object:
         body: object = json.loads(text, parse_float=exact_float)
     except (ValueError, RecursionError):
         return text
+    from llmcore.normalizer.native.wires import bodies_of_list, wire_of  # only here: who reads text does not pay for the wires
+
     is_body = wire_of(body) is not None if is_object(body) else is_list(body) and bool(bodies_of_list(body))
     return body if is_body else text
 

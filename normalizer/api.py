@@ -10,11 +10,10 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from llmcore.normalizer.native.finish import finish_reason_of
 from llmcore.normalizer.replies.envelopes import envelope_of_text, envelope_of_words_and_calls
-from llmcore.normalizer.replies.native_reply import NativeReply
-from llmcore.normalizer.replies.plain_chat import read_plain_chat
 from llmcore.normalizer.replies.settings import Settings
 from llmcore.normalizer.text.engine import TextEngine
 from llmcore.normalizer.text.quick import read_quickly
@@ -25,6 +24,9 @@ from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.narrowing import is_object
 from llmcore.types.requests import Reply
 from llmcore.types.tools import ToolSet
+
+if TYPE_CHECKING:
+    from llmcore.normalizer.replies.native_reply import NativeReply
 
 __all__ = ["Normalizer", "normalize"]
 
@@ -56,6 +58,8 @@ def normalize(
         if quick is not None:
             return envelope_of_words_and_calls(reply, finish_reason, quick)
     if is_object(reply) and wire in _CHATS and not (reasoning_open or forced_tool or enveloped or finish_reason):
+        from llmcore.normalizer.replies.plain_chat import read_plain_chat  # only here: who reads text does not pay for the wires
+
         named = None if dialects is None else frozenset(dialects)
         plain = read_plain_chat(reply, _checked(tools), named, limits)
         if plain is not None:
@@ -63,7 +67,7 @@ def normalize(
     settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening=False, enveloped=enveloped)
     if isinstance(reply, str):
         return envelope_of_text(settings.engine().read(reply, _ours(finish_reason)), finish_reason)
-    native = NativeReply(settings)
+    native = _native(settings)
     native.feed(reply, wire)
     return native.finish(finish_reason)[0]
 
@@ -103,7 +107,7 @@ class Normalizer:
         if isinstance(part, str):
             return self._feed_text(part)
         if self._native is None:
-            self._native, self._text = NativeReply(self._settings, self._text), None
+            self._native, self._text = _native(self._settings, self._text), None
         return self._native.feed(part, wire)
 
     def _feed_text(self, text: str) -> list[NormalizerEvent]:
@@ -141,6 +145,12 @@ class Normalizer:
         if self._envelope is None:
             raise CallerError("the reply is not over: call finish() before reading the envelope")
         return self._envelope
+
+
+def _native(settings: Settings, text: TextEngine | None = None) -> NativeReply:
+    from llmcore.normalizer.replies.native_reply import NativeReply  # only here, as above
+
+    return NativeReply(settings, text)
 
 
 def _checked(tools: object) -> ToolSet | None:

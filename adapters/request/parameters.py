@@ -7,7 +7,6 @@ edits them in place.
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,7 @@ from llmcore.adapters.request.schemas import Loss, transform
 from llmcore.adapters.request.unsendable import check_images, check_says_something, unsendable
 from llmcore.types import AuthenticationFailed, ImageBlock, JsonSchema, LimitExceeded, ToolDefinition, ToolResultBlock
 from llmcore.types.headers import check_header_value
+from llmcore.types.logs import logger
 from llmcore.types.narrowing import is_object
 
 __all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_limits", "is_elsewhere", "is_own_host", "prepare"]
@@ -46,7 +46,7 @@ _NEWER = "max_completion_tokens"
 _OF_TWO_NAMES = ("openai-chat", None)
 """The wires that may have both names; of a provider in no table it is not known."""
 
-_log = logging.getLogger("llmcore.adapters")
+_log = logger("adapters")
 
 
 @dataclass

@@ -7,7 +7,6 @@ ones.
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,11 +21,12 @@ from llmcore.models.reading import Document, build_models, document_of, files_of
 from llmcore.models.selection import Needs, select
 from llmcore.types import ConfigError, ModelNotFound
 from llmcore.types.locks import ForkSafeLock
+from llmcore.types.logs import logger
 from llmcore.types.wordings import described
 
 __all__ = ["ModelRegistry"]
 
-_log = logging.getLogger("llmcore.models")
+_log = logger("models")
 _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_BETWEEN_TRIES = 30.0
 """After which a change that could not be read is tried again although the files look the same."""

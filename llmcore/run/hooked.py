@@ -8,7 +8,6 @@ Rules
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -44,6 +43,7 @@ from llmcore.types import (
     ToolUseBlock,
 )
 from llmcore.types.copies import copied, updated
+from llmcore.types.logs import logger
 from llmcore.validator import Problem, Strictness, validate
 from llmcore.validator.schema.problems import summary
 
@@ -60,7 +60,7 @@ __all__ = [
     "wrong_call",
 ]
 
-_log = logging.getLogger("llmcore.run")
+_log = logger("run")
 
 Told = tuple[Tool, ToolDefinition]
 _TurnBlock = Annotated[

@@ -3,7 +3,6 @@
 The ground floor: imports nothing of llmcore above it, and of others only pydantic.
 """
 
-from llmcore.types import logs as logs  # its NullHandler keeps every logger of the library silent by default
 from llmcore.types.envelope import Envelope, FinishReason, NearMiss, Repair, Safety, Segment, SegmentKind, ToolCall
 from llmcore.types.errors import (
     Attempt,

@@ -54,6 +54,7 @@ current_run: ContextVar[str] = ContextVar("llmcore_run", default="")
 """The id of the run that this code belongs to: an adapter, a hook, a tool with all it begins; "" outside of a run."""
 
 logging.getLogger("llmcore").addHandler(logging.NullHandler())  # else warnings go to stderr where nothing is configured
+"""Every logger of the library comes from `logger`, so a process in which nothing can be logged need not load any."""
 
 
 class _OfTheRun(logging.Filter):

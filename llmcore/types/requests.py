@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, field_validator
@@ -19,7 +18,7 @@ from llmcore.types.narrowing import is_object
 from llmcore.types.others_words import bounded
 from llmcore.types.tools import tools_given
 from llmcore.types.usage import Usage
-from llmcore.types.wordings import described
+from llmcore.types.wordings import described, nearest
 
 __all__ = ["CallWriter", "Reply", "Request", "ToolChoice"]
 
@@ -33,8 +32,8 @@ def _choice(given: Any) -> Any:
     if isinstance(given, str):
         if given in _CHOICES:
             return given
-        near = get_close_matches(given, _CHOICES, n=1)
-        meant = f"did you mean {near[0]!r}?" if near else f'to force that tool give {{"name": {given!r}}}'
+        near = nearest(given, _CHOICES)
+        meant = f"did you mean {near!r}?" if near else f'to force that tool give {{"name": {given!r}}}'
         raise ConfigError(f"tool_choice {bounded(given, 60)!r} is none of 'auto', 'none' and 'required'; {meant}")
     if not is_object(given):
         raise ConfigError(f"tool_choice must be {_FORMS}, not {described(given)}")

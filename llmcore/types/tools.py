@@ -7,7 +7,6 @@ names, and for each property the JSON types it admits in the order in which text
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from difflib import get_close_matches
 from functools import cached_property, singledispatch
 from typing import Any, cast
 
@@ -19,7 +18,7 @@ from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.schema_shape import check_schema_shape, is_plain
 from llmcore.types.type_names import TYPES, standard_schema, standard_type
-from llmcore.types.wordings import mistake_in
+from llmcore.types.wordings import mistake_in, nearest
 
 __all__ = [
     "CompiledTool",
@@ -177,10 +176,9 @@ def _refuse_misspelt(name: str, body: Mapping[str, Any]) -> None:
     for key in body:
         if key in _KEYS:
             continue
-        near = get_close_matches(key, _READ_KEYS, n=1, cutoff=_NEAR)
+        meant = nearest(key, _READ_KEYS, _NEAR)
         if key in _MEAN_PARAMETERS and not any(known in body for known in _SCHEMA_KEYS):
-            near = ["parameters"]
-        meant = near[0] if near else None
+            meant = "parameters"
         if meant is not None and meant not in body:
             raise ToolDefinitionError(f"tool {name!r} has no key {key!r}; did you mean {meant!r}?")
 

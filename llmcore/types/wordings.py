@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
-from difflib import get_close_matches
 from inspect import iscoroutinefunction, signature
 from types import FunctionType
 
 from pydantic import ValidationError
 
-__all__ = ["described", "dollars", "hint", "meant", "mistake_in", "slip_of", "unknown"]
+__all__ = ["described", "dollars", "hint", "meant", "mistake_in", "nearest", "slip_of", "unknown"]
 
 _MAX_SHOWN = 40
 _ALIKE = 0.85  # of two names one of which is a slip of the other
@@ -25,16 +24,23 @@ _PLAIN = re.compile(r"\w+")
 _A = {"integer": "a whole number", "number": "a number", "string": "a text", "boolean": "True or False", "dictionary": "a dict"}
 
 
+def nearest(name: str, known: Collection[str], cutoff: float = 0.6) -> str | None:
+    """The known name that is most alike, if one is alike enough."""
+    from difflib import get_close_matches  # only here: mistakes are seldom
+
+    return next(iter(get_close_matches(name, known, n=1, cutoff=cutoff)), None)
+
+
 def hint(name: str, known: Iterable[str], instead: Mapping[str, str] | None = None) -> str:
     """Where to look: what is said `instead` of a well-known name, the nearest known one, or all of them."""
     if instead and name in instead:
         return instead[name]
     names = list(known)
-    near = get_close_matches(name, [*names, *(instead or ())], n=1)
-    if near and near[0] in names:
-        return f"did you mean {near[0]!r}?"
+    near = nearest(name, [*names, *(instead or ())])
+    if near and near in names:
+        return f"did you mean {near!r}?"
     if near and instead:
-        return f"did you mean {near[0]!r}? {instead[near[0]]}"
+        return f"did you mean {near!r}? {instead[near]}"
     return f"there are {', '.join(names)}" if names else "there is none"
 
 
@@ -42,16 +48,15 @@ def meant(name: str, known: Collection[str]) -> str | None:
     """The known name that a public name is, or misspells; None for one of its own."""
     if name in known or name.startswith("_"):
         return name if name in known else None
-    near = get_close_matches(name, known, n=1, cutoff=_ALIKE)
-    return near[0] if near else None
+    return nearest(name, known, _ALIKE)
 
 
 def slip_of(name: str, known: Iterable[str]) -> str | None:
     """The known name that this one, which is another, was surely meant to be: nearly the same, or two neighbouring letters are
     exchanged, or one is another. Stricter than `meant`, for names that somebody else may give to things of his own."""
     names = list(known)
-    near = get_close_matches(name, names, n=1, cutoff=_NEARLY_THE_SAME)
-    return near[0] if near else next((one for one in names if _is_one_slip(name, one)), None)
+    near = nearest(name, names, _NEARLY_THE_SAME)
+    return near or next((one for one in names if _is_one_slip(name, one)), None)
 
 
 def _is_one_slip(word: str, other: str) -> bool:
@@ -102,8 +107,8 @@ def mistake_in(error: ValidationError, thing: str, known: Collection[str] = (), 
     given = problem.get("input")
     if problem["type"] == "literal_error" and isinstance(given, str):
         choices = re.findall(r"'([^']+)'", words)
-        near = get_close_matches(given, choices, n=1, cutoff=0.5)
-        words = f"{_must_be(words)}{f'; did you mean {near[0]!r}?' if near else ''}"
+        near = nearest(given, choices, 0.5)
+        words = f"{_must_be(words)}{f'; did you mean {near!r}?' if near else ''}"
     elif words.startswith("Input should be"):
         words = f"{_must_be(words)}{_but(problem['type'], given)}"
     named = f"{thing}.{where}" if where else thing

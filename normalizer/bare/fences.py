@@ -23,21 +23,22 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, settle, skip_space
 from llmcore.normalizer.core.surroundings import is_closed
 from llmcore.normalizer.core.words import CALL_FENCES, COLONS, OWN_SIGNS, STRAY_CLOSERS
+from llmcore.types.late import late
 
 __all__ = ["back_ticks", "fence_behind_opener", "holds_closer", "tildes", "without_code"]
 
-_RUNS = {"`": re.compile(r"`+"), "~": re.compile(r"~+")}
+_RUNS = {"`": late(r"`+"), "~": late(r"~+")}
 _FENCE_SIGNS = ("```", "~~~")
-_INFO = re.compile(
+_INFO = late(
     r"[ \t]*+([\w+#.-]{0,32}+)(?:[ \t]++(?![=+*/%<>|&:-]{0,3}=)|(?=\{))(?:[^\n\r{\[(<]|\{[^\n\r{}:]{0,128}\}){1,256}+\r?(?=\n|\Z)"
 )
 """A first line of several words, or with attributes (`json title="a"`, `python {1,3}`), that is no statement and holds no call:
 its first word tells what the fence holds."""
-_WORD = re.compile(r"[ \t]*+([\w+#.-]{0,32}+)[ \t]*+\r?(?=\n|\Z)")
+_WORD = late(r"[ \t]*+([\w+#.-]{0,32}+)[ \t]*+\r?(?=\n|\Z)")
 _FIRST_LINE = 400
 _WORD_AND_LINE = (
-    re.compile(r"[ \t]{0,16}[\w+#.-]{1,32}[ \t]{0,16}\r?\n"),
-    re.compile(r"[ \t]{0,16}[\w+#.-]{0,32}[ \t]{0,16}\r?\Z"),
+    late(r"[ \t]{0,16}[\w+#.-]{1,32}[ \t]{0,16}\r?\n"),
+    late(r"[ \t]{0,16}[\w+#.-]{0,32}[ \t]{0,16}\r?\Z"),
 )
 """An info word and the end of its line, and the beginning of that at the end of the text."""
 _LONGEST_RUN = 64
@@ -61,24 +62,24 @@ def _closers(run: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 _CLOSE, _CLOSE_OF_JSON = _closers("```")
 """Before a tag back-ticks end JSON only behind its last bracket: in a value they are the value's (`<pre>```x```</pre>`)."""
-_CODE = re.compile(r"`(?!`)[^`\n]++`(?!`)|```([\w+#.-]{0,32}+)[ \t]{0,16}+\n")
+_CODE = late(r"`(?!`)[^`\n]++`(?!`)|```([\w+#.-]{0,32}+)[ \t]{0,16}+\n")
 """Code in a line, or the first line of a fence with its info word."""
-_PLAIN_CODE = re.compile(
+_PLAIN_CODE = late(
     r"`(?:(?<!``)[^`\n]++`(?!`)"
     r"|(?<=\n`)``(?!(?i:tool|function))[\w+#.-]{0,32}+[ \t]{0,16}+\n(?:[^`]++|`(?!``))*+(?<=\n)```(?!`))"
 )
 """Code in a line, or a whole fence that does not say that it is a call."""
-_MAY_QUOTE_CODE = re.compile(r">(?<![^\s>]>)[^\n`]*+`")
+_MAY_QUOTE_CODE = late(r">(?<![^\s>]>)[^\n`]*+`")
 """In a line of a block quote, perhaps."""
-_BRACKET = re.compile(r"[({\[<]")
-_ESCAPE = re.compile(r"\\[uUxN0-7_\[\]*.\-]")
+_BRACKET = late(r"[({\[<]")
+_ESCAPE = late(r"\\[uUxN0-7_\[\]*.\-]")
 """By which a name may be written otherwise."""
 _CLOSER_BLANKS = 64  # that may stand before a closer and belong to it
 _LONGEST_CLOSER = 640  # what a closer matches, and what it looks at behind
 _SIGNS = 8  # of the end of the text, in which a closer may begin
-_SPACE = re.compile(r"\s*")
-_MARKUP = re.compile(rf"\s*(?:[<{OWN_SIGNS}\]]|\[[A-Z_]{{4,}}\])")
-_NOT_A_CALL = re.compile(rf"\s*(?:(?!- \w)[^\s{{\[\]<{OWN_SIGNS}'\"\w>(]|//|#|/\*)")
+_SPACE = late(r"\s*")
+_MARKUP = late(rf"\s*(?:[<{OWN_SIGNS}\]]|\[[A-Z_]{{4,}}\])")
+_NOT_A_CALL = late(rf"\s*(?:(?!- \w)[^\s{{\[\]<{OWN_SIGNS}'\"\w>(]|//|#|/\*)")
 
 
 class Fence:

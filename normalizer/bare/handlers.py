@@ -7,7 +7,6 @@ walk goes on; what it takes it has classified. Bare forms are suffix-decided: th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -24,21 +23,22 @@ from llmcore.normalizer.core.names import is_known, name_start, peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, match_within, settle, skip_space
 from llmcore.normalizer.core.words import BEFORE_BARE, OWN_SIGNS
+from llmcore.types.late import late
 
 __all__ = ["HANDLERS", "settled_text", "without_sign"]
 
 _REACH = 512
 _SIGNS = 8  # of the end of the text, in which a sign may begin a marker:
 _MAY_BEGIN = ("]", *OWN_SIGNS)
-_PYTHON_HEAD = re.compile(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\(")
-_PYTHON_MAYBE = re.compile(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\Z")
-_NOTHING = re.compile(r"(?:(?:None|null)\s{0,16}+)?\]")
+_PYTHON_HEAD = late(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\(")
+_PYTHON_MAYBE = late(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\Z")
+_NOTHING = late(r"(?:(?:None|null)\s{0,16}+)?\]")
 _NOTHING_LENGTH = 21
 _GAP = r"\s{0,64}+"
-_CALLING = re.compile(rf"Calling tool:{_GAP}([^\s(]{{1,256}}+){_GAP}\({_GAP}(?=\{{)")
-_CALLING_MAYBE = re.compile(rf"Calling(?: (?:t(?:o(?:o(?:l(?::{_GAP}(?:[^\s(]{{1,256}}+{_GAP}(?:\({_GAP})?)?)?)?)?)?)?)?\Z")
+_CALLING = late(rf"Calling tool:{_GAP}([^\s(]{{1,256}}+){_GAP}\({_GAP}(?=\{{)")
+_CALLING_MAYBE = late(rf"Calling(?: (?:t(?:o(?:o(?:l(?::{_GAP}(?:[^\s(]{{1,256}}+{_GAP}(?:\({_GAP})?)?)?)?)?)?)?)?\Z")
 """What may stand behind the bracket that opens a list, and its white space."""
-_NAMEISH = re.compile(r"(?:>>>)?(?:assistant\s)?[\w.:/=\\-]{0,256}\s{0,8}\Z")
+_NAMEISH = late(r"(?:>>>)?(?:assistant\s)?[\w.:/=\\-]{0,256}\s{0,8}\Z")
 
 
 def settled_text(reading: Reading, length: int) -> int:

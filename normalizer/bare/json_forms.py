@@ -6,7 +6,6 @@ data: it is told as it comes and not searched for calls that it quotes.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from llmcore.normalizer.bare import verdicts
@@ -33,6 +32,7 @@ from llmcore.normalizer.core.words import STRAY_CLOSERS
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.narrowing import is_object
 
 __all__ = [
@@ -48,8 +48,8 @@ __all__ = [
 
 _GAP = r"(?:\s|//[^\n]*+\n|/\*[^*]*+\*/)*+"  # with comments
 _KEY = r"""[^"'“”\\\s:{}\[\],]"""
-_FIRST_KEY = re.compile(rf"""[\[\s]*\{{{_GAP}(?!/[/*])(\\?["']|“|)({_KEY}{{1,128}})(?:\1|”)\s*(?::|=>)""")
-_FIRST_KEY_BEGUN = re.compile(
+_FIRST_KEY = late(rf"""[\[\s]*\{{{_GAP}(?!/[/*])(\\?["']|“|)({_KEY}{{1,128}})(?:\1|”)\s*(?::|=>)""")
+_FIRST_KEY_BEGUN = late(
     rf"""[\[\s]*(?:\{{{_GAP}(?:/(?:/[^\n]*|\*[^*]*\*?)?|(\\?["']|[“\\]|){_KEY}{{0,128}}(?:(?:\1|[”\\])\s*=?)?)?)?\Z"""
 )
 OBJECT_BEGINS = rf"""(?:["'“”\\/<{{\[}}]|(?!=){_KEY}{{1,128}}+\s*+[:=])"""
@@ -57,21 +57,21 @@ OBJECT_BEGINS = rf"""(?:["'“”\\/<{{\[}}]|(?!=){_KEY}{{1,128}}+\s*+[:=])"""
 candidate."""
 OBJECT_BEGUN = rf"(?:{_KEY}{{1,128}}+\s*+)?"
 """All that has come of that, at the end of the text."""
-_OBJECT = re.compile(rf"\s*+{OBJECT_BEGINS}")
-_OBJECT_BEGUN = re.compile(rf"\s*+{OBJECT_BEGUN}\Z")
-_BEGINS = re.compile(rf"\[|\{{\s*+{OBJECT_BEGINS}")
-_FLAT = re.compile(r'\{(?=\s*")(?:[^{}()\[\]"\\<`]++|"[^"\\]*+")*+\}')
+_OBJECT = late(rf"\s*+{OBJECT_BEGINS}")
+_OBJECT_BEGUN = late(rf"\s*+{OBJECT_BEGUN}\Z")
+_BEGINS = late(rf"\[|\{{\s*+{OBJECT_BEGINS}")
+_FLAT = late(r'\{(?=\s*")(?:[^{}()\[\]"\\<`]++|"[^"\\]*+")*+\}')
 """Data that is one object without brackets in it."""
-_OPENS_OBJECT = re.compile(r"\{|\[\s*[\[{]")
-_DATA = re.compile(r"[\[\s]*\{\s*\"")
+_OPENS_OBJECT = late(r"\{|\[\s*[\[{]")
+_DATA = late(r"[\[\s]*\{\s*\"")
 _Parsed = tuple[list[Message], list[Repair], bool]
 """What `read_body` tells of a body."""
 _PATIENCE = 4  # objects in a row of which none calls a tool that was told
-_QUOTES = re.compile(r"[ \t\r\n`\"']*")
+_QUOTES = late(r"[ \t\r\n`\"']*")
 _HEAD = 160  # within which the first key must stand
-_CALLING_CLOSED = re.compile(r"\)\s*\]?\Z")  # by the brackets around it, its own brace left out
-_CALLING_CUT = re.compile(r"\)\s*\]\s*(?:\n|\Z)")
-_CALLS_BEGUN = re.compile(r""""(?:toolCalls|tool_calls|tool_uses|function_calls|calls)"\s*+:\s*+(?:\[[\s{]*+)?\Z""")
+_CALLING_CLOSED = late(r"\)\s*\]?\Z")  # by the brackets around it, its own brace left out
+_CALLING_CUT = late(r"\)\s*\]\s*(?:\n|\Z)")
+_CALLS_BEGUN = late(r""""(?:toolCalls|tool_calls|tool_uses|function_calls|calls)"\s*+:\s*+(?:\[[\s{]*+)?\Z""")
 _RAW_QUOTES = ('<|"|>', "<escape>")
 
 

@@ -20,6 +20,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
+from llmcore.types.late import late
 from llmcore.types.narrowing import is_object
 
 __all__ = ["LABELS", "is_label", "labelled"]
@@ -29,18 +30,18 @@ _WRAPPERS = ("tool_call", "tool_calls", "function_call", "function_calls")
 LABELS = (*_NAMED, *_WRAPPERS)
 """What stands before the colon of the first line, in small letters or with a capital one."""
 _REACH = 48  # of a label, with its indentation and list sign
-_LABEL = re.compile(r"(?P<before>[ \t]{0,16}(?P<item>- {1,3})?)(?P<label>[A-Za-z][a-z_]{1,20})")
-_NAME = re.compile(r"""[ \t]{0,8}(["'`]?)(?P<name>[^\s"'`:]{1,128})\1[ \t]{0,8}\r?(?:\n|\Z)""")
-_FIRST = re.compile(r"[ \t]{0,8}\r?\n(?P<before> {0,16}(?:- {1,3})?)(?P<label>[A-Za-z][a-z_]{1,20}):")
-_KEY = re.compile(r"(?:[ \t]*\r?\n)?(?P<before> *)(?P<key>[A-Za-z]\w{1,31}):[ \t]*")
+_LABEL = late(r"(?P<before>[ \t]{0,16}(?P<item>- {1,3})?)(?P<label>[A-Za-z][a-z_]{1,20})")
+_NAME = late(r"""[ \t]{0,8}(["'`]?)(?P<name>[^\s"'`:]{1,128})\1[ \t]{0,8}\r?(?:\n|\Z)""")
+_FIRST = late(r"[ \t]{0,8}\r?\n(?P<before> {0,16}(?:- {1,3})?)(?P<label>[A-Za-z][a-z_]{1,20}):")
+_KEY = late(r"(?:[ \t]*\r?\n)?(?P<before> *)(?P<key>[A-Za-z]\w{1,31}):[ \t]*")
 _LINE = 320  # within which a line with a name or a key must say so
 _IDS = ("id", "call_id", "tool_call_id")
-_ID = re.compile(r"""["']?(?P<id>[^\s"']{0,128})["']?[ \t\r]*(?:\n|\Z)""")
-_FENCE = re.compile(r"```\w{0,16}[ \t]{0,8}\r?\n")
-_FENCE_ENDS = re.compile(r"\n[ \t]{0,16}```")
+_ID = late(r"""["']?(?P<id>[^\s"']{0,128})["']?[ \t\r]*(?:\n|\Z)""")
+_FENCE = late(r"```\w{0,16}[ \t]{0,8}\r?\n")
+_FENCE_ENDS = late(r"\n[ \t]{0,16}```")
 _FENCE_LENGTH = 32
 _LOWER = str.lower
-_DATA_ABOVE = re.compile(
+_DATA_ABOVE = late(
     r"[ \t]*(?:---|(?!(?:thoughts?|thinking|reason(?:ing)?|rationale|plan|comment):)[a-z_][\w-]{0,32}:[ \t]+[^\s])"
 )
 _DIALECT = "labelled_lines"

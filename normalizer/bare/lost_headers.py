@@ -6,25 +6,25 @@ The words alone prove nothing: they must open the message or stand on a line of 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
+from llmcore.types.late import late
 
 __all__ = ["HEADER_WORDS", "Header", "announced", "harmony_header"]
 
 _REACH = 512
 _WORDS = r"(?:assistant|commentary|analysis|final)"
-_TOKENS = re.compile(r"<\|(?:start|channel|constrain)\|>")
-_TO = re.compile(r"(?:^|\s)to=(?:functions\.)?([^\s{<]{1,128}?)(?:<|\s|json|code|\Z)[^{\n]*\Z")
-_OPENING_TO = re.compile(rf"\s*+(?:{_WORDS}\s{{1,16}}+){{0,2}}to=(?:functions\.)?([^\s{{<]{{1,128}})(?=\s)")
-_GLUED = re.compile(rf"(?:{_WORDS}\s*+)*+")
-_BEHIND = re.compile(r"(?:assistant|commentary|analysis|json|code|\s|<\|constrain\|>)*+")
-HEADER_WORDS = re.compile(r"assistant|commentary|analysis|json|code|<\|(?:start|channel|constrain)\|>")
+_TOKENS = late(r"<\|(?:start|channel|constrain)\|>")
+_TO = late(r"(?:^|\s)to=(?:functions\.)?([^\s{<]{1,128}?)(?:<|\s|json|code|\Z)[^{\n]*\Z")
+_OPENING_TO = late(rf"\s*+(?:{_WORDS}\s{{1,16}}+){{0,2}}to=(?:functions\.)?([^\s{{<]{{1,128}})(?=\s)")
+_GLUED = late(rf"(?:{_WORDS}\s*+)*+")
+_BEHIND = late(r"(?:assistant|commentary|analysis|json|code|\s|<\|constrain\|>)*+")
+HEADER_WORDS = late(r"assistant|commentary|analysis|json|code|<\|(?:start|channel|constrain)\|>")
 """What stands in a header beside names; anything else is junk."""
-_LINE = re.compile(rf"\s*+(?:{_WORDS}\s{{0,16}}+){{0,3}}to=(?:functions\.)?([^\s{{<]{{1,128}}+)\s")
-_ANNOUNCED = re.compile(
+_LINE = late(rf"\s*+(?:{_WORDS}\s{{0,16}}+){{0,3}}to=(?:functions\.)?([^\s{{<]{{1,128}}+)\s")
+_ANNOUNCED = late(
     r"function call\s{0,16}+(?:<\|role_sep\|>)?\s{0,16}"
     rf"|(?:{_WORDS}\s{{1,16}}+){{0,2}}(?:to=)?(?:functions\.)?multi_tool_use\.parallel[\s(]*+(?:json|code|commentary|\s)*+"
 )

@@ -13,28 +13,29 @@ from dataclasses import dataclass
 from llmcore.normalizer.bare.verdicts import leads_in, line_is_over
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps
+from llmcore.types.late import late
 
 __all__ = ["Wrapper", "around", "wrapped_begins", "wrapper_before"]
 
 _LONGEST = 80
 _REACH = 512
 _NAME = r"[A-Za-z][\w.-]{0,40}+"
-_TAG = re.compile(rf"(?:<(?P<tag>{_NAME})>|&lt;(?P<escaped>{_NAME})&gt;|<\|(?P<token>\w{{1,40}}+)\|>)\Z")
-_BLOCK = re.compile(r"(?P<block>\b[A-Z_]{4,40}+)>>>\Z")
+_TAG = late(rf"(?:<(?P<tag>{_NAME})>|&lt;(?P<escaped>{_NAME})&gt;|<\|(?P<token>\w{{1,40}}+)\|>)\Z")
+_BLOCK = late(r"(?P<block>\b[A-Z_]{4,40}+)>>>\Z")
 _CLOSERS = {
     "tag": ("</{}>",),
     "escaped": ("&lt;/{}&gt;",),
     "token": ("<|/{}|>", "<|end_{}|>", "<|{}_end|>", "</{}>"),
     "block": ("<<<END_{}>>>",),
 }
-_ORDINARY = re.compile(
+_ORDINARY = late(
     "a|abbr|b|big|blockquote|body|button|caption|center|cite|code|d[dlt]|del|details|div|em|fig(?:caption|ure)|font|footer|form|h[1-6]|"
     "head|header|html|i|input|ins|kbd|label|li|main|mark|nav|ol|option|p|pre|q|s|samp|script|section|small|span|strike|strong|style|"
     "su[bp]|summary|table|tbody|t[dhrt]|template|textarea|title|u|ul|var|xmp|listing|plaintext|noscript|acronym|figure|article|aside|"
     "context|documents?|(?:[a-z]+[_-])?examples?(?:[_-][a-z]+)?|expected|format|history|observation|output|(?:tool_|function_)?results?|"
     "(?:[a-z]+[_-])?samples?(?:[_-][a-z]+)?|schema|(?:chat_)?transcripts?|quot(?:e|ed|es|ation)|snippets?|logs?|illustration|documentation|docs",
     re.IGNORECASE,
-).fullmatch
+)
 """Tags of documents, and words for what is shown and not meant."""
 
 
@@ -64,7 +65,7 @@ def wrapper_before(reading: Reading, at: int) -> Wrapper | None:
         return None
     start, name = first + found.start(), found[found.lastgroup]
     inline = "\n" not in text[first + len(before) : at]
-    ordinary = _ORDINARY(name) is not None
+    ordinary = _ORDINARY.fullmatch(name) is not None
     if not leads_in(reading.line_before(start, _REACH)) or (inline and ordinary):
         return None
     return Wrapper(start, tuple(closer.format(name) for closer in _CLOSERS[found.lastgroup]), inline, ordinary)

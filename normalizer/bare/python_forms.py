@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from llmcore.normalizer.bare import verdicts
@@ -27,6 +26,7 @@ from llmcore.normalizer.core.words import STRAY_CLOSERS
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.python import PythonCall, read_calls
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.tools import CompiledTool
 
 __all__ = [
@@ -41,8 +41,8 @@ __all__ = [
 ]
 
 _NEXT_NAME = r"[A-Za-z_][\w.\\-]{0,255}"
-_NEXT_CALL = re.compile(rf"[ \t;,]{{0,64}}{_NEXT_NAME}\("), re.compile(rf"[ \t;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
-_NEXT_LINE_CALL = re.compile(rf"[\s;,]{{0,64}}{_NEXT_NAME}\("), re.compile(rf"[\s;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
+_NEXT_CALL = late(rf"[ \t;,]{{0,64}}{_NEXT_NAME}\("), late(rf"[ \t;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
+_NEXT_LINE_CALL = late(rf"[\s;,]{{0,64}}{_NEXT_NAME}\("), late(rf"[\s;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
 """The next call of a run, and the beginning of one at the end of the text."""
 _COMMENT = starts("#", "//")
 _WHOLE_QUOTES = frozenset(('"', "'", '"""', "'''"))

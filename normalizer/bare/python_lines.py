@@ -7,7 +7,6 @@ where a message opens.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from llmcore.normalizer.bare.python_forms import is_printed, python_extent, python_objects
@@ -18,21 +17,20 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past
 from llmcore.normalizer.notations.python import read_calls
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 
 __all__ = ["begins_lines", "begins_tuple", "in_a_block", "python_lines", "python_tuple", "unread_lines"]
 
 _NAME = r"[A-Za-z_][\w.]{0,64}+"
 _GAP = r"[ \t]{0,16}"
 _TARGETS = rf"{_NAME}(?:{_GAP},{_GAP}{_NAME}){{0,16}}{_GAP}={_GAP}"
-_ASSIGNS = re.compile(rf"\s{{0,64}}{_TARGETS}")
-_HEAD = re.compile(rf"(?P<targets>{_TARGETS})?(?P<printed>print\()?(?P<name>[A-Za-z_][\w.\\-]{{0,255}}+){_GAP}(?=\()")
+_ASSIGNS = late(rf"\s{{0,64}}{_TARGETS}")
+_HEAD = late(rf"(?P<targets>{_TARGETS})?(?P<printed>print\()?(?P<name>[A-Za-z_][\w.\\-]{{0,255}}+){_GAP}(?=\()")
 _HEAD_LENGTH = 600
-_LAYOUT = re.compile(r"(?:[\s;,]|#[^\n]*+(?:\n|\Z)|//[^\n]*+(?:\n|\Z))*+")
-_ENDS = re.compile(r"[ \t\r]*+(?:[;,\n#]|//|\Z)")
+_LAYOUT = late(r"(?:[\s;,]|#[^\n]*+(?:\n|\Z)|//[^\n]*+(?:\n|\Z))*+")
+_ENDS = late(r"[ \t\r]*+(?:[;,\n#]|//|\Z)")
 _SEPARATORS = " \t\r\n;,"
-_BLOCK = re.compile(
-    r"\s*(?:(?:async\s+)?def\s|class\s|(?:el)?if\s|while\s|for\s.*\sin\s|with\s.*\(|(?:try|else|finally|except.*):)"
-)
+_BLOCK = late(r"\s*(?:(?:async\s+)?def\s|class\s|(?:el)?if\s|while\s|for\s.*\sin\s|with\s.*\(|(?:try|else|finally|except.*):)")
 """The first line of a block of Python."""
 _BEHIND = 64  # blanks that may stand behind a call
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, read_body, swallow
@@ -16,24 +15,25 @@ from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.narrowing import is_object
 
 __all__ = ["action"]
 
-_NAME = re.compile(r"[ \t]*+([^\n(]{1,256}+)(\n|\(|\Z)")
+_NAME = late(r"[ \t]*+([^\n(]{1,256}+)(\n|\(|\Z)")
 _LINE = 300
 _LIST = 200  # within which a list must say `tool_name`
 _LIST_ENDS = ("```", "\nObservation:", "\nThought:", "\nFinal Answer:")
 """What ends a list that was left open."""
 _STEP = 2048  # of a thought and its action
 _INPUT = "Action Input:"
-_STOP = re.compile(r"\n[ \t]{0,16}(?:Observation|Thought|Action|Final Answer)\s{0,8}:|<\|im_end\|>|</s>")
+_STOP = late(r"\n[ \t]{0,16}(?:Observation|Thought|Action|Final Answer)\s{0,8}:|<\|im_end\|>|</s>")
 _LONGEST_STOP = 38
-_FENCE = re.compile(r"\s*```[\w]{0,16}\s*")
-_FENCE_CLOSES = re.compile(r"[ \t\r]{0,16}\n?[ \t]{0,16}```")
-_FENCE_OPENS = re.compile(r"```\w{0,16}+(?=\W)")
+_FENCE = late(r"\s*```[\w]{0,16}\s*")
+_FENCE_CLOSES = late(r"[ \t\r]{0,16}\n?[ \t]{0,16}```")
+_FENCE_OPENS = late(r"```\w{0,16}+(?=\W)")
 _FENCE_LENGTH = 20
-_CALL_END = re.compile(r"\)[ \t\r]{0,256}\n")
+_CALL_END = late(r"\)[ \t\r]{0,256}\n")
 _NO_CALL = frozenset({"none", "n/a", "finish", "final answer", "no action", "none.", "null"})
 
 

@@ -6,11 +6,10 @@ Looked at are the first line above and below a call that is neither blank, a com
 
 from __future__ import annotations
 
-import re
-
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps
+from llmcore.types.late import late
 
 __all__ = ["among_statements"]
 
@@ -21,7 +20,7 @@ _PLACE = rf"{_NAME}(?:\.{_NAME}|\[[^\]\n]{{0,64}}\])*+"
 _VALUE = r"(?:not )?[\w.()\[\]'\"]+"
 _TEST = rf"{_VALUE}(?:\s*(?:==|!=|[<>]=?|\b(?:in|is|and|or)\b).*)?"
 _END = r"\s*(?:#.*)?\Z"
-_STATEMENT = re.compile(
+_STATEMENT = late(
     "|".join(
         (
             rf"import {_PLACE}(?: as {_NAME})?(?:, *{_PLACE})*{_END}",
@@ -38,9 +37,9 @@ _STATEMENT = re.compile(
         )
     )
 )
-_PASSED_OVER = re.compile(r"(?!print\()[A-Za-z_][\w.]{0,128}\(.*\)[\s;]*(?:#.*)?\Z|#|\Z")
+_PASSED_OVER = late(r"(?!print\()[A-Za-z_][\w.]{0,128}\(.*\)[\s;]*(?:#.*)?\Z|#|\Z")
 """A line that is a call, a comment or blank."""
-_BEGINS = re.compile(r"[A-Za-z_@#]")
+_BEGINS = late(r"[A-Za-z_@#]")
 
 
 def among_statements(reading: Reading, begin: int, end: int) -> Steps[bool]:

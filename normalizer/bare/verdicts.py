@@ -7,7 +7,6 @@ space or closing punctuation follows on its last line.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from llmcore.normalizer.calls.call_objects import CallObject
@@ -20,6 +19,7 @@ from llmcore.normalizer.core.source import Steps, past, skip_space
 from llmcore.normalizer.core.surroundings import CERTAIN, Standing, is_closed, sentence_goes_on
 from llmcore.normalizer.core.words import COLONS, TURN_TOKENS
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 
 __all__ = [
     "Place",
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
-_CLOSING = re.compile(r"[ \t.,;:!?)\]}\"'`*_>…。]*")
+_CLOSING = late(r"[ \t.,;:!?)\]}\"'`*_>…。]*")
 _LONGEST_LEAD_IN = 200
 
 

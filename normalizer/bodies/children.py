@@ -18,17 +18,18 @@ from llmcore.normalizer.calls.nested_values import parameter_value
 from llmcore.normalizer.core.begun_again import HOLDS_CALL
 from llmcore.normalizer.core.reading import Reading
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.tools import CompiledTool, ToolSet
 
 __all__ = ["Child", "call_follows", "child_at", "child_begun", "closer_of", "enter_children", "read_children", "takes"]
 
-_CHILD = re.compile(r"\s*+<[ \t]{0,4}+(?P<key>[^\s<>/]{1,256}+)(?P<rest>(?:\s[^<>]{0,512}?)?)(?P<empty>/?)>")
-_CHILD_BEGUN = re.compile(r"\s*+<[ \t]{0,4}+[^\s<>/]{1,256}+(?:\s[^<>]{0,512}?)?/?\Z")
-_ATTRIBUTE_VALUE = re.compile(r"""\svalue\s{0,4}=\s{0,4}(?:"([^"]*)"|'([^']*)')""")
-_OPENER = re.compile(r"<([^\s<>/]{1,256})>")
-_OPENER_ON_LINE = re.compile(r"(?:\A|(?<=\n))\s{0,64}<([^\s<>/]{1,256})>")
-_BLANK = re.compile(r"\s*\Z")
-_NAME_LINE = re.compile(r"[ \t]*+\r?\n\s*+(?P<key>[^\s<>:][^\n<>:]{0,255}+):?[ \t]*+\r?\n")
+_CHILD = late(r"\s*+<[ \t]{0,4}+(?P<key>[^\s<>/]{1,256}+)(?P<rest>(?:\s[^<>]{0,512}?)?)(?P<empty>/?)>")
+_CHILD_BEGUN = late(r"\s*+<[ \t]{0,4}+[^\s<>/]{1,256}+(?:\s[^<>]{0,512}?)?/?\Z")
+_ATTRIBUTE_VALUE = late(r"""\svalue\s{0,4}=\s{0,4}(?:"([^"]*)"|'([^']*)')""")
+_OPENER = late(r"<([^\s<>/]{1,256})>")
+_OPENER_ON_LINE = late(r"(?:\A|(?<=\n))\s{0,64}<([^\s<>/]{1,256})>")
+_BLANK = late(r"\s*\Z")
+_NAME_LINE = late(r"[ \t]*+\r?\n\s*+(?P<key>[^\s<>:][^\n<>:]{0,255}+):?[ \t]*+\r?\n")
 
 
 class Child(NamedTuple):

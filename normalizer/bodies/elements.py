@@ -32,6 +32,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Source, Steps, search, settle, skip_space
 from llmcore.normalizer.notations.json import read_json
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.narrowing import is_object
 
 __all__ = [
@@ -57,22 +58,22 @@ COMMON_WORDS = frozenset(("tool", "call", "action"))
 WRAPPERS = "(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
 """Elements around calls."""
 
-_WRAPPER = re.compile(WRAPPERS)
+_WRAPPER = late(WRAPPERS)
 _TAG_END = 1024
-_OPEN_TAG = re.compile(r"""(?:<(?:[^<>"]++|"[^"\n>]*+"?)*+)?\Z""")
-_ANGLE = re.compile("[<>]")
-_HOLDER = re.compile(rf"<({HOLDERS})>")
-_OTHER_WORD = re.compile(r"<[^<>\s]{0,24}?(param|argument|arg)[\sĠ]{0,16}name[\s=]")
+_OPEN_TAG = late(r"""(?:<(?:[^<>"]++|"[^"\n>]*+"?)*+)?\Z""")
+_ANGLE = late("[<>]")
+_HOLDER = late(rf"<({HOLDERS})>")
+_OTHER_WORD = late(r"<[^<>\s]{0,24}?(param|argument|arg)[\sĠ]{0,16}name[\s=]")
 _SCHEMA = '{"type":"object"'
 """What the echo of a tool's definition has for arguments begins so, but for blanks."""
 _SCHEMA_LENGTH = 64
-_DESCRIBES = re.compile(r"\s(?:type|required|optional|default|desc(?:ription)?)\s*=")
+_DESCRIBES = late(r"\s(?:type|required|optional|default|desc(?:ription)?)\s*=")
 _BARS = ("｜", r"\|", "|", "‖")
 _DSML = "[｜|‖]{1,2}DSML[｜|‖]{1,2} ?"
 """A namespace that DeepSeek closes with what it opened without one."""
 _CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
-_FIRST_CHILD = re.compile(_CHILD)
-_OPENER = re.compile(r"<([^\s<>=/]{1,64}+)[\s=>]")
+_FIRST_CHILD = late(_CHILD)
+_OPENER = late(r"<([^\s<>=/]{1,64}+)[\s=>]")
 _NEVER = "<(?!)"
 _CALL_BEHIND = r"(?:(?<=>)|[^<>]{0,272}>)(?=\s{0,16}</?[A-Za-z_])"
 """What stands behind the beginning of an opener, where a call opens within a value."""
@@ -105,14 +106,14 @@ class ElementCall:
         return (f"</{holder}>", *own) if holder else own
 
 
-_ATTRIBUTE = re.compile(
+_ATTRIBUTE = late(
     r"""(?P<key>[A-Za-z_][A-Za-z0-9_:.-]{0,63})[\sĠ]*+=[\sĠ]*+(?:"(?P<dq>[^"]*+)"|'(?P<sq>[^']*+)'|(?P<nq>[^\s"'<>/]++))"""
 )
 _LONGEST_TAG = 1024
 _TAG_REST = r"""(?:[^<>"']++|"[^"]*+"|'[^']*+')*+"""
-_TAG_BEGUN = re.compile(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+)?\Z""")
-_LONE_BEGUN = re.compile(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+|</?[a-z_]{{0,16}})?\Z""")
-_TAG_WHOLE = re.compile(f"{_TAG_REST}>")
+_TAG_BEGUN = late(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+)?\Z""")
+_LONE_BEGUN = late(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+|</?[a-z_]{{0,16}})?\Z""")
+_TAG_WHOLE = late(f"{_TAG_REST}>")
 _ABOUT_THE_CALL = frozenset(("id", "call_id", "tool_call_id", "type", "index", "version", "xmlns"))
 _IDS = ("id", "call_id", "tool_call_id")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from html import unescape
+
+from llmcore.types.late import late
 
 __all__ = ["are_escaped", "decoded"]
 
-_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
+_ENTITY = late(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 
 
 def decoded(text: str) -> str:

@@ -28,6 +28,7 @@ from llmcore.normalizer.notations.extent import Extent, delimiters_of
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.strict import sound_object
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object
 
 __all__ = [
@@ -44,25 +45,25 @@ __all__ = [
     "to_closer",
 ]
 
-_HEAD = re.compile(r'\{\s*"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)')
-_ARGUMENTS = re.compile(r'"([^"\\]{1,256})"\s*:\s*(?=\{)')
-_NAME = re.compile(r'["\'](?:name|tool_name|function|tool)["\']\s*:\s*["\'](?=\s{0,64}[^"\'\\\s])([^"\'\\]{1,256})["\']')
-_QUOTE = re.compile(r"[\[{(\s]*(\\?['\"])")
+_HEAD = late(r'\{\s*"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)')
+_ARGUMENTS = late(r'"([^"\\]{1,256})"\s*:\s*(?=\{)')
+_NAME = late(r'["\'](?:name|tool_name|function|tool)["\']\s*:\s*["\'](?=\s{0,64}[^"\'\\\s])([^"\'\\]{1,256})["\']')
+_QUOTE = late(r"[\[{(\s]*(\\?['\"])")
 _FIRST_QUOTE = 64
 _QUOTES = {"'": "'\"", '\\"': ""}  # by the first one; an escaped one, of a body encoded once more, ends no string
 _OPENING = 8  # of an opener tells it from what stands in a body
 _LEFT_OVER = 512  # characters of a body behind its object
-_OVER = re.compile(r"\n[ \t]*+\r?\n|<[|｜][^<>\s]{1,60}[|｜]>|</(?:\w{1,16}:)?think")
+_OVER = late(r"\n[ \t]*+\r?\n|<[|｜][^<>\s]{1,60}[|｜]>|</(?:\w{1,16}:)?think")
 """A new paragraph, a token, or the end of reasoning."""
-_NAMED = re.compile(r"([^\s<>{}()\[\]\"',:]{1,256}+)\s{0,16}+\{")
+_NAMED = late(r"([^\s<>{}()\[\]\"',:]{1,256}+)\s{0,16}+\{")
 """What may be the name of another call, before its arguments."""
-_BEGUN = re.compile(r"(?:<[|｜][^<>\s]{0,61}+|(?<![^\s<>{}()\[\]\"',:])[^\s<>{}()\[\]\"',:]{1,256}+\s{0,16}+)\Z")
+_BEGUN = late(r"(?:<[|｜][^<>\s]{0,61}+|(?<![^\s<>{}()\[\]\"',:])[^\s<>{}()\[\]\"',:]{1,256}+\s{0,16}+)\Z")
 """What may become one of these."""
-_EXTRA = re.compile(r"[\s}\]]*")
-_SPACE = re.compile(r"\s*")
-_SPACED_CLOSER = re.compile(r"</ {0,4}([^\s<>]{0,48}+) {0,4}")
-_LAYOUT = re.compile(r"[\s,]*")
-_TAG = re.compile(r"<[^\s<>=/]{1,64}+[=>]?+")
+_EXTRA = late(r"[\s}\]]*")
+_SPACE = late(r"\s*")
+_SPACED_CLOSER = late(r"</ {0,4}([^\s<>]{0,48}+) {0,4}")
+_LAYOUT = late(r"[\s,]*")
+_TAG = late(r"<[^\s<>=/]{1,64}+[=>]?+")
 _HEAD_LENGTH = 640  # within which the opener of a body stands before it
 QUICK = 16_384  # a longer body is scanned for its end before anything is parsed
 
@@ -168,7 +169,7 @@ def read_body(reading: Reading, body: Body, *, keyed: bool = False) -> tuple[lis
     return messages, parsed.repairs, parsed.complete and (parsed.delimited or not body.again)
 
 
-_LISTED = re.compile(rf'"({"|".join(LIST_KEYS)})"\s*+:\s*+(?=[\[{{])')
+_LISTED = late(rf'"({"|".join(LIST_KEYS)})"\s*+:\s*+(?=[\[{{])')
 
 
 def _is_cut_behind_calls(text: str, value: Any) -> bool:

@@ -27,6 +27,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, search
 from llmcore.normalizer.notations.json import read_json
 from llmcore.types.envelope import Repair, Safety
+from llmcore.types.late import late
 from llmcore.types.tools import CompiledTool
 
 __all__ = [
@@ -41,9 +42,9 @@ __all__ = [
 ]
 
 _OVERLAP = 1024
-_CLOSERS = re.compile(r"(?:\s*+</[^<>]{1,64}+>)*+\s*+")
+_CLOSERS = late(r"(?:\s*+</[^<>]{1,64}+>)*+\s*+")
 """Closers too many."""
-_PARAMETER_BEGUN = re.compile(r"<[^<>\s]{0,24}?(?:param|arg_key)[^<]{0,512}\Z")
+_PARAMETER_BEGUN = late(r"<[^<>\s]{0,24}?(?:param|arg_key)[^<]{0,512}\Z")
 _DECLARED = {
     "true": ("string",),
     "string": ("string",),
@@ -59,15 +60,15 @@ def _unquoted(key: str) -> str:
     return key.strip().strip("\"'").strip()
 
 
-_LEADING = re.compile(r"^(\(\?P<\w+>)?<")
-_CLOSER = re.compile(r"</(\??)([^>]*+)>")
+_LEADING = late(r"^(\(\?P<\w+>)?<")
+_CLOSER = late(r"</(\??)([^>]*+)>")
 
 
 def tags(*alternatives: str) -> re.Pattern[str]:
     """One pattern of alternatives that each begin with `<`. The `<` is put before them all, so that a search jumps from one to
     the next: on a value of 500 characters that takes a tenth of the time. In closers (`</f>`) models write white space."""
     spaced = (_CLOSER.sub(_with_space, alternative) for alternative in alternatives)
-    return re.compile("<(?:" + "|".join(_LEADING.sub(r"\1", alternative, count=1) for alternative in spaced) + ")")
+    return late("<(?:" + "|".join(_LEADING.sub(r"\1", alternative, count=1) for alternative in spaced) + ")")
 
 
 def _with_space(closer: re.Match[str]) -> str:

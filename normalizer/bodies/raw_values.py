@@ -17,16 +17,17 @@ from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_lay
 from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END, joined
 from llmcore.normalizer.core.looks import Looks
 from llmcore.normalizer.core.source import Source, Steps, past
+from llmcore.types.late import late
 
 __all__ = ["RawValue", "read_value", "trimmed"]
 
 _OVERLAP = 1024
 _CLOSER = 64  # the longest closer of a value
 _HEAD = 24  # so far into a value a literal may begin that is all of it
-_SIGN = re.compile("<(?!<)")  # what ends a value begins so
-_WRONG_CLOSER = re.compile(r"</\s{0,4}+[\w:.｜|-]{1,64}+\s{0,4}+>\Z")
-_CLOSER_TAG = re.compile(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
-_CLOSERS = re.compile(r"(?:\s++|<[/|｜][^<>\n]{0,62}>)*+")
+_SIGN = late("<(?!<)")  # what ends a value begins so
+_WRONG_CLOSER = late(r"</\s{0,4}+[\w:.｜|-]{1,64}+\s{0,4}+>\Z")
+_CLOSER_TAG = late(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
+_CLOSERS = late(r"(?:\s++|<[/|｜][^<>\n]{0,62}>)*+")
 """What may stand behind the closer of a call without being a word: other closers, tokens and white space."""
 _MAY_BE_PEELED = ("<value>", "</arg_key>")
 

@@ -16,6 +16,7 @@ from llmcore.normalizer.calls.yaml_values import read_lines, typed_pairs
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
+from llmcore.types.late import late
 
 __all__ = [
     "LinesEnd",
@@ -33,14 +34,14 @@ _TAG = 300
 _COMMENTS = r"(?:(?:\#[^\n]{0,200}|---[ \t]{0,8})\n\s{0,64}){0,4}"
 _PLAIN = r"""[^\s\-?:,\[\]{}#&*!|>'"%@`<][^\n:<>]{0,128}"""
 _QUOTED = r"""["'][^"'\n]{0,128}"""
-_FIRST = re.compile(rf"""{_COMMENTS}(?:(?:{_PLAIN}|{_QUOTED}["'][ \t]{{0,16}}):|-[ \t])""")
-_FIRST_BEGUN = re.compile(rf"""{_COMMENTS}(?:\#[^\n]{{0,200}}|-{{1,3}}[ \t]{{0,8}}|{_QUOTED}["']?[ \t]{{0,16}}|{_PLAIN})?\Z""")
-_SPACE = re.compile(r"[ \t]*")
-_BLOCK = re.compile(r"(?:.*:|\s*-)[ \t]+[|>][-+0-9]{0,2}[ \t]*(?:#.*)?\r?\Z")
-_NEXT = re.compile(r"""["']?[^\s:"'<>][^\n:"'<>]{0,127}+["']?+[ \t]*+:|</|#""")
-_LONE_CLOSER = re.compile(r"</(?P<tag>[\w:.-]{1,64})\s{0,4}>[ \t\r]*\Z")
-_OPENED = re.compile(r"<([\w:.-]{1,64})")
-_OPENER = re.compile(r"<(?P<tag>[^\s<>/]{1,256})(?:>|(?=[\s/]))")
+_FIRST = late(rf"""{_COMMENTS}(?:(?:{_PLAIN}|{_QUOTED}["'][ \t]{{0,16}}):|-[ \t])""")
+_FIRST_BEGUN = late(rf"""{_COMMENTS}(?:\#[^\n]{{0,200}}|-{{1,3}}[ \t]{{0,8}}|{_QUOTED}["']?[ \t]{{0,16}}|{_PLAIN})?\Z""")
+_SPACE = late(r"[ \t]*")
+_BLOCK = late(r"(?:.*:|\s*-)[ \t]+[|>][-+0-9]{0,2}[ \t]*(?:#.*)?\r?\Z")
+_NEXT = late(r"""["']?[^\s:"'<>][^\n:"'<>]{0,127}+["']?+[ \t]*+:|</|#""")
+_LONE_CLOSER = late(r"</(?P<tag>[\w:.-]{1,64})\s{0,4}>[ \t\r]*\Z")
+_OPENED = late(r"<([\w:.-]{1,64})")
+_OPENER = late(r"<(?P<tag>[^\s<>/]{1,256})(?:>|(?=[\s/]))")
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.calls.unions import container_of, empty_container, looks_like_children
 from llmcore.normalizer.notations.relaxed.state import Stop
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.narrowing import is_object
 from llmcore.types.tools import CompiledTool
@@ -25,9 +26,9 @@ _TEXT_KEY = "$text"
 _INDEXED = "index."
 """Before the number of an index tag, which is no name in XML."""
 _INDEX = re.compile(r"[0-9]{1,9}")
-_INDEX_TAG = re.compile(r"<(/?)([0-9]{1,9}\s{0,4}/?)>")
-_BARE_AMPERSAND = re.compile(r"&(?!#?\w{1,32};)")
-_BARE_BRACKET = re.compile(r"<(?![/A-Za-z_!?])")
+_INDEX_TAG = late(r"<(/?)([0-9]{1,9}\s{0,4}/?)>")
+_BARE_AMPERSAND = late(r"&(?!#?\w{1,32};)")
+_BARE_BRACKET = late(r"<(?![/A-Za-z_!?])")
 
 
 class Element:

@@ -6,7 +6,6 @@ that no type takes stays the text it was: the validator reports it. Linear, and 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, cast
 
@@ -15,6 +14,7 @@ from llmcore.normalizer.notations.relaxed.lexemes import ABSENT, json_number, lo
 from llmcore.normalizer.notations.relaxed.state import Stop
 from llmcore.normalizer.notations.strict import sound_container
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.tools import CompiledTool
 
@@ -23,7 +23,7 @@ __all__ = ["positional_arguments", "typed_by", "typed_value"]
 _BOOLEANS = {"true": True, "True": True, "false": False, "False": False}
 _CONTAINER_STARTS = {"object": ("{", '"', "`"), "array": ("[", "(", "{", '"', "`")}
 
-_ZERO_LED = re.compile(r"-?0[0-9]{1,64}")
+_ZERO_LED = late(r"-?0[0-9]{1,64}")
 
 _Converted = tuple[Any, list[Repair]]
 

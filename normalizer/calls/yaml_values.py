@@ -7,7 +7,6 @@ none for them. Nothing recurses deeper than `Limits.depth`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from textwrap import dedent
@@ -18,18 +17,19 @@ from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.yaml_nodes import YamlNode, read_yaml
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["YamlLines", "has_key", "read_lines", "typed_pairs"]
 
-_INDENTATION = re.compile(r"[ \t]*")
-_KEY = re.compile(r"""["']?([^\s:"'<>][^\n:"'<>]{0,127}+)["']?+[ \t]*+:""")
-_BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
-_QUOTED_LISTED = re.compile(r"""(["'])((?:(?!\1)[^\\\n])*)\1,""")
+_INDENTATION = late(r"[ \t]*")
+_KEY = late(r"""["']?([^\s:"'<>][^\n:"'<>]{0,127}+)["']?+[ \t]*+:""")
+_BLOCK = late(r"[|>][-+0-9]{0,2}[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
+_QUOTED_LISTED = late(r"""(["'])((?:(?!\1)[^\\\n])*)\1,""")
 """A value as JSON lists them, with its comma."""
-_HOLDS_OBJECT = re.compile(r'\{\s*"')
+_HOLDS_OBJECT = late(r'\{\s*"')
 _NULL = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOLEANS = {"yes": True, "on": True, "true": True, "no": False, "off": False, "false": False}
 _WHOLE_STYLES = ('"', "'")

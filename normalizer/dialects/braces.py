@@ -23,14 +23,15 @@ from llmcore.normalizer.core.source import Steps, match_within
 from llmcore.normalizer.notations.relaxed.plain import plain_braces
 from llmcore.normalizer.notations.relaxed.read import Relaxed, read_relaxed
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["DIALECTS", "arguments_read", "conformed"]
 
-_HEAD = re.compile(r"\s*+(?:call\s*+:|:)?\s*+([^\s{}()<>,\"']{1,256})\s*+")
-_PREFIX_ALONE = re.compile(r"\s*(?:call\s*)?:\s*\Z")
+_HEAD = late(r"\s*+(?:call\s*+:|:)?\s*+([^\s{}()<>,\"']{1,256})\s*+")
+_PREFIX_ALONE = late(r"\s*(?:call\s*)?:\s*\Z")
 _HEAD_LENGTH = 300
 _OPENS_VALUE = frozenset(":,{[(")
 _JSON_TYPES: tuple[tuple[type, tuple[str, ...]], ...] = (
@@ -303,7 +304,7 @@ def _brace_reader(dialect: str, delimiter: str, closers: tuple[str, ...]) -> Rea
     return read
 
 
-_COLON_HEAD = re.compile(r"[^\s{}()<>,\"']{1,256}+(?=\{)")
+_COLON_HEAD = late(r"[^\s{}()<>,\"']{1,256}+(?=\{)")
 
 
 def _function_colon(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -318,7 +319,7 @@ def _function_colon(reading: Reading, at: int, body: int) -> Steps[bool]:
     return (yield from _braces(reading, at, start, name, "gemma4", _GEMMA_QUOTE, closers))
 
 
-_NAME_BEGUN = re.compile(r"\s*+(?:c|ca|cal|call)?:?[\w.-]{0,256}+\s*+\Z")
+_NAME_BEGUN = late(r"\s*+(?:c|ca|cal|call)?:?[\w.-]{0,256}+\s*+\Z")
 
 
 def _nameless(reading: Reading, at: int, body: int) -> bool:

@@ -17,6 +17,7 @@ from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.core.source import Steps, search, skip_space
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.dialects.reasoning import sealed
+from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]
 
@@ -27,9 +28,9 @@ _OVERLAP = 64
 # ---------------------------------------------------------------------- K1 Kimi K3
 
 _FRAMES = ("think", "response", "tools", "message", "call", "argument")
-_WORD = re.compile(r"\s*([a-z]+)")
-_ATTRIBUTE = re.compile(r'([A-Za-z_]+)\s*=\s*"([^"]*)"')
-_THINK_END = re.compile(r"<\|close\|>\s{0,16}think\s{0,16}<\|sep\|>")
+_WORD = late(r"\s*([a-z]+)")
+_ATTRIBUTE = late(r'([A-Za-z_]+)\s*=\s*"([^"]*)"')
+_THINK_END = late(r"<\|close\|>\s{0,16}think\s{0,16}<\|sep\|>")
 _SEP = "<|sep|>"
 _GAP = r"\s{0,16}"
 _ARGUMENT = (
@@ -149,12 +150,12 @@ def _write_k3(calls: Calls) -> str:
 
 # ---------------------------------------------------------------------- K2 PLaMo 3
 
-_PLAMO_NAME_END = re.compile(r"<\|plamo:(end_tool_name|begin_tool_arguments|end_tool_request|begin_tool_request)s?:plamo\|>")
-_PLAMO_BODY = re.compile(
+_PLAMO_NAME_END = late(r"<\|plamo:(end_tool_name|begin_tool_arguments|end_tool_request|begin_tool_request)s?:plamo\|>")
+_PLAMO_BODY = late(
     r"\s*+(?:<\|plamo:begin_tool_arguments:plamo\|>\s*+)?(?:<\|plamo:constrain\|>\s*+\w*+\s*+)?(?:<\|plamo:msg\|>\s*+)?"
 )
 _PLAMO_CLOSERS = ("<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>")
-_PLAMO_END = re.compile("|".join(map(re.escape, _PLAMO_CLOSERS)))
+_PLAMO_END = late("|".join(map(re.escape, _PLAMO_CLOSERS)))
 _PLAMO_PREAMBLE = 120
 
 
@@ -218,7 +219,7 @@ def _write_plamo(calls: Calls) -> str:
 
 # ---------------------------------------------------------------------- K3 Inkling
 
-_INKLING_NAME = re.compile(r"\s*[^\s<>{}]{1,256}\s*(?=<\|content_)")
+_INKLING_NAME = late(r"\s*[^\s<>{}]{1,256}\s*(?=<\|content_)")
 _INKLING_HELD = 280
 
 

@@ -13,6 +13,7 @@ from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
 from llmcore.normalizer.core.source import Steps, match_within, settle, skip_space, starts
 from llmcore.normalizer.dialects.name_json import function_follows
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]
 
@@ -37,8 +38,8 @@ _GRAMMAR = Grammar(
         rf"(?P<again>{_NEXT_CALL})",
     ),
     peeled=(
-        Peeled("value", re.compile(r"\s*+<value>((?:(?!</?value>).)*+)</value>\s*+", re.DOTALL), "lossless"),
-        Peeled("", re.compile(r"\s*+</arg_key>\s*+(?:<arg_value>)?+(.*?)(?:</arg_value>\s*+)?+", re.DOTALL), "guess"),
+        Peeled("value", late(r"\s*+<value>((?:(?!</?value>).)*+)</value>\s*+", re.DOTALL), "lossless"),
+        Peeled("", late(r"\s*+</arg_key>\s*+(?:<arg_value>)?+(.*?)(?:</arg_value>\s*+)?+", re.DOTALL), "guess"),
     ),
 )
 _NAMED = r"<parameter>\s{0,16}+[^<>\s][^<>\n]{0,127}+</parameter>"
@@ -61,18 +62,16 @@ _KEY_AND_VALUE = Grammar(
 """`<parameter>city</parameter>` and the value behind it."""
 _HEAD_LENGTH = 260
 _RENAMED_LENGTH = 320
-_FIRST_KEY = re.compile(r"<parameter>\s{0,16}+([^<>\s][^<>\n]{0,127}+)</parameter>")
-_FIRST_KEY_BEGUN = re.compile(
-    r"<(?:p(?:a(?:r(?:a(?:m(?:e(?:t(?:er?)?)?)?)?)?)?)?)?\Z|<parameter>[^<>]{0,160}+(?:</?[a-z]{0,9})?\Z"
-)
-_LOST_HEAD = re.compile(r"function[ \t]*+=[ \t]*+[\"']?([^<>{}\n(=\"']{1,256}+)[\"']?[ \t]*+>")
-_NAME_ELEMENT = re.compile(
+_FIRST_KEY = late(r"<parameter>\s{0,16}+([^<>\s][^<>\n]{0,127}+)</parameter>")
+_FIRST_KEY_BEGUN = late(r"<(?:p(?:a(?:r(?:a(?:m(?:e(?:t(?:er?)?)?)?)?)?)?)?)?\Z|<parameter>[^<>]{0,160}+(?:</?[a-z]{0,9})?\Z")
+_LOST_HEAD = late(r"function[ \t]*+=[ \t]*+[\"']?([^<>{}\n(=\"']{1,256}+)[\"']?[ \t]*+>")
+_NAME_ELEMENT = late(
     r"\s{0,16}+([^\s<>]{1,256}+)\s{0,16}+</function>(?=\s{0,16}+<parameter>\s{0,16}+([^<>\s][^<>\n]{0,127}+)</parameter>)"
 )
-_NAME_ELEMENT_BEGUN = re.compile(
+_NAME_ELEMENT_BEGUN = late(
     r"[^<>]{0,288}+(?:<(?:/[a-z]{0,8})?\Z|</function>\s{0,16}+(?:<[a-z]{0,9}\Z|<parameter>[^<>]{0,160}+(?:</?[a-z]{0,9})?)?)?\Z"
 )
-_HEAD = re.compile(r"[ \t\"']*+([^<>{}\n(=]{1,256}?)[ \t\"']*+(>|\n|(?=<))")
+_HEAD = late(r"[ \t\"']*+([^<>{}\n(=]{1,256}?)[ \t\"']*+(>|\n|(?=<))")
 _NO_HEAD = frozenset("{}(=")
 _ELEMENT_FOLLOWS = starts("<")
 _PARAMETER_FOLLOWS = starts("<parameter", "</function>", "</tool_call>", "</seed:tool_call>")
@@ -181,8 +180,8 @@ def _children_follow(text: str, at: int, final: bool) -> bool | None:
 
 
 _STRAY_BODY = r"[^\s<{(\[](?:[^<]|<(?!/?\s{0,4}function)){0,512}+"
-_STRAY = re.compile(rf"{_HEAD.pattern}(?P<body>\s*+{_STRAY_BODY})</\s{{0,4}}function\s{{0,4}}>")
-_STRAY_BEGUN = re.compile(
+_STRAY = late(rf"{_HEAD.pattern}(?P<body>\s*+{_STRAY_BODY})</\s{{0,4}}function\s{{0,4}}>")
+_STRAY_BEGUN = late(
     rf"(?:{_HEAD.pattern}\s*+(?:{_STRAY_BODY}(?:<(?:/\s{{0,4}})?(?:function\s{{0,4}})?)?)?|[^<>\n{{}}(=]{{0,256}})\Z"
 )
 _STRAY_LENGTH = 900
@@ -243,7 +242,7 @@ def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
     return True
 
 
-_RENAMED = re.compile(r"\s*([^\s<>{}]{1,256})\s*</(?:parameter|name|function)>\s*(?=<parameter=)")
+_RENAMED = late(r"\s*([^\s<>{}]{1,256})\s*</(?:parameter|name|function)>\s*(?=<parameter=)")
 
 
 def _renamed(reading: Reading, at: int, body: int) -> Steps[bool]:

@@ -20,6 +20,7 @@ from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
 from llmcore.normalizer.core.source import Steps, search, settle, skip_space, starts
 from llmcore.normalizer.dialects.reasoning import sealed
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]
 
@@ -29,18 +30,18 @@ _MESSAGE = "<|message|>"
 _TOKENS = ("<|start|>", "<|channel|>", "<|constrain|>")
 _STOPS = ("<|call|>", "<|end|>", "<|return|>", "<|eot|>", "<|eom|>", "<|im_end|>")
 _OVERLAP = 16
-_END = re.compile("|".join(map(re.escape, _STOPS)))
-_END_OR_START = re.compile("|".join(map(re.escape, (*_STOPS, "<|start|>"))))
+_END = late("|".join(map(re.escape, _STOPS)))
+_END_OR_START = late("|".join(map(re.escape, (*_STOPS, "<|start|>"))))
 
-_TOKEN = re.compile("|".join(map(re.escape, _TOKENS)))
-_ROLE = re.compile(r"<\|start\|>\s*([^\s<]*)")
-_CHANNEL = re.compile(r"<\|channel\|>\s*([A-Za-z_]*)")
-_RECIPIENT = re.compile(r"(?:^|[\s>])to=([^\s<]+)")
-_BEFORE = re.compile(r"(?:\A|(?<=\s))(?:assistant\b\s*)?(?:to=[^\s<]{1,256}\s*)?\Z")
+_TOKEN = late("|".join(map(re.escape, _TOKENS)))
+_ROLE = late(r"<\|start\|>\s*([^\s<]*)")
+_CHANNEL = late(r"<\|channel\|>\s*([A-Za-z_]*)")
+_RECIPIENT = late(r"(?:^|[\s>])to=([^\s<]+)")
+_BEFORE = late(r"(?:\A|(?<=\s))(?:assistant\b\s*)?(?:to=[^\s<]{1,256}\s*)?\Z")
 
 _PEOPLE = frozenset({"user", "assistant", "commentary", "all", "system", "developer"})
 _NOT_THE_USER = frozenset({"system", "developer"})
-_BUILT_IN = re.compile(r"(?:python|container|browser)(?:\.\w+)?\Z")
+_BUILT_IN = late(r"(?:python|container|browser)(?:\.\w+)?\Z")
 
 
 @dataclass(slots=True)
@@ -251,7 +252,7 @@ def _raw_call(reading: Reading, header: _Header, start: int, name: str) -> Steps
 
 _KEY = r"""parameter\s{1,16}name\s{0,16}=\s{0,16}(?P<key>"[^"<>]{0,128}"|'[^'<>]{0,128}'|[^\s"'<>]{1,128})[^<>]{0,128}>"""
 _PARAMETER_FOLLOWS = starts("<rfl:parameter")
-_BLOCK_BEGUN = re.compile(r"<[\w:.]{0,64}(?:>\s{0,16}(?:<[^<>]{0,320})?)?\Z")
+_BLOCK_BEGUN = late(r"<[\w:.]{0,64}(?:>\s{0,16}(?:<[^<>]{0,320})?)?\Z")
 """A block of the family of `invoke` before its first call is named."""
 _STOP = (r"(?P<end><\|(?:call|end|return|eot|eom|im_end)\|>)", r"<\|start\|>")
 _BEAM = Grammar(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream
@@ -19,19 +18,20 @@ from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["DIALECTS"]
 
 _HEAD_LENGTH = 300
-_HEAD = re.compile(r"""\s*\{\s*tool\s*=>\s*["']?([^\s"',{}()\[\]<>]{1,256})["']?\s*(?:,\s*\w{1,16}\s*=>\s*(?=\{)|(?=\}))""")
+_HEAD = late(r"""\s*\{\s*tool\s*=>\s*["']?([^\s"',{}()\[\]<>]{1,256})["']?\s*(?:,\s*\w{1,16}\s*=>\s*(?=\{)|(?=\}))""")
 _KEY = r"--([^\s=<>{}()\[\]\"']{1,256})(?:\s*=\s*|[ \t]+)"
-_OPTION = re.compile(rf"(?:(?<=[\s{{])|\A){_KEY}")
-_NEXT_OPTION = re.compile(rf"[\s{{]++{_KEY}")
+_OPTION = late(rf"(?:(?<=[\s{{])|\A){_KEY}")
+_NEXT_OPTION = late(rf"[\s{{]++{_KEY}")
 _CLOSERS = ("[/TOOL_CALL]",)
-_LINE_VALUE = re.compile(r"[^\n}]*")
-_IN_STRING = re.compile(r'(?:[^"\\\n]++|\\(?:u[0-9a-fA-F]{4}|[^u]))*+')
-_MAY_END_BODY = re.compile(r'[{}\[\]()<"]')  # in a value that is no JSON
+_LINE_VALUE = late(r"[^\n}]*")
+_IN_STRING = late(r'(?:[^"\\\n]++|\\(?:u[0-9a-fA-F]{4}|[^u]))*+')
+_MAY_END_BODY = late(r'[{}\[\]()<"]')  # in a value that is no JSON
 _ANY_TYPE = ("null", "integer", "number", "boolean", "object", "array", "string")
 
 

@@ -7,7 +7,6 @@ namespace of their opener, so that a value may hold the others'.
 
 from __future__ import annotations
 
-import re
 from typing import Any, cast
 
 from llmcore.normalizer.bodies.elements import (
@@ -31,6 +30,7 @@ from llmcore.normalizer.core.source import Steps, settle, skip_space, starts
 from llmcore.normalizer.core.words import NAMING
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.notations.json import read_json
+from llmcore.types.late import late
 
 __all__ = ["DIALECTS", "WORD"]
 
@@ -41,10 +41,10 @@ _TAGS = (
     *("invoke", "function_call", "function", "tool_call", "tool_use", "use_tool", "call_tool", "toolcall", "api_call"),
     *sorted(COMMON_WORDS),
 )
-_TAG = re.compile(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>&]{{1,256}}+)">)?""")
+_TAG = late(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>&]{{1,256}}+)">)?""")
 """`name`: of a tag as most write it, whose attributes need no look and hold no entity."""
 _JUNK_REACH = 48
-_CUT_NAME = re.compile(rf"""\b(?:{"|".join(NAMING)})\s{{0,4}}=\s{{0,4}}["']([^"'<>]{{1,256}})["']""")
+_CUT_NAME = late(rf"""\b(?:{"|".join(NAMING)})\s{{0,4}}=\s{{0,4}}["']([^"'<>]{{1,256}})["']""")
 _SHOWN_SPACE = ("Ċ", "Ġ")
 """White space that a server showed as the tokenizer spells it."""
 _DIALECT_BY_SPACE = {"": "anthropic_function_calls", "steptml:": "step3", "atem:": "atem"}
@@ -131,7 +131,7 @@ def _cut_tag(reading: Reading, at: int, end: int, dialect: str) -> bool:
 
 # ---------------------------------------------------------------------- wrappers
 
-_INVOKE_NEXT = re.compile(rf"\s*<{_SPACE}(?:invoke(?:[\s>]|name)|(?:{'|'.join(_TAGS)})\s)")
+_INVOKE_NEXT = late(rf"\s*<{_SPACE}(?:invoke(?:[\s>]|name)|(?:{'|'.join(_TAGS)})\s)")
 
 
 def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -152,7 +152,7 @@ def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 _NAME_FENCE_LENGTH = 320
-_NAME_FENCE = re.compile(r"([^\s<>{}`]{1,256})\s*\n\s*```\w{0,12}\s*(?=\{)")
+_NAME_FENCE = late(r"([^\s<>{}`]{1,256})\s*\n\s*```\w{0,12}\s*(?=\{)")
 
 
 def _name_and_fence(reading: Reading, at: int, start: int) -> Steps[bool]:

@@ -6,7 +6,6 @@ extent of a value is scanned once; where the closer is already there, one `str.f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from llmcore.normalizer.bodies.json_bodies import (
@@ -27,6 +26,7 @@ from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, Writer,
 from llmcore.normalizer.core.source import Follows, Steps, always, skip_space, starts
 from llmcore.normalizer.core.words import PROMPTED_TAGS
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 
 __all__ = ["DIALECTS", "objects_reader"]
 
@@ -104,7 +104,7 @@ def _next_value(reading: Reading, end: int, closers: tuple[str, ...]) -> Steps[i
     return ahead if src.text[inside : inside + 1] in ("{", "[", "]") else -1
 
 
-_DEFINES = re.compile(r""""(?:parameters|input_schema)"\s*+:\s*+\{\s*+"(?:type"\s*+:\s*+"object"|properties")""")
+_DEFINES = late(r""""(?:parameters|input_schema)"\s*+:\s*+\{\s*+"(?:type"\s*+:\s*+"object"|properties")""")
 """The schema of a tool's arguments."""
 
 
@@ -130,7 +130,7 @@ def _enter(
     reading.text(at)
     if bodies[-1].lost:
         reading.cut_off()
-    late: list[tuple[tuple[int, int], list[CallObject], list[Repair]]] = []
+    later: list[tuple[tuple[int, int], list[CallObject], list[Repair]]] = []
     for body, (messages, repairs, complete) in zip(bodies, read, strict=True):
         span = (at, end) if len(bodies) == 1 else (at if body is bodies[0] else body.start, body.end)
         reading.markup(span[0])
@@ -138,7 +138,7 @@ def _enter(
         drafts = preview.begun_in(body.start, body.end) if preview is not None else []
         begun, calls = iter(drafts), [call for message in messages for call in message.calls]
         if preview is not None and preview.begun_in(body.end, end):
-            late.append((span, calls[len(drafts) :], repairs))
+            later.append((span, calls[len(drafts) :], repairs))
             del calls[len(drafts) :]
         add_calls(reading, span, calls, dialect, complete=complete, repairs=repairs, drafts=begun)
         for draft in begun:  # what began like a call and cannot be read
@@ -146,7 +146,7 @@ def _enter(
         if not messages and reading.done < span[1]:
             reading.miss(*span, None, "no_call_object")
             reading.take("content", span[1])
-    for span, calls, repairs in late:  # a listener knows of others behind them already
+    for span, calls, repairs in later:  # a listener knows of others behind them already
         add_calls(reading, span, calls, dialect, repairs=repairs)
     reading.take("markup" if reading.done < end and reading.pieces and reading.pieces[-1][2] != "call" else "call", end)
     return True
@@ -204,7 +204,7 @@ def _row(
     return Dialect(name, models, write, (marker,), single=single)
 
 
-_OBJECTS, _OBJECTS_BEGUN = re.compile(r"\s*(?:\{|\[\s*[{\]])"), re.compile(r"\s*(?:\[\s*)?\Z")
+_OBJECTS, _OBJECTS_BEGUN = late(r"\s*(?:\{|\[\s*[{\]])"), late(r"\s*(?:\[\s*)?\Z")
 
 
 def _objects(text: str, at: int, final: bool) -> bool | None:

@@ -18,14 +18,15 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
 from llmcore.normalizer.core.source import Steps, name_then, search, skip_space, starts
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
+from llmcore.types.late import late
 
 __all__ = ["DIALECTS", "pairs"]
 
-_OPENER = re.compile(r"<(?P<prefix>ifm\||iquest_|)tool_call(?P<suffix>:[^\s<>]{1,32})?>")
-_HEAD = re.compile(r"\s*([^\s<>{}()]{1,256})\s*(?:<tool_sep>\s*)?")
-_BRACKET = re.compile(">")
-_CALL_CLOSER = re.compile("</tool_call>")
-_LOST = re.compile(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
+_OPENER = late(r"<(?P<prefix>ifm\||iquest_|)tool_call(?P<suffix>:[^\s<>]{1,32})?>")
+_HEAD = late(r"\s*([^\s<>{}()]{1,256})\s*(?:<tool_sep>\s*)?")
+_BRACKET = late(">")
+_CALL_CLOSER = late("</tool_call>")
+_LOST = late(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
 
 
 @lru_cache(maxsize=64)

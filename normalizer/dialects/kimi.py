@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from llmcore.normalizer.bodies.json_bodies import add_calls, arguments_body, body_extent, named_call, swallow
 from llmcore.normalizer.bodies.sections import call_marker, closer_after_call, empty_call, section
 from llmcore.normalizer.calls.call_objects import CallObject, calls_of, no_arguments
@@ -14,20 +12,21 @@ from llmcore.normalizer.core.source import Steps, search, skip_space, starts
 from llmcore.normalizer.dialects.deepseek import call_of_tokens
 from llmcore.normalizer.notations.json import read_json
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]
 
 _KIMI_CLOSERS = ("<|tool_call_end|>",)
 _KIMI_SECTION_END = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
-_KIMI_HEAD = re.compile(
+_KIMI_HEAD = late(
     r"<\|tool_call_argument_begin\|>|<\|tool_sep\|>|<\|tool_call_end\|>|<\|tool_call_begin\|>|<\|tool_calls?_section_\w{3,5}\|>|\{"
 )
-_KIMI_STOP = re.compile(_KIMI_HEAD.pattern.removesuffix(r"|\{"))
+_KIMI_STOP = late(_KIMI_HEAD.pattern.removesuffix(r"|\{"))
 _SECTION_FOLLOWS = starts("<|tool_call_begin|>", "functions.", *_KIMI_SECTION_END)
-_KIMI_INDEX = re.compile(r"\s*(?:\.|:)\s*\d+\s*\Z")
-_WHOLE_ID = re.compile(r"functions\.[^\s:]{1,256}:\d{1,8}")
+_KIMI_INDEX = late(r"\s*(?:\.|:)\s*\d+\s*\Z")
+_WHOLE_ID = late(r"functions\.[^\s:]{1,256}:\d{1,8}")
 _BLANKS = 16  # that may stand between a name and the token behind it
-_TRAILING_DIGITS = re.compile(r"_?\d+\Z")
+_TRAILING_DIGITS = late(r"_?\d+\Z")
 
 
 def _kimi_name(reading: Reading, written: str) -> str:

@@ -20,6 +20,7 @@ from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.core.source import Steps, search, skip_space, starts
 from llmcore.normalizer.notations.relaxed.state import Stop
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["DIALECTS"]
@@ -33,7 +34,7 @@ _PREFIX = "]<]minimax[>["
 _TAG = re.compile(r"\]<\]minimax\[>\[<(?P<slash>/?)\s{0,16}+(?P<tag>[^\s<>/]{1,256}+)(?P<rest>[^<>]{0,300}?)(?P<empty>/?)>")
 _TEXT_AND_CLOSER = re.compile(rf"(?P<text>[^\]<]*+){re.escape(_PREFIX)}</(?P<tag>[^\s<>/]{{1,256}}+)>")
 """What most elements hold, to their end."""
-_NAME = re.compile(r"""\s*+name\s*+=\s*+["']?([^"'<>]{1,256}+)["']?\s*+\Z""")
+_NAME = late(r"""\s*+name\s*+=\s*+["']?([^"'<>]{1,256}+)["']?\s*+\Z""")
 _TAG_LENGTH = 608
 _FRAMES = frozenset({"invoke", "tool_call"})
 

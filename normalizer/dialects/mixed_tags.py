@@ -20,6 +20,7 @@ from llmcore.normalizer.core.source import Steps, match_within, skip_space, star
 from llmcore.normalizer.dialects.invoke import WORD
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.dialects.key_value import pairs
+from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]
 
@@ -31,12 +32,12 @@ _TAG_NAME = r"[^\s<>{}()\[\]\"'=]{1,44}+"  # an opener is decided within 64 char
 
 # ---------------------------------------------------------------------- `<tool_call>` and a name
 
-_NAMED = re.compile(rf"({_NAME})(?:\s{{0,16}}+(?=[^\s])|(?=/?>))")
-_ATTRIBUTE = re.compile(r"([A-Za-z_][\w.:-]{0,63})\s{0,4}+=\s{0,4}+(?:[\"']|(?=[^\s\"'<>]))")
-_KEY_LEFT = re.compile(r"(?:<tool_call>\s{0,16}+)?([\w.-]{1,128}+)\s{0,16}+</arg_key>")
-_CHILD = re.compile(r"<\s{0,4}+([^\s<>/]{1,128}+)\s{0,4}+/?>")
-_CUT_CHILD = re.compile(r"</?[^\s<>]{0,128}+\Z")
-_TOLD = re.compile(r"=\s{0,4}+\S|</arg_key>|[\n.]|</tool_call>")
+_NAMED = late(rf"({_NAME})(?:\s{{0,16}}+(?=[^\s])|(?=/?>))")
+_ATTRIBUTE = late(r"([A-Za-z_][\w.:-]{0,63})\s{0,4}+=\s{0,4}+(?:[\"']|(?=[^\s\"'<>]))")
+_KEY_LEFT = late(r"(?:<tool_call>\s{0,16}+)?([\w.-]{1,128}+)\s{0,16}+</arg_key>")
+_CHILD = late(r"<\s{0,4}+([^\s<>/]{1,128}+)\s{0,4}+/?>")
+_CUT_CHILD = late(r"</?[^\s<>]{0,128}+\Z")
+_TOLD = late(r"=\s{0,4}+\S|</arg_key>|[\n.]|</tool_call>")
 
 
 def _name_follows(text: str, at: int, final: bool) -> bool | None:
@@ -151,7 +152,7 @@ def _record(reading: Reading, at: int, body: int) -> Steps[bool]:
     return (yield from read_arguments(reading, call, start))
 
 
-_CALLING = re.compile(rf"[ \t]{{0,16}}+({_NAME})[ \t]{{0,16}}+\]\s{{0,16}}+(?=<(?:[a-z]{{1,16}}:)?param(?:eter)?\s)")
+_CALLING = late(rf"[ \t]{{0,16}}+({_NAME})[ \t]{{0,16}}+\]\s{{0,16}}+(?=<(?:[a-z]{{1,16}}:)?param(?:eter)?\s)")
 
 
 def _calling(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -164,7 +165,7 @@ def _calling(reading: Reading, at: int, body: int) -> Steps[bool]:
     return (yield from read_arguments(reading, ElementCall(at, name, _ROW, "invoke", told_apart=False), end))
 
 
-_CALLING_BEGUN = re.compile(rf"[ \t]{{0,16}}+(?:{_NAME}[ \t]{{0,16}}+(?:\]\s{{0,16}}+(?:<[a-z:]{{0,26}})?)?)?\Z")
+_CALLING_BEGUN = late(rf"[ \t]{{0,16}}+(?:{_NAME}[ \t]{{0,16}}+(?:\]\s{{0,16}}+(?:<[a-z:]{{0,26}})?)?)?\Z")
 
 
 def _calling_follows(text: str, at: int, final: bool) -> bool | None:
@@ -173,7 +174,7 @@ def _calling_follows(text: str, at: int, final: bool) -> bool | None:
     return None if not final and len(text) - at < 330 and _CALLING_BEGUN.match(text, at) is not None else False
 
 
-_SPACED_NAME = re.compile(rf"<({WORD})({_TAG_NAME})>")
+_SPACED_NAME = late(rf"<({WORD})({_TAG_NAME})>")
 
 
 def _tool_in_a_namespace(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -189,7 +190,7 @@ def _tool_in_a_namespace(reading: Reading, at: int, body: int) -> Steps[bool]:
 _OBJECTS = objects_reader(_ROW, ("</functioncall>", ">"), skip=(">",))
 
 
-_NAME_FIRST = re.compile(r"""\s{0,8}+>?\s{0,8}+\{\s{0,16}+["']name["']\s{0,8}+:\s{0,8}+["']([^"']{1,200}+)["']""")
+_NAME_FIRST = late(r"""\s{0,8}+>?\s{0,8}+\{\s{0,16}+["']name["']\s{0,8}+:\s{0,8}+["']([^"']{1,200}+)["']""")
 
 
 def _functioncall(reading: Reading, at: int, body: int) -> Steps[bool]:

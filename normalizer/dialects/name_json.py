@@ -5,8 +5,6 @@ The name ends at a separator, a bracket or a line break; then one JSON object, t
 
 from __future__ import annotations
 
-import re
-
 from llmcore.normalizer.bodies.json_bodies import named_call
 from llmcore.normalizer.bodies.sections import call_marker, section
 from llmcore.normalizer.core.names import name_start, peel
@@ -14,21 +12,22 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
 from llmcore.normalizer.core.source import Steps, name_then, search, skip_space, starts
 from llmcore.normalizer.core.words import COLONS
+from llmcore.types.late import late
 
 __all__ = ["DIALECTS", "function_follows"]
 
-_V11_NAME = re.compile(r"\s*([^\s\[\]{}<>\"'`(),]{1,256})\s*")
+_V11_NAME = late(r"\s*([^\s\[\]{}<>\"'`(),]{1,256})\s*")
 _V11_TOKENS = ("[ARGS]", "[CALL_ID]", "[TOOL_CALLS]")
 _OBJECT_FOLLOWS, _NAME_FOLLOWED = starts("{"), starts(*_V11_TOKENS, "</s>")
 _V11_ID_LENGTH = 96
-_V11_ID = re.compile(r"\[CALL_ID\]\s*+([^\s\[\]{}]{0,64}+)\s*+")
-_FUNCTION_HEAD = re.compile(r"[\s\"']*+([^\s<>={}(\"']{1,256}+)[\s\"']*+(?:>\s*+\(|[>=(])?\s*+(?=\{)")
-_FUNCTION_MAYBE = re.compile(r"[\s\"']*+[^\s<>={}(\"']{0,256}+[\s\"']*+(?:>|=|\(|>\s*+\()?\s*+\Z")
-_SOLAR_FIELD = re.compile(r"<\|tool_call:(name|args|end|begin)\|>")
-_LAGUNA_HEAD = re.compile(r"\s*([^\s<>{}]{1,256})\s*(?=\{)")
+_V11_ID = late(r"\[CALL_ID\]\s*+([^\s\[\]{}]{0,64}+)\s*+")
+_FUNCTION_HEAD = late(r"[\s\"']*+([^\s<>={}(\"']{1,256}+)[\s\"']*+(?:>\s*+\(|[>=(])?\s*+(?=\{)")
+_FUNCTION_MAYBE = late(r"[\s\"']*+[^\s<>={}(\"']{0,256}+[\s\"']*+(?:>|=|\(|>\s*+\()?\s*+\Z")
+_SOLAR_FIELD = late(r"<\|tool_call:(name|args|end|begin)\|>")
+_LAGUNA_HEAD = late(r"\s*([^\s<>{}]{1,256})\s*(?=\{)")
 _COLON = "".join(COLONS)
-_FLOWER_HEAD = re.compile(rf"\s*+[{_COLON}]?\s*+([^\s✿{_COLON}{{}}]{{1,256}})\s*+✿ARGS✿[ \t]*+[{_COLON}]?\s*+(?=([{{✿])?)")
-_FLOWER_MAYBE = re.compile(rf"\s*+[{_COLON}]?\s*+[^\s✿{_COLON}{{}}]{{0,256}}+\s*+(?:✿(?:A(?:R(?:GS?)?)?)?)?\Z")
+_FLOWER_HEAD = late(rf"\s*+[{_COLON}]?\s*+([^\s✿{_COLON}{{}}]{{1,256}})\s*+✿ARGS✿[ \t]*+[{_COLON}]?\s*+(?=([{{✿])?)")
+_FLOWER_MAYBE = late(rf"\s*+[{_COLON}]?\s*+[^\s✿{_COLON}{{}}]{{0,256}}+\s*+(?:✿(?:A(?:R(?:GS?)?)?)?)?\Z")
 _TAGGED_OPENERS = ("<function>", "<tool_call>", "<invoke>", "<tool_use>", "<tool>")
 _HEAD = 340  # within which the name and the arguments' brace must stand
 

@@ -7,8 +7,6 @@ arguments may look like stands in `element_arguments`.
 
 from __future__ import annotations
 
-import re
-
 from llmcore.normalizer.bodies.elements import COMMON_WORDS, HOLDERS, ElementCall, read_arguments, read_held
 from llmcore.normalizer.bodies.sections import as_text, call_marker
 from llmcore.normalizer.core.names import is_known
@@ -16,6 +14,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
 from llmcore.normalizer.core.source import Steps, match_within, settle, starts
 from llmcore.normalizer.core.words import NAMING
+from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]
 
@@ -35,13 +34,13 @@ _BESIDE = ("id", "call_id", "type", "server_name")
 """Elements that may stand before the name."""
 
 _HEAD = 640
-_NAMED = re.compile(
+_NAMED = late(
     rf"\s*+(?:<({'|'.join(_BESIDE)})>([^<>]{{0,128}}+)</\s{{0,4}}+\1\s{{0,4}}+>\s*+){{0,2}}+<({'|'.join(_NAMES)})>\s*+([^\s<>]{{1,256}}+)\s*+</\s{{0,4}}+\3\s{{0,4}}+>"
 )
-_PAIR = re.compile(
+_PAIR = late(
     rf"\s*+(?P<name>[^\s<>]{{1,256}}+)\s*+</\s{{0,4}}+(?P<named>{'|'.join(_NAMES)})\s{{0,4}}+>\s*+<(?P<holder>{HOLDERS})>"
 )
-_PAIR_BEGUN = re.compile(
+_PAIR_BEGUN = late(
     rf"\s*+[^\s<>]{{0,256}}+\s*+(?:</\s{{0,4}}+(?:\w{{0,16}}+\s{{0,4}}+\Z|(?:{'|'.join(_NAMES)})\s{{0,4}}+>\s*+(?:<\w{{0,24}})?)|<)?\Z"
 )
 

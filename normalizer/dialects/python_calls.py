@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from llmcore.normalizer.bare.python_forms import python_objects
@@ -18,6 +17,7 @@ from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.python import read_calls
 from llmcore.normalizer.notations.relaxed.plain import plain_arguments
+from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool
 
@@ -25,12 +25,12 @@ __all__ = ["DIALECTS", "calls_reader"]
 
 _NAME = r"[A-Za-z_][\w.\\-]{0,255}"
 _HEAD = 280  # within which a list must begin with a call
-_LIST_OF_CALLS = re.compile(rf"\s*\[\s*(?:{_NAME}\s*\(|\])")
-_LIST_BEGUN = re.compile(rf"\s*(?:\[\s*(?:{_NAME}\s*)?)?\Z")
-_NAMED = re.compile(rf"\s*({_NAME})\s*\(")
+_LIST_OF_CALLS = late(rf"\s*\[\s*(?:{_NAME}\s*\(|\])")
+_LIST_BEGUN = late(rf"\s*(?:\[\s*(?:{_NAME}\s*)?)?\Z")
+_NAMED = late(rf"\s*({_NAME})\s*\(")
 _PROMPTED_TAGS = (*PROMPTED_TAGS, "python")
-_NEXT = re.compile(rf"[\s;,]{{0,64}}{_NAME}\s{{0,16}}\(")
-_NEXT_BEGUN = re.compile(rf"[\s;,]{{0,64}}(?:{_NAME}\s{{0,16}})?\Z")
+_NEXT = late(rf"[\s;,]{{0,64}}{_NAME}\s{{0,16}}\(")
+_NEXT_BEGUN = late(rf"[\s;,]{{0,64}}(?:{_NAME}\s{{0,16}})?\Z")
 
 
 def _list_of_calls(text: str, at: int, final: bool) -> bool | None:
@@ -117,7 +117,7 @@ def _extent(reading: Reading, start: int, preview: PythonPreview) -> Steps[int]:
         yield preview.skim if preview.sleeps() else None
 
 
-_TOOL_CODE_END = re.compile("</tool_code>|(?=<tool_code>)")
+_TOOL_CODE_END = late("</tool_code>|(?=<tool_code>)")
 
 
 def _tool_code(reading: Reading, at: int, body: int) -> Steps[bool]:

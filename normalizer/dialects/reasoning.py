@@ -17,6 +17,7 @@ from llmcore.normalizer.core.rows import Marker, Reader
 from llmcore.normalizer.core.source import Skim, Steps, search, skip_space
 from llmcore.normalizer.core.words import OWN_SIGNS
 from llmcore.types.envelope import SegmentKind
+from llmcore.types.late import late
 
 __all__ = ["ANY_CLOSER", "MARKERS", "PAIRS", "Block", "flow", "reasoning_reader", "sealed", "think", "whole_block"]
 
@@ -42,15 +43,15 @@ _OPENERS = tuple(opener for opener, _ in PAIRS)
 _NEVER_ALONE = frozenset({"<|end_message|>", "</thought>", "</reasoning>", "</scratch_pad>"})
 _LONE = (*(closer for _, closer in PAIRS if closer not in _NEVER_ALONE), "[BEGIN FINAL RESPONSE]")
 _BLOCK_ENDS = ("</tool_call>", "</tool_calls>")
-_CITATION = re.compile(r"<co>|</co(?::[^<>\n]{0,64})?>")
-_CITATION_BEGUN = re.compile(r"</?(?:c(?:o(?::[^<>\n]{0,64})?)?)?\Z")
+_CITATION = late(r"<co>|</co(?::[^<>\n]{0,64})?>")
+_CITATION_BEGUN = late(r"</?(?:c(?:o(?::[^<>\n]{0,64})?)?)?\Z")
 _SUFFIXED_OPENER = r"<think:[^\s<>]{1,32}>"
 _SUFFIXED_CLOSER = r"</think:[^\s<>]{1,32}>"
 _OVERLAP = 80
 _HELD_SPACE = 64  # white space before a marker is markup; so much of it waits for one
 
-ANY_CLOSER = re.compile("|".join([*map(re.escape, _LONE), _SUFFIXED_CLOSER, re.escape("<channel|>")]))
-_SIGN = re.compile(rf"<|\[|[{OWN_SIGNS}]|\](?=<|\Z)")
+ANY_CLOSER = late("|".join([*map(re.escape, _LONE), _SUFFIXED_CLOSER, re.escape("<channel|>")]))
+_SIGN = late(rf"<|\[|[{OWN_SIGNS}]|\](?=<|\Z)")
 """What a marker may begin with."""
 
 
@@ -270,9 +271,9 @@ def _close_what_stood_before(reading: Reading, at: int) -> None:
 
 
 MARKERS = (
-    *(Marker(reasoning_reader(opener, re.compile(re.escape(closer))), (opener,)) for opener, closer in PAIRS),
-    Marker(reasoning_reader("<think:", re.compile(_SUFFIXED_CLOSER)), pattern=_SUFFIXED_OPENER, begins=("<think:",)),
-    Marker(reasoning_reader("<|channel>", re.compile(re.escape("<channel|>")), "thought"), ("<|channel>",)),
+    *(Marker(reasoning_reader(opener, late(re.escape(closer))), (opener,)) for opener, closer in PAIRS),
+    Marker(reasoning_reader("<think:", late(_SUFFIXED_CLOSER)), pattern=_SUFFIXED_OPENER, begins=("<think:",)),
+    Marker(reasoning_reader("<|channel>", late(re.escape("<channel|>")), "thought"), ("<|channel>",)),
     Marker(_lone_closer, (*_LONE, "<channel|>")),
     Marker(_lone_closer, pattern=_SUFFIXED_CLOSER, begins=("</think:",)),
 )

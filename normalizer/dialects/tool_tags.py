@@ -33,6 +33,7 @@ from llmcore.normalizer.core.source import Steps, search, skip_space
 from llmcore.normalizer.core.words import HTML_NAMES
 from llmcore.normalizer.notations.json import read_json, read_value
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.narrowing import is_object
 from llmcore.types.tools import CompiledTool
 
@@ -44,10 +45,10 @@ _SAID_ON_A_LINE = 128  # by a tag and its closer in a sentence
 
 # ---------------------------------------------------------------------- H2 Cline
 
-_TAG_BEGUN = re.compile(r"<[^<>]{0,256}+\Z")
-_FIRST_CHILD = re.compile(r"\s*+(?:<[ \t]{0,4}+[^\s<>/]{0,256}+(?:\s[^<>]{0,256}+)?>?)?")
+_TAG_BEGUN = late(r"<[^<>]{0,256}+\Z")
+_FIRST_CHILD = late(r"\s*+(?:<[ \t]{0,4}+[^\s<>/]{0,256}+(?:\s[^<>]{0,256}+)?>?)?")
 _HEAD = 600
-_PROPERTY = re.compile(r"\n[ \t]*+[^\s<>:]{1,256}+:?[ \t]*+\r?\n\s*+<[^\s<>/]{1,256}+>")
+_PROPERTY = late(r"\n[ \t]*+[^\s<>:]{1,256}+:?[ \t]*+\r?\n\s*+<[^\s<>/]{1,256}+>")
 """A line that may be a name, and a tag behind it."""
 
 

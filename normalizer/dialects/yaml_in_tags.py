@@ -7,7 +7,6 @@ on later lines.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import enter_tag, leads_in, line_is_over
@@ -34,6 +33,7 @@ from llmcore.normalizer.core.source import Steps
 from llmcore.normalizer.core.words import HTML_NAMES, ID_KEYS, NAMING
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
 
@@ -41,13 +41,13 @@ __all__ = ["DIALECTS", "mapping"]
 
 _REACH = 512
 _WRAPPERS = ("tool_call", "function_call")
-_ITEM = re.compile(r"\s*-(?:\s|\Z)")
-_BEHIND_TAG = re.compile(r"[ \t]*\r?\n")
-_SELF_CLOSED = re.compile(r"/>(?=[ \t\r]*+\Z)")
-_TAG_END = re.compile(r"/>|>(?=[ \t\r]*+(?:\Z|</))")
-_ANY_CLOSER = re.compile(r"</[ \t]{0,4}[\w:.|-]{1,64}[ \t]{0,4}>")
+_ITEM = late(r"\s*-(?:\s|\Z)")
+_BEHIND_TAG = late(r"[ \t]*\r?\n")
+_SELF_CLOSED = late(r"/>(?=[ \t\r]*+\Z)")
+_TAG_END = late(r"/>|>(?=[ \t\r]*+(?:\Z|</))")
+_ANY_CLOSER = late(r"</[ \t]{0,4}[\w:.|-]{1,64}[ \t]{0,4}>")
 _KEYS = frozenset((*NAMING, *ID_KEYS, *ARGUMENT_KEYS))
-_NAMED = re.compile(
+_NAMED = late(
     rf"""\A\s*(?:(?:{"|".join(NAMING)}):[ \t]*["']?(?P<name>[^\s"']{{1,256}})["']?|(?P<key>[^\s:"']{{1,256}}):)[ \t\r]*\n"""
 )
 
@@ -264,8 +264,8 @@ def _named_in(reading: Reading, text: str) -> CallObject | None:
 
 # --- writers and rows -------------------------------------------------------------------------------------------------
 
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
-_BLOCK = re.compile(r"[^\s\x00-\x1f\x7f-\x9f][^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]*")
+_PLAIN = late(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
+_BLOCK = late(r"[^\s\x00-\x1f\x7f-\x9f][^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]*")
 _WORDS = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
 
 

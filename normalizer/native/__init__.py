@@ -2,7 +2,3 @@
 
 `wires` tells a body's wire by its shape, the wire's reader turns it into `pieces`, `turn` puts these together; from
 there on nothing knows the wire. Whole bodies and stream events take the same path."""
-
-from llmcore.normalizer.native.wires import WIRES, Wire, wire_of
-
-__all__ = ["WIRES", "Wire", "wire_of"]

@@ -9,7 +9,6 @@ and the reply ended by itself; otherwise it was cut. Linear in the text."""
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -18,6 +17,7 @@ from llmcore.normalizer.native.shape import json_text
 from llmcore.normalizer.notations.json import JsonReading, read_json
 from llmcore.types.copies import copied
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import exact_json
@@ -25,7 +25,7 @@ from llmcore.types.tools import CompiledTool
 
 __all__ = ["Arguments", "Ending", "free_text_arguments", "no_arguments", "object_arguments", "text_arguments"]
 
-_MAY_BE_NO_NUMBER = re.compile(r"Infinity|NaN|[eE](?<=[0-9][eE])[+0-9]")
+_MAY_BE_NO_NUMBER = late(r"Infinity|NaN|[eE](?<=[0-9][eE])[+0-9]")
 """In JSON text, what a number that is not finite looks like; it may as well stand in a string."""
 
 
@@ -77,8 +77,8 @@ def object_arguments(value: object, tool: CompiledTool | None, ending: Ending, l
     return Arguments(copied(value), raw, not cut)
 
 
-_MARKUP = re.compile(r"<[^<>]{0,64}>|`{3}\w*")
-_WORD = re.compile(r"\w")
+_MARKUP = late(r"<[^<>]{0,64}>|`{3}\w*")
+_WORD = late(r"\w")
 
 
 def _holds_no_number(value: object) -> bool:

@@ -8,11 +8,11 @@ question."""
 
 from __future__ import annotations
 
-import re
+from llmcore.types.late import late
 
 __all__ = ["CallIdentity"]
 
-_STRUCTURE = re.compile(r'["\\{}\[\]]')
+_STRUCTURE = late(r'["\\{}\[\]]')
 
 
 class _Balance:

@@ -11,6 +11,8 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from llmcore.types.late import late
+
 __all__ = ["Decoded", "decode", "decode_once", "python_escape_at"]
 
 _DECODER = json.JSONDecoder(strict=False)
@@ -19,10 +21,10 @@ _PYTHON = {
     '"': '"', "'": "'", "\\": "\\", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\n": "", "\r\n": "",
 }  # fmt: skip
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[0-7]{1,3}|N\{[A-Za-z0-9 -]{1,80}\}|\r\n|[\s\S]|$)")
-_UNFINISHED = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2}|N(?:\{[A-Za-z0-9 -]{0,80})?|\r)?\Z")
-_DRIVE_PATH = re.compile(r"""(?<![A-Za-z0-9])[A-Za-z]:\\(?![\\/"'])[^\s"'<>|*?,;]*+""")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_ESCAPE = late(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[0-7]{1,3}|N\{[A-Za-z0-9 -]{1,80}\}|\r\n|[\s\S]|$)")
+_UNFINISHED = late(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2}|N(?:\{[A-Za-z0-9 -]{0,80})?|\r)?\Z")
+_DRIVE_PATH = late(r"""(?<![A-Za-z0-9])[A-Za-z]:\\(?![\\/"'])[^\s"'<>|*?,;]*+""")
+_SURROGATE = late(r"[\ud800-\udfff]")
 _LAST_CODE_POINT = 0x10FFFF
 
 

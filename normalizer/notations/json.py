@@ -11,7 +11,6 @@ Linear, and never raises on text.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,15 +18,16 @@ from llmcore.normalizer.notations.refusals import ARGUMENTS_LIMIT, REPAIRS_LIMIT
 from llmcore.normalizer.notations.relaxed.read import Relaxed, repaired
 from llmcore.normalizer.notations.strict import UNSOUND, Strict, audited, parsed, strict_at
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["JsonReading", "read_json", "read_value"]
 
-_SPACE = re.compile(r"[ \t\r\n]*+")
-_BETWEEN = re.compile(r"[ \t\r\n]*+[,;]?[ \t\r\n]*+")
-_FENCE = re.compile(r"```[A-Za-z0-9_+-]{0,32}[ \t]{0,16}\r?\n?")
-_BYTE_ORDER_MARK = re.compile("\ufeff")
-_STRAY = re.compile(r"[ \t\r\n}\]]*+")
+_SPACE = late(r"[ \t\r\n]*+")
+_BETWEEN = late(r"[ \t\r\n]*+[,;]?[ \t\r\n]*+")
+_FENCE = late(r"```[A-Za-z0-9_+-]{0,32}[ \t]{0,16}\r?\n?")
+_BYTE_ORDER_MARK = late("\ufeff")
+_STRAY = late(r"[ \t\r\n}\]]*+")
 
 
 @dataclass(slots=True)

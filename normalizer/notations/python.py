@@ -20,6 +20,7 @@ from llmcore.normalizer.notations.relaxed.state import Ended, Flavour, Frame, St
 from llmcore.normalizer.notations.relaxed.strings import read_quoted
 from llmcore.normalizer.notations.relaxed.structure import read_container
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["PythonCall", "PythonReading", "read_calls"]
@@ -39,19 +40,17 @@ _PYTHON = Flavour(
     ),
     python=True,
 )
-_NAME = re.compile(r"[^\W\d][\w.:/\\-]*")
-_NAMED_BY_LIST = re.compile(r"""\[\s{0,16}(["'])([^\W\d][\w.:/\\-]{0,255})\1\s{0,16}\]\s{0,16}(?=\()""")
-_UNPACKING = re.compile(r"\(\s*\*\*\s*(?=\{)")
+_NAME = late(r"[^\W\d][\w.:/\\-]*")
+_NAMED_BY_LIST = late(r"""\[\s{0,16}(["'])([^\W\d][\w.:/\\-]{0,255})\1\s{0,16}\]\s{0,16}(?=\()""")
+_UNPACKING = late(r"\(\s*\*\*\s*(?=\{)")
 _SPACE = re.compile(r"\s*+")
-_SEPARATOR = re.compile(r"[ \t]*+(?:[;,#\r\n]|$|(?=[^\W\d][\w.]{0,255}+\())")
-_LAYOUT = re.compile(r"[\s;,]*+")
+_SEPARATOR = late(r"[ \t]*+(?:[;,#\r\n]|$|(?=[^\W\d][\w.]{0,255}+\())")
+_LAYOUT = late(r"[\s;,]*+")
 _QUOTES = "\"'"
 _ITEM_QUOTES = "\"'`"
 _CODE_BY_REPAIR = {
-    "inner_quotes": re.compile(r"""["']\s*\+\s*["']|["'] if .* else ["']"""),
-    "bare_word": re.compile(
-        r"^(?:lambda|new|await|function|async)\b| if .* else | for .* in |^[A-Za-z_]\w*+\.[A-Za-z_][\w.]*+\Z"
-    ),
+    "inner_quotes": late(r"""["']\s*\+\s*["']|["'] if .* else ["']"""),
+    "bare_word": late(r"^(?:lambda|new|await|function|async)\b| if .* else | for .* in |^[A-Za-z_]\w*+\.[A-Za-z_][\w.]*+\Z"),
 }
 """Expressions that the reader of literals takes for a string, by the repair with which it does."""
 _AS_WRITTEN = frozenset({"bare_word", "inner_quotes"})

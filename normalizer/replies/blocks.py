@@ -1,19 +1,15 @@
-"""The assistant's turn as history blocks, in order, with everything its own provider wants back. Built when asked
-for."""
+"""A text, and the calls in it, as history blocks. Built when asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
-from llmcore.normalizer.native.calls import NativeCall
-from llmcore.normalizer.native.pieces import Opaque, Redacted
-from llmcore.normalizer.native.turn import Part, TextRange, Thinking
 from llmcore.types.copies import copied, made
 from llmcore.types.envelope import Segment, ToolCall
-from llmcore.types.messages import Block, ProviderBlock, RedactedThinkingBlock, TextBlock, ThinkingBlock, ToolUseBlock
+from llmcore.types.messages import Block, TextBlock, ThinkingBlock, ToolUseBlock
 from llmcore.types.numbers import exact_json, holds_exact_floats
 
-__all__ = ["blocks_of_text", "blocks_of_turn", "blocks_of_words", "tool_use"]
+__all__ = ["blocks_of_text", "blocks_of_words", "position", "tool_use"]
 
 
 def tool_use(call: ToolCall) -> ToolUseBlock:
@@ -27,9 +23,9 @@ def blocks_of_text(source: str, segments: Sequence[Segment], calls: Sequence[Too
     """The blocks of a text that is tiled by `segments` and holds `calls`, each where its span starts."""
     blocks: list[Block] = []
     said: list[str] = []
-    waiting = sorted(calls, key=_position)
+    waiting = sorted(calls, key=position)
     for start, end, kind in segments:
-        while waiting and _position(waiting[0]) < end and kind == "call":
+        while waiting and position(waiting[0]) < end and kind == "call":
             _flush(said, blocks)
             blocks.append(tool_use(waiting.pop(0)))
         if kind == "content":
@@ -47,7 +43,7 @@ def blocks_of_words(text: str) -> list[Block]:
     return [made(TextBlock, text=text)] if text.strip() else []
 
 
-def _position(call: ToolCall) -> int:
+def position(call: ToolCall) -> int:
     return call.span[0] if call.span else 0
 
 
@@ -55,47 +51,3 @@ def _flush(said: list[str], blocks: list[Block]) -> None:
     """What was said so far is one block."""
     blocks += blocks_of_words("".join(said))
     said.clear()
-
-
-def blocks_of_turn(
-    parts: Sequence[Part],
-    native: Mapping[int, Sequence[ToolCall]],
-    source: str,
-    segments: Sequence[Segment],
-    calls: Sequence[ToolCall],
-    provider: str,
-) -> list[Block]:
-    """The blocks of a native turn. `native` gives the calls that each `NativeCall` (by `id()`) became, `calls` those
-    in text."""
-    blocks: list[Block] = []
-    for part in parts:
-        if isinstance(part, TextRange) and part.refusal:
-            refusal = {"type": "refusal", "refusal": source[part.start : part.end]}
-            blocks.append(ProviderBlock(provider=provider, data=refusal))
-        elif isinstance(part, TextRange):
-            inside = [call for call in calls if part.start <= _position(call) < part.end]
-            blocks.extend(blocks_of_text(source, list(_clipped(segments, part)), inside))
-        else:
-            blocks.extend(_blocks_of_part(part, native, provider))
-    return blocks
-
-
-def _clipped(segments: Sequence[Segment], part: TextRange) -> Iterator[Segment]:
-    for start, end, kind in segments:
-        if start < part.end and end > part.start:
-            yield Segment(max(start, part.start), min(end, part.end), kind)
-
-
-def _blocks_of_part(
-    part: Thinking | NativeCall | Redacted | Opaque, native: Mapping[int, Sequence[ToolCall]], provider: str
-) -> Iterator[Block]:
-    if isinstance(part, NativeCall):
-        yield from map(tool_use, native.get(id(part), ()))
-    elif isinstance(part, Redacted):
-        yield RedactedThinkingBlock(data=part.data)
-    elif isinstance(part, Opaque):
-        yield ProviderBlock(provider=provider, data=copied(part.data))
-    elif part.carrier is not None:
-        yield ProviderBlock(provider=provider, data=copied(part.carrier.data))
-    elif part.texts or part.signatures:
-        yield ThinkingBlock(thinking=part.text, signature=part.signature or None)

@@ -6,11 +6,12 @@ import re
 from typing import NamedTuple
 
 from llmcore.normalizer.dialects.reasoning import ANY_CLOSER, PAIRS
+from llmcore.types.late import late
 from llmcore.types.tools import ToolSet
 
 __all__ = ["ReasoningSpan", "reasoning_spans"]
 
-_MAY_REASON = re.compile("|".join([*(re.escape(opener) for opener, _ in PAIRS), "<think:", r"<\|channel", ANY_CLOSER.pattern]))
+_MAY_REASON = late("|".join([*(re.escape(opener) for opener, _ in PAIRS), "<think:", r"<\|channel", ANY_CLOSER.pattern]))
 _NO_TOOLS = ToolSet()
 
 

@@ -21,6 +21,7 @@ from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.core.surroundings import MARKS
 from llmcore.normalizer.core.words import CALL_FENCES, OWN_SIGNS, STRAY_CLOSERS
 from llmcore.normalizer.dialects import registry
+from llmcore.types.late import late
 
 __all__ = ["begun_call", "ends_in_opener", "is_prose", "may_end_in_call"]
 
@@ -32,40 +33,38 @@ _PARTIAL = 400  # longer than an opener, with its attributes
 _MOST = 1 / 2  # of a name that can be nothing else any more,
 _SURE = 2 / 3  # of an opener; where a limit cut the text,
 _SHORT = 4  # so many characters of it
-_PLACE = re.compile(
-    r"<(?![/\s\d=])|\[|\{|\](?=<\]\w{0,16}\[>\[(?!</))|```+|A(?<![^\n]A)ction:|f(?<!\wf)(?:unctools|unction call)"
-)
+_PLACE = late(r"<(?![/\s\d=])|\[|\{|\](?=<\]\w{0,16}\[>\[(?!</))|```+|A(?<![^\n]A)ction:|f(?<!\wf)(?:unctools|unction call)")
 """Each branch begins with a character: that lets the expression engine run over prose."""
 _BEFORE_VALUE = frozenset("\n\r \t:*_`\"'>;")
 """What stands directly before a value that begins a line or follows a lead-in or markup."""
 _TOKEN = ("<|", "<｜")
 """Special tokens open nothing that a user is shown, whatever row they are of."""
-_OPENS = re.compile(r"<[|｜][^<>]*(?:begin|start|sep|_model)")
-_OPENS_PART = re.compile(r"<\|open\|>[^>]{0,64}(?:<\|sep\|>)?\Z")
+_OPENS = late(r"<[|｜][^<>]*(?:begin|start|sep|_model)")
+_OPENS_PART = late(r"<\|open\|>[^>]{0,64}(?:<\|sep\|>)?\Z")
 """Special tokens that more must follow, of messages as well as of calls."""
 _BEFORE_NAME = "\"'=>]:\n.|｜"
-_TAG = re.compile(r"<([\w:.-]+)")
-_WORD = re.compile(r"\w[\w.\-]*+")
-_SPOKEN = re.compile(r"\w[.,;!?]?[ \t]+\w+[.,;!?]?[ \t]+\w")
+_TAG = late(r"<([\w:.-]+)")
+_WORD = late(r"\w[\w.\-]*+")
+_SPOKEN = late(r"\w[.,;!?]?[ \t]+\w+[.,;!?]?[ \t]+\w")
 """Three words in a row: prose."""
-_SIGN = re.compile(r"[|｜‖_:=▁]")
+_SIGN = late(r"[|｜‖_:=▁]")
 """What neither prose nor HTML has in a tag that is so short."""
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|(?P<open>\Z))|[\[{(]|[\]})]', re.DOTALL)
-_NAMED = re.compile(
+_BRACKETS = late(r'"(?:[^"\\]|\\.)*+(?:"|(?P<open>\Z))|[\[{(]|[\]})]', re.DOTALL)
+_NAMED = late(
     r"""["'](?:name|tool_name|function|tool|tool_call|recipient_name|function_name|toolName|functionName|action)["']\s*+:\s*+"""
     r"""["'](?P<name>[\w.\-:]*)(?P<end>["']|\Z)"""
 )
-_FIRST_KEY = re.compile(r"""[\s\[{]*+["'](?P<key>[\w.\-]+)(?P<end>["']|\Z)""")
-_CERTAIN_KEY = re.compile(r"""["'](?:toolCalls|tool_calls|tool_uses|function_call|functionCall|toolUse)["']\s*+(?::|\Z)""")
-_PYTHON = re.compile(r"[\s\[\"']*(?:print\(|Calling tool:\s*+)?(?P<name>(?:default_api\.)?[\w.]*)\(?\Z")
-_STEP = re.compile(r"Action:[ \t]*+(?P<name>[\w.\-]+)(?P<end>[ \t]*+\n(?P<input>[A-Za-z: ]{0,13}))?\Z")
-_CLOSER_BEGUN = re.compile(r"</?[\w:.|｜]{0,64}\Z")
-_FENCE = re.compile(r"(?:(?<=\n)|\A)[ \t]*+(`{3,})")
-_INFO = re.compile(r"`{3,}[ \t]*+(?P<info>[\w+#.-]*+)[ \t]*+(?:\r?\n|\Z)")
+_FIRST_KEY = late(r"""[\s\[{]*+["'](?P<key>[\w.\-]+)(?P<end>["']|\Z)""")
+_CERTAIN_KEY = late(r"""["'](?:toolCalls|tool_calls|tool_uses|function_call|functionCall|toolUse)["']\s*+(?::|\Z)""")
+_PYTHON = late(r"[\s\[\"']*(?:print\(|Calling tool:\s*+)?(?P<name>(?:default_api\.)?[\w.]*)\(?\Z")
+_STEP = late(r"Action:[ \t]*+(?P<name>[\w.\-]+)(?P<end>[ \t]*+\n(?P<input>[A-Za-z: ]{0,13}))?\Z")
+_CLOSER_BEGUN = late(r"</?[\w:.|｜]{0,64}\Z")
+_FENCE = late(r"(?:(?<=\n)|\A)[ \t]*+(`{3,})")
+_INFO = late(r"`{3,}[ \t]*+(?P<info>[\w+#.-]*+)[ \t]*+(?:\r?\n|\Z)")
 
 
-_TAG_MAY_BE_BEGUN = re.compile(r"</?[\w:.|｜‖-]")
-_FUNCTION_MAY_BE_BEGUN = re.compile(r"func(?<!\wfunc)")
+_TAG_MAY_BE_BEGUN = late(r"</?[\w:.|｜‖-]")
+_FUNCTION_MAY_BE_BEGUN = late(r"func(?<!\wfunc)")
 
 
 def may_end_in_call(text: str) -> bool:

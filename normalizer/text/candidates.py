@@ -21,6 +21,7 @@ from llmcore.normalizer.core.names import NEVER_LAST, name_line, named_in_tag
 from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.core.source import Source
 from llmcore.normalizer.core.words import BEFORE_BARE, OWN_SIGNS, TURN_TOKENS
+from llmcore.types.late import late
 
 __all__ = ["Candidates", "Names", "Signs", "names_of", "signs_of"]
 
@@ -33,7 +34,7 @@ _START = 3  # so many characters after the first one tell openers from other tex
 _ADDED_ENDS = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
 _NAMING = ("t", "n", "")  # what an attribute that names a tool begins with
 _ABOVE_OR_BLANK = frozenset(" \t\n>")  # what stands between a tag and a name in the line above
-_SPACED = re.compile(r"< [a-z_]{1,16}>")
+_SPACED = late(r"< [a-z_]{1,16}>")
 _WORD_END = re.compile(r".*\w\Z", re.DOTALL).match
 _LIST = r"[\[{'\"`]|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z"  # what a list of calls begins with
 
@@ -67,12 +68,12 @@ class Signs:
             "=": "=(?<=to=)",
             ":": ":(?<=(?:ool|ame|ion|all|lls):)",
         }
-        self.any = re.compile("|".join(signs.values()))
-        self.any_headed = re.compile("|".join({**signs, "{": r"\{"}.values()))
+        self.any = late("|".join(signs.values()))
+        self.any_headed = late("|".join({**signs, "{": r"\{"}.values()))
         """After the header `to=NAME` anything may stand before a brace."""
         opener = rf"\[(?={brackets})"
-        self.markers = re.compile("|".join([signs["<"], opener, *(signs[one] for one in ["]", *OWN_SIGNS, "`", "~"])]))
-        self._by_character = [(one, re.compile(signs[one])) for one in _BY_FREQUENCY]
+        self.markers = late("|".join([signs["<"], opener, *(signs[one] for one in ["]", *OWN_SIGNS, "`", "~"])]))
+        self._by_character = [(one, late(signs[one])) for one in _BY_FREQUENCY]
 
     def first(self, text: str, position: int, names: Names) -> int:
         """Where the first candidate of a whole text stands, at or behind `position`; -1 when there is none."""

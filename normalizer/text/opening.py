@@ -7,22 +7,23 @@ import re
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, search, skip_space
 from llmcore.normalizer.dialects.reasoning import ANY_CLOSER, think
+from llmcore.types.late import late
 
 __all__ = ["FIRST", "begins_specially", "open_reasoning", "opening"]
 
 _LABELS = (
-    ("Here is my thought process:", re.compile(r"Here(?: is|'s) my response:")),
-    ("Here's my thought process:", re.compile(r"Here(?: is|'s) my response:")),
-    ("Here are my reasoning steps:", re.compile(r"\[BEGIN FINAL RESPONSE\]")),
+    ("Here is my thought process:", late(r"Here(?: is|'s) my response:")),
+    ("Here's my thought process:", late(r"Here(?: is|'s) my response:")),
+    ("Here are my reasoning steps:", late(r"\[BEGIN FINAL RESPONSE\]")),
 )
-_FINAL_RESPONSE = re.compile(r"\[BEGIN FINAL RESPONSE\]")
-_STRIPPED = re.compile(r"analysis(?=[A-Z\"'(\[])")
-_STRIPPED_FINAL = re.compile(r"assistantfinal|assistant(?:commentary)?(?= to=)")
+_FINAL_RESPONSE = late(r"\[BEGIN FINAL RESPONSE\]")
+_STRIPPED = late(r"analysis(?=[A-Z\"'(\[])")
+_STRIPPED_FINAL = late(r"assistantfinal|assistant(?:commentary)?(?= to=)")
 _PROBE = 40
 _BOM = "\ufeff\u200b"  # a byte order mark, which some servers leave before the text, and a space without width
 FIRST = frozenset(f" \t\r\nHa{_BOM}")  # what one of these forms begins with
-_SPACE = re.compile(r"\s*")
-_SPECIAL = re.compile(rf"[{_BOM}]|\s*(?:{'|'.join(label for label, _ in _LABELS)}|analysis|all\n)")
+_SPACE = late(r"\s*")
+_SPECIAL = late(rf"[{_BOM}]|\s*(?:{'|'.join(label for label, _ in _LABELS)}|analysis|all\n)")
 
 
 def begins_specially(text: str) -> bool:

@@ -33,6 +33,7 @@ from llmcore.normalizer.text.wholes import (
     tiled,
     told,
 )
+from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
 
@@ -42,9 +43,9 @@ _NAMES = (NAME, *(f"shape_of_name_{letter}" for letter in "bcdefgh"))
 """Of the calls of a section, as it is learnt; one with more calls is the readers'."""
 _COUNTS = (2, 3, len(_NAMES))
 _COMPACT = json.dumps(ARGUMENTS, separators=(",", ":"))
-_TOKENS = re.compile(r"[}\])]|[^\s}\])]\S*")
+_TOKENS = late(r"[}\])]|[^\s}\])]\S*")
 _CLOSING = frozenset("}])")
-_AS_REWRITTEN = re.compile(r'(?:[{}\[\]]|[,:] |"[^"\\]*+(?:\\["\\nrtbf][^"\\]*+)*+"|(?!-0(?![.eE]))[-+.0-9eEa-z]++)++')
+_AS_REWRITTEN = late(r'(?:[{}\[\]]|[,:] |"[^"\\]*+(?:\\["\\nrtbf][^"\\]*+)*+"|(?!-0(?![.eE]))[-+.0-9eEa-z]++)++')
 """JSON text that `as_json` would write of what it says: spaces behind commas and colons only, no escapes but these."""
 
 

@@ -51,6 +51,7 @@ from llmcore.normalizer.text.wholes import (
     told,
 )
 from llmcore.types.envelope import ToolCall
+from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
 
@@ -63,13 +64,13 @@ _MOST_STARTS = 4096  # each with a set of dialects
 _ASKED_OFTEN = 2  # a reply asks at most twice for its first call: to learn shapes costs more than to read that
 _LAYOUT = rf"[{SPACE}]{{0,{GAP}}}"
 _CLOSING = frozenset("}])")
-_ELEMENT = re.compile(r"<(\w+)>")
+_ELEMENT = late(r"<(\w+)>")
 _CDATA, _CDATA_ENDS = "<![CDATA[", "]]>"
 _VALUES = {"<": r"[^<]*+", _CDATA_ENDS: r"(?:[^\]<]++|\](?!\]>))*+"}
 """What a value may be, by what ends it: what holds a `<` is the readers', which look for a call in it."""
-_TOKENS = re.compile(r"[}\])]|[^\s}\])]\S*")
+_TOKENS = late(r"[}\])]|[^\s}\])]\S*")
 _LINE_BREAKS = ("\n", "\r")  # one of which a value begins with that is written on lines of its own
-_GROUP_NAME = re.compile(r"(?<=\(\?P[<=])\w+")
+_GROUP_NAME = late(r"(?<=\(\?P[<=])\w+")
 
 
 class WholeAt(Protocol):

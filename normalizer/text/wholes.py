@@ -16,6 +16,7 @@ from llmcore.normalizer.core.source import past
 from llmcore.normalizer.core.surroundings import Form
 from llmcore.types.copies import made
 from llmcore.types.envelope import ToolCall
+from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolDefinition, ToolSet
 
@@ -54,12 +55,12 @@ _PARAMETERS = {"type": "object", "properties": {KEY: {"type": "string"}, OTHER_K
 ARGUMENTS: dict[str, Any] = {KEY: VALUE, OTHER_KEY: OTHER_VALUE}
 WRITTEN = json.dumps(ARGUMENTS)
 _RECIPIENTS = frozenset({"all", "assistant", "commentary", "developer", "self", "system", "user"})
-"""Whom a frame of Harmony's may address, in place of a tool: what calls a tool of such a name is the readers'. No other word means
-something else in what a row writes; a test tries all words that the source holds."""
+"""Whom a frame of Harmony's may address, in place of a tool: what calls a tool of such a name is the readers'. No other word
+means something else in what a row writes; a test tries all words that the source holds."""
 SPACE = " \t\r\n"  # JSON's; at more the engine must look
 START = 4  # characters by which a reply finds the shapes it may have
 GAP = 16  # characters of white space in a gap: what readers wait for within a head is bounded
-_OPENER_END = re.compile(r"(?<=.)[\s{[(]")
+_OPENER_END = late(r"(?<=.)[\s{[(]")
 _GAP_BEHIND = re.compile(r"\s{0,64}")
 _TAKEN_ALONG = frozenset("}])<>[`\"'|,;")
 """What may stand behind a call and belong to it."""
@@ -68,8 +69,8 @@ PLACES = (ON_A_LINE, IN_A_LINE)
 BEHIND = "\nMore words."
 _A_NAME = r"(?P<name>[A-Za-z_][\w-]{0,127})"
 A_KEY = r"(?P<key>[A-Za-z_][\w.-]{0,127}+)"
-_FLEXIBLE = re.compile(r'\s+|(?<=[{\[:,])(?=["{\[])')
-_WORDS_APART = re.compile(r"\w\s+\w")
+_FLEXIBLE = late(r'\s+|(?<=[{\[:,])(?=["{\[])')
+_WORDS_APART = late(r"\w\s+\w")
 
 
 Dialects = frozenset[str] | None

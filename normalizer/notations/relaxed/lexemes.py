@@ -12,6 +12,7 @@ from typing import Any
 from llmcore.normalizer.notations.refusals import DIGITS_LIMIT, NESTED_CALL, too_long
 from llmcore.normalizer.notations.relaxed.state import CLOSERS, Ended, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import starts_member
+from llmcore.types.late import late
 from llmcore.types.numbers import exact_float
 
 __all__ = ["ABSENT", "LITERALS", "json_number", "loose_number", "read_bare"]
@@ -26,17 +27,17 @@ _LITERAL_BEGINNINGS = frozenset(word[:at] for word in (*LITERALS, *_PYTHON_LITER
 _NOT_FINITE = frozenset({"nan", "inf", "infinity"})
 
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
-_NUMBER_LIKE = re.compile(r"[+-]?[0-9.][0-9_.eE+-]*")
-_CURRENCY_GROUPED = re.compile(r"[+-]?(?:[$\u20ac\u00a3]|[A-Za-z]{1,3}) ?[0-9]{1,3},[0-9]{3}(?![0-9])")
-_GROUP = re.compile(r"[0-9]{3}(?![0-9])")
-_BASED = re.compile(r"[+-]?0(?:[xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)")
-_LEADING_ZERO = re.compile(r"[+-]?0[0-9_]")
-_OPERATOR = re.compile(r"\s?(\*\*|[*/])\s?|\s([+-])\s")
-_TOKEN = re.compile(r"""[^,\]}\n\r"'`{\[(\u201c\u201d\uff0c]*""")
-_TOKEN_IN_PARENTHESES = re.compile(r"""[^,\]}\n\r"'`{\[()\u201c\u201d\uff0c]*""")
-_LAYOUT = re.compile(r"\\[nrt](?![A-Za-z])|[ \t](?://|#)|/\*")
-_COLON_AS_SEPARATOR = re.compile(r":(?:\s|$)")
-_CALLABLE = re.compile(r"[^\W\d][\w.]*\s*")
+_NUMBER_LIKE = late(r"[+-]?[0-9.][0-9_.eE+-]*")
+_CURRENCY_GROUPED = late(r"[+-]?(?:[$\u20ac\u00a3]|[A-Za-z]{1,3}) ?[0-9]{1,3},[0-9]{3}(?![0-9])")
+_GROUP = late(r"[0-9]{3}(?![0-9])")
+_BASED = late(r"[+-]?0(?:[xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)")
+_LEADING_ZERO = late(r"[+-]?0[0-9_]")
+_OPERATOR = late(r"\s?(\*\*|[*/])\s?|\s([+-])\s")
+_TOKEN = late(r"""[^,\]}\n\r"'`{\[(\u201c\u201d\uff0c]*""")
+_TOKEN_IN_PARENTHESES = late(r"""[^,\]}\n\r"'`{\[()\u201c\u201d\uff0c]*""")
+_LAYOUT = late(r"\\[nrt](?![A-Za-z])|[ \t](?://|#)|/\*")
+_COLON_AS_SEPARATOR = late(r":(?:\s|$)")
+_CALLABLE = late(r"[^\W\d][\w.]*\s*")
 
 _OPENERS = "{[(" + "".join(CLOSERS)
 _MAX_ARITHMETIC = 200

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from llmcore.normalizer.notations.refusals import REPAIRS_LIMIT, SHOWN, UNREADABLE, clipped
 from llmcore.types.envelope import Repair, Safety
+from llmcore.types.late import late
 from llmcore.types.limits import Limits
 
 __all__ = [
@@ -45,15 +46,15 @@ CLOSERS = {
 """The quotes that may open a string, straight and typographic, and those that close it."""
 
 _COMMENTS_LOOKED_OVER = 2
-_OMITS = re.compile(
+_OMITS = late(
     r"\.\.\.|\u2026|\b(?:truncated|omitted|abbreviated|shortened|elided|left out|not shown|for brevity|and so (?:on|forth)|etc)\b"
     r"|^\W*(?:(?:and|with|plus|add) )?(?:the )?(?:(?:\d+|many|some|several) )?"
     r"(?:more\b(?! than)|others\b|rest\b|remaining\b|continue)",
     re.IGNORECASE,
 )
 """A comment that says that something is missing where it stands."""
-_PLAIN_SPACE = re.compile(r"[ \t\r\n]*")
-_ANY_SPACE = re.compile(r"(?:[\s\ufeff\u200b]|\\[nrt](?![A-Za-z]))*+")  # also white space written as an escape
+_PLAIN_SPACE = late(r"[ \t\r\n]*")
+_ANY_SPACE = late(r"(?:[\s\ufeff\u200b]|\\[nrt](?![A-Za-z]))*+")  # also white space written as an escape
 _ODD = frozenset("/#\\\ufeff\u200b")
 _SOLID = frozenset(map(chr, range(0x21, 0x7F))) - _ODD  # what is certainly neither white space nor a comment
 

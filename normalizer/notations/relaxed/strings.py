@@ -11,13 +11,13 @@ quotes.
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from llmcore.normalizer.notations.escapes import decode, decode_once
 from llmcore.normalizer.notations.fence_languages import LANGUAGES
 from llmcore.normalizer.notations.refusals import REPAIRS_LIMIT, clipped
 from llmcore.normalizer.notations.relaxed.state import BRACKETS, CLOSERS, COLONS, COMMAS, Ended, Frame, State, Stop
+from llmcore.types.late import late
 
 __all__ = ["QUOTES", "Role", "info_string", "read_delimited", "read_quoted", "starts_member", "starts_value"]
 
@@ -25,21 +25,21 @@ Role = Literal["key", "value"]
 
 QUOTES = frozenset(CLOSERS)
 _NOTATION = {"'": "single_quotes", "`": "back_ticks"}
-_SEARCHES = {opener: re.compile("[" + closers + "]") for opener, closers in CLOSERS.items() if len(closers) > 1}
-_CONTROL = re.compile(r"[\x00-\x1f]")
-_CONTROL_IN_PYTHON = re.compile(r"(?<!\\)[\x00-\x1f]")  # a backslash joins lines
-_PREFIX = re.compile(r"[rRuUbBfF]{1,2}(?=[\"'])")
-_BARE_KEY = re.compile(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
-_KEYWORD = re.compile(r"[A-Za-z_]\w{0,64}=[\"'\[{(\w-]")
-_STRUCTURAL = re.compile(r"[:=,{}\[\]]")
-_CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|u[dD][89abAB][0-9a-fA-F]{2})?\Z")
-_INFO_STRING = re.compile(r"([\w.+#/:-]+|\{[.#][^{}\n]*\})?([^\n`]*)")
+_SEARCHES = {opener: late("[" + closers + "]") for opener, closers in CLOSERS.items() if len(closers) > 1}
+_CONTROL = late(r"[\x00-\x1f]")
+_CONTROL_IN_PYTHON = late(r"(?<!\\)[\x00-\x1f]")  # a backslash joins lines
+_PREFIX = late(r"[rRuUbBfF]{1,2}(?=[\"'])")
+_BARE_KEY = late(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
+_KEYWORD = late(r"[A-Za-z_]\w{0,64}=[\"'\[{(\w-]")
+_STRUCTURAL = late(r"[:=,{}\[\]]")
+_CUT_ESCAPE = late(r"\\(?:u[0-9a-fA-F]{0,3}|u[dD][89abAB][0-9a-fA-F]{2})?\Z")
+_INFO_STRING = late(r"([\w.+#/:-]+|\{[.#][^{}\n]*\})?([^\n`]*)")
 _ATTRIBUTE = r"[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*'|\{[^{}\n]*\}|[^\s\"'{}\[\]]*)"
 _LINES = r"[ \t]*\{[\d,\s-]*\}"
-_ATTRIBUTES = re.compile(rf"(?:[ \t]+{_ATTRIBUTE}|{_LINES})*[ \t\r]*")
-_FILES_AND_ATTRIBUTES = re.compile(rf"(?:[ \t]+(?:[\w./\\:+#@%,()-]*[./\\:][\w./\\:+#@%,()-]*|{_ATTRIBUTE})|{_LINES})*[ \t\r]*")
+_ATTRIBUTES = late(rf"(?:[ \t]+{_ATTRIBUTE}|{_LINES})*[ \t\r]*")
+_FILES_AND_ATTRIBUTES = late(rf"(?:[ \t]+(?:[\w./\\:+#@%,()-]*[./\\:][\w./\\:+#@%,()-]*|{_ATTRIBUTE})|{_LINES})*[ \t\r]*")
 _LONGEST_INFO = 256
-_PLAIN_WORDS = re.compile(r"[\w \t./\\:+#@%,-]*")
+_PLAIN_WORDS = late(r"[\w \t./\\:+#@%,-]*")
 _LITERAL_STARTS = ("true", "false", "null", "True", "False", "None")
 _MAX_RESCUES = 4
 _MAX_RESCUES_TRIED = 64

@@ -14,31 +14,30 @@ from llmcore.normalizer.notations.relaxed.closing import assign, close, close_al
 from llmcore.normalizer.notations.relaxed.lexemes import ABSENT, LITERALS, json_number, read_bare
 from llmcore.normalizer.notations.relaxed.state import BRACKETS, COLONS, COMMAS, Ended, Frame, FrameKind, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import QUOTES, read_delimited, read_quoted, starts_value
+from llmcore.types.late import late
 
 __all__ = ["read_container", "read_root"]
 
 _OPENED: Any = object()
 _CLOSER_OF = {"{": "}", "[": "]", "(": ")"}
-_QUOTED_KEY = re.compile(r"[" + "".join(QUOTES) + r"]|\\[\"']|[rRuU]{1,2}[\"']")
-_PREFIXED = re.compile(r"[rRuUbBfF]{1,2}[\"']")
-_KEY = re.compile(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
-_KEY_OF_WORDS = re.compile(r"([A-Za-z]\w{0,32} [\w -]{1,64})(?=:[ \n])")
+_QUOTED_KEY = late(r"[" + "".join(QUOTES) + r"]|\\[\"']|[rRuU]{1,2}[\"']")
+_PREFIXED = late(r"[rRuUbBfF]{1,2}[\"']")
+_KEY = late(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
+_KEY_OF_WORDS = late(r"([A-Za-z]\w{0,32} [\w -]{1,64})(?=:[ \n])")
 # Most strings are sound: a key with its colon, and a value before a comma and the next key, are one token each.
-_WHOLE_KEY = {quote: re.compile(rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}[ \t\r\n]*+:") for quote in "\"'"}
+_WHOLE_KEY = {quote: late(rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}[ \t\r\n]*+:") for quote in "\"'"}
 _WHOLE_VALUE = {
-    quote: re.compile(
-        rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}(?=[ \t\r\n]*+,[ \t\r\n]*+{quote}[^{quote}\\]*+{quote}[ \t\r\n]*+:)"
-    )
+    quote: late(rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}(?=[ \t\r\n]*+,[ \t\r\n]*+{quote}[^{quote}\\]*+{quote}[ \t\r\n]*+:)")
     for quote in "\"'"
 }
-_PLAIN = re.compile(r"(?:(-?(?:0|[1-9][0-9]{0,15}))|(true|false|null))(?=[ \t\r\n]*+[,}\]])")
-_KEYWORD = re.compile(r"([A-Za-z_]\w*+)\s*+=\s*+(?![=>])")
+_PLAIN = late(r"(?:(-?(?:0|[1-9][0-9]{0,15}))|(true|false|null))(?=[ \t\r\n]*+[,}\]])")
+_KEYWORD = late(r"([A-Za-z_]\w*+)\s*+=\s*+(?![=>])")
 _WHOLE_ARGUMENT = {
-    quote: re.compile(rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}(?=\s*+(?:,\s*+[A-Za-z_]\w*+\s*+=|\)\s*+(?:[\],;]|\Z)))")
+    quote: late(rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}(?=\s*+(?:,\s*+[A-Za-z_]\w*+\s*+=|\)\s*+(?:[\],;]|\Z)))")
     for quote in "\"'"
 }
-_NEXT_KEY = re.compile(r",\s{0,16}[\w-]{1,64}\s{0,16}:")
-_SIMPLE = re.compile(r"[^,}\]]{0,64}")
+_NEXT_KEY = late(r",\s{0,16}[\w-]{1,64}\s{0,16}:")
+_SIMPLE = late(r"[^,}\]]{0,64}")
 _LAYOUT_BEFORE_MARK = 16
 
 
