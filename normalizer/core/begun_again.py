@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Protocol
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.source import Source
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["HOLDS_CALL", "TRIALS", "BegunAgain", "begun_again", "openers_before", "took_closers"]
@@ -32,25 +33,25 @@ HOLDS_CALL = "holds_call"
 """The repair of a value in which a whole call stands, with the value's own closer behind: it speaks of that call, or was meant
 to end before it. Neither is passed over."""
 _PLACES = 4  # in one call
-_HEAD = re.compile(
+_HEAD = late(
     r"""<[|｜][^\s<>=]{1,62}[|｜][> ]\w{1,32}(?= )|<[^\s<>=]{1,64}+[=>]?+|"""
     r"""\[[A-Z_]{4,24}+\]|✿[A-Z]{4,24}+✿|`{3,}+\w{1,24}+|[^\s<>{}()\[\]"'=]{1,64}+[\[({\n:]|[\[{(][\s\[{]{0,16}+["']?+\w{1,64}+"""
 )
 """An opener. Where a special token begins arguments as well (`<|open|>call `), the word behind it belongs to it."""
-_BEFORE = re.compile(
+_BEFORE = late(
     r"""(?:<[|｜][^<>\n]{1,63}>[^<>{}"\n]{0,80}\s{0,16}|<[\w:|.-]{0,24}(?:tool|call|function|invoke|request)[\w:|.-]{0,24}>\s{0,16})+\Z"""
 )
 """Openers that stand before the one of a call: of a section, of a message, of a separator."""
 _REACH = 256
 _TELLING = 24  # of an opener and what stands behind it
-_GOES_ON = re.compile(r"(?:[^\w<]++|<[^<>\n]{1,64}+>)*+\w(?:[^<]++|<(?![^<>\s]))*+<[^<>\s]")
+_GOES_ON = late(r"(?:[^\w<]++|<[^<>\n]{1,64}+>)*+\w(?:[^<]++|<(?![^<>\s]))*+<[^<>\s]")
 """Words, and markup behind them."""
 _ESCAPING = re.compile(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
 """What arguments begin with in a notation with escapes: a bracket, or, in a call of Python, a string or a keyword."""
-_MAY_OPEN = re.compile(r"[<\[{(]")
-_LINES = re.compile(r"""\s*+["']?[\w.-]{1,128}+["']?:[ \t\r\n]""")
+_MAY_OPEN = late(r"[<\[{(]")
+_LINES = late(r"""\s*+["']?[\w.-]{1,128}+["']?:[ \t\r\n]""")
 """YAML: a line that begins with an opener is in a block, or has ended the call; so is one before a line as deep as it is."""
-_LINE_BEHIND = re.compile(r"[^\n]*+\n(?:[ \t]*+\n)*+([ \t]*+)\S")
+_LINE_BEHIND = late(r"[^\n]*+\n(?:[ \t]*+\n)*+([ \t]*+)\S")
 
 
 class _Said(Protocol):

@@ -10,14 +10,15 @@ import re
 from functools import cache
 
 from llmcore.normalizer.core.words import COLONS
+from llmcore.types.late import late
 
 __all__ = ["is_impersonal", "leads_in"]
 
 _FEW = 4  # words: a statement has as many
 _FEW_SIGNS = 8  # in scripts without blanks,
 _FEWEST_SIGNS = 5  # and where a subject begins it and a colon ends it
-_WORD = re.compile(r"[^\W\d_]+")
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_WORD = late(r"[^\W\d_]+")
+_UNSPACED = late("[\u3040-\u30ff\u3400-\u9fff]")
 _PERSONS = {
     "en": r"\b(?:I|me|my|we|us|our|you|your|let|please|here|need|sorry|thanks?)\b|\A\W*(?:(?:now|okay|ok|sure|alright|right)\W+)?\w+ing\b",
     "de": r"\b(?:ich|mich|mir|mein\w*|wir|uns|unser\w*|du|dich|dir|dein\w*|ihnen|ihre?[nmrs]?|euch|bitte|hier|danke)\b",

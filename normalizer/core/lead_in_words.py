@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from llmcore.normalizer.core.lead_in_denials import Row
+from llmcore.types.late import late
 
 __all__ = [
     "ANNOUNCEMENT",
@@ -39,7 +40,7 @@ ANNOUNCEMENT: dict[str, str] = {
     "ja": r"(?P<ja>[^。、]{0,24})(?:します|てみます|ましょう)",
     "ko": r"(?P<ko>[^.,]{0,24})(?:겠습니다|할게요|볼게요)",
 }
-SHOWING = re.compile(
+SHOWING = late(
     r"\b(?:show|give|explain|illustrat|describ|writ|demonstrat|quot|walk|sketch|outlin|point\s+out|wait|ask\b|let\s+you|leav|decid|warn|insist|remind|refus|declin|grade|correct|translat|summari[sz]|comment|coment|kommentier|annot|refrain|verzicht|unterlass|renonc|renunci|rinunc|"
     r"warn|bitt|zeig|schreib|erklär|beschreib|erläuter|veranschaulich|skizzier|montr|expliqu|décri|illustr|donn|present|"
     r"mostr|muestr|explic|describ|ilustr|ejemplific|покаж|показ|объясн|опи[сш]|привед|приведу|продемонстр)"
@@ -82,7 +83,7 @@ _EXPECTED = (
 _NUMBERED_NOUN = (
     r"listing|snippet|figure|fig\.?|abbildung|abb\.?|figura|code\s+example|рисунок|рис\.?|листинг|图|代码|リスト|図|그림"
 )
-LABEL = re.compile(
+LABEL = late(
     rf"\W*(?:{_ARTICLE})*(?:"
     rf"(?:{_WHICH})?(?:{_EXAMPLE_NOUN})(?:{_NUMBER}?|{_NUMBER}(?:\s?[–—-]\s|\s?[:：]|(?<=\.)\s){_TITLE}|\s?[:：]{_TITLE})|(?:{_EXPECTED}){_NUMBER}?|(?:{_NUMBERED_NOUN}){_NUMBER}|"
     r"usage|syntax|format|docs|"
@@ -99,15 +100,15 @@ LABEL = re.compile(
     r"(?:잘못된|올바른)\s*예시?|형식|문법|구문|사용법|문서|템플릿)(?:\s?[(（][^()（）]{0,40}[)）])?\W*\Z",
     re.IGNORECASE,
 )
-QUESTION = re.compile(r"^\W*(?:Q|F|P|D|В|问|問|質問|질문|문)\s?[:：]", re.MULTILINE)
-ANSWER = re.compile(r"\W*(?:A|R|О|答|答え|回答|답|답변)\s?[:：]\W*\Z")
+QUESTION = late(r"^\W*(?:Q|F|P|D|В|问|問|質問|질문|문)\s?[:：]", re.MULTILINE)
+ANSWER = late(r"\W*(?:A|R|О|答|答え|回答|답|답변)\s?[:：]\W*\Z")
 """The signs of a question and of its answer, in the letters of the ten languages."""
-USER = re.compile(
+USER = late(
     r"^\W*(?:user|human|customer|nutzer(?:in)?|benutzer(?:in)?|mensch|utilisateur|usuari[oa]|usuári[oa]|utilizador|utente|"
     r"пользователь|用户|使用者|ユーザー?|사용자)(?:\s\d{1,3})?\W{0,4}[:：]",
     re.IGNORECASE | re.MULTILINE,
 )
-ASSISTANT = re.compile(
+ASSISTANT = late(
     r"^\W*(?:assistant|ai|bot|model|agent|assistentin|assistent|modell|agente|asistente|assistente|modelo|modello|modèle|"
     r"ассистент|помощник|модель|助手|助理|模型|アシスタント|モデル|어시스턴트|모델)(?:\s\d{1,3})?\W{0,4}[:：]",
     re.IGNORECASE | re.MULTILINE,

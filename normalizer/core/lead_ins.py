@@ -25,6 +25,7 @@ from llmcore.normalizer.core import lead_in_words as words
 from llmcore.normalizer.core.impersonal import leads_in
 from llmcore.normalizer.core.lines_of_code import is_stamped
 from llmcore.normalizer.core.words import COLONS
+from llmcore.types.late import late
 
 __all__ = ["LeadIn", "announces", "answers", "kind_of", "sentence_before"]
 
@@ -35,28 +36,28 @@ fence is doubtful as well; after the others it shows what it holds."""
 _REACH = 320
 """Characters before a call in which its lead-in may stand."""
 _LAYOUT = ' \t\r\n*_#"“„‘‚”«‹»›「『《〈'
-_LIST_SIGN = re.compile(r"(?:[-+•]|\d{1,3}[.)])\Z")
+_LIST_SIGN = late(r"(?:[-+•]|\d{1,3}[.)])\Z")
 _LONGEST_SIGN = 4
 _FENCES = ("```", "~~~")
-_WRAPPER = re.compile(r"(?:<\|?[A-Za-z][\w.:-]{0,40}\|?>|&lt;[A-Za-z][\w.-]{0,40}&gt;)\Z")
+_WRAPPER = late(r"(?:<\|?[A-Za-z][\w.:-]{0,40}\|?>|&lt;[A-Za-z][\w.-]{0,40}&gt;)\Z")
 """The opener of any wrapper, made-up ones too."""
 _WRAPPER_SIGNS = ("<", "&lt;")
-_SHELL_WRAPPER = re.compile(r"\b[A-Z_]{4,40}>>>\Z")
-_BLOCK = re.compile(
+_SHELL_WRAPPER = late(r"\b[A-Z_]{4,40}>>>\Z")
+_BLOCK = late(
     r"</?(?:summary|details|h[1-6]|p|div|li|ul|ol|d[dtl]|t[dhr]|label|legend|caption|figcaption|figure|center|br|hr)\b[^<>]{0,128}>"
 )
-_INLINE = re.compile(r"</?(?:b|strong|i|em|u|span|small|mark|font)\b[^<>]{0,128}>")
+_INLINE = late(r"</?(?:b|strong|i|em|u|span|small|mark|font)\b[^<>]{0,128}>")
 """Tags of HTML around words: those that end a line, and those within one."""
 _OTHER_ENDS = ("… ", "。", "！", "？")  # the full-width ones are meant
 """Of sentences, beside `. `, `? `, `! ` and the end of a line."""
-_ABBREVIATED = re.compile(
+_ABBREVIATED = late(
     r"(?<![\w-])(?:[^\W\d_]|e\.g|i\.e|etc|bzw|vgl|(?:examples?|samples?|listing|figure|fig|beispiel|exemple|ejemplo|exemplo|esempio|пример|"
     r"例|示例|范例|예|예시|예제)\s?[#№]?\s?\d{1,3})\Z",
     re.IGNORECASE,
 )
 """A point behind it ends no sentence."""
 _WORDS = re.compile(r"[^\W\d_]+")
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # Japanese, Chinese, Korean
+_UNSPACED = late("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # Japanese, Chinese, Korean
 _ANCHOR = 4
 _TABLES = {
     "prohibition": denials.PROHIBITION,
@@ -105,12 +106,12 @@ def _by_anchor() -> dict[str, list[tuple[str, str]]]:
 
 @cache
 def _expression(table: str, language: str) -> re.Pattern[str]:
-    return re.compile(_TABLES[table][language].pattern, re.IGNORECASE)
+    return late(_TABLES[table][language].pattern, re.IGNORECASE)
 
 
 @cache
 def _expressions(rows: str) -> list[re.Pattern[str]]:
-    return [re.compile(pattern, re.IGNORECASE) for pattern in _SPEAKER[rows].values()]
+    return [late(pattern, re.IGNORECASE) for pattern in _SPEAKER[rows].values()]
 
 
 def sentence_before(text: str, start: int, at: int) -> str:

@@ -5,7 +5,7 @@ Told by how the line begins; in most it is one look.
 
 from __future__ import annotations
 
-import re
+from llmcore.types.late import late
 
 __all__ = ["in_line_of_code", "is_stamped"]
 
@@ -42,11 +42,11 @@ _CODE = (
     r"[A-Za-z_][\w.]{0,64}(?:Error|Exception):",
     r"\[\^[\w-]{1,32}\]:",  # a footnote
 )
-_BEGINS = re.compile(rf"\s*(?:{_LIST_SIGN}(?:{'|'.join(_LOG)})|{'|'.join(_CODE)})")
-_STAMPED = re.compile(rf"[\[(]?(?:{'|'.join(_TIMES)})")
+_BEGINS = late(rf"\s*(?:{_LIST_SIGN}(?:{'|'.join(_LOG)})|{'|'.join(_CODE)})")
+_STAMPED = late(rf"[\[(]?(?:{'|'.join(_TIMES)})")
 _CHANGES = ("+", "-")
 """Directly before a call: a list's sign has a blank behind it."""
-_IN_TRACEBACK = re.compile(r'[ \t]*File "[^"\n]{1,256}", line \d')
+_IN_TRACEBACK = late(r'[ \t]*File "[^"\n]{1,256}", line \d')
 _FILE = 'File "'
 _ABOVE = 512
 

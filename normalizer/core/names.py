@@ -6,8 +6,7 @@ because its dialect writes the addition (`functions.` and `:0` of Kimi, `default
 
 from __future__ import annotations
 
-import re
-
+from llmcore.types.late import late
 from llmcore.types.tools import ToolSet
 
 __all__ = [
@@ -24,9 +23,9 @@ __all__ = [
 ]
 
 _PREFIXES = ("functions.", "default_api.", "default_api:", "tools.", "tool.")
-_INDEX = re.compile(r"[:.]\d+\Z")
+_INDEX = late(r"[:.]\d+\Z")
 _ADDED = frozenset(".:\\")  # every addition holds one of these
-_ESCAPED = re.compile(r"\\([_\[\]*.\-])")
+_ESCAPED = late(r"\\([_\[\]*.\-])")
 
 
 def unescape(name: str) -> str:
@@ -97,11 +96,11 @@ def name_line(text: str, floor: int, at: int, names: frozenset[str]) -> int:
     return start if name in names or (name[:1] == ">" and name.lstrip("> \t") in names) else -1
 
 
-JUNK_LINE = re.compile(r"(?:(?<=\n)|\A)[ \t]{0,8}(?:court|count)[ \t]{0,8}\r?\n\s{0,16}\Z")
+JUNK_LINE = late(r"(?:(?<=\n)|\A)[ \t]{0,8}(?:court|count)[ \t]{0,8}\r?\n\s{0,16}\Z")
 """What is left of a lost opener, alone on its line."""
 _JUNK = ("court", "count")
 _JUNK_REACH = 48
-_WHOLE_ID = re.compile(r"functions\.[^\s:]{1,256}:\d{1,8}")
+_WHOLE_ID = late(r"functions\.[^\s:]{1,256}:\d{1,8}")
 _BLANKS = 16
 _SENTENCE_ENDS = frozenset(".!?,;")
 
@@ -136,8 +135,8 @@ def _glued(text: str, floor: int, end: int, names: frozenset[str]) -> int:
     return begin
 
 
-_TAG_NAMES = re.compile(r""" (?:tool|name)=(?:"([^"<>\s]{1,28}+)"|'([^'<>\s]{1,28}+)')""")
-_TAG_MAY_NAME = re.compile(r"""\s(?:t(?:o(?:ol?)?)?|n(?:a(?:me?)?)?|(?:tool|name)=(?:"[^"<>\s]{0,28}+|'[^'<>\s]{0,28}+)?)?\Z""")
+_TAG_NAMES = late(r""" (?:tool|name)=(?:"([^"<>\s]{1,28}+)"|'([^'<>\s]{1,28}+)')""")
+_TAG_MAY_NAME = late(r"""\s(?:t(?:o(?:ol?)?)?|n(?:a(?:me?)?)?|(?:tool|name)=(?:"[^"<>\s]{0,28}+|'[^'<>\s]{0,28}+)?)?\Z""")
 _LONGEST_OF_TAG = 24
 
 

@@ -3,29 +3,29 @@ example, and as a call is a guess."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from llmcore.normalizer.core.words import HTML_NAMES
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.narrowing import is_list
 
 __all__ = ["holds_placeholders", "is_placeholder", "placeholders_in"]
 
-_BRACKETED = re.compile(r"\s*(?:[<＜][^\W\d_][\w .,:'’|()-]{0,80}[>＞]|\.\.\.|…)\s*\Z")  # noqa: RUF001 # the full-width signs are meant
-_ELEMENT = re.compile(r"\s*<([A-Za-z][A-Za-z0-9]{0,9})>\s*\Z")
+_BRACKETED = late(r"\s*(?:[<＜][^\W\d_][\w .,:'’|()-]{0,80}[>＞]|\.\.\.|…)\s*\Z")  # noqa: RUF001 # the full-width signs are meant
+_ELEMENT = late(r"\s*<([A-Za-z][A-Za-z0-9]{0,9})>\s*\Z")
 _LONGEST = 120
 _SIGNS = frozenset("<＜.…{[%_ \t\r\n")  # noqa: RUF001 # as above
 """What one begins with that is not in capitals."""
 _SHOUTED = 4  # letters from which an element's name in capitals is none
-_YOURS = re.compile(
+_YOURS = late(
     r"(?:YOUR|VOTRE|DEINE?|IHRE?|ВАША?|ВАШЕ|ТВОЙ|ТВОЯ|ТВОЁ)[ _-]\w[\w -]*|(?:TON|TU|SU|SEU|SUA|TUO|TUA|INSERT|REPLACE)_\w+"
     r"|\w[\w -]*_(?:HERE|PLACEHOLDER|HIER|ICI|AQUÍ|AQUI|QUI|ЗДЕСЬ)"
 )
 """In capitals: it is yours to put in."""
-_NAMED = re.compile(r"(?P<opens><|\{\{?|\[|%|__?)?\s*+(?P<name>[^\W\d_][\w -]{0,60})(?:>|\}\}?|\]|%)?\Z")
-_WORDS = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
+_NAMED = late(r"(?P<opens><|\{\{?|\[|%|__?)?\s*+(?P<name>[^\W\d_][\w -]{0,60})(?:>|\}\}?|\]|%)?\Z")
+_WORDS = late(r"[^\W_]+")
+_HUMP = late(r"(?<=[a-z\d])(?=[A-Z])")
 
 
 def is_placeholder(value: Any, key: str = "") -> bool:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from llmcore.normalizer.core.names import name_line
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Follows, Steps, always
+from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.numbers import exact_json
 from llmcore.types.tools import CompiledTool
@@ -89,11 +90,11 @@ _START = 4
 _TAG_NAME = re.compile(r"<([^\s<>/]{1,256})(?:>|(?=[\s/]))")
 _REMEMBERED = 8192  # verdicts on what may have begun, those on the beginnings of literals included
 _NAMING = r"""[^\s<>/]{1,24} (?:t(?:o(?:ol?)?)?|n(?:a(?:me?)?)?|(?:tool|name)=(?:"[^"<>\s]{0,28}|'[^'<>\s]{0,28})?)?"""  # a tool
-_UNDECIDED_TAG = re.compile(
+_UNDECIDED_TAG = late(
     rf"<(?:{_NAMING}|/? [a-z_]{{0,16}}|/ {{0,4}}[^\s<>]{{0,40}} {{0,4}}|/co:[^<>\n]{{0,64}}|(?:/ {{0,4}})?[|｜‖][^<>\n]{{0,60}}"
     r"|[^\s<>]{0,60})\Z"
 )  # may become an opener
-_MARKUP_BEGUN = re.compile(r"</?(?:invoke\b|[a-z]{1,16}:|[|｜‖])[^<>]*\Z")  # of the families of spellings
+_MARKUP_BEGUN = late(r"</?(?:invoke\b|[a-z]{1,16}:|[|｜‖])[^<>]*\Z")  # of the families of spellings
 
 
 class _Undecided(dict[str, bool]):

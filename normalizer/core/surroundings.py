@@ -21,6 +21,7 @@ from llmcore.normalizer.core.lead_ins import LeadIn, announces, answers, kind_of
 from llmcore.normalizer.core.lines_of_code import in_line_of_code
 from llmcore.normalizer.core.source import Source, Steps
 from llmcore.normalizer.core.words import OWN_SIGNS
+from llmcore.types.late import late
 
 __all__ = [
     "CERTAIN",
@@ -43,7 +44,7 @@ __all__ = [
 Form = Literal["token", "tag", "bare"]
 _TOKENS = ("<|", "<｜", "<‖", "]<]", "[TOOL_CALLS]", *OWN_SIGNS)
 _WORD = re.compile(r"\w")
-_RUN_OF_LETTERS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_RUN_OF_LETTERS = late(r"[^\W_]+(?:['’-][^\W_]+)*")
 _PARAGRAPH = 2048
 """Characters before a call in which a quotation may have begun, and behind it in which it may end."""
 _PARTNERS = {
@@ -51,12 +52,12 @@ _PARTNERS = {
     "「": "」", "『": "』", "《": "》", "〈": "〉",
 }  # fmt: skip
 _TRIPLES = ("'''", '"""')
-_MARK = re.compile('["“”„‘’‚«»‹›「」『』《》〈〉]')
+_MARK = late('["“”„‘’‚«»‹›「」『』《》〈〉]')
 _UNSPACED = "\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef"
 """Letters and signs of languages that put no space before a quotation mark."""
-_UNSPACED_LETTER = re.compile(f"[{_UNSPACED}]")
-_OPENS_QUOTATION = re.compile(rf"[\s(\[{{<>=:,;/|*_—–{_UNSPACED}-]")
-_CODE = re.compile(
+_UNSPACED_LETTER = late(f"[{_UNSPACED}]")
+_OPENS_QUOTATION = late(rf"[\s(\[{{<>=:,;/|*_—–{_UNSPACED}-]")
+_CODE = late(
     r"(?P<run>`{3,}|~{3,}).*?(?:(?P=run)|\Z)|`[^`\n]+`|(?P<comment><!--)|(?P<over>-->)"
     r"|\\(?:begin|(?P<ends>end))\{(?P<verbatim>verbatim|lstlisting|minted|alltt)\*?\}"
     r"|<(?P<closes>/?)(?P<name>code|pre|kbd|samp|tt|xmp|listing|plaintext|noscript|textarea|script|blockquote|q|template|"
@@ -69,17 +70,17 @@ _CLOSERS = {_COMMENT: "-->"} | {name: rf"\end{{{name}" for name in ("verbatim", 
 """Of what is no element: a comment, the environments of LaTeX for code."""
 _BLANKS = (" ", "\t")
 _SOME = 3  # words
-_LAST_WORD = re.compile(r"[^\W\d_]+[.!?…]")
-_WORD_RUN = re.compile(r"[^\W_]+")
+_LAST_WORD = late(r"[^\W\d_]+[.!?…]")
+_WORD_RUN = late(r"[^\W_]+")
 _CALLED = frozenset((
     "call", "request", "command", "aufruf", "befehl", "anfrage", "appel", "requête", "commande", "llamada", "petición", "orden",
     "chamada", "requisição", "comando", "chiamata", "richiesta", "вызов", "запрос", "команда",
 ))  # fmt: skip
 """A sentence of this one word goes on as others do."""
-_CLOSED = re.compile(r"(?:\s*+</[\w.:-]{1,40}+>)++")
+_CLOSED = late(r"(?:\s*+</[\w.:-]{1,40}+>)++")
 """What a model put around a call in the middle of its sentence."""
 _LONGEST_TAG = 44
-_GOES_ON_UNSPACED = re.compile(
+_GOES_ON_UNSPACED = late(
     r"[，、]|(?:は(?!い)|が(?!ん)|を|という|といった|によって|により|では(?!、)|のような|と(?=書|い[うっ]|呼|し))"  # commas
     r"|(?:会|将|就|则|是(?!的)|可以|能够?|便|即)(?!议|来|是说)[\u4e00-\u9fff]"
     r"|(?:은|는|이|가|을|를|의|으?로|이?라는|이?라고|에|에서|처럼)\s"
@@ -87,16 +88,14 @@ _GOES_ON_UNSPACED = re.compile(
 """Words that only go on with a sentence, in scripts without small letters."""
 _MOST_SIGNS = 5  # within which they are told
 _SENTENCE_ENDS = frozenset(".!?:…。！？：")
-_REMARK = re.compile(r"[ \t]*[^\W_]+(?:['’-][^\W_]+)*(?:,?[ \t]+[^\W_]+(?:['’-][^\W_]+)*)?[.!…。！]{1,3}[\"'”’»)*_`]*[ \t\r]*")
+_REMARK = late(r"[ \t]*[^\W_]+(?:['’-][^\W_]+)*(?:,?[ \t]+[^\W_]+(?:['’-][^\W_]+)*)?[.!…。！]{1,3}[\"'”’»)*_`]*[ \t\r]*")
 """A sentence of one word or two, to its line's end."""
 _ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
 """What may stand behind the last word of a sentence without an end."""
-_ONLY_OPENERS = re.compile(
-    r"\s*(?:(?:<[A-Za-z][\w-]*+[^<>]{0,256}>|\\begin\{[a-z]{1,16}\*?\}(?:[\[{][^\]}\n]{0,99}[\]}])*)\s*)+\Z"
-)
-_LIST_SIGN = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
-_INDENT = re.compile(r"[ \t]*")
-_CLOSING_MARK = {mark: re.compile(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}(?:\w|\Z)|\Z)") for mark in "\"'’"}
+_ONLY_OPENERS = late(r"\s*(?:(?:<[A-Za-z][\w-]*+[^<>]{0,256}>|\\begin\{[a-z]{1,16}\*?\}(?:[\[{][^\]}\n]{0,99}[\]}])*)\s*)+\Z")
+_LIST_SIGN = late(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+_INDENT = late(r"[ \t]*")
+_CLOSING_MARK = {mark: late(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}(?:\w|\Z)|\Z)") for mark in "\"'’"}
 _LONGEST_CLOSER = 16
 _DEEP = 4
 MARKS = frozenset(f"<[]{OWN_SIGNS}")

@@ -15,6 +15,7 @@ from functools import cache
 from llmcore.normalizer.core.impersonal import is_impersonal
 from llmcore.normalizer.core.lead_ins import announces, sentence_before
 from llmcore.normalizer.core.words import COLONS
+from llmcore.types.late import late
 
 __all__ = ["REACH", "is_retold", "sentence_before_step", "talk_of_it"]
 
@@ -22,7 +23,7 @@ REACH = 2048
 """Characters around a call in which sentences may talk of it."""
 _MOST = 3  # sentences of somebody who waits
 _SOME = 2  # of somebody who said what they do
-_SENTENCE_END = re.compile(r"""(?<=[^\s.!?])["'”’»)*_`]{0,3}(?:[.!?…؟।][.!?…)"'”’»*_`]{0,4}(?=\s|\Z)|[。！？]|:\s*\n)""")
+_SENTENCE_END = late(r"""(?<=[^\s.!?])["'”’»)*_`]{0,3}(?:[.!?…؟।][.!?…)"'”’»*_`]{0,4}(?=\s|\Z)|[。！？]|:\s*\n)""")
 _TAG = re.compile(r"<[^<>\n]{0,256}>")
 
 _DISCLAIMERS = {
@@ -77,13 +78,13 @@ _WHILE_WAITING = {
     "hi": r"प्रतीक्षा|रुकि|एक\s+(?:पल|क्षण|मिनट)|बताऊ|ूँगा|ूंगा|ूँगी|ूंगी",
 }
 """What somebody says who waits for the result of the call."""
-_NEGATION = re.compile(
+_NEGATION = late(
     r"\b(?:not|never|nothing|no|none|until|unless|nicht|nichts|nie|kein\w*|erst|pas|rien|jamais|nunca|nada|não|nulla|niente|не|ничего)\b|n['’]t\b"
     r"|\A\W*no\b|[不没未]|ませ|ない|않|아니|لا\b|لم\b|لن\b|नहीं",
     re.IGNORECASE,
 )
-_SAYS_NO = re.compile(r"\A\W*(?:ah\W+|oh\W+)?(?:no|non|nein|não|нет|不[，,是对行]|いや|いえ|違|아니|لا)\b", re.IGNORECASE)
-_RETRACTION = re.compile(
+_SAYS_NO = late(r"\A\W*(?:ah\W+|oh\W+)?(?:no|non|nein|não|нет|不[，,是对行]|いや|いえ|違|아니|لا)\b", re.IGNORECASE)
+_RETRACTION = late(
     r"\b(?:o+ps|whoops|wrong|incorrect|mistake[ns]?|scratch|strike|disregard|ignore|forget|cancel|undo|instead|correction|meant|"
     r"hoppla|falsch|irrtum|vergiss\w*|ignorier\w*|stattdessen|storno|oups|erreur|tromp\w+|oublie[zr]?|ignore[zr]|annule[zr]?|plutôt|"
     r"ups|error|equivoc\w+|olvid\w+|ignora|cancela|errado|erróne\w+|fals[oa]s?|faux|fausses?|engan\w+|esque[çc]\w+|sbaglia\w+|errore|annulla|dimentica|"
@@ -91,15 +92,15 @@ _RETRACTION = re.compile(
     re.IGNORECASE,
 )
 """Words that take back what was said."""
-_STEP = re.compile(r"^[ \t*_#]*(?:Thought|Question|Action|Action Input|Observation|Final Answer)\s{0,4}:", re.MULTILINE)
-_PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
+_STEP = late(r"^[ \t*_#]*(?:Thought|Question|Action|Action Input|Observation|Final Answer)\s{0,4}:", re.MULTILINE)
+_PARAGRAPHS = late(r"\n[ \t]*\n\s*")
 _FEW = 6  # words
 _FEW_SIGNS = 10  # in scripts without blanks
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
-_IN_BRACKETS = re.compile(r"[(（\[［][^()（）\[\]［］]*[)）\]］][.。]?")  # full-width ones as well
+_WORD = late(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_UNSPACED = late("[\u3040-\u30ff\u3400-\u9fff]")
+_IN_BRACKETS = late(r"[(（\[［][^()（）\[\]［］]*[)）\]］][.。]?")  # full-width ones as well
 """A note: where it is from, how many points it gives."""
-_EXAMPLE = re.compile(
+_EXAMPLE = late(
     r"\b(?:examples?|\w{0,8}beispiel\w{0,10}|exemples?|ejemplos?|exemplos?|esempi?o?|пример\w{0,3})\b|示例|例子|样例|の例|例[はがをでと]|예시|예제",
     re.IGNORECASE,
 )
