@@ -235,7 +235,7 @@ def announces(sentence: str) -> bool:
 def answers(sentence: str, before: str) -> LeadIn | None:
     """Is it the sign of an answer (`A:`) to a question (`Q: ...`) in the text before the call? Then it shows an example. Stand a
     line of the user's and one of the assistant's before it? They are of a transcript, which mentions the call."""
-    if ":" not in before and "：" not in before:  # which ends every sign of who speaks
+    if before.count(":") + before.count("：") < 2:  # one ends each sign of who speaks, and two must be there
         return None
     if words.ANSWER.match(sentence) is not None and words.QUESTION.search(before) is not None:
         return "example"
