@@ -177,14 +177,17 @@ def _object(
     for tag, children in grouped.items():
         inner = known.get(tag)
         below = f"{path}.{tag}" if path else tag
-        repeated = len(children) > 1
-        item_schema = _part(inner, tool, "items") if repeated else inner
+        if len(children) == 1:
+            found[tag], more = element_value(children[0], inner, tool, below, limits=limits, depth=depth + 1)
+            repairs += more
+            continue
+        item_schema = _part(inner, tool, "items")
         values: list[Any] = []
         for child in children:
             value, more = element_value(child, item_schema, tool, below, limits=limits, depth=depth + 1)
             values.append(value)
             repairs += more
-        found[tag] = values if repeated else values[0]
+        found[tag] = values
     if text := element.text:
         found[_TEXT_KEY] = text
         repairs.append(Repair(kind="mixed_content", path=path, before=text, after=None))

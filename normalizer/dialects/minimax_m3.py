@@ -34,6 +34,8 @@ _PREFIX = "]<]minimax[>["
 _TAG = re.compile(r"\]<\]minimax\[>\[<(?P<slash>/?)\s{0,16}+(?P<tag>[^\s<>/]{1,256}+)(?P<rest>[^<>]{0,300}?)(?P<empty>/?)>")
 _TEXT_AND_CLOSER = re.compile(rf"(?P<text>[^\]<]*+){re.escape(_PREFIX)}</(?P<tag>[^\s<>/]{{1,256}}+)>")
 """What most elements hold, to their end."""
+_LEAF = re.compile(rf"{re.escape(_PREFIX)}<(?!invoke>)([^\s<>/]{{1,256}}+)>([^\]<]*+){re.escape(_PREFIX)}</\1>")
+"""An element that holds text, all of it."""
 _NAME = late(r"""\s*+name\s*+=\s*+["']?([^"'<>]{1,256}+)["']?\s*+\Z""")
 _TAG_LENGTH = 608
 _FRAMES = frozenset({"invoke", "tool_call"})
@@ -268,11 +270,22 @@ def _m3_elements(reading: Reading, call: _M3, root: Element, tag: re.Match[str])
                     stack.append(child)
         call.too_deep = call.too_deep or len(stack) > most
         next_tag = closed = None
+        if len(stack) < most:
+            position = _leaves(stack[-1], reading.src.text, position)
         next_tag = _TAG.search(reading.src.text, position) or (yield from _next_tag(reading, position))
         if text := reading.src.text[position : next_tag.start() if next_tag is not None else None]:
             stack[-1].texts.append(text)
     call.whole = False
     return len(reading.src.text)
+
+
+def _leaves(parent: Element, text: str, position: int) -> int:
+    """Past the elements at `position` that hold nothing but text, as most do: they are children of `parent`."""
+    while (leaf := _LEAF.match(text, position)) is not None:
+        tag, said = leaf.groups()
+        parent.children.append(Element(tag, [said]))
+        position = leaf.end()
+    return position
 
 
 def _m3_store(reading: Reading, call: _M3, element: Element, *, told: bool) -> None:
