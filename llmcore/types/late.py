@@ -1,7 +1,8 @@
 """Expressions that are compiled when they are first used.
 
 The normaliser has some five hundred, and a process that reads one reply uses a handful: to compile all of them took as long as to
-import pydantic. Expressions that every reply uses are compiled by `re.compile` itself.
+import pydantic. Expressions that every reply uses, or every chunk of a stream, are compiled by `re.compile` itself: through here a
+look costs 15 ns more.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _METHODS = ("match", "fullmatch", "search", "finditer", "findall", "split", "sub
 
 
 class _Late:
-    """Has the attributes of an expression as its own, once one of them is asked for: each then costs what it costs there."""
+    """Has the attributes of an expression as its own, once one of them is asked for."""
 
     __slots__ = (*_METHODS, "flags", "groupindex", "groups", "pattern")
 

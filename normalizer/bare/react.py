@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, read_body, swallow
@@ -27,7 +28,7 @@ _LIST_ENDS = ("```", "\nObservation:", "\nThought:", "\nFinal Answer:")
 """What ends a list that was left open."""
 _STEP = 2048  # of a thought and its action
 _INPUT = "Action Input:"
-_STOP = late(r"\n[ \t]{0,16}(?:Observation|Thought|Action|Final Answer)\s{0,8}:|<\|im_end\|>|</s>")
+_STOP = re.compile(r"\n[ \t]{0,16}(?:Observation|Thought|Action|Final Answer)\s{0,8}:|<\|im_end\|>|</s>")
 _LONGEST_STOP = 38
 _FENCE = late(r"\s*```[\w]{0,16}\s*")
 _FENCE_CLOSES = late(r"[ \t\r]{0,16}\n?[ \t]{0,16}```")

@@ -9,6 +9,7 @@ not listen as well. Linear: every character is looked at once.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any
@@ -20,21 +21,20 @@ from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.source import past
 from llmcore.normalizer.notations.escapes import decode, python_escape_at
 from llmcore.normalizer.notations.strict import UNSOUND, parsed
-from llmcore.types.late import late
 
 __all__ = ["PythonPreview"]
 
-_FIRST = late(r"\[?\s{0,64}([^\W\d][\w.-]{0,127})\(")
-_LAYOUT = late(r"(?:\s|#[^\n]*\n)*+")
-_KEYWORD = late(r"([^\W\d]\w{0,127})\s{0,16}=\s{0,16}(?=[^\s=])")
-_KEY = late(r"""(?:'([^'\\\n]{0,256})'|"([^"\\\n]{0,256})")\s{0,16}:""")
-_WORD = late(r"([\w.+-]{1,64})\s{0,64}(?=[,\])}])")
+_FIRST = re.compile(r"\[?\s{0,64}([^\W\d][\w.-]{0,127})\(")
+_LAYOUT = re.compile(r"(?:\s|#[^\n]*\n)*+")
+_KEYWORD = re.compile(r"([^\W\d]\w{0,127})\s{0,16}=\s{0,16}(?=[^\s=])")
+_KEY = re.compile(r"""(?:'([^'\\\n]{0,256})'|"([^"\\\n]{0,256})")\s{0,16}:""")
+_WORD = re.compile(r"([\w.+-]{1,64})\s{0,64}(?=[,\])}])")
 _REACH = 340  # a keyword, a key or a word stands whole within so many characters
-_NUMBER = late(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
-_FLAT = {quote: late(rf"(?:[^{quote}\\\n\ud800-\udfff]++|\\[\\'\"abfnrtv])*+") for quote in "'\""}
+_FLAT = {quote: re.compile(rf"(?:[^{quote}\\\n\ud800-\udfff]++|\\[\\'\"abfnrtv])*+") for quote in "'\""}
 """Text and escapes of one letter; no half of a pair, which the value may hold joined."""
-_PLAIN = {quote: late(rf"[^{quote}\\\n\ud800-\udfff]*+") for quote in "'\""}
+_PLAIN = {quote: re.compile(rf"[^{quote}\\\n\ud800-\udfff]*+") for quote in "'\""}
 _CLOSERS = {"[": "]", "{": "}"}
 
 
