@@ -1,8 +1,8 @@
 """Expressions that are compiled when they are first used.
 
 The normaliser has some five hundred, and a process that reads one reply uses a handful: to compile all of them took as long as to
-import pydantic. Expressions that every reply uses, or every chunk of a stream, are compiled by `re.compile` itself: through here a
-look costs 15 ns more.
+import pydantic. Expressions that every reply uses, or every chunk of a stream, are compiled by `re.compile` itself: through here
+a look costs 15 ns more.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Late:
             setattr(self, one, getattr(compiled, one))
         return getattr(self, name)
 
-    @property
+    @property  # type: ignore[misc]  # it is only read
     def __class__(self) -> type[re.Pattern[str]]:  # type: ignore[override]  # so that `isinstance` finds an expression
         return re.Pattern
 

@@ -47,6 +47,12 @@ def test_import_llmcore_loads_nothing_heavy() -> None:
     assert loaded_by("import llmcore") & HEAVY == set()
 
 
+def test_a_first_reply_of_text_loads_neither_wires_nor_what_only_mistakes_need() -> None:
+    loaded = loaded_by("import llmcore; llmcore.normalize('It is sunny.', [{'name': 'lookup'}])")
+    rare = {"referencing", "regex", "difflib", "logging", "llmcore.validator", "llmcore.normalizer.native.wires"}
+    assert loaded & (HEAVY | rare) == set()
+
+
 def test_import_llmcore_loads_no_layer_by_its_bare_name() -> None:
     assert loaded_by("import llmcore") & set(LAYERS) == set()
 
