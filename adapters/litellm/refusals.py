@@ -13,9 +13,13 @@ import re
 from collections.abc import Collection, Iterator
 
 from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.litellm.fields import in_our_names
+from llmcore.adapters.litellm.refused_parameters import is_held, is_of_a_value, parameters_beside, parameters_refused
 from llmcore.adapters.litellm.refused_parts import CONDITION, parts_refused, refused_together, search_refused
+from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.choices import choice_capability
 from llmcore.adapters.request.output import output_plan
+from llmcore.adapters.request.parameters import DEFAULT_MAX_TOKENS
 from llmcore.types import Block, ImageBlock, Message, ToolResultBlock
 
 __all__ = [
@@ -82,7 +86,7 @@ PHRASES: tuple[tuple[str, str], ...] = (
 _NO_TOOLS = re.compile(
     r"\b(?:tool|function)[ _-](?:calling|use|usage)\b[^.;:\n]{0,40}\bnot (?:supported|enabled|available|allowed|implemented)\b"
     rf"{CONDITION}"
-    r"|\bno (?:tool|function)(?:[ -]calling)? template\b"
+    r"|\b(?:no|without an?|lacks an?|has no) (?:tool|function)(?:[ -]call(?:ing|s)?)? (?:template|parser|support|handler)\b"
 )
 """A plain sentence that the endpoint has no tool calling; one that names a condition says it of that only."""
 _NO_SYSTEM = re.compile(
@@ -109,8 +113,10 @@ _RENAMED = re.compile(
 )
 """The newer one is asked for."""
 
-_TOO_MUCH_ROOM = "which is the maximum allowed number of output tokens"
-"""Claude, of a `max_tokens` that is ours where the request names none."""
+_TOO_MUCH_ROOM = re.compile(
+    rf"which is the maximum allowed number of output tokens|\bmax_tokens\b[^;\n]{{0,40}}\b{DEFAULT_MAX_TOKENS}\b"
+)
+"""Claude, of a `max_tokens` that is ours where the request names none; or any words that name it with its number."""
 _OF_THE_FORMAT = (
     "json mode is not enabled",  # Gemini (gemma), for a schema too
     "launched with --grammar-backend none",  # SGLang
@@ -146,6 +152,10 @@ CANNOT_BE_MADE = (
 _CODES = frozenset({"unsupported_parameter", "unsupported_value", "unknown_parameter"})
 """OpenAI's codes for the same as the words below, about the `param` beside them: its words may be others ("Your organization must
 be verified to stream this model")."""
+_OF_VALUES = frozenset({"invalid_value", "invalid_type", "invalid_parameter_value", "integer_below_min_value", "value_error"})
+"""Codes by which a parameter has a wrong value."""
+_LEFT_OUT = frozenset({"temperature", "top_p", "max_tokens", "max_completion_tokens", "parallel_tool_calls", "reasoning_effort"})
+"""Parameters without parts: about one of these an error can only say that it is not taken, or of its value."""
 _UNSUPPORTED = (
     "not support",
     "unsupported",
@@ -183,37 +193,28 @@ _PARAMETERS = (
     "max_tokens",
     "max_completion_tokens",
     "stream_options",
+    "system_message",
 )
-_OTHER_NAMES = {
-    "stop_sequences": "stop",
-    "stopsequences": "stop",
-    "topp": "top_p",
-    "maxtokens": "max_tokens",
-    "maxoutputtokens": "max_tokens",
-    "num_predict": "max_tokens",
-    "toolconfig.toolchoice": "tool_choice",
-    "thinkingconfig": "thinking",
-    "thinking_config": "thinking",
-}
-"""What parameters are called on the wires of Anthropic, Gemini, Bedrock and Ollama, in small letters."""
-_ANY = "|".join(re.escape(name) for name in sorted((*_PARAMETERS, *_OTHER_NAMES), key=len, reverse=True))
+_ANY = "|".join(re.escape(name) for name in sorted(_PARAMETERS, key=len, reverse=True))
 _SPOKEN = (("stop sequence", "stop"), ("stop words", "stop"), ("stop strings", "stop"))
 """What servers call a parameter in a sentence."""
-_WORDS_OF_THEIR_OWN = ("tools", "functions", "topp", "stopsequences", "thinking", "reasoning")
-_PLAIN = "|".join(name for name in (*_PARAMETERS, *_OTHER_NAMES) if "_" in name or name in _WORDS_OF_THEIR_OWN)
+_WORDS_OF_THEIR_OWN = ("tools", "functions", "thinking", "reasoning")
+_PLAIN = "|".join(name for name in _PARAMETERS if "_" in name or name in _WORDS_OF_THEIR_OWN)
 _NAMED = re.compile(
-    rf"['\"`]({_ANY})\b|\b({_ANY})(?:\.[\w.]{{1,64}})?: extra|supplied: ({_ANY})\b"
+    rf"['\"`]({_ANY})\b(?!\[|\.\d)|\b({_ANY})(?:\.[\w.]{{1,64}})?: extra|supplied: ({_ANY})\b"
     rf"|\b(?:support|allow|accept|take) the ({_ANY})(?:\.[\w.]{{1,64}})? (?:field|parameter)\b|\boption provided: ({_ANY})\b"
     rf"|\bnot supported on this model: ({_ANY})\b"
     rf"|\b({_PLAIN}) (?:is|are) (?:not supported|unsupported|not enabled|not available){CONDITION}"
 )
 """Quoted, as Anthropic names a field, as Azure does, or as the subject of a plain sentence, where it is no common word."""
+_OF_ONE_TOOL = re.compile(r"(?:tools|functions)[.\[]")
 
 
 def refused_capability(text: str, param: str, call: ModelCall | None, codes: Collection[str] = ()) -> str | None:
     """The capability refused by an error whose message is `text` (lower case) about the request parameter `param`; `codes`: what
     the server calls the error."""
-    told = _told(text, param, call, codes)
+    wire = provider_of(call.endpoint).wire if call is not None else None
+    told = _told(in_our_names(text, wire), in_our_names(param.lower(), wire).strip("'"), call, codes)
     return next((name for name in told if name is not None and (call is None or _asks_for(name, call))), None)
 
 
@@ -230,7 +231,9 @@ def _told(text: str, param: str, call: ModelCall | None, codes: Collection[str])
     if search_refused(text):
         yield "web_search"
     yield from (_as_asked(parameter, call) for parameter in parts_refused(text))
-    if _TOO_MUCH_ROOM in text and (call is None or call.request.max_tokens is None):
+    yield from parameters_beside(text, call)
+    yield from (_as_asked(name, call) for name in parameters_refused(text, call))
+    if _TOO_MUCH_ROOM.search(text) and (call is None or call.request.max_tokens is None):
         yield "max_tokens"
     if _RENAMED.search(text) and (call is None or call.request.max_tokens is not None):
         yield _as_asked("max_tokens", call)
@@ -238,6 +241,8 @@ def _told(text: str, param: str, call: ModelCall | None, codes: Collection[str])
         yield "streaming"
     if _NO_TOOLS.search(text):
         yield "native_tools"
+    if param in _LEFT_OUT and _OF_VALUES.isdisjoint(codes) and not is_of_a_value(text):
+        yield _as_asked(param, call)
     if any(word in text for word in _UNSUPPORTED) or (param and not _CODES.isdisjoint(codes)):
         yield _parameter_named(text, param, call)
 
@@ -245,8 +250,10 @@ def _told(text: str, param: str, call: ModelCall | None, codes: Collection[str])
 def _parameter_named(text: str, param: str, call: ModelCall | None) -> str | None:
     found = _NAMED.search(text)
     spoken = next((name for words, name in _SPOKEN if words in text), "")
+    if _OF_ONE_TOOL.match(param):
+        return None
     named = re.split(r"[.\[]", param)[0] or (next(filter(None, found.groups())) if found else spoken)
-    return _as_asked(_OTHER_NAMES.get(named, named), call)
+    return _as_asked(named, call)
 
 
 def _as_asked(parameter: str, call: ModelCall | None) -> str | None:
@@ -272,7 +279,13 @@ _PARTS = (
         re.compile(r"(?<![/\w])(?:tools|tool[ _-](?:use|usage|calls?|calling|choice|support)|functions?[ _-]call(?:s|ing)?)\b"),
         "native_tools",
     ),
-    (re.compile(r"\bresponse_format\b|\bjson[ _-](?:mode|schema|object)\b|\bstructured[ _-]outputs?\b"), "json_schema"),
+    (
+        re.compile(
+            r"\bresponse_?(?:format|schema)\b|\bjson[ _-](?:mode|schema|object)\b|\bstructured[ _-]outputs?\b"
+            r"|\b(?:guided|constrained)[ _-](?:decoding|generation)\b"
+        ),
+        "json_schema",
+    ),
 )
 """Words for parts of a request, and the capability that each is."""
 
@@ -354,6 +367,8 @@ def _asks_for(capability: str, call: ModelCall) -> bool:
         return call.request.allow_web_search
     if capability == "images":
         return any(isinstance(part, ImageBlock) for message in call.request.messages for part in _parts(message))
+    if capability in ("temperature", "top_p", "stop"):
+        return is_held(capability, call)
     return capability not in ("streaming", "stream_options") or call.streamed
 
 

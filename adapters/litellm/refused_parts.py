@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from llmcore.adapters.litellm.denials_abroad import denied_abroad
+
 __all__ = ["CONDITION", "parts_refused", "refused_together", "search_refused"]
 
 
@@ -28,30 +30,44 @@ _QUOTE = r"['\"`\u201c\u201d\u2018\u2019]"
 
 _PARTS = (
     ("parallel_tool_calls", r"parallel[ _-](?:tool|function)[ _-]?(?:calls?|calling|use)"),
-    ("tool_choice", r"(?:named |forced |required )?tool[ _-]?choices?"),
+    (
+        "tool_choice",
+        r"(?:named |forced |required )?tool[ _-]?choices?|tool_?config\.tool_?choice(?:\.(?:any|tool|auto))?"
+        r"|(?:function|tool)[ _-]?calling(?:[ _-]?config)?(?:\.mode| mode)?:? ['\"`]?(?:any|required)"
+        r"|forc(?:ed|ing) (?:an? |the )?(?:named |specific |particular )?(?:function|tool)s?(?:[ _-]?(?:calls?|calling|use))?",
+    ),
     (
         "response_format",
         r"(?:response|output)[ _-]?formats?(?:\.type)?|output_config|structured[ _-]outputs?"
-        r"|json[ _-]?(?:mode|schemas?|objects?)",
+        r"|json[ _-]?(?:mode|schemas?|objects?)(?: with (?:an? )?(?:json )?schemas?)?"
+        r"|(?:guided|(?:schema[ _-]|grammar[ _-]|json[ _-])?(?:constrained|guided|enforced))"
+        r"[ _-](?:decoding|generation|sampling)",
     ),
     (
         "tools",
         r"(?:tool|function)[ _-](?:calls|calling|use|usage|types|definitions?|declarations?)|(?<![\w-])(?:tools|functions)"
         r"|(?<!this )(?<!the )(?<!a )function[ _-]call",
     ),
+    ("system_message", r"system_message"),
 )
 """What servers call the parts of a request that another output mode does without, by the parameter that each is."""
-_NOT = r"(?:not|\w{0,5}n['\u2019]t|never|cannot)(?: (?:yet|currently|be|been|an?|one of|the|able to)){0,3}"
+_NOT = r"(?:not|\w{0,5}n['\u2019]t|never|cannot|no longer)(?: (?:yet|currently|be|been|an?|one of|the|able to)){0,3}"
 _TAKEN = _any(
     "supported enabled available allowed permitted implemented accepted recogni[sz]ed offered possible valid used active provided"
 )
-_TAKE = _any("use support accept allow take implement provide offer recogni[sz]e understand")
-_DENIED = rf"(?:{_NOT} (?:{_TAKEN})|{_any('unsupported unavailable disabled deactivated forbidden')}|(?:turned|switched) off)\b"
+_TAKE = _any("use support accept allow take implement provide offer recogni[sz]e understand handle produce process generate")
+_DENIED = (
+    rf"(?:{_NOT} (?:{_TAKEN})|{_any('unsupported unavailable disabled deactivated forbidden')}|(?:turned|switched) off"
+    r"|extra (?:inputs?|fields?|properties) (?:are |is )?(?:not permitted|not allowed|forbidden)|not ?implemented"
+    r"|(?:unexpected|unknown|unrecogni[sz]ed|unsupported) (?:keyword |request )?(?:argument|field|parameter|key|property|input)s?"
+    r")\b"
+)
 _DENYING = (
     rf"(?!unsupported json schema)(?:{_NOT} (?:{_TAKE})(?:ed|ing)?"
     r"|(?:cannot|can['\u2019]?t|(?:not |un)able to) (?:call|use)"
     r"|(?:unknown|unexpected|unrecogni[sz]ed) (?:request )?(?:parameter|argument|field|name|key|property|keyword|input)s?"
-    r"|unsupported|(?:no|without|lacks?) support for)\b"
+    r"|unsupported|(?:no|without|lacks?) support for"
+    r"|(?:none of|no) [^.;,\n]{0,60} (?:can|supports?|offers?|handles?|accepts?)(?: (?:support|handle|use|accept|take))?)\b"
 )
 _FILLERS = _any(
     "the an? any all this that your its? is are was were has have been be being set to as of for types? values? parameters? "
@@ -62,9 +78,30 @@ _FILLERS = _any(
 _ANY_PART = "|".join(part for _, part in _PARTS)
 _LISTING = r"(?:/|, ?| (?:or|and|nor) )"
 _LISTED = rf"\b(?:{_ANY_PART}){_LISTING}|{_LISTING}{_QUOTE}?(?:{_ANY_PART})\b"
-_BETWEEN = rf"(?:{_HERE}|{_LISTED}|[\s=:,(){{}}\[\]]|{_QUOTE}|\b(?:{_FILLERS})\b){{0,16}}"
+_BETWEEN = (
+    rf"(?:{_HERE}|{_LISTED}|\b(?:output|replies|responses?) (?:with|in)\b"
+    rf"|[\s=:,(){{}}\[\]]|{_QUOTE}|\b(?:{_FILLERS})\b){{0,16}}"
+)
 """What may stand between a part and the word that denies it, other parts that are denied with it among them."""
 _OF_THE_PART = r"(?! *(?:keywords?|features?|types?|propert|constructs?|drafts?|names?|schemas?|definitions?:))"
+
+_WRONG = r"\b(?:invalid|illegal|bad) (?:request )?(?:parameter|argument|field|key|property|option)s?"
+_ENDS = rf"(?=\s*(?:$|[.;,!)\]}}\n])|{_HERE})"
+"""Where a sentence has nothing more to say: an invalid parameter that goes on ("must be a list") has a wrong value."""
+_LEAVE_OUT = r"\b(?:drop|remove|omit|unset|leave (?:out|off)|(?:again|retry|resend|repeat|request) without)"
+_AND_ASK = r"(?: (?:from|in|of) (?:the|your|this) (?:request|body|payload|call))?"
+_THEN = rf"(?:{_ENDS}|(?= and (?:try|retry|call|send|resend|repeat|ask)\b))"
+_LEAVES = re.compile(
+    rf"{_LEAVE_OUT}{_BETWEEN}\b(?:(?P<parallel_tool_calls>{dict(_PARTS)['parallel_tool_calls']})"
+    rf"|(?P<tool_choice>{dict(_PARTS)['tool_choice']})|(?P<tools>{dict(_PARTS)['tools']})"
+    rf"|(?P<response_format>{dict(_PARTS)['response_format']})|(?P<system_message>system_message))\b{_QUOTE}?"
+    rf"(?: (?:parameter|param|argument|field|key|option|setting|list|array|property)s?)?{_AND_ASK}{_THEN}"
+)
+_OF_SOME = re.compile(
+    r"\b(?:when|while|if|unless|either|too (?:many|large|long|big|deep)|exceeds?|at most|maximum|limit|duplicate|same name"
+    r"|some|unused|invalid)\b"
+)
+"""Words by which only some of a part, or only on a condition, is to be left out."""
 
 _VALUES = r"(?:auto|none|text|json_object|json_schema)\b"
 _ONE_VALUE = rf"{_QUOTE}?{_VALUES}{_QUOTE}?"
@@ -82,8 +119,15 @@ _ABSENT = r"(?![^;\n]{0,80}(?:not found|no such|does not exist|unknown tool|not 
 
 
 def _sentence(parameter: str, part: str) -> re.Pattern[str]:
+    abroad = denied_abroad(part)
     part = rf"(?:{part})\b"
-    forms = [rf"{part}{_BETWEEN}{_DENIED}{CONDITION}", rf"{_DENYING}{_BETWEEN}\b{part}{_OF_THE_PART}{CONDITION}"]
+    whole = rf"{part}(?![\[.]\w)" if parameter == "tools" else part  # what is within one tool is not said of tools
+    forms = [
+        rf"{part}(?! (?:that|which)\b){_BETWEEN}{_DENIED}{CONDITION}",
+        rf"{_DENYING}{_BETWEEN}\b{whole}{_OF_THE_PART}{CONDITION}",
+        rf"{_WRONG}:? ?{_QUOTE}?{part}{_QUOTE}?{_ENDS}",
+        *abroad,
+    ]
     if parameter in _OF_VALUES.values():
         forms += [
             rf"{part}{_BETWEEN}(?:does |do |can )?{_NOT} (?:{_TAKE}) {_SENT}",
@@ -93,6 +137,8 @@ def _sentence(parameter: str, part: str) -> re.Pattern[str]:
             rf"only (?:the )?{part}{_BETWEEN}{_ONE_VALUE}",
             rf"{_ONLY}{_BETWEEN}\b{part}{CONDITION}{_ABSENT}",
             rf"{part}{_BETWEEN}{_MUST_BE}",
+            rf"{part}: input should be {_ONE_VALUE}",
+            rf"{part}: input tag [^;\n]{{0,80}}expected tags:? {_ONE_VALUE}(?:, {_ONE_VALUE}){{0,3}}(?![,'\"`\w])",
             rf"only {_ONE_VALUE}(?: (?:or|and) {_ONE_VALUE})?{_BETWEEN}(?:\b(?:{_TAKEN})\b{_BETWEEN})?\b{part}",
         ]
     return re.compile("|".join(forms))
@@ -156,5 +202,7 @@ _SENTENCES = tuple((parameter, _sentence(parameter, part)) for parameter, part i
 def parts_refused(text: str) -> Iterator[str]:
     """The parameters of which the text (lower case) says that they, or a value of theirs, are not taken; the particular first."""
     yield from (parameter for parameter, sentence in _SENTENCES if sentence.search(text))
+    if (found := _LEAVES.search(text)) and not _OF_SOME.search(text):
+        yield found.lastgroup or ""
     if found := _VALUE.search(text):
         yield _OF_VALUES[found[1] or found[2]]

@@ -27,7 +27,7 @@ from llmcore.types.headers import check_header_value
 from llmcore.types.logs import logger
 from llmcore.types.narrowing import is_object
 
-__all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_limits", "is_elsewhere", "is_own_host", "prepare"]
+__all__ = ["DEFAULT_MAX_TOKENS", "TOP_P_BESIDE", "Prepared", "base_url", "check_limits", "is_elsewhere", "is_own_host", "prepare"]
 
 DEFAULT_MAX_TOKENS = 8192
 """Sent when the request names no `max_tokens` and the wire requires it (LiteLLM would ask Anthropic for its table's maximum,
@@ -36,6 +36,9 @@ LEAST_MAX_TOKENS = 4096
 """Sent in its place where that was refused: no model of a wire that requires it takes less."""
 NO_KEY = "none"
 """What a server that needs no key is sent, so that no key of the environment goes to a stranger."""
+
+TOP_P_BESIDE = "top_p_beside_temperature"
+"""What `Capabilities.unsupported_parameters` holds where one of the two is taken, not both."""
 
 _CHARACTERS_PER_TOKEN = 4
 _THINKING_TOKENS = 4096
@@ -314,14 +317,16 @@ def _put(prepared: Prepared, capabilities: Capabilities, name: str, value: Any) 
 
 
 def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> None:
-    request = call.request
-    refused = "thinking" in capabilities.unsupported_parameters or capabilities.reasoning is False or not _may_think(prepared)
+    request, refused_names = call.request, capabilities.unsupported_parameters
+    refused = "thinking" in refused_names or capabilities.reasoning is False or not _may_think(prepared)
     budget = 0 if refused else _thinking_budget(call, prepared.provider)
     thinks = prepared.provider.thinking == "anthropic" and budget > 0
     ranges = {name: bounds for name, *bounds in prepared.provider.sampling_while_thinking} if thinks else {}
     for name in ("temperature", "top_p", "stop"):
         value = getattr(request, name)
-        if name in ranges and value is not None and not ranges[name][0] <= value <= ranges[name][1]:
+        is_one_too_many = name == "top_p" and "temperature" in prepared.arguments and TOP_P_BESIDE in refused_names
+        out_of_range = name in ranges and value is not None and not ranges[name][0] <= value <= ranges[name][1]
+        if out_of_range or (is_one_too_many and value is not None):
             prepared.drop(name)
         elif value is not None and value != []:
             _put(prepared, capabilities, name, value)

@@ -50,6 +50,29 @@ async def test_a_stop_that_is_refused_in_words_is_left_out() -> None:
     assert len(again.attempts) == 1
 
 
+async def test_of_two_that_are_not_taken_together_one_is_left_out_and_that_is_learnt() -> None:
+    words = "`temperature` and `top_p` cannot both be specified here. Please use only one."
+    with WireServer(refusing(lambda seen: {"temperature", "top_p"} <= seen.body.keys(), words)) as server:
+        async with orchestrator(server, "anthropic", "claude-sonnet-4-5") as made:
+            result = await made.run("Hello", temperature=0.3, top_p=0.96)
+            again = await made.run("Hello", temperature=0.3, top_p=0.96)
+            alone = await made.run("Hello", top_p=0.96)
+    assert [attempt.mode for attempt in result.attempts] == ["native_tools"] * 2
+    assert [attempt.dropped for attempt in (*result.attempts[1:], *again.attempts)] == [["top_p"], ["top_p"]]
+    assert (alone.attempts[0].dropped, server.requests[-1].body["top_p"]) == ([], 0.96)
+
+
+async def test_a_field_of_the_wire_that_is_named_in_a_refusal_is_left_out() -> None:
+    words = "systemInstruction: Extra inputs are not permitted"
+    with WireServer(
+        refusing(lambda seen: not {"system_instruction", "systemInstruction"}.isdisjoint(seen.body), words)
+    ) as server:
+        async with orchestrator(server, "gemini", "gemini-2.5-pro", system="Be brief.") as made:
+            first, second = await made.run("Hello"), await made.run("Hello again")
+    assert (first.content, second.content) == ("Good day.", "Good day.")
+    assert [len(result.attempts) for result in (first, second)] == [2, 1]
+
+
 async def test_our_own_room_is_made_smaller_and_the_callers_is_not() -> None:
     words = "max_tokens: {} > 4096, which is the maximum allowed number of output tokens for claude-3-haiku-20240307"
     script = refusing(lambda seen: seen.body["max_tokens"] > 4096, words)

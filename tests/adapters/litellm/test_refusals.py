@@ -141,7 +141,8 @@ def test_json_of_the_user_is_no_body_of_the_server() -> None:
 )
 def test_half_a_quotation_and_half_of_the_servers_words_teach_nothing(words: str, message: str) -> None:
     assert isinstance(meaning(message.format(words), call_of(ENDPOINT, words)), RequestRefused)
-    assert isinstance(meaning(message.format(words), call_of(ENDPOINT, "Hello")), CapabilityRefused)
+    asked = Request.model_validate({"messages": "Hello", "stop": ["END"]})
+    assert isinstance(meaning(message.format(words), call_of(ENDPOINT, asked)), CapabilityRefused)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +255,7 @@ def test_words_that_say_it_of_a_condition_do_not_say_it_of_the_endpoint(words: s
     ],
 )
 def test_what_claude_refuses_beside_thinking_is_learnt(words: str, capability: str) -> None:
-    refused = meaning(words, call_of(ENDPOINT, Request.model_validate({"messages": "Hi", "temperature": 0.2})))
+    refused = meaning(words, call_of(ENDPOINT, Request.model_validate({"messages": "Hi", capability: 0.2})))
     assert isinstance(refused, CapabilityRefused)
     assert refused.capability == capability
 

@@ -206,6 +206,14 @@ def test_sampling() -> None:
     assert reasoner.dropped == ["temperature", "top_p"]
 
 
+def test_of_temperature_and_top_p_one_is_sent_where_both_are_refused() -> None:
+    known = {"unsupported_parameters": frozenset({"top_p_beside_temperature"})}
+    both = made("anthropic", request={"temperature": 0.2, "top_p": 0.9}, known=known)
+    assert ("temperature" in both.arguments, "top_p" in both.arguments, both.dropped) == (True, False, ["top_p"])
+    alone = made("anthropic", request={"top_p": 0.9}, known=known)
+    assert (alone.arguments["top_p"], alone.dropped) == (0.9, [])
+
+
 @pytest.mark.parametrize(
     ("provider", "asked", "known", "expected"),
     [

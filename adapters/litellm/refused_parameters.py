@@ -1,0 +1,117 @@
+"""Sentences in which servers say that they do not take a parameter of a request, which can be left out: by its name on whichever
+wire, beside a word that denies it.
+
+A sentence that says what its value should be denies the value, which is the caller's to mend. Every repetition is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.litellm.denials_abroad import DENIED_BEHIND, DENIES_BEFORE
+from llmcore.adapters.request.parameters import TOP_P_BESIDE
+
+__all__ = ["is_held", "is_of_a_value", "parameters_beside", "parameters_named", "parameters_refused"]
+
+_NAMES = (
+    *("temperature", "top_p", "max_tokens", "max_completion_tokens", "parallel_tool_calls", "reasoning_effort"),
+    *("stream_options", "web_search_options"),
+)
+_COMMON_WORDS = ("stop", "thinking", "stream")
+"""Names that are words of a sentence as well: only in quotes they name a field (`in_our_names` puts them there)."""
+_QUOTED = "|".join(_COMMON_WORDS)
+_NAME = rf"(?:(?<![\w-])(?:{'|'.join(sorted(_NAMES, key=len, reverse=True))})(?![\w-])|(?<=['\"`])(?:{_QUOTED})(?=['\"`]))"
+_QUOTE = r"['\"`\u201c\u201d\u2018\u2019]"
+_NOT = r"(?:not|\w{0,5}n['\u2019]t|never|cannot|no longer)(?: (?:yet|currently|be|been|a|an|the)){0,2}"
+_DENIED = (
+    rf"(?:{_NOT} (?:supported|enabled|available|allowed|permitted|implemented|accepted|recogni[sz]ed|offered|used|set|specified"
+    r"|sent|given|configurable|changed|modified|known|customi[sz]ed|adjusted|present|provided)"
+    r"|unsupported|unavailable|disabled|forbidden|unknown|unrecogni[sz]ed|unexpected|deprecated|obsolete|retired|removed|rejected"
+    r"|extra (?:inputs?|fields?|properties) (?:are |is )?(?:not permitted|not allowed|forbidden)|not ?implemented"
+    r"|must be (?:omitted|removed|unset|left out|absent|null|empty))\b"
+)
+_FILLERS = (
+    r"(?:the|parameters?|params?|fields?|arguments?|keys?|options?|settings?|inputs?|is|are|was|has|have|been|an?|with|for|in|by|on"
+    r"|this|that|these|your|models?|apis?|endpoints?|servers?|and|or|any|use|of|specifying|setting|passing|value)"
+)
+_BETWEEN = rf"(?:[\s=:,()]|{_QUOTE}|\b{_FILLERS}\b){{0,12}}"
+_TAKES_NONE = (
+    rf"\b(?:{_NOT} (?:support|accept|allow|take|recogni[sz]e|understand|use|have|know|set|specify|send|pass)"
+    r"|(?:has|have|takes?|knows?|accepts?|supports?) no|(?:unknown|unexpected|unrecogni[sz]ed|unsupported|invalid|illegal)"
+    r" (?:request )?(?:parameter|argument|field|name|key|property|option|input)s?|without|remove|omit|drop|unset|leave out)\b"
+)
+_VALUE_FOLLOWS = rf"(?!{_QUOTE}?(?: ?[:=]? ?-?\d| (?:values?|of|to|above|below|over|larger|greater|less|higher|lower|more)\b))"
+_REFUSED = re.compile(
+    rf"(?P<first>{_NAME}){_BETWEEN}{_DENIED}(?! (?:values?|range|number|type|to|above|below|over|with a)\b)"
+    rf"|{_TAKES_NONE}{_BETWEEN}(?P<last>{_NAME}){_VALUE_FOLLOWS}"
+    rf"|(?P<behind>{_NAME}){DENIED_BEHIND}|{DENIES_BEFORE}(?P<before>{_NAME})"
+)
+_OF_A_VALUE = re.compile(
+    r"\b(?:must be (?:a|an|at|between|in|less|greater|more|smaller|larger|positive|one|set|the|>|<|\d)|should be|between|range"
+    r"|at (?:most|least)|maximum|minimum|too (?:large|small|high|low|big|long|many)|greater|less than|larger|exceeds?|exceeded"
+    r"|only the default|integer|numeric|float|valid number|out of)\b|[<>]=?"
+)
+"""Words about a value: another one may be taken, and which one is for the caller to say."""
+
+
+def is_of_a_value(text: str) -> bool:
+    """Does the text (lower case) say what a value should be?"""
+    return _OF_A_VALUE.search(text) is not None
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Those that are not about a value."""
+    return (one for one in re.split(r"(?<=[.;!\u3002\uff1b])\s*|\n", text) if not is_of_a_value(one))
+
+
+def parameters_refused(text: str, call: ModelCall | None) -> Iterator[str]:
+    """The parameters of the request of which the text (lower case) says that they are not taken."""
+    for sentence in _sentences(text):
+        for found in _REFUSED.finditer(sentence):
+            name = next(name for name in found.groups() if name)
+            if is_held(name, call):
+                yield name
+
+
+def parameters_named(text: str, call: ModelCall) -> tuple[str, ...]:
+    """The parameters of the request that the text (lower case) names, whatever it says of them but what their value should be."""
+    found = (name for sentence in _sentences(text) for name in re.findall(_NAME, sentence))
+    return tuple(name for name in dict.fromkeys(found) if is_held(name, call))
+
+
+def is_held(name: str, call: ModelCall | None) -> bool:
+    """Does the request hold the parameter?"""
+    if call is None:
+        return True
+    if name in ("stream", "stream_options"):
+        return call.streamed
+    if name == "web_search_options":
+        return call.request.allow_web_search
+    field = {"max_completion_tokens": "max_tokens", "reasoning_effort": "thinking"}.get(name, name)
+    return getattr(call.request, field, None) not in (None, False, []) or name in call.request.extra_body
+
+
+_AT_ONCE = re.compile(
+    r"\b(?:(?:can(?:not|['\u2019]?t)|may not|must not|not(?: be)?) both"
+    r"|(?:not|n['\u2019]t|cannot)[^.;\n]{0,40} (?:together|both|simultaneous|same time|at once|combined|alongside)"
+    r"|mutually exclusive|only (?:use |specify |set |one )|either|just one|one of)\b"
+)
+_BOTH = re.compile(
+    rf"(?P<one>{_NAME})[^.;\n]{{0,60}}? (?:and|or|nor|with|alongside|beside|when|while|if)(?: (?:the|using|setting))? "
+    rf"{_QUOTE}?(?P<other>{_NAME})"
+)
+_LESSER = {frozenset({"temperature", "top_p"}): TOP_P_BESIDE}
+"""Of two that are not taken together, the one that is left out, as `Capabilities.unsupported_parameters` calls that."""
+
+
+def parameters_beside(text: str, call: ModelCall | None) -> Iterator[str]:
+    """Of parameters that the text (lower case) says are not taken together, the one that can be done without, where the request
+    holds both."""
+    if not _AT_ONCE.search(text):
+        return
+    for found in _BOTH.finditer(text):
+        pair = frozenset(found.groups())
+        if pair in _LESSER and (call is None or all(getattr(call.request, name, None) is not None for name in pair)):
+            yield _LESSER[pair]
