@@ -135,6 +135,8 @@ class Capabilities(Value):
     json_object: bool | None = None
     schema_with_tools: bool | None = None
     parallel_tools: bool | None = None
+    tool_results: bool | None = None
+    """Results of native calls are taken back, as the wire has them; where not, `native_tools` is not asked for."""
     tool_choice_required: bool | None = None
     tool_choice_named: bool | None = None
     streaming: bool | None = None

@@ -7,14 +7,28 @@ seen more than once. Nothing else is shared: no prompt, no reply, no key.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from hashlib import sha256
 from typing import NamedTuple, Protocol, cast, runtime_checkable
 
 from llmcore.adapters.base import Capabilities
 from llmcore.types import ConfigError
 
-__all__ = ["DAY", "LEARNABLE", "PARAMETERS", "TRIAL", "Fact", "SharedFacts", "check_name", "fact_of", "is_learnable"]
+__all__ = [
+    "DAY",
+    "LEARNABLE",
+    "PARAMETERS",
+    "TRIAL",
+    "Fact",
+    "SharedFacts",
+    "check_name",
+    "doubt_of",
+    "fact_of",
+    "is_doubt",
+    "is_learnable",
+]
 
 DAY = 86_400.0
 TRIAL = 300.0
@@ -78,6 +92,25 @@ class SharedFacts(Protocol):
 def is_learnable(name: str) -> bool:
     """Is it a capability or a parameter that a fact may be about?"""
     return name in LEARNABLE or name in PARAMETERS
+
+
+_DOUBT = "?"
+_DIGITS = 12
+_VARYING = re.compile(r"\b\w*\d\w*\b|\W+")
+"""What differs from one refusal to the next: ids, counts, times."""
+
+
+def doubt_of(capability: str, words: str) -> str:
+    """The name of the fact that a capability was refused in these words where it is known to be there. The words are no part of
+    it, a digest of them is."""
+    said = " ".join(_VARYING.sub(" ", words.lower()).split())
+    return f"{capability}{_DOUBT}{sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]}"
+
+
+def is_doubt(name: str) -> bool:
+    """Is it the name of such a fact?"""
+    capability, mark, digits = name.partition(_DOUBT)
+    return bool(mark) and is_learnable(capability) and re.fullmatch(rf"[0-9a-f]{{{_DIGITS}}}", digits) is not None
 
 
 def check_name(name: str) -> None:

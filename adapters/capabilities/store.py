@@ -3,7 +3,9 @@
 Order of trust: told by the user > learnt (per endpoint, forgotten after 24 hours) > our provider table > LiteLLM's table >
 optimistic defaults (None = try it). Capabilities belong to the endpoint (base URL and model), not to the model: two servers of
 the same model differ. What one refusal taught a run is believed for some minutes, then tried again: the server may have quoted
-the user's words, or refused something else. What is refused again is proven, and believed until it is forgotten.
+the user's words, or refused something else. What is refused again is proven, and believed until it is forgotten. What an endpoint
+is known to do, by a table or since it was seen, is not taken from it by one refusal in words that nobody knows: that is a doubt,
+kept in mind until the same words come again, or until it does it.
 
 Reads are synchronous, of this process only, and cost a few dict look-ups. `refresh` and `publish` share what was learnt with
 other processes through a backend; runs call them by `keep_up` and `publish`. Nothing a backend does or fails to do ends a run:
@@ -17,13 +19,24 @@ import math
 import os
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from cachetools import TLRUCache, TTLCache
 
 from llmcore.adapters.base import Capabilities, Endpoint
-from llmcore.adapters.capabilities.facts import DAY, LEARNABLE, TRIAL, Fact, SharedFacts, check_name, fact_of, is_learnable
+from llmcore.adapters.capabilities.facts import (
+    DAY,
+    LEARNABLE,
+    TRIAL,
+    Fact,
+    SharedFacts,
+    check_name,
+    doubt_of,
+    fact_of,
+    is_doubt,
+    is_learnable,
+)
 from llmcore.adapters.capabilities.file_facts import FileFacts
 from llmcore.adapters.capabilities.known import known_capabilities
 from llmcore.adapters.capabilities.redis_facts import RedisFacts
@@ -118,6 +131,7 @@ class CapabilityStore:
         self._facts: TLRUCache[_Name, Fact] = TLRUCache(maxsize=maxsize, ttu=expiry, timer=clock)
         self._forgotten: TTLCache[str, float] = TTLCache(maxsize=maxsize, ttl=ttl, timer=clock)
         self._believed: dict[str, _Believed] = {}  # by endpoint key, of those that something was learnt of
+        self._doubted: set[str] = set()  # the endpoint keys of those that something was doubted of
         self._unshared: dict[_Name, Fact] = {}
         self._fresh_until: float | None = None  # by the monotonic clock, as `_left_alone_until`
         self._left_alone_until = 0.0
@@ -176,6 +190,32 @@ class CapabilityStore:
         if not is_known:
             self._learn(endpoint, capability, False, proven=False)
 
+    def doubt(self, endpoint: Endpoint, capability: str, words: str) -> bool:
+        """The endpoint refused, in these words, what it is known to do. Whether it did so before, and was not seen to do it
+        since: then it is to be believed. Raises `ConfigError` as the others do."""
+        check_name(capability)
+        key = (endpoint.key, doubt_of(capability, words))
+        with self._lock:
+            known = self._facts.get(key)
+        self._enter(key, Fact(False, self._clock(), proven=False))
+        return known is not None and not known.value
+
+    @property
+    def has_doubts(self) -> bool:
+        """Was anything doubted, at any endpoint?"""
+        return bool(self._doubted)
+
+    def clear(self, endpoint: Endpoint, capabilities: Collection[str]) -> None:
+        """The endpoint was seen to do these: what was doubted of them is no more."""
+        key = endpoint.key
+        if key not in self._doubted:
+            return
+        with self._lock:
+            held = {name: self._facts.get((key, name)) for name in self._names.get(key, ()) if is_doubt(name)}
+        for name, fact in held.items():
+            if fact is not None and not fact.value and name.partition("?")[0] in capabilities:
+                self._enter((key, name), Fact(True, self._clock(), proven=False))
+
     def learnt(self, endpoint: Endpoint) -> dict[str, bool]:
         """What was learnt of an endpoint and is believed at present, by capability or parameter."""
         if not self._names:
@@ -192,7 +232,11 @@ class CapabilityStore:
         found = {name: fact for name in names if (fact := self._facts.get((key, name))) is not None}
         if names and not found:
             del self._names[key]
-        believed = {name: fact for name, fact in found.items() if fact.proven or now < fact.learnt_at + self._trial}
+        believed = {
+            name: fact
+            for name, fact in found.items()
+            if (fact.proven or now < fact.learnt_at + self._trial) and not is_doubt(name)
+        }
         ends = [fact.learnt_at + (self._ttl if fact.proven else min(self._ttl, self._trial)) for fact in believed.values()]
         return _Believed(now, min(ends, default=math.inf), {name: fact.value for name, fact in believed.items()})
 
@@ -201,13 +245,16 @@ class CapabilityStore:
         with self._lock:
             self._forgotten[endpoint.key] = self._clock()
             self._believed.pop(endpoint.key, None)
+            self._doubted.discard(endpoint.key)
             for name in self._names.pop(endpoint.key, ()):
                 self._facts.pop((endpoint.key, name), None)
                 self._unshared.pop((endpoint.key, name), None)
 
     def _learn(self, endpoint: Endpoint, capability: str, value: bool, proven: bool) -> None:
         check_name(capability)
-        key, fact = (endpoint.key, capability), Fact(value, self._clock(), proven)
+        self._enter((endpoint.key, capability), Fact(value, self._clock(), proven))
+
+    def _enter(self, key: _Name, fact: Fact) -> None:
         with self._lock:
             self._keep(key, fact)
             if self._backend is not None:
@@ -219,6 +266,8 @@ class CapabilityStore:
             self._facts[key] = fact if known is None else self._with_earlier(known, fact)
             self._believed.pop(key[0], None)
             self._names[key[0]].add(key[1])
+            if is_doubt(key[1]):
+                self._doubted.add(key[0])
 
     def _with_earlier(self, known: Fact, fact: Fact) -> Fact:
         """The later fact, which the earlier one may prove; within the time of a trial runs that were under way say it again."""
@@ -276,7 +325,7 @@ class CapabilityStore:
     def _take(self, key: _Name, entry: object) -> None:
         """Take over what another process says, if it is a fact: a later version may know more, and its clock may be ahead."""
         fact = fact_of(entry)
-        if fact is None or not is_learnable(key[1]):
+        if fact is None or not (is_learnable(key[1]) or is_doubt(key[1])):
             return
         fact = fact._replace(learnt_at=min(fact.learnt_at, self._clock()))
         if fact.learnt_at > self._forgotten.get(key[0], float("-inf")):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from llmcore.adapters.litellm.denials_abroad import denied_abroad
 
-__all__ = ["CONDITION", "parts_refused", "refused_together", "search_refused"]
+__all__ = ["CONDITION", "parts_named", "parts_refused", "refused_together", "search_refused"]
 
 
 def _any(words: str) -> str:
@@ -55,10 +55,13 @@ _NOT = r"(?:not|\w{0,5}n['\u2019]t|never|cannot|no longer)(?: (?:yet|currently|b
 _TAKEN = _any(
     "supported enabled available allowed permitted implemented accepted recogni[sz]ed offered possible valid used active provided"
 )
-_TAKE = _any("use support accept allow take implement provide offer recogni[sz]e understand handle produce process generate")
+_TAKE = _any(
+    "use support accept allow take implement provide offer recogni[sz]e understand handle produce process generate define know"
+)
 _DENIED = (
-    rf"(?:{_NOT} (?:{_TAKEN})|{_any('unsupported unavailable disabled deactivated forbidden')}|(?:turned|switched) off"
-    r"|extra (?:inputs?|fields?|properties) (?:are |is )?(?:not permitted|not allowed|forbidden)|not ?implemented"
+    rf"(?:{_NOT} (?:{_TAKEN}|(?:rolled|switched|turned) (?:out|on))|(?:turned|switched) off|not ?implemented"
+    rf"|{_any('unsupported unavailable disabled deactivated forbidden')}"
+    r"|extra (?:inputs?|fields?|properties) (?:are |is )?(?:not permitted|not allowed|forbidden)"
     r"|(?:unexpected|unknown|unrecogni[sz]ed|unsupported) (?:keyword |request )?(?:argument|field|parameter|key|property|input)s?"
     r")\b"
 )
@@ -66,13 +69,14 @@ _DENYING = (
     rf"(?!unsupported json schema)(?:{_NOT} (?:{_TAKE})(?:ed|ing)?"
     r"|(?:cannot|can['\u2019]?t|(?:not |un)able to) (?:call|use)"
     r"|(?:unknown|unexpected|unrecogni[sz]ed) (?:request )?(?:parameter|argument|field|name|key|property|keyword|input)s?"
-    r"|unsupported|(?:no|without|lacks?) support for"
+    r"|unsupported|(?:no|without|lacks?) support for|(?:has|have|there (?:is|are)|knows?) no"
     r"|(?:none of|no) [^.;,\n]{0,60} (?:can|supports?|offers?|handles?|accepts?)(?: (?:support|handle|use|accept|take))?)\b"
 )
 _FILLERS = _any(
     "the an? any all this that your its? is are was were has have been be being set to as of for types? values? parameters? "
     "params? arguments? args? fields? keys? keywords? options? features? inputs? property properties modes? use usage support "
-    "requests? functionality capability capabilities named called supplied provided given current currently yet native openai "
+    "requests? functionality capability capabilities blocks? branch "
+    "named called supplied provided given current currently yet native openai "
     "true false required auto none function text json_schema json_object"
 )
 _ANY_PART = "|".join(part for _, part in _PARTS)
@@ -194,6 +198,15 @@ def refused_together(text: str) -> bool:
         _NEVER.search(part) and (_TOGETHER.search(part) or (_AND.search(part) and _AT_ONCE.search(part)))
         for part in re.split(r"[.;\n]", text)
     )
+
+
+_NAMED = tuple((parameter, re.compile(rf"(?:{part})\b")) for parameter, part in _PARTS)
+
+
+def parts_named(text: str) -> set[str]:
+    """The parameters that the text (lower case) names, whatever it says of them."""
+    named = {parameter for parameter, part in _NAMED if part.search(text)}
+    return named - {"tools"} if "parallel_tool_calls" in named else named
 
 
 _SENTENCES = tuple((parameter, _sentence(parameter, part)) for parameter, part in _PARTS)

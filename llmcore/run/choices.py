@@ -93,6 +93,19 @@ class RunModels:
         self._catalog.store.suppose(config.endpoint, capability)
         self._forget(config)
 
+    def doubt(self, config: ModelConfig, capability: str, words: str) -> bool:
+        """The endpoint refused what it is known to do; whether it did so before in the same words."""
+        return self._catalog.store.doubt(config.endpoint, capability, words)
+
+    @property
+    def has_doubts(self) -> bool:
+        """Was anything that is known of any endpoint doubted?"""
+        return self._catalog.store.has_doubts
+
+    def clear(self, config: ModelConfig, capabilities: Sequence[str]) -> None:
+        """The endpoint did these: nothing of them is doubted any more."""
+        self._catalog.store.clear(config.endpoint, capabilities)
+
     def check_price(self, config: ModelConfig) -> None:
         """Raises `ConfigError` for a model without a price under a cost budget, by whatever way it was chosen."""
         if self._priced_only and not self._catalog.is_priced(config):

@@ -2,8 +2,10 @@
 So what only the first one sent is what it does not take, whatever words it found for that. Of several refusals that is the least
 that explains them all.
 
-Nothing is learnt of what is known to work, nor from a refusal that speaks of a schema: another schema may do. So may another
-prompt where no prompt could be made of this one, unless the words name the part of it that the mode sends.
+What is known to work, by a table or since it was seen, is not lost by one such refusal: that is a doubt, which the same words
+confirm when they refuse it in another turn, unless it was answered meanwhile. Nothing is learnt from a refusal that speaks of a
+schema: another schema may do. So may another prompt where no prompt could be made of this one, unless the words name the part of
+it that the mode sends.
 """
 
 from __future__ import annotations
@@ -11,16 +13,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.error_facts import SERVERS_WORDS
+from llmcore.adapters.litellm.fields import in_our_names
+from llmcore.adapters.litellm.quotations import own_words
 from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, speaks_of_a_part
+from llmcore.adapters.litellm.refused_parts import parts_named
+from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.additions import NATIVE_SEARCH, additions
 from llmcore.adapters.request.choices import choice_capability
 from llmcore.adapters.request.output import output_plan, tools_of
 from llmcore.types import RemoteServerError, RequestRefused
 
-__all__ = ["Contrast"]
+__all__ = ["Contrast", "Doubt", "Proof", "explained", "rests_on"]
 
 _Place = tuple[str, str]
 """An alias, and the name of a deployment."""
@@ -34,11 +41,26 @@ _LEARNT_AS = {NATIVE_SEARCH: "web_search"}
 """The capability that an addition is, where it is no parameter that is left out by itself."""
 
 
+class Doubt(NamedTuple):
+    """What a refused request held of what is known to work, the most particular first, and the words that refused it."""
+
+    capabilities: Sequence[str]
+    words: str
+
+
+class Proof(NamedTuple):
+    """What a place is now known to lack, and what is doubted of it."""
+
+    lacks: list[str]
+    doubts: list[Doubt]
+
+
 class Contrast:
     """What was refused or ignored in this turn, until an answer in another mode proves it."""
 
     def __init__(self) -> None:
         self._refused: dict[_Place, list[Sequence[str]]] = {}
+        self._doubted: dict[_Place, list[Doubt]] = {}
         self._ignored: set[_Place] = set()
         self._fault: tuple[_Place, str, str] | None = None  # the last one: where, in which mode, in which words
 
@@ -48,14 +70,20 @@ class Contrast:
 
     def refused(self, place: _Place, call: ModelCall, can: Capabilities, error: BaseException) -> None:
         """A request failed; a refusal that was not understood is kept in mind."""
-        asked = _decisive(call, can)
-        decisive = [asked] if asked and getattr(can, asked, None) is None else []
-        if getattr(error, "unexplained", False) or self._is_the_same_fault(place, call, error):
-            self._refused.setdefault(place, []).append(decisive)
-        if not isinstance(error, RequestRefused) or error.status is None or _is_of_a_schema(error, call):
+        is_same = self._is_the_same_fault(place, call, error) or getattr(error, "unexplained", False)
+        is_refusal = isinstance(error, RequestRefused) and error.status is not None and not _is_of_a_schema(error, call)
+        if not (is_same or is_refusal):
             return
-        error.additions = additions(call, can)
-        self._refused.setdefault(place, []).append([*decisive, *error.additions])
+        words = _own_words(error, call)
+        asked = _suspects(call, can, words)
+        if _is_of_one(words, call):
+            asked = []
+        decisive = asked[:1] if _is_open(asked, can) else []
+        held: Sequence[str] = ()
+        if isinstance(error, RequestRefused):
+            held = error.additions = additions(call, can)
+        self._refused.setdefault(place, []).append([*decisive, *held])
+        self._doubted.setdefault(place, []).append(Doubt([name for name in asked if name not in decisive], words))
 
     def _is_the_same_fault(self, place: _Place, call: ModelCall, error: BaseException) -> bool:
         """Did the server fail (500) as it did before, in the same mode and the same words, which say more than that it failed? A
@@ -71,15 +99,40 @@ class Contrast:
         """Words came where a native call was required: a tool's, or that of the output tool."""
         self._ignored.add(place)
 
-    def proven(self, place: _Place, call: ModelCall, can: Capabilities, *, obeyed: bool) -> list[str]:
-        """The capabilities that the place is now known to lack, since `call` was answered. `obeyed`: by a call, or the typed
-        value."""
-        taken = {_decisive(call, can), *additions(call, can)}
+    def proven(self, place: _Place, call: ModelCall, can: Capabilities, *, obeyed: bool) -> Proof:
+        """What is now known, or doubted, of the place, since `call` was answered. `obeyed`: by a call, or the typed value."""
+        taken = {*rests_on(call, can), *additions(call, can)}
         found = _causes([name for name in names if name not in taken] for names in self._refused.pop(place, []))
         if place in self._ignored and obeyed and call.mode != "native_tools":
             self._ignored.discard(place)
             found.append("native_tools")
-        return list(dict.fromkeys(_LEARNT_AS.get(name, name) for name in found))
+        left = [([name for name in names if name not in taken], words) for names, words in self._doubted.pop(place, [])]
+        doubts = [Doubt(names, words) for names, words in left if names]
+        return Proof(list(dict.fromkeys(_LEARNT_AS.get(name, name) for name in found)), doubts)
+
+
+def _own_words(error: BaseException, call: ModelCall) -> str:
+    """The server's words in small letters, our names in them, without what they quote of the request."""
+    words = str(error).partition(SERVERS_WORDS)[2].lower()
+    return in_our_names(own_words(words, call, bool), provider_of(call.endpoint).wire)
+
+
+_OF_ONE = re.compile(
+    r"\b(?:tools?|functions?)(?:\[\d|\.\d)"
+    r"|\b(?:keywords?|propert(?:y|ies)|additionalproperties|anyof|oneof|allof|enum|unions?|nest(?:ed|ing)|recursi\w+|in grammar"
+    r"|duplicate\w*|unique|characters?|too (?:many|deep|large|complex|long)|must (?:match|not contain)|failed to parse)\b"
+    r"|\$(?:ref|defs)\b"
+    r"|\b(?:when|while|unless|together with|alongside|with (?:an? )?(?:images?|audio|files?|streaming|thinking))\b"
+)
+"""Words about what is wrong with one tool or one schema, or about a condition."""
+
+
+def _is_of_one(words: str, call: ModelCall) -> bool:
+    """Do the words speak of what one tool or schema of the request is like, name it, or make a condition? Other requests may be
+    taken."""
+    names = [re.escape(tool.name.lower()) for tool in call.tools]
+    named = rf"['\"`](?:{'|'.join(names)})['\"`]|\b(?:tool|function) (?:{'|'.join(names)})\b" if names else ""
+    return _OF_ONE.search(words) is not None or (bool(named) and re.search(named, words) is not None)
 
 
 def _is_of_a_schema(error: RequestRefused, call: ModelCall) -> bool:
@@ -109,18 +162,46 @@ def _causes(refused: Iterable[Sequence[str]]) -> list[str]:
     return found
 
 
-def _decisive(call: ModelCall, can: Capabilities) -> str | None:
-    """The capability that a request rests on: the choice that it holds of its tools, the caller's or ours (that of the output
-    tool), else what its mode sends; None for plain text."""
+def explained(doubts: Sequence[Doubt]) -> list[str]:
+    """The fewest capabilities by which all doubts are explained."""
+    return _causes(doubt.capabilities for doubt in doubts)
+
+
+def rests_on(call: ModelCall, can: Capabilities) -> list[str]:
+    """The capabilities that a request rests on, the most particular first: the choice that it holds of its tools, the caller's or
+    ours (that of the output tool), before the tools themselves; nothing for plain text."""
     plan = output_plan(call, can)
     if call.mode in ("json_schema", "json_object"):
-        return call.mode
+        return [call.mode]
     if call.mode != "native_tools" or not tools_of(call, plan):
-        return "json_schema" if plan == "format" else None
-    if plan == "format":
-        return "schema_with_tools"
-    if call.request.parallel_tool_calls is not None and can.parallel_tools is None:
-        return "parallel_tools"
-    choice = choice_capability(call, can)
-    is_open = choice is not None and getattr(can, choice, None) is None  # one that is known to be taken explains nothing
-    return choice if is_open else "native_tools"
+        return ["json_schema"] if plan == "format" else []
+    named = call.request.parallel_tool_calls is not None and can.parallel_tools is not False
+    found = ["schema_with_tools", "json_schema"] if plan == "format" else []
+    found += ["parallel_tools"] if named else []
+    found += [choice] if (choice := choice_capability(call, can)) else []
+    found += ["tool_results"] if any(message.tool_results for message in call.request.messages) else []
+    return [*found, "native_tools"]
+
+
+_BY_PART = {
+    "tools": ("native_tools", "tool_results"),
+    "tool_choice": ("tool_choice_required", "tool_choice_named", "tool_choice"),
+    "parallel_tool_calls": ("parallel_tools",),
+    "response_format": ("schema_with_tools", "json_schema", "json_object"),
+}
+
+
+def _suspects(call: ModelCall, can: Capabilities, words: str) -> list[str]:
+    """What a refusal may be of: what the request rests on; where the words name a part of it, that alone."""
+    asked = rests_on(call, can)
+    named = {name for part in parts_named(words) for name in _BY_PART.get(part, ())}
+    return [name for name in asked if name in named] or asked
+
+
+def _is_open(asked: Sequence[str], can: Capabilities) -> bool:
+    """Is the first suspect to be believed at once: nobody knows of it, or it is a choice of tools of which nobody knows whether
+    they are taken?"""
+    if not asked:
+        return False
+    first, of_tools = asked[0], asked[-1] == "native_tools" and can.native_tools is None
+    return first != "tool_results" and (getattr(can, first, None) is None or of_tools)

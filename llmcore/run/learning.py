@@ -5,11 +5,13 @@ A server that refuses a capability in words that we know teaches it in layer 4; 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.fallback import Plan
 from llmcore.models import ModelConfig
 from llmcore.run.choices import RunModels, ignores_tools, is_prose
-from llmcore.run.contrast import Contrast
+from llmcore.run.contrast import Contrast, Doubt, explained, rests_on
 from llmcore.run.state import RunState
 from llmcore.run.verdict import no_call, no_json
 from llmcore.types import Envelope, LLMCoreError, Request
@@ -76,10 +78,13 @@ class Learning:
     def answered(self, config: ModelConfig, plan: Plan, call: ModelCall, *, obeyed: bool) -> None:
         """An answer was accepted where another mode had been refused or ignored: that is what the endpoint does not take.
         `obeyed`: it made a call, or gave the typed value."""
+        if self._models.has_doubts:
+            self._models.clear(config, rests_on(call, call.capabilities or self._models.can(config)))
         if not self._contrast:
             return
         can = call.capabilities or self._models.can(config)
-        found = self._contrast.proven((plan.model, plan.deployment), call, can, obeyed=obeyed)
+        found, doubts = self._contrast.proven((plan.model, plan.deployment), call, can, obeyed=obeyed)
+        found += self._confirmed(config, doubts, found)
         for capability in found:
             self._models.learn(config, capability, works=False)
         if call.mode == "text" and not _JSON_MODES.isdisjoint(found):
@@ -87,3 +92,9 @@ class Learning:
             for mode in _JSON_MODES.intersection(passed_over) - set(found):
                 if getattr(can, mode) is None:
                     self._models.suppose(config, mode)
+
+    def _confirmed(self, config: ModelConfig, doubts: Sequence[Doubt], found: Sequence[str]) -> list[str]:
+        """What is to be believed now, since the same words refused it before; nothing where what was `found` explains it."""
+        held = dict.fromkeys((name, doubt.words) for doubt in doubts for name in doubt.capabilities)
+        again = {name for name, words in held if self._models.doubt(config, name, words)}
+        return [] if found else [name for name in explained(doubts) if name in again]

@@ -15,10 +15,10 @@ from llmcore.types.copies import made, updated
 
 __all__ = ["DialectWriter", "build_call", "taught_dialect", "usable_modes", "writer_for"]
 
-_CAPABILITY_OF: dict[OutputMode, str] = {
-    "native_tools": "native_tools",
-    "json_schema": "json_schema",
-    "json_object": "json_object",
+_NEEDS: dict[OutputMode, tuple[str, ...]] = {
+    "native_tools": ("native_tools", "tool_results"),
+    "json_schema": ("json_schema",),
+    "json_object": ("json_object",),
 }
 
 
@@ -30,7 +30,7 @@ def usable_modes(config: ModelConfig, can: Capabilities) -> tuple[OutputMode, ..
     does. An order that the registry itself gives is the user's word, and stays.
     """
     modes: list[OutputMode] = [
-        mode for mode in config.modes if mode not in _CAPABILITY_OF or getattr(can, _CAPABILITY_OF[mode]) is not False
+        mode for mode in config.modes if all(getattr(can, needed) is not False for needed in _NEEDS.get(mode, ()))
     ]
     if can.emits_text_calls and "text" in modes and not config.orders_modes:
         modes = ["text", *(mode for mode in modes if mode != "text")]
