@@ -18,8 +18,20 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from llmcore.adapters.capabilities.facts import PARAMETERS
 from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubber
-from llmcore.types import Attempt, AttemptReason, Budget, InternalError, LimitExceeded, LLMCoreError, OutputMode, Timeout, Usage
+from llmcore.types import (
+    Attempt,
+    AttemptReason,
+    Budget,
+    CapabilityRefused,
+    InternalError,
+    LimitExceeded,
+    LLMCoreError,
+    OutputMode,
+    Timeout,
+    Usage,
+)
 from llmcore.types.copies import assign, made
 from llmcore.types.others_words import MAX_MESSAGE, bounded
 from llmcore.types.usage import NO_USAGE
@@ -77,10 +89,11 @@ class Ledger:
 
     def attempts_left(self, model: str, deployment: str | None = None) -> int:
         """How many of them are left in this turn, at this deployment. Re-asks are counted apart, and so is the first
-        attempt at each further deployment."""
-        places = [one.deployment for one in self.of_turn if one.model == model and one.reason != "reask"]
-        further = len({*places, *([] if deployment is None else [deployment])}) - 1
-        return max(0, self.attempts_allowed(model) + max(0, further) - len(places) - self._unsent[model])
+        attempt at each further deployment, and one that was refused for a parameter which the next goes without."""
+        tried = [one for one in self.of_turn if one.model == model and one.reason != "reask"]
+        further = len({*(one.deployment for one in tried), *([] if deployment is None else [deployment])}) - 1
+        spared = len({name for one in tried if (name := _left_out(one.failure))})
+        return max(0, self.attempts_allowed(model) + max(0, further) + spared - len(tried) - self._unsent[model])
 
     def reasks_left(self, model: str) -> int:
         """How many self-corrections this turn may still ask of this model."""
@@ -253,6 +266,15 @@ class Ledger:
         while above is not None:
             yield above
             above = above._parent
+
+
+_LEFT_OUT = PARAMETERS | {"parallel_tools", "tool_choice_required", "tool_choice_named", "reasoning", "streaming", "web_search"}
+"""What is refused by its name, and left out of the next request in the same mode. Each is spared once, so there is an end."""
+
+
+def _left_out(failure: BaseException | None) -> str | None:
+    """The parameter that a refusal names; None for any other failure."""
+    return failure.capability if isinstance(failure, CapabilityRefused) and failure.capability in _LEFT_OUT else None
 
 
 def _least(one: T | None, other: T | None) -> T | None:

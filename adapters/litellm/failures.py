@@ -7,6 +7,7 @@ what may be done about it. Linear in the message.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -197,6 +198,13 @@ _LITELLMS_OWN = (
     "tool call arguments",
 )
 
+_DOES_NOT_FIT = re.compile(
+    r"\b(?:input|prompt|request|messages?|conversation|history|tokens)\b[^.;\n]{0,80}"
+    r"\b(?:exceed(?:s|ed)?|longer than|larger than|(?:does|do) not fit|doesn't fit|too long for|beyond)\b[^.;\n]{0,40}"
+    r"\b(?:context|window|prompt length|input length|sequence length)\b"
+)
+"""A plain sentence by which what was sent is larger than the model's window."""
+
 ROWS: tuple[Row, ...] = (
     _row(_no_image, kinds=("ImageFetchError",)),
     _row(_no_credentials, also=lambda facts: facts.unsigned),
@@ -234,8 +242,15 @@ ROWS: tuple[Row, ...] = (
             "longer than the model's context length",
             "input tokens exceed",
             "maximum input length is",
+            "maximum prompt length is",  # xAI
+            "reduce the length of the messages",  # Groq
+            "exceeds the context length",  # Ollama
+            "when context the overflows",  # LM Studio
+            "when the context overflows",
+            "max_new_tokens` must be <=",  # Together
         ),
     ),
+    _row(_overflow, status=(400, 422, 500), also=lambda facts: _DOES_NOT_FIT.search(facts.text) is not None),
     _row(_authentication, status=(401,)),
     _row(_authentication, kinds=("AuthenticationError",)),
     _row(
@@ -298,7 +313,8 @@ ROWS: tuple[Row, ...] = (
 
 def _tells(words: str, call: ModelCall | None) -> bool:
     """Would these words of an error (lower case) decide what it means?"""
-    return refused_capability(words, "", call) is not None or any(part in words for row in ROWS for part in row.text)
+    told = any(part in words for row in ROWS for part in row.text) or _DOES_NOT_FIT.search(words) is not None
+    return told or refused_capability(words, "", call) is not None
 
 
 def classify(error: BaseException, call: ModelCall | None = None, scrubber: Scrubber | None = None) -> LLMCoreError:

@@ -74,9 +74,9 @@ class Budget(Value):
 
         models x (attempts + reasks)
 
-    requests (and one more for each further deployment of a model), where models are the first one and those it may
-    escalate to, and a run as many as that for each of its
-    `max_tool_turns + 1` turns. `requests` bounds the whole run, whatever makes them: 3 models and the defaults are at
+    requests (and one more for each further deployment of a model, and for each parameter of the request that a server
+    refuses by its name), where models are the first one and those it may escalate to, and a run as many as that for each
+    of its `max_tool_turns + 1` turns. `requests` bounds the whole run, whatever makes them: 3 models and the defaults are at
     most 18 a turn, 198 in 11 turns, and 20 with `Budget(requests=20)`.
 
     `tokens` and `cost` (US dollars) bound the whole run as well; where a reply tells no believable usage, it is

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from llmcore.fallback import Ledger
-from llmcore.types import AttemptReason, Budget, ConfigError, InternalError, LimitExceeded, ModelError, Usage
+from llmcore.types import AttemptReason, Budget, CapabilityRefused, ConfigError, InternalError, LimitExceeded, ModelError, Usage
 
 
 class Clock:
@@ -133,6 +133,21 @@ def test_an_attempt_without_a_request_counts_in_its_turn_and_its_wait_is_nobodys
     assert ledger.start("m", "text", "first").waited == 0
     ledger.start_turn()
     assert ledger.attempts_left("m") == 2
+
+
+def test_a_parameter_that_is_refused_takes_no_attempt_of_the_modes_once() -> None:
+    def refused(capability: str) -> CapabilityRefused:
+        return CapabilityRefused("no", capability=capability)
+
+    ledger = Ledger(Budget(attempts=2))
+    ledger.start_turn()
+    ledger.finish(ledger.start("m", "native_tools", "first"), failure=refused("temperature"))
+    ledger.finish(ledger.start("m", "native_tools", "mode", "x"), failure=refused("stop"))
+    assert (ledger.attempts_left("m"), ledger.attempts_left("l")) == (2, 2)
+    ledger.finish(ledger.start("m", "native_tools", "mode", "x"), failure=refused("stop"))  # it was not left out
+    assert ledger.attempts_left("m") == 1
+    ledger.finish(ledger.start("m", "native_tools", "mode", "x"), failure=refused("native_tools"))
+    assert ledger.attempts_left("m") == 0
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
-from llmcore.types import FallbackExhausted
+from llmcore.types import Budget, FallbackExhausted
 from tests.orchestrator.support import FAST, get_weather
 from tests.support.wire_server import Failure, Seen, WireServer
 
@@ -60,6 +60,24 @@ async def test_of_two_that_are_not_taken_together_one_is_left_out_and_that_is_le
     assert [attempt.mode for attempt in result.attempts] == ["native_tools"] * 2
     assert [attempt.dropped for attempt in (*result.attempts[1:], *again.attempts)] == [["top_p"], ["top_p"]]
     assert (alone.attempts[0].dropped, server.requests[-1].body["top_p"]) == ([], 0.96)
+
+
+async def test_parameters_that_are_refused_one_by_one_leave_the_modes_their_attempts() -> None:
+    given: dict[str, Any] = {"temperature": 0.2, "top_p": 0.5, "parallel_tool_calls": False, "stop": ["END"]}
+
+    def script(seen: Seen) -> Any:
+        held = next((name for name in given if name in seen.body), "tools" if "tools" in seen.body else None)
+        words = f"Unsupported parameter: '{held}' is not supported with this model."
+        return Failure(400, {"error": {"message": words, "param": held}}) if held else '{"toolCalls": [], "content": "Good day."}'
+
+    with WireServer(script) as server:
+        async with orchestrator(server, "openai_compatible", "local") as made:
+            first = await made.run("Hello", **given)
+            second = await made.run("Hello", **given)
+            bounded = made.run("Hello", **{**given, "budget": Budget(requests=1)})
+            assert len((await bounded).attempts) == 1
+    assert [len(first.attempts), len(second.attempts)] == [6, 1]
+    assert (first.content, sorted(second.attempts[0].dropped)) == ("Good day.", ["stop", "temperature", "top_p"])
 
 
 async def test_a_field_of_the_wire_that_is_named_in_a_refusal_is_left_out() -> None:

@@ -89,6 +89,22 @@ def test_words_of_the_user_decide_nothing_else_either() -> None:
     assert isinstance(meaning("You have insufficient credits.", call_of(ENDPOINT, "What are credits?")), QuotaExceeded)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "This model's maximum prompt length is 4096 but the request contains 5000 tokens.",
+        "the input length exceeds the context length",
+        "Please reduce the length of the messages or completion.",
+        "`inputs` tokens + `max_new_tokens` must be <= 4097. Given: 5000 `inputs` tokens",
+        "Your conversation is longer than the context window of this model",
+        "These messages do not fit into the window",
+    ],
+)
+def test_what_does_not_fit_is_an_overflow_in_whatever_words(words: str) -> None:
+    assert isinstance(meaning(words, call_of(ENDPOINT)), ContextOverflow)
+    assert not isinstance(meaning(f"bad words: {words}", call_of(ENDPOINT, words)), ContextOverflow)
+
+
 def test_a_named_parameter_in_a_quotation_teaches_nothing() -> None:
     words = "It said: Unsupported parameter 'stream'."
     assert isinstance(meaning(f"cannot parse {words!r}", call_of(ENDPOINT, words)), RequestRefused)
