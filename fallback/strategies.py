@@ -134,6 +134,10 @@ _OWN_CAPABILITY: dict[OutputMode, str] = {
 }
 
 
+_SAID_OTHERWISE = {"web_search": frozenset({"web_search_options"})}
+"""What is left out of this run where a capability is refused, also one that the user said is there."""
+
+
 @dataclass(frozen=True, slots=True)
 class OtherMode:
     """The next output mode in the model's order of preference that was not tried.
@@ -143,7 +147,8 @@ class OtherMode:
     again and again in one mode, when it is not retried any more. The last attempt that a refused model has left
     is made in its last mode, which most servers take: text.
 
-    Where nobody knows what was refused, that mode is asked once more without what we added to the request (`additions`), one
+    Where nobody knows what was refused, and the words name a parameter of the request, the same mode is asked without it at once;
+    where they name none, the last mode is asked once more without what we added to the request (`additions`), one
     after the other, or all at once where no more than one attempt is left: the server may have no system role.
     """
 
@@ -160,9 +165,11 @@ class OtherMode:
     def _next(self, context: FallbackContext) -> tuple[OutputMode, frozenset[str]] | None:
         now, failure = context.plan, context.failure
         if self._same_mode_may_do(context):
-            return now.mode, now.without
+            return now.mode, now.without | _SAID_OTHERWISE.get(getattr(failure, "capability", ""), frozenset())
         unexplained = isinstance(failure, RequestRefused)
         ours = failure.additions if isinstance(failure, RequestRefused) else ()
+        if isinstance(failure, RequestRefused) and (named := [name for name in failure.named if name not in now.without]):
+            return now.mode, now.without.union(named[:1])
         attempts = context.ledger.attempts_left(now.model)
         usable, left = self._modes(context)
         if left and not (ours and now.mode == usable[-1]):

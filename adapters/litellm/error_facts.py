@@ -22,6 +22,7 @@ from llmcore.adapters.litellm.refusals import (
     names_the_key,
     names_the_model,
     refused_capability,
+    searches_natively,
     speaks_of_a_part,
 )
 from llmcore.adapters.litellm.waits import retry_after, wait_in_words
@@ -140,6 +141,8 @@ class Facts:
     """The server's words speak of what another output mode does without: tools, a response format."""
     holds_part: bool = False
     """The request holds such a part."""
+    searches: bool = False
+    """The provider is to search the web, by a path or a parameter that may not be there."""
     names_model: bool = False
     """The server's words say that the model is not there, or not for this key."""
     names_key: bool = False
@@ -314,6 +317,7 @@ def facts_of(
         timeout=not (beneath.isdisjoint(_TIMEOUTS) or answered),
         speaks_of_part=speaks_of_a_part(part, call),
         holds_part=holds_a_part(call),
+        searches=searches_natively(call),
         names_model=names_the_model(named, call),
         names_key=names_the_key(named),
         may_pass=may_pass(status, said, told_wait),

@@ -273,9 +273,11 @@ ROWS: tuple[Row, ...] = (
     _row(_no_model, codes=("model_not_found", "model_decommissioned", "invalid_model")),
     _row(_refused, status=(403, 404), also=lambda facts: facts.speaks_of_part),
     _row(_refused, status=(404,), text=NO_SUCH_ENDPOINT),
+    _row(_refused, status=(404,), text=NO_SUCH_PATH, also=lambda facts: facts.searches),  # the path may be that of the search
     _row(_no_path, status=(404,), text=NO_SUCH_PATH),
     _row(_no_model, status=(403, 404, 410), also=lambda facts: facts.names_model),
     _row(_authentication, status=(403,), also=lambda facts: facts.names_key),
+    _row(_refused, status=(403, 404), also=lambda facts: facts.searches),
     _row(_forbidden, status=(403,)),
     _row(_not_found, status=(404,)),
     _row(_no_model, kinds=("NotFoundError",)),

@@ -17,6 +17,7 @@ from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.refused_parameters import is_held, is_of_a_value, parameters_beside, parameters_refused
 from llmcore.adapters.litellm.refused_parts import CONDITION, parts_refused, refused_together, search_refused
 from llmcore.adapters.providers import provider_of
+from llmcore.adapters.request.additions import NATIVE_SEARCH
 from llmcore.adapters.request.choices import choice_capability
 from llmcore.adapters.request.output import output_plan
 from llmcore.adapters.request.parameters import DEFAULT_MAX_TOKENS
@@ -36,6 +37,7 @@ __all__ = [
     "names_the_model",
     "refused_capability",
     "refuses_as_it_is",
+    "searches_natively",
     "speaks_of_a_part",
 ]
 
@@ -302,6 +304,13 @@ def speaks_of_a_part(text: str, call: ModelCall | None) -> bool:
 def holds_a_part(call: ModelCall | None) -> bool:
     """Does the request hold such a part?"""
     return call is not None and any(_asks_for(capability, call) for _, capability in _PARTS)
+
+
+def searches_natively(call: ModelCall | None) -> bool:
+    """Does the request ask the provider to search the web?"""
+    if call is None or not call.request.allow_web_search or call.capabilities is None:
+        return False
+    return call.capabilities.web_search is True and NATIVE_SEARCH not in call.capabilities.unsupported_parameters
 
 
 _GONE = (

@@ -21,6 +21,7 @@ from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.quotations import own_words
 from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, speaks_of_a_part
 from llmcore.adapters.litellm.refused_parts import parts_named
+from llmcore.adapters.litellm.suspects import named_in, parameters_sent
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.additions import NATIVE_SEARCH, additions
 from llmcore.adapters.request.choices import choice_capability
@@ -37,7 +38,7 @@ _SAYS_NOTHING = re.compile(
     r"(?:\W|\d|an?\b|the|and|error|exception|fault|internal|no|occurred|server|something|unexpected|went|words|wrong)*"
 )
 """Words of which a server's "Internal Server Error" is made."""
-_LEARNT_AS = {NATIVE_SEARCH: "web_search"}
+_LEARNT_AS = {NATIVE_SEARCH: "web_search", "parallel_tool_calls": "parallel_tools"}
 """The capability that an addition is, where it is no parameter that is left out by itself."""
 
 
@@ -81,7 +82,9 @@ class Contrast:
         decisive = asked[:1] if _is_open(asked, can) else []
         held: Sequence[str] = ()
         if isinstance(error, RequestRefused):
-            held = error.additions = additions(call, can)
+            error.named = named_in(words, call, can)
+            ours = [name for name in additions(call, can) if name not in error.named]
+            held = error.additions = (*error.named, *ours)
         self._refused.setdefault(place, []).append([*decisive, *held])
         self._doubted.setdefault(place, []).append(Doubt([name for name in asked if name not in decisive], words))
 
@@ -101,7 +104,7 @@ class Contrast:
 
     def proven(self, place: _Place, call: ModelCall, can: Capabilities, *, obeyed: bool) -> Proof:
         """What is now known, or doubted, of the place, since `call` was answered. `obeyed`: by a call, or the typed value."""
-        taken = {*rests_on(call, can), *additions(call, can)}
+        taken = {*rests_on(call, can), *additions(call, can), *parameters_sent(call, can)}
         found = _causes([name for name in names if name not in taken] for names in self._refused.pop(place, []))
         if place in self._ignored and obeyed and call.mode != "native_tools":
             self._ignored.discard(place)

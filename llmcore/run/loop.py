@@ -87,6 +87,7 @@ class Run:
         """Are the run's steps told among its events?"""
         self._mode: OutputMode | None = None
         self._place = ""
+        self._without: frozenset[str] = frozenset()
         self._shown: PartialOutput | None = None
         self._attempts_fixed = "attempts" in settings.budget.model_fields_set
         self._tools = machinery.tool_config.overlaid(self._model.tools).overlaid(settings.tool_overrides)
@@ -249,7 +250,7 @@ class Run:
             await store.tell(self._seconds_left())
             # Later turns stay with what worked.
             self._model, self._mode = self._machinery.catalog.registry.get(context.plan.model), context.plan.mode
-            self._place = context.plan.deployment
+            self._place, self._without = context.plan.deployment, context.plan.without
             accepted = attempt.accepted
             assert accepted is not None  # the manager returns only after a success
             calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final)
@@ -348,7 +349,8 @@ class Run:
             place = best_place(models, model)
         mode = self._first_mode(models.modes(model, place), mode_matters)
         if model == wanted:
-            return Plan(model, mode, deployment=place)
+            without = self._without if place == self._place else frozenset[str]()
+            return Plan(model, mode, deployment=place, without=without)
         detail = f"{wanted} failed before and is left aside for {resting(models, wanted):.1f} s more"
         _log.info("%s; %s is asked", detail, model)
         return Plan(model, mode, "model", detail, deployment=place)

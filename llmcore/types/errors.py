@@ -286,9 +286,11 @@ class RequestRefused(ProviderError):
     """The server refused the request (400, 422, ...) and did not say of what in it, in words that we know: another output
     mode may do, or another model. The same request is not sent again; where another mode is answered, that proves what was
     refused, and it is learnt. `additions`: what of the request was ours, and can be said otherwise (`stream_options`,
-    `system_message`); set within a run."""
+    `system_message`); `named`: those of them, and parameters of the request, that the server's words name, which are left out
+    first. Both are set within a run."""
 
     additions: Sequence[str] = ()
+    named: Sequence[str] = ()
 
 
 class Timeout(ProviderError):

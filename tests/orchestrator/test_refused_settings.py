@@ -80,6 +80,27 @@ async def test_parameters_that_are_refused_one_by_one_leave_the_modes_their_atte
     assert (first.content, sorted(second.attempts[0].dropped)) == ("Good day.", ["stop", "temperature", "top_p"])
 
 
+@pytest.mark.parametrize("words", ["Nichts mit temperature hier.", "temperature? we left that behind in the second version"])
+async def test_a_parameter_that_unknown_words_name_is_left_out_first(words: str) -> None:
+    with WireServer(refusing(lambda seen: "temperature" in seen.body, words)) as server:
+        async with orchestrator(server, "openai_compatible", "local", system="Be brief.") as made:
+            first, second = [await made.run("Hello", temperature=0.3) for _ in range(2)]
+    assert [(attempt.mode, attempt.dropped) for attempt in first.attempts] == [
+        ("native_tools", []),
+        ("native_tools", ["temperature"]),
+    ]
+    assert [attempt.dropped for attempt in second.attempts] == [["temperature"]]
+
+
+async def test_a_value_that_is_refused_is_the_callers_and_stays() -> None:
+    script = refusing(lambda seen: "temperature" in seen.body, "temperature: must be between 0 and 1")
+    with WireServer(script) as server:
+        async with orchestrator(server, "openai_compatible", "local") as made:
+            with pytest.raises(FallbackExhausted):
+                await made.run("Hello", temperature=1.3)
+    assert all("temperature" in seen.body for seen in server.requests)
+
+
 async def test_a_field_of_the_wire_that_is_named_in_a_refusal_is_left_out() -> None:
     words = "systemInstruction: Extra inputs are not permitted"
     with WireServer(

@@ -3,6 +3,7 @@ learnt. Over real sockets."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.types import Finished
 from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_over_sockets import MODELS
-from tests.support.wire_server import Failure, Seen, WireServer
+from tests.support.wire_server import Failure, Seen, Turn, WireServer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -87,3 +88,23 @@ async def test_so_it_is_on_every_wire(provider: str) -> None:
         first, second = await _streamed(server, provider, [])
     assert (first.content, second.content) == ("Good day.", "Good day.")
     assert [seen.streaming for seen in server.requests] == [True, False, False]
+
+
+@pytest.mark.parametrize("words", ["Ströme (stream=true) gibt es hier nicht.", "No."])
+async def test_an_answer_that_was_not_streamed_keeps_the_next_turn_from_it(words: str) -> None:
+    def script(seen: Seen) -> Any:
+        if seen.streaming:
+            return Failure(405, {"errors": [words]})
+        return (
+            "It is sunny."
+            if "sunny for" in json.dumps(seen.body["messages"])
+            else Turn(calls=[("get_weather", {"city": "Paris"})])
+        )
+
+    with WireServer(script) as server:
+        first, second = await _streamed(server, "openai_compatible", [get_weather])
+    requests = server.requests[: len(first.attempts)]
+    assert [seen.streaming for seen in requests] == sorted((seen.streaming for seen in requests), reverse=True)
+    assert first.content == second.content == "It is sunny."
+    if "stream" in words:  # the words name what they refuse
+        assert [len(result.attempts) for result in (first, second)] == [3, 2]

@@ -156,6 +156,31 @@ async def test_where_the_provider_refuses_to_search_our_tool_does_it(words: str)
     assert {attempt.failure for attempt in second.attempts} == {None}
 
 
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (404, {"detail": "Not Found"}),
+        (404, {"error": {"message": "404 page not found"}}),
+        (403, {"error": {"message": "Live search is not part of your plan"}}),
+        (400, {"error": {"message": REFUSED[0]}}),
+    ],
+)
+async def test_so_it_does_where_the_user_said_that_there_is_one(status: int, body: Any) -> None:
+    def script(seen: Seen) -> Step:
+        written = json.dumps(seen.body)
+        if "web_search_20" in written:
+            return Failure(status, body)
+        return "High at noon." if "Page 1" in written else Turn(calls=[("web_search", {"query": "tides"})])
+
+    with WireServer(script) as server:
+        at = {"provider": "anthropic", "model": "claude-sonnet-4-5", "base_url": server.base_url("anthropic"), "api_key": "none"}
+        models = {"models": {"m": {**at, "supports_web_search": True}}}
+        async with Orchestrator(models, web_search=find) as orchestrator:
+            result = await orchestrator.run("When?", allow_web_search=True)
+    assert [attempt.failure is None for attempt in result.attempts] == [False, True, True]  # the next turn does without, too
+    assert result.content == "High at noon."
+
+
 async def test_without_a_tool_of_ours_the_search_is_left_out_and_told() -> None:
     def script(seen: Seen) -> Step:
         return Failure(400, {"error": {"message": REFUSED[0]}}) if "web_search_20" in json.dumps(seen.body) else "No idea."
