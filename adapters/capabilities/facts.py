@@ -37,6 +37,7 @@ LEARNABLE = frozenset(name for name, field in Capabilities.model_fields.items() 
 """The yes/no capabilities."""
 PARAMETERS = frozenset(
     {
+        "cache_control",
         "frequency_penalty",
         "logit_bias",
         "logprobs",
@@ -48,6 +49,7 @@ PARAMETERS = frozenset(
         "seed",
         "stop",
         "stream_options",
+        "strict",
         "system_message",
         "system_place",
         "temperature",

@@ -33,6 +33,7 @@ _OURS: dict[str, tuple[str, ...]] = {
     "max_tokens": ("maxtokens", "maxoutputtokens", "max_output_tokens", "max_tokens_to_sample", "num_predict"),
     "stop": ("stop_sequences", "stopsequences"),
     "top_p": ("topp",),
+    "cache_control": ("cachecontrol", "cachepoint", "cache_point", "cachedcontent", "prompt_cache"),
     "stream_options": ("stream_options.include_usage", "streamoptions"),
     "web_search_options": ("websearchoptions",),
 }
@@ -48,7 +49,7 @@ _AROUND = (
 )
 """What such a field stands in, where the name is told with it."""
 _COMMON = {
-    **{name: name for name in ("stop", "stream", "thinking")},
+    **{name: name for name in ("stop", "stream", "thinking", "strict")},
     **{"system": "system_message", "format": "response_format", "think": "thinking", "reasoning": "thinking"},
 }
 """Fields whose names are words."""
@@ -58,6 +59,8 @@ _QUOTE = f"[{''.join(_QUOTES)}]"
 _KIND = r"(?:field|parameter|argument|key|property|option|attribute|setting|keyword|member)s?"
 _WORD = "|".join(sorted(_COMMON, key=len, reverse=True))
 _WHOLE = r"(?![\w\[-]|\.\w)"
+_OF_EACH_TOOL = re.compile(r"['\"`]?\btools?(?:\[\d{1,4}\]|\.\d{1,4})\.(?:function\.|custom\.)?strict\b['\"`]?")
+_IN_BRACKETS = re.compile(rf"\b({_KIND}) \[([a-z_]\w{{0,64}})\]")
 _AS_A_FIELD = re.compile(
     rf"(?P<quoted>{_QUOTE})(?P<a>{_WORD})(?={_QUOTE})"
     rf"|(?P<before>(?:^|[;\n.])\s*)(?P<b>{_WORD}){_WHOLE}(?=:|\s(?:is|are) (?:not|un|never|no longer|dis))"
@@ -81,6 +84,7 @@ def in_our_names(text: str, wire: str | None) -> str:
         name = _COMMON[word]
         return f"{found['quoted']}{name}" if found["quoted"] else f"{before}'{name}'"
 
+    text = _IN_BRACKETS.sub(r"\1 '\2'", _OF_EACH_TOOL.sub("'strict'", text.replace("(s)", "s")))
     return _AS_A_FIELD.sub(quoted, _NAME.sub(renamed, text))
 
 

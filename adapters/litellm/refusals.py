@@ -69,7 +69,6 @@ PHRASES: tuple[tuple[str, str], ...] = (
     ("tool_choice forces tool use", "tool_choice_required"),  # Claude, with thinking
     ("does not support this tool_choice", "tool_choice_required"),  # DeepSeek reasoner
     ("tool_choice 'required' is incompatible", "tool_choice_required"),  # Moonshot, with thinking
-    ("this response_format type is unavailable", "json_schema"),  # DeepSeek
     ("response_format` does not support `json_schema", "json_schema"),  # Groq
     ("does not support response format `json_schema`", "json_schema"),  # Groq
     ("'response_format' of type 'json_schema' is not supported", "json_schema"),  # OpenAI
@@ -120,6 +119,7 @@ _TOO_MUCH_ROOM = re.compile(
 )
 """Claude, of a `max_tokens` that is ours where the request names none; or any words that name it with its number."""
 _OF_THE_FORMAT = (
+    "this response_format type is unavailable",  # DeepSeek
     "json mode is not enabled",  # Gemini (gemma), for a schema too
     "launched with --grammar-backend none",  # SGLang
     "'response_format.type' must be",  # LM Studio
@@ -196,6 +196,8 @@ _PARAMETERS = (
     "max_completion_tokens",
     "stream_options",
     "system_message",
+    "cache_control",
+    "strict",
 )
 _ANY = "|".join(re.escape(name) for name in sorted(_PARAMETERS, key=len, reverse=True))
 _SPOKEN = (("stop sequence", "stop"), ("stop words", "stop"), ("stop strings", "stop"))
@@ -216,8 +218,15 @@ def refused_capability(text: str, param: str, call: ModelCall | None, codes: Col
     """The capability refused by an error whose message is `text` (lower case) about the request parameter `param`; `codes`: what
     the server calls the error."""
     wire = provider_of(call.endpoint).wire if call is not None else None
+    text = _without_tool_names(text, call)
     told = _told(in_our_names(text, wire), in_our_names(param.lower(), wire).strip("'"), call, codes)
     return next((name for name in told if name is not None and (call is None or _asks_for(name, call))), None)
+
+
+def _without_tool_names(text: str, call: ModelCall | None) -> str:
+    """The text without the names of the caller's tools where it speaks of a tool: one may be called `temperature`."""
+    names = "|".join(re.escape(tool.name.lower()) for tool in call.tools) if call is not None else ""
+    return re.sub(rf"(\b(?:tool|function)s?:? ['\"`]?)(?:{names})\b", r"\1it", text) if names else text
 
 
 def _told(text: str, param: str, call: ModelCall | None, codes: Collection[str]) -> Iterator[str | None]:
@@ -370,13 +379,15 @@ def _asks_for(capability: str, call: ModelCall) -> bool:
         return bool(tools)
     if capability in _OF_FORMATS and call.mode == "native_tools" and call.capabilities is not None:
         return output_plan(call, call.capabilities) == "format" or "response_format" in call.request.extra_body
+    if capability in _OF_FORMATS and call.mode in _OF_FORMATS:
+        return call.mode == capability
     if capability in _OF_FORMATS:
-        return call.mode in _OF_FORMATS or call.output_schema is not None or "response_format" in call.request.extra_body
+        return call.output_schema is not None or "response_format" in call.request.extra_body
     if capability == "web_search":
         return call.request.allow_web_search
     if capability == "images":
         return any(isinstance(part, ImageBlock) for message in call.request.messages for part in _parts(message))
-    if capability in ("temperature", "top_p", "stop"):
+    if capability in ("temperature", "top_p", "stop", "cache_control", "strict"):
         return is_held(capability, call)
     return capability not in ("streaming", "stream_options") or call.streamed
 

@@ -12,14 +12,15 @@ from collections.abc import Iterator
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.denials_abroad import DENIED_BEHIND, DENIES_BEFORE
 from llmcore.adapters.request.parameters import TOP_P_BESIDE
+from llmcore.adapters.request.unsendable import blocks_of
 
 __all__ = ["is_held", "is_of_a_value", "parameters_beside", "parameters_named", "parameters_refused"]
 
 _NAMES = (
     *("temperature", "top_p", "max_tokens", "max_completion_tokens", "parallel_tool_calls", "reasoning_effort"),
-    *("stream_options", "web_search_options"),
+    *("stream_options", "web_search_options", "cache_control"),
 )
-_COMMON_WORDS = ("stop", "thinking", "stream")
+_COMMON_WORDS = ("stop", "thinking", "stream", "strict")
 """Names that are words of a sentence as well: only in quotes they name a field (`in_our_names` puts them there)."""
 _QUOTED = "|".join(_COMMON_WORDS)
 _NAME = rf"(?:(?<![\w-])(?:{'|'.join(sorted(_NAMES, key=len, reverse=True))})(?![\w-])|(?<=['\"`])(?:{_QUOTED})(?=['\"`]))"
@@ -34,13 +35,15 @@ _DENIED = (
 )
 _FILLERS = (
     r"(?:the|parameters?|params?|fields?|arguments?|keys?|options?|settings?|inputs?|is|are|was|has|have|been|an?|with|for|in|by|on"
-    r"|this|that|these|your|models?|apis?|endpoints?|servers?|and|or|any|use|of|specifying|setting|passing|value)"
+    r"|object|supplied|given|this|that|these|your|models?|apis?|endpoints?|servers?|and|or|any|use|of|specifying|setting|passing|value)"
 )
 _BETWEEN = rf"(?:[\s=:,()]|{_QUOTE}|\b{_FILLERS}\b){{0,12}}"
 _TAKES_NONE = (
     rf"\b(?:{_NOT} (?:support|accept|allow|take|recogni[sz]e|understand|use|have|know|set|specify|send|pass)"
-    r"|(?:has|have|takes?|knows?|accepts?|supports?) no|(?:unknown|unexpected|unrecogni[sz]ed|unsupported|invalid|illegal)"
-    r" (?:request )?(?:parameter|argument|field|name|key|property|option|input)s?|without|remove|omit|drop|unset|leave out)\b"
+    r"|(?:has|have|takes?|knows?|accepts?|supports?) no"
+    r"|(?:unknown|unexpected|unrecogni[sz]ed|unsupported|invalid|illegal|extraneous)"
+    r" (?:request )?(?:parameter|argument|field|name|key|property|option|input)s?"
+    r"|no [^.;\n]{0,40} supports? (?:the )?requested|without|remove|omit|drop|unset|leave out)\b"
 )
 _VALUE_FOLLOWS = rf"(?!{_QUOTE}?(?: ?[:=]? ?-?\d| (?:values?|of|to|above|below|over|larger|greater|less|higher|lower|more)\b))"
 _REFUSED = re.compile(
@@ -87,6 +90,10 @@ def is_held(name: str, call: ModelCall | None) -> bool:
         return True
     if name in ("stream", "stream_options"):
         return call.streamed
+    if name == "cache_control":
+        return any(block.cache_control is not None for block in blocks_of(call))
+    if name == "strict":
+        return call.mode == "native_tools" and bool(call.tools)
     if name == "web_search_options":
         return call.request.allow_web_search
     field = {"max_completion_tokens": "max_tokens", "reasoning_effort": "thinking"}.get(name, name)

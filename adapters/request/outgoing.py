@@ -43,6 +43,8 @@ _SETTINGS = ("generationConfig", "options", "inferenceConfig", "additionalModelR
 _ALONE = b'"disable_parallel_tool_use"'
 _CHOICES = (b'"tool_choice"', b'"toolChoice"', b'unctionCallingConfig"', b'"function_calling_config"')
 """What wires call the choice of a tool."""
+_SAYS_STREAM = ("openai-chat", "anthropic", "ollama")
+"""The wires on which a stream is asked for by a parameter; on the others it is another path."""
 _CACHE_MARKS = (b'"cache_control"', b'"cachePoint"')
 _OF_THE_ENVIRONMENT = {b"openai-organization", b"openai-project"}
 _PORTS = {"http": 80, "https": 443}
@@ -154,6 +156,8 @@ class Outgoing:
         for name in ("temperature", "top_p", "stop", "thinking", "reasoning_effort"):
             if name in arguments and name not in sent:
                 yield name
+        if self._call.streamed and self._prepared.provider.wire in _SAYS_STREAM and not document.get("stream"):
+            yield "streaming"
         if arguments.get("tool_choice", "none") != "none" and not any(name in body for name in _CHOICES):
             yield "tool_choice"
         if arguments.get("parallel_tool_calls") is False and _ALONE not in body:

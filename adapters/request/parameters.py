@@ -106,6 +106,10 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
         provider = replace(provider, one_system_message=True)
     if "system_message" in capabilities.unsupported_parameters:
         provider = replace(provider, one_system_message=True, takes_system_messages=False)
+    if "cache_control" in capabilities.unsupported_parameters:
+        provider = replace(provider, prompt_cache=False)
+    if "strict" in capabilities.unsupported_parameters:
+        provider = replace(provider, strict_tools=False)
     plan = output_plan(call, capabilities)
     tools = tools_of(call, plan)
     native = call.mode == "native_tools"
@@ -262,6 +266,8 @@ def _tool(prepared: Prepared, tool: ToolDefinition) -> dict[str, Any]:
     }
     if strict and provider.strict_tools:
         function["strict"] = True
+    elif tool.strict and "strict" not in prepared.dropped:
+        prepared.drop("strict")
     return {"type": "function", "function": function}
 
 

@@ -9,7 +9,7 @@ import pytest
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.refused_parts import parts_refused
-from llmcore.types import CapabilityRefused, Request
+from llmcore.types import CapabilityRefused, Request, ToolDefinition
 from tests.adapters.conftest import call_of
 from tests.adapters.litellm.test_refusals import meaning
 
@@ -24,7 +24,7 @@ SENTENCES = (
     "'{}' 不被该模型支持",
 )
 ASKED: dict[str, Any] = {
-    "messages": "x",
+    "messages": [{"role": "user", "content": [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}]}],
     "temperature": 0.3,
     "top_p": 0.9,
     "max_tokens": 300,
@@ -128,6 +128,15 @@ def test_a_common_word_is_a_field_where_fields_stand(field: str, capability: str
         ("tools はサポートされていません", "native_tools"),
         ("temperature went away in the second version", None),
         ("max_tokens has been removed, use max_output", "max_tokens"),
+        ("Unknown parameter: 'tools[0].function.strict'.", "strict"),
+        ("Unrecognized request argument supplied: strict", "strict"),
+        ("Malformed input request: #: extraneous key [stopSequences] is not permitted, please reformat it.", "stop"),
+        ("Unrecognized key(s) in object: 'stop'", "stop"),
+        ("Parameter stop is not supported.", "stop"),
+        ("Model x does not support parameter temperature.", "temperature"),
+        ("`top_p` is deprecated for this model.", "top_p"),
+        ("No endpoints found that support the requested parameters: top_p", "top_p"),
+        ("messages.0.content.0.cache_control: Extra inputs are not permitted", "cache_control"),
         ("body.max_tokens: field is unknown", "max_tokens"),
         ("max_tokens is deprecated and not accepted", "max_tokens"),
     ],
@@ -159,7 +168,7 @@ def test_a_format_by_what_servers_make_it_of(words: str) -> None:
     "words",
     [
         "Invalid parameter: tools must be a list",
-        "Unknown parameter: 'tools[0].function.strict'.",
+        "Unknown parameter: 'tools[0].function.examples'.",
         "tools[0].name: 'x y' is not supported",
         "tools.0.custom.input_schema: keyword is not supported",
         "Too many tools: remove the tools from the request",
@@ -182,8 +191,22 @@ def test_a_value_one_tool_or_a_condition_is_no_field_that_is_refused(words: str)
 
 
 def test_param_that_points_into_one_tool_refuses_no_tools() -> None:
-    error = meaning("Unknown parameter: 'tools[0].function.strict'.", asking("openai"), param="tools[0].function.strict")
+    error = meaning("Unknown parameter: 'tools[0].function.examples'.", asking("openai"), param="tools[0].function.examples")
     assert not isinstance(error, CapabilityRefused)
+
+
+def test_a_tool_that_is_called_as_a_parameter_is_none() -> None:
+    tools = (ToolDefinition(name="temperature", parameters={"type": "object"}),)
+    for words in ("Function 'temperature' is not supported on this route", "Unsupported tool: 'temperature'"):
+        assert getattr(meaning(words, asking("openai", tools=tools)), "capability", None) != "temperature"
+
+
+def test_what_is_said_of_one_format_is_said_of_the_one_that_was_sent() -> None:
+    words = "This response_format type is unavailable now"
+    for mode in ("json_schema", "json_object"):
+        refused = meaning(words, asking("deepseek", mode=mode, output_schema={"type": "object"}))
+        assert isinstance(refused, CapabilityRefused)
+        assert refused.capability == mode
 
 
 def test_of_what_the_request_does_not_hold_nothing_is_refused() -> None:

@@ -206,6 +206,16 @@ def test_sampling() -> None:
     assert reasoner.dropped == ["temperature", "top_p"]
 
 
+def test_strict_and_marks_of_the_cache_that_are_refused_are_left_out() -> None:
+    tool = ToolDefinition(name="f", parameters=OBJECT, strict=True)
+    sent = made("openai", tools=(tool,), known={"unsupported_parameters": frozenset({"strict"})})
+    assert "strict" not in sent.arguments["tools"][0]["function"]
+    assert (sent.dropped, made("groq", tools=(tool,)).dropped) == (["strict"], ["strict"])
+    marked = {"messages": [{"role": "user", "content": [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}]}]}
+    plain = made("anthropic", request=marked, known={"unsupported_parameters": frozenset({"cache_control"})})
+    assert ("cache_control" in str(plain.arguments["messages"]), plain.dropped) == (False, ["cache_control"])
+
+
 def test_of_temperature_and_top_p_one_is_sent_where_both_are_refused() -> None:
     known = {"unsupported_parameters": frozenset({"top_p_beside_temperature"})}
     both = made("anthropic", request={"temperature": 0.2, "top_p": 0.9}, known=known)
