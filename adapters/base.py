@@ -140,6 +140,8 @@ class Capabilities(Value):
     tool_choice_required: bool | None = None
     tool_choice_named: bool | None = None
     streaming: bool | None = None
+    streaming_with_tools: bool | None = None
+    """Native tools are taken in a streamed request, too."""
     reasoning: bool | None = None
     images: bool | None = None
     web_search: bool | None = None

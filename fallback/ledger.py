@@ -268,7 +268,17 @@ class Ledger:
             above = above._parent
 
 
-_LEFT_OUT = PARAMETERS | {"parallel_tools", "tool_choice_required", "tool_choice_named", "reasoning", "streaming", "web_search"}
+_LEFT_OUT = PARAMETERS | {
+    *(
+        "parallel_tools",
+        "tool_choice_required",
+        "tool_choice_named",
+        "reasoning",
+        "streaming",
+        "streaming_with_tools",
+        "web_search",
+    )
+}
 """What is refused by its name, and left out of the next request in the same mode. Each is spared once, so there is an end."""
 
 

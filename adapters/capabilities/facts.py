@@ -28,6 +28,8 @@ __all__ = [
     "fact_of",
     "is_doubt",
     "is_learnable",
+    "most_tools",
+    "tools_taken",
 ]
 
 DAY = 86_400.0
@@ -92,8 +94,22 @@ class SharedFacts(Protocol):
 
 
 def is_learnable(name: str) -> bool:
-    """Is it a capability or a parameter that a fact may be about?"""
-    return name in LEARNABLE or name in PARAMETERS
+    """Is it a capability or a parameter that a fact may be about, or a number of tools that are too many?"""
+    return name in LEARNABLE or name in PARAMETERS or tools_taken(name) is not None
+
+
+_MOST_TOOLS = "max_tools="
+
+
+def most_tools(number: int) -> str:
+    """The name of the fact that more tools than this are refused: facts are a yes or a no."""
+    return f"{_MOST_TOOLS}{number}"
+
+
+def tools_taken(name: str) -> int | None:
+    """The number of tools in the name of such a fact; None for any other name."""
+    number = name.removeprefix(_MOST_TOOLS)
+    return int(number) if number != name and number.isdecimal() and len(number) <= _DIGITS else None
 
 
 _DOUBT = "?"

@@ -28,6 +28,7 @@ from llmcore.adapters.base import Capabilities, Endpoint
 from llmcore.adapters.capabilities.facts import (
     DAY,
     LEARNABLE,
+    PARAMETERS,
     TRIAL,
     Fact,
     SharedFacts,
@@ -36,6 +37,7 @@ from llmcore.adapters.capabilities.facts import (
     fact_of,
     is_doubt,
     is_learnable,
+    tools_taken,
 )
 from llmcore.adapters.capabilities.file_facts import FileFacts
 from llmcore.adapters.capabilities.known import known_capabilities
@@ -369,8 +371,10 @@ class CapabilityStore:
 
 def _with_learnt(known: Capabilities, facts: Mapping[str, bool]) -> Capabilities:
     """What was known, with what was learnt laid over it; the parameters that are refused add up."""
-    learnt = {name: value for name, value in facts.items() if name in LEARNABLE}
-    refused = {name for name, value in facts.items() if name not in LEARNABLE and not value}
+    learnt: dict[str, bool | int] = {name: value for name, value in facts.items() if name in LEARNABLE}
+    refused = {name for name, value in facts.items() if name in PARAMETERS and not value}
+    if most := [most for name, value in facts.items() if not value and (most := tools_taken(name)) is not None]:
+        learnt["max_tools"] = min(most)
     if learnt.get("parallel_tools") is False:
         refused.add("parallel_tool_calls")  # the parameter by which it was refused
     return updated(known, {**learnt, "unsupported_parameters": known.unsupported_parameters | refused})

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.fields import in_our_names
+from llmcore.adapters.litellm.refused_conditions import conditions_refused
 from llmcore.adapters.litellm.refused_parameters import is_held, is_of_a_value, parameters_beside, parameters_refused
 from llmcore.adapters.litellm.refused_parts import CONDITION, parts_refused, refused_together, search_refused
 from llmcore.adapters.providers import provider_of
@@ -231,6 +232,7 @@ def _without_tool_names(text: str, call: ModelCall | None) -> str:
 
 def _told(text: str, param: str, call: ModelCall | None, codes: Collection[str]) -> Iterator[str | None]:
     """What the words name, the surest first."""
+    yield from conditions_refused(text, call)
     by_phrase = (capability for phrase, capability in PHRASES if phrase in text)
     yield from (_choice_asked(call) if name == "tool_choice_required" else name for name in by_phrase)
     if any(phrase in text for phrase in _OF_THE_FORMAT):

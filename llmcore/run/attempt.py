@@ -114,6 +114,7 @@ class TurnAttempt:
         """The tools of this turn: the given ones, as `before_request` left them."""
         self._offered = self._tools = toolbox.tool_set()
         self._models = models
+        self._offer()
         self._listening = listening
         self._enforce_limits = enforce_limits
         self._first_reason: AttemptReason = reason
@@ -128,6 +129,9 @@ class TurnAttempt:
         self._checked: Checked | None = None
         self._requests = Requests(state.watch)
         self.accepted: Accepted | None = None
+
+    def _offer(self) -> None:
+        self._models.offer(len(self._tools) + (self._state.settings.output is not None))
 
     @property
     def mode_matters(self) -> bool:
@@ -235,7 +239,7 @@ class TurnAttempt:
             request,
             tools.definitions,
             output,
-            streamed=self._listening and can.streaming is not False and STREAMING not in plan.without,
+            streamed=self._streams(plan, can),
             enforce_limits=self._enforce_limits,
             reason=reason,
             detail=detail,
@@ -262,6 +266,11 @@ class TurnAttempt:
             raise
         self._requests.reply = sending.envelope
         await self._came(sending, attempt, call, config)
+
+    def _streams(self, plan: Plan, can: Capabilities) -> bool:
+        """Is the reply asked for as a stream? A server may take tools only without one."""
+        beside = plan.mode != "native_tools" or can.streaming_with_tools is not False or not self.mode_matters
+        return self._listening and can.streaming is not False and STREAMING not in plan.without and beside
 
     def _telling(self, sending: Sending, tell: Tell[Event]) -> Tell[Event | None]:
         """Tells the events of a reply as they may be told, and between them the partial values of a typed output."""
@@ -292,6 +301,7 @@ class TurnAttempt:
             others = self.toolbox.told(tool.name for tool in self._tools if tool.name not in tools)
             self.toolbox, tools = Toolbox.telling([*others, *left]), compile_tools([definition for _, definition in left])
             self._tools = self.toolbox.tool_set()
+            self._offer()
         return self._request, tools
 
     def _sending(self, config: ModelConfig, call: ModelCall, tools: ToolSet, can: Capabilities) -> Sending:
@@ -437,6 +447,8 @@ class TurnAttempt:
         unknown = () if result.ok else self._unknown(result)
         if not result.ok and not unknown:
             failure = unusable(result, typed=typed)
+            if self._call is not None:
+                self._learning.unusable(self._plan, self._call, result.envelope)
             state.ledger.finish(state.ledger.attempts[-1], failure=failure)
             raise failure
         envelope, calls = result.envelope, result.report.calls if unknown else result.report.runnable

@@ -48,6 +48,14 @@ class RunModels:
         self._priced_only = priced_only
         self._known: dict[_Place, _Known] = {}
         self._latest: _Known | None = None
+        self._offered = 0
+
+    def offer(self, tools: int) -> None:
+        """So many tools are offered from now on, that of a typed answer among them."""
+        if tools != self._offered:
+            self._offered = tools
+            self._known.clear()
+            self._latest = None
 
     def can(self, config: ModelConfig) -> Capabilities:
         """What the model can do."""
@@ -68,7 +76,7 @@ class RunModels:
         if found is None:
             endpoint = config.endpoint
             can = self._catalog.can(config, endpoint)
-            found = self._known[key] = _Known(can, usable_modes(config, can), config, endpoint)
+            found = self._known[key] = _Known(can, usable_modes(config, can, self._offered), config, endpoint)
         self._latest = found
         return found
 

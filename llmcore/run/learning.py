@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.providers import provider_of
 from llmcore.fallback import Plan
 from llmcore.models import ModelConfig
 from llmcore.run.choices import RunModels, ignores_tools, is_prose
@@ -74,6 +75,15 @@ class Learning:
         if request.tool_choice in ("auto", "none"):
             return None  # only a value was asked for: the model is told first what is wrong with its words
         return no_call(result, typed=typed)
+
+    def unusable(self, plan: Plan, call: ModelCall, reply: Envelope) -> None:
+        """A reply cannot be used, also after it was told what is wrong. Words alone, where the caller required a call that the
+        wire cannot ask for, come from an endpoint that may ignore tools."""
+        silent = "tool_choice" in provider_of(call.endpoint).dropped and call.request.tool_choice not in ("auto", "none")
+        can = call.capabilities
+        known = can is not None and can.native_tools is True
+        if call.mode == "native_tools" and silent and not known and not reply.tool_calls and reply.content.strip():
+            self._contrast.ignored((plan.model, plan.deployment))
 
     def answered(self, config: ModelConfig, plan: Plan, call: ModelCall, *, obeyed: bool) -> None:
         """An answer was accepted where another mode had been refused or ignored: that is what the endpoint does not take.

@@ -22,8 +22,9 @@ _NEEDS: dict[OutputMode, tuple[str, ...]] = {
 }
 
 
-def usable_modes(config: ModelConfig, can: Capabilities) -> tuple[OutputMode, ...]:
-    """The model's modes in its order of preference, without those known to be refused; `text` when nothing is left.
+def usable_modes(config: ModelConfig, can: Capabilities, tools: int = 0) -> tuple[OutputMode, ...]:
+    """The model's modes in its order of preference, without those known to be refused, for so many `tools` or at all; `text`
+    when nothing is left.
 
     Of an endpoint that writes its calls as text (`emits_text_calls`, the registry's `expect_xml`) `text` comes first, which
     teaches them: a server that reads no calls out of the text hardly puts tools and results into it better than our prompt
@@ -32,6 +33,8 @@ def usable_modes(config: ModelConfig, can: Capabilities) -> tuple[OutputMode, ..
     modes: list[OutputMode] = [
         mode for mode in config.modes if all(getattr(can, needed) is not False for needed in _NEEDS.get(mode, ()))
     ]
+    if can.max_tools is not None and tools > can.max_tools:
+        modes = [mode for mode in modes if mode != "native_tools"]
     if can.emits_text_calls and "text" in modes and not config.orders_modes:
         modes = ["text", *(mode for mode in modes if mode != "text")]
     return tuple(modes) or ("text",)

@@ -1,0 +1,62 @@
+"""Sentences by which a server takes a part of a request on a condition only: so many tools, streams without tools, tools without
+their results. What is learnt of them is the condition. Every repetition is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.capabilities.facts import most_tools
+from llmcore.adapters.request.output import output_plan, tools_of
+
+__all__ = ["conditions_refused"]
+
+_TOOLS = r"(?:tools?|functions?)\b(?![ _-]?(?:calls?|choices?|use|results?))"
+_NUMBER = r"(?P<{}>\d{{1,4}}|one\b|a single\b)"
+_MOST = re.compile(
+    r"\b(?:at most|no more than|up to|maximum(?: number)?|limit(?:ed)?|only|exceeds?)"
+    rf"(?: (?:of|to|is|the|maximum|limit|supports?)){{0,3}} {_NUMBER.format('before')} {_TOOLS}"
+    rf"|\b{_TOOLS}[^.;\n]{{0,60}}\b(?:at most|no more than|up to|maximum|max|limit|exceeds?)[^\d.;\n]{{0,30}}"
+    rf"{_NUMBER.format('behind')}"
+    rf"|\btools\b[^;\n]{{0,20}}array too long[^;\n]{{0,40}}maximum length {_NUMBER.format('array')}"
+)
+"""How many tools are taken; the last form is OpenAI's."""
+_NEVER = r"(?:not|\w{0,5}n['\u2019]t|cannot|never|unsupported|incompatible|disabled|without)\b"
+_STREAM = r"(?<![\w-])stream(?:s|ed|ing)?\b(?: (?:mode|responses?|requests?|replies))?"
+_CALLING = r"(?:(?:tool|function)s?\b(?:[ _-]?(?:calls?|calling|use))?)"
+_BESIDE = r"\b(?:in|with|when|while|alongside|together with|beside|if)\b(?: (?:using|the|any|are|is)){0,2}"
+_STREAMED_TOOLS = re.compile(
+    rf"{_STREAM}[^.;\n]{{0,60}}{_BESIDE} {_CALLING}|{_CALLING}[^.;\n]{{0,60}}{_BESIDE} {_STREAM}"
+    rf"|{_CALLING} and {_STREAM}|{_STREAM} and {_CALLING}|{_CALLING} {_STREAM}"
+)
+_ROLE = r"(?:message )?roles?['\"`]?:? ?['\"`]?"
+_ONE_ROLE = "'(?:system|user|assistant|developer)'"
+_NO_RESULTS = re.compile(
+    rf"(?:unexpected|unknown|invalid|unsupported|unrecogni[sz]ed|illegal) {_ROLE}tool\b"
+    rf"|\b{_ROLE}tool['\"`]? (?:is |are )?(?:{_NEVER}|unknown|invalid)"
+    r"|['\"`]tool['\"`] (?:role )?is not (?:one of|a valid|supported|allowed)"
+    rf"|\btool (?:role|messages?|results?)\b[^.;\n]{{0,30}}{_NEVER}(?: be)?"
+    r" (?:supported|allowed|accepted|permitted|available|implemented)"
+    rf"|{_NEVER} (?:support|accept|allow|take|know) (?:the )?(?:role )?['\"`]?tool['\"`]? (?:role|messages?|results?)"
+    rf"|input should be {_ONE_ROLE}(?:, {_ONE_ROLE}){{0,3}} or {_ONE_ROLE}"
+)
+"""The messages that hold results are not taken."""
+
+
+def conditions_refused(text: str, call: ModelCall | None) -> Iterator[str]:
+    """What the text (lower case) says is taken on a condition that the request does not meet, as it is learnt."""
+    if call is None or call.mode != "native_tools" or call.capabilities is None:
+        return
+    offered = len(tools_of(call, output_plan(call, call.capabilities)))
+    if found := _MOST.search(text):
+        said = next(number for number in found.groups() if number)
+        most = int(said) if said.isdecimal() else 1
+        if 0 < most < offered:
+            yield most_tools(most)
+    beside = next((one for one in re.split(r"[.;\n]", text) if _STREAMED_TOOLS.search(one) and re.search(_NEVER, one)), None)
+    if offered and call.streamed and beside is not None:
+        yield "streaming_with_tools"
+    if any(message.tool_results for message in call.request.messages) and _NO_RESULTS.search(text):
+        yield "tool_results"

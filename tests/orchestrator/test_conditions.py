@@ -1,0 +1,124 @@
+"""A server that takes a part of a request on a condition: what is learnt is the condition. Over real sockets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llmcore.adapters.capabilities import CapabilityStore, is_learnable
+from llmcore.orchestrator import Orchestrator
+from tests.orchestrator.support import FAST, add, get_weather
+from tests.orchestrator.test_unexplained_refusals import ended, registry, weather
+from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+
+def refusing(is_refused: Callable[[Seen], bool], words: str) -> Callable[[Seen], Step]:
+    def script(seen: Seen) -> Step:
+        if is_refused(seen):
+            return Failure(400, {"error": {"message": words}})
+        if "tools" in seen.body and "sunny for" not in json.dumps(seen.body["messages"]):
+            return Turn(calls=[("get_weather", {"city": "Paris"})])
+        return weather(seen)
+
+    return script
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Too many tools: this model supports at most 1 tool",
+        "no more than one tool may be given",
+        "The number of tools exceeds the limit of 1",
+        "Invalid 'tools': array too long. Expected an array with maximum length 1, but got an array with length 2 instead.",
+    ],
+)
+async def test_a_number_of_tools_is_learnt_and_fewer_are_asked_natively(words: str) -> None:
+    store = CapabilityStore()
+    with WireServer(refusing(lambda seen: len(seen.body.get("tools", ())) > 1, words)) as server:
+        models = registry(server)
+        async with Orchestrator(models, [get_weather, add], strategies=FAST, capabilities=store) as two:
+            first, second = [await two.run("Weather in Paris?") for _ in range(2)]
+        async with Orchestrator(models, [get_weather], strategies=FAST, capabilities=store) as one:
+            fewer = await one.run("Weather in Paris?")
+        known = store.get(models.get("m").endpoint)
+    assert (known.max_tools, known.native_tools) == (1, True)
+    assert [[attempt.mode for attempt in result.attempts if not attempt.failure] for result in (first, second, fewer)] == [
+        ["json_schema"] * 2,
+        ["json_schema"] * 2,
+        ["native_tools"] * 2,
+    ]
+    assert [len(result.attempts) for result in (first, second, fewer)] == [3, 2, 2]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Streaming is not supported when tools are provided",
+        "Tool calls cannot be used in streaming mode",
+        "this model doesn't support tool use in streaming mode.",
+    ],
+)
+async def test_streams_that_are_refused_beside_tools_are_whole_there_only(words: str) -> None:
+    script = refusing(lambda seen: seen.streaming and "tools" in seen.body, words)
+    with WireServer(script) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            first, second = [await ended(orchestrator, True, "Weather in Paris?") for _ in range(2)]
+            can = orchestrator.capabilities.get(orchestrator.models.get("m").endpoint)
+            count = len(server.requests)
+        async with Orchestrator(registry(server), strategies=FAST, capabilities=orchestrator.capabilities) as plain:
+            await ended(plain, True, "Hello")
+    assert (can.streaming_with_tools, can.native_tools) == (False, True)
+    assert can.streaming is not False
+    assert [(len(result.attempts), {attempt.mode for attempt in result.attempts}) for result in (first, second)] == [
+        (3, {"native_tools"}),
+        (2, {"native_tools"}),
+    ]
+    assert server.requests[count].streaming
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Unexpected role 'tool' in messages[2]",
+        "Role 'tool' is not supported by this chat template",
+        "messages.2.role: Input should be 'user' or 'assistant'",
+        "this model does not take tool messages: it does not accept tool results",
+    ],
+)
+async def test_results_that_are_refused_are_paid_for_once(words: str) -> None:
+    script = refusing(lambda seen: any(message["role"] == "tool" for message in seen.body["messages"]), words)
+    with WireServer(script) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            first, second = [await orchestrator.run("Weather in Paris?") for _ in range(2)]
+            learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
+    assert learnt["tool_results"] is False
+    assert learnt["native_tools"] is True
+    assert [[bool(attempt.failure) for attempt in result.attempts] for result in (first, second)] == [
+        [False, True, False],
+        [False, False],
+    ]
+    assert first.content == second.content == "It is sunny."
+
+
+async def test_tools_that_are_ignored_are_learnt_where_the_wire_has_no_choice() -> None:
+    def script(seen: Seen) -> Any:
+        return weather(seen) if "format" in seen.body else "I cannot look that up, sorry."
+
+    with WireServer(script) as server:
+        model = {"provider": "ollama", "model": "local", "base_url": server.base_url("ollama")}
+        async with Orchestrator({"models": {"m": model}}, [get_weather], strategies=FAST) as orchestrator:
+            first, second = [await orchestrator.run("Weather in Paris?", tool_choice="required") for _ in range(2)]
+    assert [attempt.mode for attempt in first.attempts][:2] == ["native_tools"] * 2
+    assert "native_tools" not in {attempt.mode for attempt in second.attempts}
+
+
+@pytest.mark.parametrize("name", ["max_tools=8", "streaming_with_tools", "tool_results"])
+def test_conditions_can_be_learnt(name: str) -> None:
+    assert is_learnable(name)
+    assert not is_learnable("max_tools=")
+    assert not is_learnable("max_tools=many")
