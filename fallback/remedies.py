@@ -10,6 +10,7 @@
 | context overflow | a model with a larger window only, or one that nobody knows |
 | request too large | nothing: the caller must shorten it |
 | a capability refused | learn it; the same mode without it, the next mode, then another deployment, another model, text only |
+| images refused | another deployment, another model: each mode sends them |
 | a refusal that is not understood (any 4xx that cannot pass) | the next mode, then another deployment, another model, text only |
 | server error, timeout | another deployment; the same again after a back-off, then another model |
 | a 500 twice in one mode | another model, the next mode: what the mode sends may be what breaks the server |
@@ -84,9 +85,15 @@ _BY_CLASS: tuple[tuple[type[LLMCoreError], frozenset[Remedy]], ...] = (
 )
 
 
+_IN_EVERY_MODE = "images"
+"""What each output mode sends."""
+
+
 def remedies(failure: LLMCoreError) -> frozenset[Remedy]:
     """What may help against `failure`; the first row whose class it is counts, and no row means nothing."""
     nothing: frozenset[Remedy] = frozenset()
     found = next((found for kind, found in _BY_CLASS if isinstance(failure, kind)), nothing)
+    if isinstance(failure, CapabilityRefused) and failure.capability == _IN_EVERY_MODE:
+        return frozenset({"deployment_last", "model"})
     once: frozenset[Remedy] = frozenset({"mode_once"})
     return found | once if getattr(failure, "unexplained", False) else found

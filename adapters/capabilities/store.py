@@ -373,8 +373,9 @@ def _with_learnt(known: Capabilities, facts: Mapping[str, bool]) -> Capabilities
     """What was known, with what was learnt laid over it; the parameters that are refused add up."""
     learnt: dict[str, bool | int] = {name: value for name, value in facts.items() if name in LEARNABLE}
     refused = {name for name, value in facts.items() if name in PARAMETERS and not value}
-    if most := [most for name, value in facts.items() if not value and (most := tools_taken(name)) is not None]:
-        learnt["max_tools"] = min(most)
+    counts = [count for name, value in facts.items() if not value and (count := tools_taken(name)) is not None]
+    if counts:
+        learnt["max_tools"] = min(counts)
     if learnt.get("parallel_tools") is False:
         refused.add("parallel_tool_calls")  # the parameter by which it was refused
     return updated(known, {**learnt, "unsupported_parameters": known.unsupported_parameters | refused})

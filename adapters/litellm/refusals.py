@@ -16,7 +16,7 @@ from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.refused_conditions import conditions_refused
 from llmcore.adapters.litellm.refused_parameters import is_held, is_of_a_value, parameters_beside, parameters_refused
-from llmcore.adapters.litellm.refused_parts import CONDITION, parts_refused, refused_together, search_refused
+from llmcore.adapters.litellm.refused_parts import CONDITION, images_refused, parts_refused, refused_together, search_refused
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.additions import NATIVE_SEARCH
 from llmcore.adapters.request.choices import choice_capability
@@ -237,6 +237,8 @@ def _told(text: str, param: str, call: ModelCall | None, codes: Collection[str])
     yield from (_choice_asked(call) if name == "tool_choice_required" else name for name in by_phrase)
     if any(phrase in text for phrase in _OF_THE_FORMAT):
         yield _format_asked(call)
+    if images_refused(text):
+        yield "images"
     if _NO_SYSTEM.search(text):
         yield "system_message"
     if refused_together(text):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from llmcore.adapters.litellm.denials_abroad import denied_abroad
 
-__all__ = ["CONDITION", "parts_named", "parts_refused", "refused_together", "search_refused"]
+__all__ = ["CONDITION", "images_refused", "parts_named", "parts_refused", "refused_together", "search_refused"]
 
 
 def _any(words: str) -> str:
@@ -198,6 +198,27 @@ def refused_together(text: str) -> bool:
         _NEVER.search(part) and (_TOGETHER.search(part) or (_AND.search(part) and _AT_ONCE.search(part)))
         for part in re.split(r"[.;\n]", text)
     )
+
+
+_IMAGE = (
+    r"(?:(?:input_?)?image(?:_url|s)?(?:[ _-](?:inputs?|content|parts?|blocks?|modality|understanding|support|types?)){0,3}"
+    r"|vision(?: input)?|multi-?modal (?:inputs?|content))"
+)
+_IMAGES = re.compile(
+    rf"\b{_IMAGE}\b{_BETWEEN}{_DENIED}{CONDITION}|{_DENYING}{_BETWEEN}\b{_IMAGE}\b|\bat most 0 image"
+    r"|\bmissing data required for image|\bcontent['\"`]?:? (?:must|should) be a (?:valid )?string"
+    rf"|{'|'.join(denied_abroad(f'{_IMAGE}|画像(?:入力)?|图[片像](?:输入)?|이미지|bilder|imágenes|imagens|immagini'))}"
+)
+_OF_ONE_IMAGE = re.compile(
+    r"\b(?:formats?|media[ _-]?types?|mime\w*|base64|sizes?|large|small|pixels?|resolution|dimensions?|download\w*|fetch\w*"
+    r"|corrupt\w*|decod\w+|invalid|animated|gif|webp|svg|tiff|bmp|heic|expired|scheme|url|uri|too many|more than)\b"
+)
+"""Words about what is wrong with one image: another one may be taken."""
+
+
+def images_refused(text: str) -> bool:
+    """Does the text (lower case) say that images are not taken?"""
+    return any(_IMAGES.search(part) and not _OF_ONE_IMAGE.search(part) for part in re.split(r"[;\n]|(?<=[.\u3002])\s*", text))
 
 
 _NAMED = tuple((parameter, re.compile(rf"(?:{part})\b")) for parameter, part in _PARTS)

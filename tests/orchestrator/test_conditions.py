@@ -117,6 +117,23 @@ async def test_tools_that_are_ignored_are_learnt_where_the_wire_has_no_choice() 
     assert "native_tools" not in {attempt.mode for attempt in second.attempts}
 
 
+async def test_refused_images_go_to_another_model_at_once() -> None:
+    def script(seen: Seen) -> Step:
+        refused = seen.body["model"] == "blind" and "image_url" in json.dumps(seen.body)
+        return Failure(400, {"error": {"message": "image_url は利用できません"}}) if refused else weather(seen)
+
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    asked = [{"role": "user", "content": [{"type": "text", "text": "Weather here?"}, picture]}]
+    with WireServer(script) as server:
+        model = {"provider": "openai_compatible", "base_url": server.base_url("openai_compatible"), "api_key": "none"}
+        models = {"m": {**model, "model": "blind", "escalates_to": ["n"]}, "n": {**model, "model": "sees"}}
+        async with Orchestrator({"models": models}, [get_weather], strategies=FAST) as orchestrator:
+            first = await orchestrator.run(asked)
+            second = await orchestrator.run(asked)
+    assert [attempt.model for attempt in first.attempts][:2] == ["m", "n"]
+    assert {attempt.model for attempt in second.attempts} == {"n"}
+
+
 @pytest.mark.parametrize("name", ["max_tools=8", "streaming_with_tools", "tool_results"])
 def test_conditions_can_be_learnt(name: str) -> None:
     assert is_learnable(name)

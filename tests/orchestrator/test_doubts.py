@@ -37,7 +37,11 @@ def registry(server: WireServer, provider: str = "openai") -> ModelRegistry:
 
 def refusing(is_refused: Callable[[Seen], bool], words: str = UNKNOWN, answer: Callable[[Seen], Step] = weather) -> Any:
     count = iter(range(1000, 9999))
-    return lambda seen: Failure(400, {"error": {"message": words.format(next(count))}}) if is_refused(seen) else answer(seen)
+
+    def script(seen: Seen) -> Step:
+        return Failure(400, {"error": {"message": words.format(next(count))}}) if is_refused(seen) else answer(seen)
+
+    return script
 
 
 def has_tools(seen: Seen) -> bool:

@@ -90,6 +90,31 @@ def test_words_of_the_user_decide_nothing_else_either() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "refused"),
+    [
+        ("messages[0].content must be a string", True),
+        ("Image input modality is not switched on: image input is not enabled for x", True),
+        ("At most 0 image(s) may be provided in one prompt.", True),
+        ("此部署不支持图片输入", True),
+        ("image_url には対応していません", True),
+        ("This model doesn't support the image content block that you provided.", True),
+        ("messages.0.content.1.type: image is not supported", True),
+        ("this model has no vision support", True),
+        ("The image format is not supported", False),
+        ("Unsupported image media type: image/tiff", False),
+        ("image_url: the download failed, scheme not supported", False),
+        ("images larger than 5 MB are not supported", False),
+        ("Tool use is not supported with images.", False),
+        ("too many images: at most 1 image(s) may be provided", False),
+    ],
+)
+def test_images_are_refused_where_it_is_not_one_image(words: str, refused: bool) -> None:
+    error = meaning(words, call_of(ENDPOINT, with_image("see"), tools=()))
+    assert (getattr(error, "capability", None) == "images") is refused
+    assert getattr(meaning(words, call_of(ENDPOINT, "see")), "capability", None) != "images"
+
+
+@pytest.mark.parametrize(
     "words",
     [
         "This model's maximum prompt length is 4096 but the request contains 5000 tokens.",
