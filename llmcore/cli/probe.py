@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from llmcore.cli.output import fail, json_text, shortened, write
+from llmcore.cli.output import fail, json_text, note, shortened, write
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from llmcore import CapabilityStore
     from llmcore.models import ModelConfig, ModelRegistry
     from llmcore.run.probing import Finding, ProbeReport
@@ -42,8 +44,10 @@ def probe(
 ) -> None:
     """Ask a model small questions in every output mode, and show what holds: eight requests of a few tokens each.
 
-    Exit code 0; 1: the model could not be asked, or what was learnt could not be saved; 2: the command or its configuration
-    is wrong.
+    Of an alias with several deployments each is asked.
+
+    Exit code 0; 1: the model, or one of its deployments, could not be asked, or what was learnt could not be saved; 2: the
+    command or its configuration is wrong.
     """
     import asyncio
 
@@ -53,14 +57,20 @@ def probe(
 
     shared = CapabilityStore(backend=store if save else None)
     registry, config = _configured(model, models, base_url)
-    report = asyncio.run(_probed(registry, config, shared))
-    saved = save and asyncio.run(_saved(report, shared))
+    asked = _asked_or_failed(registry, config, shared)
+    found = {place: report for place, report in asked.items() if not isinstance(report, str)}
+    saved = save and asyncio.run(_saved(list(found.values()), shared))
+    saved_to = store if saved else None
     if as_json:
-        write(json_text(_as_data(report, store if saved else None), indent=2))
+        write(
+            json_text(_as_data(found[""], saved_to) if config.places == ("",) else _of_places(config, asked, saved_to), indent=2)
+        )
     else:
-        _print(report, store if saved else None)
+        _print_all(config, asked, saved_to)
     if save and not saved:
         fail("what was learnt could not be saved", _EXIT_NOT_ASKED)
+    if len(found) < len(asked):
+        fail(f"{len(asked) - len(found)} of {len(asked)} deployments of {config.alias} could not be asked", _EXIT_NOT_ASKED)
 
 
 def _configured(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:
@@ -79,8 +89,35 @@ def _configured(model: str, models: Path | None, base_url: str | None) -> tuple[
     return ModelRegistry([config]), config
 
 
-async def _probed(registry: ModelRegistry, config: ModelConfig, store: CapabilityStore) -> ProbeReport:
+def _asked_or_failed(registry: ModelRegistry, config: ModelConfig, store: CapabilityStore) -> dict[str, ProbeReport | str]:
+    import asyncio
+
     from llmcore import CallerError, LLMCoreError
+
+    try:
+        return asyncio.run(_asked(registry, config, store))
+    except CallerError:
+        raise
+    except LLMCoreError as error:
+        fail(f"{config.alias} cannot be asked: {type(error).__name__}: {error}", _EXIT_NOT_ASKED)
+
+
+async def _asked(registry: ModelRegistry, config: ModelConfig, store: CapabilityStore) -> dict[str, ProbeReport | str]:
+    """What was found at each place of the model, by the name of its deployment; why nothing was, in words."""
+    from llmcore import LLMCoreError
+
+    asked: dict[str, ProbeReport | str] = {}
+    for place in config.places:
+        try:
+            asked[place] = await _probed(registry, config.at(place), store)
+        except LLMCoreError as error:
+            if not config.deployments:
+                raise
+            asked[place] = f"{type(error).__name__}: {error}"
+    return asked
+
+
+async def _probed(registry: ModelRegistry, config: ModelConfig, store: CapabilityStore) -> ProbeReport:
     from llmcore.adapters.litellm.adapter import LiteLLMAdapter
     from llmcore.run.catalog import Catalog
     from llmcore.run.probing import probe as ask
@@ -88,17 +125,22 @@ async def _probed(registry: ModelRegistry, config: ModelConfig, store: Capabilit
     adapter = LiteLLMAdapter(store)
     try:
         return await ask(config, Catalog(registry, capabilities=store, adapter=adapter))
-    except CallerError:
-        raise
-    except LLMCoreError as error:
-        fail(f"{config.alias} cannot be asked: {type(error).__name__}: {error}", _EXIT_NOT_ASKED)
     finally:
         await adapter.close()
 
 
-async def _saved(report: ProbeReport, store: CapabilityStore) -> bool:
-    report.record(store)
+async def _saved(reports: Sequence[ProbeReport], store: CapabilityStore) -> bool:
+    for report in reports:
+        report.record(store)
     return await store.publish()
+
+
+def _of_places(config: ModelConfig, asked: Mapping[str, ProbeReport | str], saved_to: str | None) -> dict[str, Any]:
+    places: list[dict[str, Any]] = []
+    for place, report in asked.items():
+        error = {"endpoint": config.at(place).endpoint.key, "error": report}
+        places.append({"deployment": place, **(error if isinstance(report, str) else _as_data(report, saved_to))})
+    return {"model": config.alias, "deployments": places, "saved": saved_to is not None}
 
 
 def _as_data(report: ProbeReport, saved_to: str | None) -> dict[str, Any]:
@@ -123,6 +165,18 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "learnt": finding.facts,
         "usage": finding.usage.model_dump(mode="json"),
     }
+
+
+def _print_all(config: ModelConfig, asked: Mapping[str, ProbeReport | str], saved_to: str | None) -> None:
+    for number, (place, report) in enumerate(asked.items(), 1):
+        if config.deployments:
+            write(f"{config.alias}, deployment {place} ({number} of {len(asked)}), at {config.at(place).endpoint.place}:")
+        if isinstance(report, str):
+            note(f"{config.alias}, deployment {place} cannot be asked: {report}")
+        else:
+            _print(report, saved_to)
+        if number < len(asked):
+            write("")
 
 
 def _print(report: ProbeReport, saved_to: str | None) -> None:

@@ -244,3 +244,35 @@ def test_mistakes_in_the_command(invoke: Invoke, tmp_path: Path) -> None:
         result = invoke("probe", *arguments)
         assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
         assert words in result.stderr
+
+
+def test_each_deployment_of_an_alias_is_asked_and_saved_by_itself(invoke: Invoke, tmp_path: Path) -> None:
+    facts, registry = tmp_path / "facts.json", tmp_path / "models.yaml"
+    with WireServer(able) as one, WireServer(refusing) as other:
+        places = [{"name": name, "base_url": at.base_url("openai")} for name, at in (("east", one), ("west", other))]
+        model = {"provider": "openai_compatible", "model": MODEL, "api_key": "none", "deployments": places}
+        registry.write_text(json.dumps({"llm": {"models": {"smart": model}}}), "utf-8")
+        shown = invoke("probe", "smart", "--models", registry)
+        found = json.loads(invoke("probe", "smart", "--models", registry, "--json", "--save", "--store", facts).stdout)
+        keys = [f"{at.base_url('openai')}|{MODEL}" for at in (one, other)]
+    assert shown.exit_code == 0
+    assert [f"deployment {name}" in shown.stdout for name in ("east", "west")] == [True, True]
+    assert [(one["deployment"], one["endpoint"], one["learnt"]["native_tools"]) for one in found["deployments"]] == [
+        ("east", keys[0], True),
+        ("west", keys[1], False),
+    ]
+    saved = json.loads(facts.read_text("utf-8"))["facts"]
+    assert [saved[key]["native_tools"][0] for key in keys] == [True, False]
+
+
+def test_a_deployment_that_cannot_be_asked_leaves_the_others(invoke: Invoke, tmp_path: Path) -> None:
+    registry = tmp_path / "models.yaml"
+    with WireServer([Failure(401, {"error": {"message": "nobody knows you"}})]) as shut, WireServer(able) as one:
+        places = [{"base_url": at.base_url("openai")} for at in (shut, one)]
+        model = {"provider": "openai_compatible", "model": MODEL, "api_key": "none", "deployments": places}
+        registry.write_text(json.dumps({"llm": {"models": {"smart": model}}}), "utf-8")
+        result = invoke("probe", "smart", "--models", registry)
+    assert result.exit_code == 1
+    assert "nobody knows you" in result.stderr
+    assert "1 of 2 deployments" in result.stderr
+    assert "native_tools yes" in result.stdout
