@@ -3,7 +3,8 @@
     with RecordingProxy("https://api.openai.com", "run.jsonl", provider="openai", provenance="live") as proxy:
         client = openai.OpenAI(base_url=f"{proxy.url}/v1")
 
-Bytes pass through as they come, streams included, and each exchange becomes one line of a transcript file when it ends.
+Bytes pass through as they come, streams included, and each exchange becomes one line of a transcript file when it ends, also one
+without a whole reply (the client left, nobody is upstream, the recording was ended): that is `truncated`, with why in `error`.
 `body` is the reply's text bit for bit; `response` the same parsed, or `sse` for a stream. Headers that hold secrets
 pass through to the provider and are never written; neither is whatever looks like a key. One thread a connection;
 memory: one reply.
@@ -15,8 +16,8 @@ import itertools
 import json
 import re
 import threading
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
@@ -29,10 +30,11 @@ from llmcore.adapters.secrets.log_scrubbing import hide_in_logs
 from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.types import ToolDefinitionError, definition_of
+from llmcore.types.logs import logger
 from llmcore.types.narrowing import is_object, object_in, objects_in
 from llmcore.types.numbers import exact_json, exact_loads
 
-__all__ = ["RecordingProxy"]
+__all__ = ["Cut", "RecordingProxy"]
 
 _HOP_BY_HOP = frozenset(
     {
@@ -51,7 +53,11 @@ _HOP_BY_HOP = frozenset(
 )
 _LINE = re.compile(r"((?:data:[ ]?)?)([^\r\n]*)([\r\n]*)")
 """A line of a stream: what stands before its data, the data, the end."""
-_SECONDS_TO_WRITE = 2.0
+_SECONDS_TO_END = 2.0
+"""For which exchanges that are going on when the recording ends may come to their own end."""
+_SECONDS_TO_WRITE = 60.0
+"""For lines that are being written then: large ones take their time."""
+_log = logger("recording")
 _STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl")
 
 
@@ -65,19 +71,25 @@ class _Handler(BaseHTTPRequestHandler):
     def _forward(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         headers = _forwarded(dict(self.headers.items())) | {"Accept-Encoding": "identity"}
-        hide_in_logs(self.server.owner.secrets(self.path, headers))
-        got = bytearray()
+        owner = self.server.owner
+        hide_in_logs(owner.secrets(self.path, headers))
+        exchange = owner.begun(self.path, headers, body)
         try:
-            with (
-                self.server.owner.exchange(),
-                self.server.client.stream(self.command, self.server.upstream + self.path, content=body, headers=headers) as reply,
-            ):
-                self._pass_on(reply, got)
-                self.server.owner.keep(self.path, headers, body, reply.status_code, reply.headers, bytes(got))
+            with self.server.client.stream(
+                self.command, self.server.upstream + self.path, content=body, headers=headers
+            ) as reply:
+                exchange.status, exchange.headers = reply.status_code, reply.headers
+                self._pass_on(reply, exchange.got)
+            owner.ended(exchange)
         except httpx.HTTPError as error:
-            self._refuse(f"{type(error).__name__}: upstream cannot be reached")
-        except (BrokenPipeError, ConnectionResetError):
+            kind = type(error).__name__
+            owner.ended(exchange, Cut(kind, "upstream cannot be reached" if exchange.status is None else "upstream broke off"))
+            if exchange.status is None:
+                self._refuse(f"{kind}: upstream cannot be reached")
+            self.close_connection = exchange.status is not None  # half of its reply is on its way: all that can be said
+        except (BrokenPipeError, ConnectionResetError) as error:
             self.close_connection = True  # the client hung up; the connection upstream is closed with it
+            owner.ended(exchange, Cut(type(error).__name__, "the client left before the end"))
 
     do_POST = do_GET = do_DELETE = do_PUT = do_PATCH = _forward
 
@@ -102,6 +114,26 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Why an exchange has no whole reply: the kind of error, and words."""
+
+    kind: str
+    words: str
+
+
+@dataclass(slots=True, eq=False)
+class _Exchange:
+    """One that has begun: what was sent, and what has come of the reply. `status` None: nothing yet."""
+
+    path: str
+    sent: Mapping[str, str]
+    body: bytes
+    got: bytearray = field(default_factory=bytearray)
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
 def _pieces(reply: httpx.Response) -> Iterator[bytes]:
     return (piece for piece in reply.iter_bytes() if piece)
 
@@ -119,7 +151,8 @@ class _Server(ThreadingHTTPServer):
 
 class RecordingProxy:
     """See the module. `upstream`: the URL that paths of requests are put behind, a provider's root or its usual base URL;
-    `port` 0 takes a free one. Raises OSError when the port is taken."""
+    `port` 0 takes a free one; `tell` is told of each exchange that has no whole reply, or could not be written. Raises OSError
+    when the port is taken."""
 
     def __init__(
         self,
@@ -130,13 +163,20 @@ class RecordingProxy:
         provenance: str,
         port: int = 0,
         timeout: float = 600.0,
+        tell: Callable[[str], None] = _log.warning,
     ) -> None:
         self._path = Path(path)
         self._provider, self._provenance = provider, provenance
         self._file = TranscriptFile(path)
         self.exchanges = 0
         """How many have been written."""
-        self._going_on = 0
+        self.cut = 0
+        """How many of these have no whole reply."""
+        self.lost = 0
+        """How many could not be written."""
+        self._tell = tell
+        self._open: list[_Exchange] = []
+        self._writing = 0
         self._changed = threading.Condition()
         self._server = _Server(("127.0.0.1", port), _Handler)
         self._server.owner, self._server.upstream = self, upstream.rstrip("/")
@@ -152,29 +192,43 @@ class RecordingProxy:
         """What a request holds of secrets. For the proxy's own handler."""
         return list(secrets_in({"api_base": self._server.upstream + path, "extra_headers": sent}))
 
-    @contextmanager
-    def exchange(self) -> Generator[None, None, None]:
-        """Around one exchange, from the request to the written line. For the proxy's own handler."""
+    def begun(self, path: str, sent: Mapping[str, str], body: bytes) -> _Exchange:
+        """An exchange begins. For the proxy's own handler."""
+        exchange = _Exchange(path, sent, body)
         with self._changed:
-            self._going_on += 1
+            self._open.append(exchange)
+        return exchange
+
+    def ended(self, exchange: _Exchange, cut: Cut | None = None) -> None:
+        """It is over, and becomes a line, unless it is one already; `cut`: why it has no whole reply. For the proxy's own
+        handler."""
+        with self._changed:
+            if exchange not in self._open:
+                return
+            self._open.remove(exchange)
+            self._writing += 1
         try:
-            yield
+            self._keep(exchange, cut)
+        except Exception as error:  # a full disk, data that cannot be written
+            with self._changed:
+                self.lost += 1
+            self._tell(f"an exchange is not recorded: {type(error).__name__}: {error}")
+        else:
+            if cut is not None:
+                self._tell(f"an exchange is recorded without its whole reply: {cut.words} ({cut.kind})")
         finally:
             with self._changed:
-                self._going_on -= 1
+                self._writing -= 1
                 self._changed.notify_all()
 
-    def keep(
-        self, path: str, sent: Mapping[str, str], body: bytes, status: int, headers: Mapping[str, str], reply: bytes
-    ) -> None:
-        """Write one exchange. For the proxy's own handler."""
-        scrubber = process_scrubber(self.secrets(path, sent))
-        request = _json(body)
-        model = _model(path, request)
+    def _keep(self, ended: _Exchange, cut: Cut | None) -> None:
+        scrubber = process_scrubber(self.secrets(ended.path, ended.sent))
+        request = _json(ended.body)
+        model = _model(ended.path, request)
         exchange: dict[str, Any] = {
             "attempt": {"model": model, "mode": "native_tools", "reason": "first"},
             "request": request,
-            **_response(scrubber, status, headers.get("content-type", ""), reply),
+            **_response(scrubber, ended.status, ended.headers.get("content-type", ""), bytes(ended.got), cut),
         }
         line = transcript(
             [exchange],
@@ -188,6 +242,7 @@ class RecordingProxy:
         self._file.append(scrubber.value(line))  # bytes that are no UTF-8 stand as lone surrogates
         with self._changed:
             self.exchanges += 1
+            self.cut += cut is not None
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -197,7 +252,14 @@ class RecordingProxy:
         self._server.shutdown()
         self._server.server_close()
         with self._changed:  # a client has its reply a moment before the line is written
-            self._changed.wait_for(lambda: not self._going_on, timeout=_SECONDS_TO_WRITE)
+            self._changed.wait_for(lambda: not self._open and not self._writing, timeout=_SECONDS_TO_END)
+            still_open = list(self._open)
+        for exchange in still_open:
+            self.ended(exchange, Cut("Ended", "the recording was ended before the reply was"))
+        with self._changed:
+            if not self._changed.wait_for(lambda: not self._writing, timeout=_SECONDS_TO_WRITE):
+                self.lost += self._writing
+                self._tell(f"{self._writing} exchanges are not recorded: writing them takes too long")
         self._server.client.close()
 
 
@@ -208,10 +270,13 @@ def _json(body: bytes) -> Any:
         return body.decode("utf-8", "surrogateescape")
 
 
-def _response(scrubber: Scrubber, status: int, content_type: str, reply: bytes) -> dict[str, Any]:
+def _response(scrubber: Scrubber, status: int | None, content_type: str, reply: bytes, cut: Cut | None) -> dict[str, Any]:
     text = scrubber.text(reply.decode("utf-8", "surrogateescape"))
+    ended = {} if cut is None else {"truncated": True, "error": {"type": cut.kind, "message": cut.words}}
     if content_type.split(";")[0].strip() in _STREAMS:
-        return {"status": status, "sse": _stream(scrubber, text)}
+        return {"status": status, "sse": _stream(scrubber, text), **ended}
+    if status is None or ended:
+        return {"status": status, "body": text, **ended}
     parsed = _json(text.encode("utf-8", "surrogateescape"))
     return {"status": status, "body": text, "response" if status < 400 else "error": parsed}
 

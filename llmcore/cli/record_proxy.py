@@ -33,7 +33,8 @@ def record_by_proxy(upstream: str, output: Path, *, port: int, provider: str | N
         fail(str(error))
     named = provider or provider_of(upstream)
     try:
-        proxy = RecordingProxy(upstream, output, provider=named, provenance=provenance or _provenance(upstream, named), port=port)
+        origin = provenance or _provenance(upstream, named)
+        proxy = RecordingProxy(upstream, output, provider=named, provenance=origin, port=port, tell=note)
     except OSError as error:
         fail(f"port {port}: {error.strerror or error}")
     ended = threading.Event()
@@ -50,7 +51,13 @@ def record_by_proxy(upstream: str, output: Path, *, port: int, provider: str | N
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    note(f"recorded: {proxy.exchanges} exchanges")
+    note(f"recorded: {proxy.exchanges} exchanges{_apart(proxy.cut, proxy.lost)}")
+
+
+def _apart(cut: int, lost: int) -> str:
+    """What the count does not say."""
+    told = (f"{cut} of them without a whole reply" if cut else "", f"{lost} more could not be written" if lost else "")
+    return "".join(f", {words}" for words in told if words)
 
 
 def _provenance(upstream: str, provider: str) -> str:

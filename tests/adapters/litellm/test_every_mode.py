@@ -125,9 +125,11 @@ async def test_the_next_mode_where_one_is_refused(provider: str, mode: OutputMod
     left = modes[modes.index(mode) :]
     asked, learnt, known = await asked_in(provider, left, script)
     assert asked == [mode, left[1], left[1]]
-    # a typed answer's call is required, so that choice is suspected before the tools
-    suspect = "tool_choice_required" if mode == "native_tools" and known.tool_choice_required is None else mode
-    is_proven = words.status != 500 and getattr(known, suspect) is None  # by the answer in the next mode, whatever the words
+    # a typed answer's call is required, so that choice is suspected before the tools, unless both are known to be taken
+    chooses = mode == "native_tools" and known.tool_choice_required is not False
+    is_open = chooses and None in (known.tool_choice_required, known.native_tools)
+    suspect = "tool_choice_required" if is_open else mode
+    is_proven = words.status != 500 and (is_open or getattr(known, suspect) is None)  # by the next mode, whatever the words
     assert learnt.get(words.teaches or suspect) is (False if words.teaches or is_proven else None)
 
 

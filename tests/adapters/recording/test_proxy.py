@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -100,8 +101,12 @@ def test_nobody_upstream_is_a_502(tmp_path: Path) -> None:
         gone = server.root
     with RecordingProxy(gone, tmp_path / "run.jsonl", provider="openai", provenance="local: a test") as proxy:
         reply = httpx.post(f"{proxy.url}/v1/chat/completions", json={"model": "m"})
-    assert reply.status_code == 502
-    assert not (tmp_path / "run.jsonl").exists()
+    assert (reply.status_code, proxy.exchanges, proxy.cut) == (502, 1, 1)
+    (line,) = lines(tmp_path / "run.jsonl")
+    exchange = line["exchanges"][0]
+    assert (exchange["truncated"], exchange["error"]["type"], exchange["status"]) == (True, "ConnectError", None)
+    assert exchange["request"] == {"model": "m"}
+    assert next(iter(read_transcripts(tmp_path / "run.jsonl"))).exchanges[0].kind == "error"
 
 
 def test_a_secret_in_the_pieces_of_a_stream_is_not_kept(tmp_path: Path) -> None:
@@ -127,3 +132,61 @@ def test_a_key_in_the_path_is_in_no_field_and_no_log(tmp_path: Path, caplog: pyt
     first, second = lines(path)
     assert (first["model"], first["id"], second["id"]) == ("gemini-2", "run-1", "run-2")
     assert "urlSecret99" not in path.read_text("utf-8") + caplog.text
+
+
+FRAMES = [b'data: {"n": %d}\n\n' % number for number in range(40)]
+
+
+def test_what_a_client_leaves_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
+    path, told = tmp_path / "run.jsonl", list[str]()
+    with (
+        WireServer([Raw(FRAMES, "text/event-stream", pause=0.05)]) as server,
+        RecordingProxy(server.root, path, provider="openai", provenance="local: a test", tell=told.append) as proxy,
+    ):
+        with httpx.stream("POST", f"{proxy.url}/v1/chat/completions", json={"model": "m", "stream": True}) as reply:
+            next(reply.iter_bytes())
+        deadline = time.monotonic() + 5
+        while not proxy.exchanges and time.monotonic() < deadline:
+            time.sleep(0.02)
+    exchange = lines(path)[0]["exchanges"][0]
+    assert exchange["truncated"] is True
+    assert "the client left" in exchange["error"]["message"]
+    assert exchange["sse"].startswith('data: {"n": 0}')
+    assert '"n": 39' not in exchange["sse"]
+    assert (proxy.exchanges, proxy.cut, proxy.lost, len(told)) == (1, 1, 0, 1)
+
+
+def test_what_is_going_on_at_the_end_is_kept_and_no_line_is_written_twice(tmp_path: Path) -> None:
+    path, told = tmp_path / "run.jsonl", list[str]()
+    with WireServer([Raw(FRAMES, "text/event-stream", pause=0.2)]) as server:
+        with RecordingProxy(server.root, path, provider="openai", provenance="local: a test", tell=told.append) as proxy:
+            client = httpx.Client()
+            asked = client.send(
+                client.build_request("POST", f"{proxy.url}/v1/chat/completions", json={"model": "m"}), stream=True
+            )
+            pieces = asked.iter_bytes()
+            next(pieces)
+        asked.close()
+        client.close()
+    (line,) = lines(path)
+    assert "the recording was ended" in line["exchanges"][0]["error"]["message"]
+    assert line["exchanges"][0]["sse"]
+    assert (proxy.exchanges, proxy.cut) == (1, 1)
+
+
+def test_a_large_exchange_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with WireServer([Turn("a" * (6 * 2**20))]) as server, proxied(server, path) as proxy:
+        reply = httpx.post(f"{proxy.url}/v1/chat/completions", json={"model": "m", "messages": []}, timeout=60)
+    assert reply.status_code == 200
+    assert proxy.exchanges == len(lines(path)) == 1
+
+
+def test_what_cannot_be_written_is_said_and_counted(tmp_path: Path) -> None:
+    told = list[str]()
+    with WireServer([Turn("Hi.")]) as server:
+        path = tmp_path / "none" / "run.jsonl"
+        with RecordingProxy(server.root, path, provider="openai", provenance="local: a test", tell=told.append) as proxy:
+            assert httpx.post(f"{proxy.url}/v1/chat/completions", json={"model": "m"}).status_code == 200
+    assert (proxy.exchanges, proxy.lost) == (0, 1)
+    assert "not recorded: FileNotFoundError" in told[0]
