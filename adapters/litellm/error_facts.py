@@ -1,7 +1,8 @@
 """What is seen of an exception of LiteLLM: its status, the server's error object, its words, how long to wait.
 
 Nothing is imported from LiteLLM: classes are compared by name, its own, those of what it is chained to and of what broke a stream
-beneath it. What a server quotes of the request is none of its words. Messages are scrubbed of secrets. Linear in the message.
+beneath it. What a server quotes of the request is none of its words. Messages are scrubbed of secrets. Of a long message both
+ends are read.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.error_words import Said, fault_in, said_in, told_in, words_in
 from llmcore.types import LLMCoreError
 from llmcore.types.narrowing import is_list, is_object, objects_in
-from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS
+from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, both_ends
 
 __all__ = [
     "SERVERS_WORDS",
@@ -341,11 +342,11 @@ server's own words and status are known, these count."""
 def _shown_and_told(error: BaseException, body: dict[str, Any]) -> tuple[str, str]:
     """The words to show, and all that is told, of which the meaning is read: the server's, else the exception's message."""
     if (said := _said(error)) is not None:
-        return said.words or NO_WORDS, said.told
-    message = _message(error)
+        return said.words or NO_WORDS, both_ends(said.told)
+    message = both_ends(_message(error))
     whole: object = getattr(error, "body", None)  # OpenAI's client has what stands under `error`
     shown = words_in(body if body else whole if isinstance(whole, str) else "") or without_bytes(message)
-    return shown, f"{message};\n{told_in(whole)}"
+    return shown, f"{message};\n{both_ends(told_in(whole))}"
 
 
 def _codes_of(body: dict[str, Any], error: BaseException) -> frozenset[str]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable, Mapping
+import traceback
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeGuard, cast
 
 from pydantic import BaseModel
 
-from llmcore.types import ConfigError, ToolSet
+from llmcore.types import ConfigError, LLMCoreError, ToolSet
 
 __all__ = ["load_tools", "tool_objects"]
 
@@ -33,7 +35,8 @@ def tool_objects(given: str) -> list[object]:
     """
     module, colon, name = given.partition(":")
     if colon and name and not Path(given).exists():
-        return list(_several(_imported(module, name)))
+        with _users_code(module):
+            return list(_several(_imported(module, name)))
     return _from_file(Path(given))
 
 
@@ -56,13 +59,25 @@ def _from_file(path: Path) -> list[object]:
     return list(function_tools(tools))
 
 
+@contextmanager
+def _users_code(module: str) -> Generator[None]:
+    """Whatever the code of a user's module raises is an error in one line that says where."""
+    try:
+        yield
+    except (LLMCoreError, KeyboardInterrupt):
+        raise
+    except ImportError as error:
+        raise ConfigError(f"cannot import {module!r}: {error}") from error
+    except BaseException as error:
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
+        where = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}"
+        raise ConfigError(f"cannot import {module!r}: {type(error).__name__} ({where}): {error}") from error
+
+
 def _imported(module: str, name: str) -> object:
     if "" not in sys.path:
         sys.path.insert(0, "")  # a console script does not look in the current folder
-    try:
-        found: object = importlib.import_module(module)
-    except ImportError as error:
-        raise ConfigError(f"cannot import {module!r}: {error}") from error
+    found: object = importlib.import_module(module)
     for part in name.split("."):
         try:
             found = getattr(found, part)

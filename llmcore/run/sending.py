@@ -207,8 +207,8 @@ class Sending:
                 if self.time_to_first_token is None:
                     self.time_to_first_token = time.perf_counter() - started
                 for event in self._said(normalizer.feed(cast("object", chunk)), normalizer.held):
-                    if event.__class__ is ToolCallStarted:
-                        self._refuse_endless(cast("ToolCallStarted", event))
+                    if isinstance(event, ToolCallStarted):
+                        self._refuse_endless(event)
                     if so_far is not None:
                         await self._show(so_far, event)
                     await tell(event)

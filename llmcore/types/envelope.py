@@ -7,10 +7,11 @@ from typing import Any, Literal, NamedTuple, Self, cast
 
 from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr
 
-from llmcore.types.copies import Value, copied, filled
+from llmcore.types.copies import Value, copied, filled, made
 from llmcore.types.exact_fields import ExactValue
 from llmcore.types.json_data import JsonData, JsonObject, JsonText
-from llmcore.types.messages import Block
+from llmcore.types.messages import Block, TextBlock, ThinkingBlock, ToolUseBlock
+from llmcore.types.numbers import exact_json, holds_exact_floats
 
 __all__ = [
     "Envelope",
@@ -21,6 +22,7 @@ __all__ = [
     "Segment",
     "SegmentKind",
     "ToolCall",
+    "tool_use",
 ]
 
 Safety = Literal["lossless", "coerced", "guess", "truncated"]
@@ -96,6 +98,14 @@ class Segment(NamedTuple):
     kind: SegmentKind
 
 
+def tool_use(call: ToolCall) -> ToolUseBlock:
+    """The call as a block of the history."""
+    arguments, raw = copied(call.arguments), call.raw_arguments
+    if not raw and holds_exact_floats(arguments):
+        raw = exact_json(arguments)
+    return made(ToolUseBlock, id=call.id, name=call.name, input=arguments, raw_input=raw)
+
+
 class Envelope(Value):
     """The one shape of a reply.
 
@@ -125,7 +135,7 @@ class Envelope(Value):
 
     _source: str = PrivateAttr(default="")
     _segments: Callable[[], Sequence[Segment]] | Sequence[Segment] = PrivateAttr(default=())
-    _blocks: Callable[[], Sequence[Block]] | Sequence[Block] = PrivateAttr(default=())
+    _blocks: Callable[[], Sequence[Block]] | Sequence[Block] | None = PrivateAttr(default=None)
 
     @property
     def source(self) -> str:
@@ -142,14 +152,21 @@ class Envelope(Value):
 
     @property
     def blocks(self) -> list[Block]:
-        """The assistant turn as history blocks, in order: text, thinking, tool_use and opaque provider parts. The
-        envelope's own list: what is changed in it is changed in the envelope."""
+        """The assistant turn as history blocks, in order: text, thinking, tool_use and opaque provider parts. Of an envelope
+        made by hand, or read from JSON, those that its fields make. The envelope's own list: what is changed in it is changed
+        in the envelope."""
         private = cast("dict[str, Any]", self.__pydantic_private__)
-        known = cast("Callable[[], Sequence[Block]] | Sequence[Block]", private["_blocks"])
+        known = cast("Callable[[], Sequence[Block]] | Sequence[Block] | None", private["_blocks"])
         if isinstance(known, list):
             return cast("list[Block]", known)
-        private["_blocks"] = made = list(known() if callable(known) else known)
-        return made
+        found = self._of_fields() if known is None else known() if callable(known) else known
+        private["_blocks"] = own = list(found)
+        return own
+
+    def _of_fields(self) -> list[Block]:
+        thoughts = [ThinkingBlock(thinking=self.reasoning)] if self.reasoning.strip() else []
+        words = [TextBlock(text=self.content)] if self.content.strip() else []
+        return [*thoughts, *words, *map(tool_use, self.tool_calls)]
 
     def attach(
         self,
@@ -173,7 +190,7 @@ class Envelope(Value):
         source, segments, blocks = (fields.pop(name, None) for name in ("source", "segments", "blocks"))
         made = super().model_copy(update=fields)
         if blocks is None:
-            known = self._blocks
+            known = self.blocks if self._blocks is None else self._blocks
             blocks = (lambda: copied(self.blocks)) if callable(known) else copied(known)
         return made.attach(self._source if source is None else source, self._segments if segments is None else segments, blocks)
 

@@ -6,7 +6,7 @@ a log. So each is cut where it enters, and what is made of several has a bound o
 
 from __future__ import annotations
 
-__all__ = ["MAX_LOOKED_THROUGH", "MAX_MESSAGE", "MAX_WORDS", "bounded"]
+__all__ = ["MAX_LOOKED_THROUGH", "MAX_MESSAGE", "MAX_WORDS", "both_ends", "bounded"]
 
 MAX_WORDS = 2000
 """Characters of one text of others."""
@@ -14,6 +14,15 @@ MAX_MESSAGE = 10 * MAX_WORDS
 """Characters of an error's whole message, which may quote several."""
 MAX_LOOKED_THROUGH = 100_000
 """Characters of a text that are looked through for secrets: far more than are shown."""
+
+
+_MOST_READ = 40_000
+
+
+def both_ends(text: str) -> str:
+    """The text, or the beginning and the end of a long one: what it means is looked for by many expressions, of which each takes
+    some ten milliseconds a megabyte. A server may quote a long request before or behind its own words."""
+    return text if len(text) <= _MOST_READ else f"{text[: _MOST_READ // 2]}\n{text[-_MOST_READ // 2 :]}"
 
 
 def bounded(text: str, most: int = MAX_WORDS) -> str:

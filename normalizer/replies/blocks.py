@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llmcore.types.copies import copied, made
-from llmcore.types.envelope import Segment, ToolCall
-from llmcore.types.messages import Block, TextBlock, ThinkingBlock, ToolUseBlock
-from llmcore.types.numbers import exact_json, holds_exact_floats
+from llmcore.types.copies import made
+from llmcore.types.envelope import Segment, ToolCall, tool_use
+from llmcore.types.messages import Block, TextBlock, ThinkingBlock
 
-__all__ = ["blocks_of_text", "blocks_of_words", "position", "tool_use"]
-
-
-def tool_use(call: ToolCall) -> ToolUseBlock:
-    arguments, raw = copied(call.arguments), call.raw_arguments
-    if not raw and holds_exact_floats(arguments):
-        raw = exact_json(arguments)
-    return made(ToolUseBlock, id=call.id, name=call.name, input=arguments, raw_input=raw)
+__all__ = ["blocks_of_text", "blocks_of_words", "position"]
 
 
 def blocks_of_text(source: str, segments: Sequence[Segment], calls: Sequence[ToolCall]) -> list[Block]:

@@ -30,7 +30,6 @@ from llmcore.normalizer.native.pieces import (
 from llmcore.normalizer.native.shape import as_dict, as_list, as_text, json_text
 from llmcore.normalizer.native.turn import Thinking, Turn
 from llmcore.normalizer.native.wires import FAILED_GENERATION, bodies_of_list, wire_named, wire_of
-from llmcore.normalizer.replies.blocks import tool_use
 from llmcore.normalizer.replies.call_events import CallEvents
 from llmcore.normalizer.replies.envelopes import Additions, assembled, envelope_of_text
 from llmcore.normalizer.replies.left_out import CALLS_LIMIT, left_out
@@ -39,7 +38,7 @@ from llmcore.normalizer.replies.native_calls import Dropped, Reading, Readings, 
 from llmcore.normalizer.replies.settings import Settings
 from llmcore.normalizer.replies.turn_blocks import blocks_of_turn
 from llmcore.normalizer.text.engine import TextEngine
-from llmcore.types.envelope import Envelope, FinishReason, NearMiss, Repair, Segment, ToolCall
+from llmcore.types.envelope import Envelope, FinishReason, NearMiss, Repair, Segment, ToolCall, tool_use
 from llmcore.types.events import (
     ArgumentsDelta,
     NormalizerEvent,

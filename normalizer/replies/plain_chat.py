@@ -12,11 +12,10 @@ from typing import Any
 
 from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.finish import reason_of
-from llmcore.normalizer.replies.blocks import tool_use
 from llmcore.normalizer.replies.envelopes import envelope_of_words_and_calls
 from llmcore.normalizer.replies.native_calls import Reading, read_calls
 from llmcore.normalizer.text.quick import read_quickly
-from llmcore.types.envelope import Envelope, ToolCall
+from llmcore.types.envelope import Envelope, ToolCall, tool_use
 from llmcore.types.limits import Limits
 from llmcore.types.messages import Block
 from llmcore.types.narrowing import is_list, is_object

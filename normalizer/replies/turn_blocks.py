@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.pieces import Opaque, Redacted
 from llmcore.normalizer.native.turn import Part, TextRange, Thinking
-from llmcore.normalizer.replies.blocks import blocks_of_text, position, tool_use
+from llmcore.normalizer.replies.blocks import blocks_of_text, position
 from llmcore.types.copies import copied
-from llmcore.types.envelope import Segment, ToolCall
+from llmcore.types.envelope import Segment, ToolCall, tool_use
 from llmcore.types.messages import Block, ProviderBlock, RedactedThinkingBlock, ThinkingBlock
 
 __all__ = ["blocks_of_turn"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,24 @@ def test_what_is_no_tool_is_told(module: str, tmp_path: Path) -> None:
     (tmp_path / "tools.json").write_text("[3]", "utf-8")
     with pytest.raises(ToolDefinitionError):
         load_tools(str(tmp_path / "tools.json"))
+
+
+@pytest.mark.parametrize(
+    ("code", "named", "said"),
+    [
+        ('raise RuntimeError("no\\x1b[31m")', "x", r"RuntimeError \(broken_\d\.py, line 1\): no"),
+        ("import sys\nsys.exit(3)", "x", r"SystemExit \(broken_\d\.py, line 2\): 3"),
+        ("x = [", "x", "SyntaxError .* was never closed"),
+        ("class A:\n    @property\n    def x(self): raise ValueError('no')\na = A()", "a.x", "ValueError .*line 3.*no"),
+        ("class A:\n    def list_tools(self): raise ValueError('no')\na = A()", "a", "ValueError .*line 2.*no"),
+    ],
+)
+def test_what_a_users_module_raises_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, named: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = f"broken_{len(code) % 10}"
+    (tmp_path / f"{name}.py").write_text(code, "utf-8")
+    sys.modules.pop(name, None)
+    with pytest.raises(ConfigError, match=f"^cannot import '{name}': {said}"):
+        load_tools(f"{name}:{named}")

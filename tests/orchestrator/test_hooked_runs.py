@@ -385,3 +385,22 @@ async def test_blocks_that_no_turn_could_hold_are_refused(block: Any) -> None:
     error = await refused(Hooks(on_response=lambda envelope: envelope.model_copy(update={"blocks": [block]})))
     assert "hook on_response" in str(error)
     assert "locks" in str(error)
+
+
+# --- an envelope that a hook makes by hand ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("content", [None, "NEW"])
+@pytest.mark.parametrize("made", ["fields", "json"])
+async def test_an_envelope_of_the_hooks_own_is_what_its_fields_say(content: str | None, made: str) -> None:
+    def anew(envelope: Envelope) -> Envelope:
+        said = content if content and envelope.tool_calls else envelope.content
+        own = Envelope(content=said, toolCalls=envelope.tool_calls)
+        return own if made == "fields" else Envelope.model_validate_json(own.model_dump_json())
+
+    fake = FakeModel(tool_call_body([("note", {"text": "a"})], "Old.", 0), "done")
+    result = await run(fake, Hooks(on_response=anew))
+    assert ran == ["a"]
+    assert [message.text for message in result.messages if message.role == "assistant"] == [content or "Old.", "done"]
+    assert [name for name, _ in calls_in(result.messages)] == ["note"]
+    assert result.content == "done"

@@ -406,8 +406,8 @@ def test_a_message_without_its_body_is_a_reply(body: dict[str, Any]) -> None:
     assert Orchestrator(FakeModel(body)).run_sync("Hi").content == "half"
 
 
-STOP = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
-DELTA = {"choices": [{"index": 0, "delta": {"content": "half"}, "finish_reason": None}]}
+STOP: dict[str, Any] = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+DELTA: dict[str, Any] = {"choices": [{"index": 0, "delta": {"content": "half"}, "finish_reason": None}]}
 BROKEN: dict[str, Any] = {
     "no JSON": {"sse": f"data: {json.dumps(DELTA)}\n\ndata: oops\n\ndata: {json.dumps(STOP)}\n\n"},
     "half an object": {"sse": f'data: {json.dumps(DELTA)}\n\ndata: {{"a": \n\ndata: {json.dumps(STOP)}\n\n'},

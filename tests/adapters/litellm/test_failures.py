@@ -13,7 +13,7 @@ import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.litellm.error_facts import error_body, failed_generation, is_clean, shown_text
+from llmcore.adapters.litellm.error_facts import error_body, facts_of, failed_generation, is_clean, shown_text
 from llmcore.adapters.litellm.failures import ROWS, Row, classify
 from llmcore.adapters.litellm.waits import retry_after
 from llmcore.adapters.secrets.scrubber import Scrubber
@@ -396,3 +396,12 @@ def test_an_endless_error_is_looked_through_as_far_as_it_is_shown() -> None:
     assert len(str(error)) <= 2000
     assert not is_clean(Made("%41" * 1_000_000), Scrubber([KEY]))
     assert is_clean(Made("short"), Scrubber([KEY]))
+
+
+@pytest.mark.parametrize("place", ["{words} {long}", "{long} {words}"])
+def test_of_a_long_message_both_ends_are_read(place: str) -> None:
+    long = "w7x " * 500_000
+    message = place.format(words="prompt is too long: 210000 tokens > 200000 maximum", long=long)
+    assert type(classify(Made(message, 400))) is ContextOverflow
+    facts = facts_of(Made(message, 400, body=body(message)), None, None, lambda words, call: False)
+    assert len(facts.text) < 100_000
