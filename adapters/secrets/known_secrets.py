@@ -9,22 +9,29 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Iterable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from llmcore.adapters.secrets.scrubber import Scrubber, is_placeholder, is_secret_name
+from llmcore.adapters.secrets.spellings import Words
 from llmcore.types.errors import LLMCoreError
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.others_words import MAX_LOOKED_THROUGH
 
 __all__ = ["hide_in_error", "process_scrubber", "remember"]
 
-_KEPT = 128
-"""Secrets that are remembered, the latest ones. Those of the environment are not among them."""
+_KEPT = 4096
+"""Secrets that are remembered, the latest ones: some 8 MB. Those of the environment are not among them."""
+_ENCODED = 128
+"""Of these the latest, which are also known when they are encoded as a whole (Base64, hexadecimal): some 12 MB more."""
 
 _lock = ForkSafeLock()
-_known: dict[str, None] = {}
-_cached: tuple[frozenset[str], Scrubber] = (frozenset(), Scrubber())
+_remembered: OrderedDict[str, None] = OrderedDict()
+_encoded: OrderedDict[str, None] = OrderedDict()
+_of_environment: frozenset[str] = frozenset()
+_known = Words()
+"""Both of them."""
 
 
 def remember(secrets: Iterable[str | None]) -> None:
@@ -32,22 +39,35 @@ def remember(secrets: Iterable[str | None]) -> None:
     fresh = [secret for secret in secrets if secret and not is_placeholder(secret)]
     with _lock:
         for secret in fresh:
-            _known.pop(secret, None)
-            _known[secret] = None
-        for secret in list(_known)[:-_KEPT]:
-            del _known[secret]
+            _known.add(secret)
+            _enter(secret, _encoded, _ENCODED, _known.discard_encodings)
+            _enter(secret, _remembered, _KEPT, _known.discard)
+
+
+def _enter(secret: str, latest: OrderedDict[str, None], most: int, discard: Callable[[str], None]) -> None:
+    latest[secret] = None
+    latest.move_to_end(secret)
+    if len(latest) > most:
+        oldest, _ = latest.popitem(last=False)
+        if oldest not in _of_environment:
+            discard(oldest)
 
 
 def process_scrubber(secrets: Iterable[str | None] = ()) -> Scrubber:
     """One that takes out everything that is known, and these."""
-    global _cached
+    global _of_environment
     with _lock:
-        known = frozenset({*_known, *_environment()})
-        if known != _cached[0]:
-            _cached = known, Scrubber(known)
-        scrubber = _cached[1]
-    more = [secret for secret in secrets if secret not in known]
-    return scrubber.with_secrets(more) if more else scrubber
+        environment = frozenset(secret for secret in _environment() if not is_placeholder(secret))
+        if environment != _of_environment:
+            for gone in _of_environment - environment:
+                if gone not in _remembered:
+                    _known.discard(gone)
+                elif gone not in _encoded:
+                    _known.discard_encodings(gone)
+            for secret in environment:
+                _known.add(secret)
+            _of_environment = environment
+    return Scrubber([secret for secret in secrets if secret and secret not in _known], shared=_known)
 
 
 def hide_in_error(error: LLMCoreError) -> None:

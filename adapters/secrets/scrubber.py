@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from llmcore.adapters.secrets.spellings import Span, found, united
+from llmcore.adapters.secrets.spellings import BEGINNING, Span, Words, found, united
 from llmcore.types.keys import HIDDEN, is_placeholder, keys_in
 from llmcore.types.narrowing import is_list, is_object
 
@@ -39,11 +40,15 @@ _SECRET_FIELD = re.compile(
     r"|bearer_token|refresh_token|session_token|id_token|security_token|secret|client_?secret|password|passwd|passphrase"
     r"|secret_access_key|authorization|cookie|organization_id|openai_organization|openai_project)$"
 )
-_SECRET_NAME = re.compile(rf"{_SECRET_FIELD.pattern}|(?:^|_)(?:key|token|auth|code|credentials?|pass|pwd|sig|signature|bearer)$")
+_SECRET_NAME = re.compile(
+    rf"{_SECRET_FIELD.pattern}|(?:^|_)(?:key|token|auth|code|credentials?|pass|pwd|sig|signature|bearer|jwt|session"
+    r"|pat|otp|pin|(?:api|auth|access|bearer|refresh|id|session|secret)_tokens|token_value|password_hash|connection_string|conn_str"
+    r"|dsn)$|^tokens$"
+)
 _HARMLESS_NAME = re.compile(r"(?:^|_)(?:cache|idempotency|sort|partition|route|routing)_key$")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _DOTS = ("...", "\N{HORIZONTAL ELLIPSIS}")
-_LEFT_OVER = (6, 12)
+_LEFT_OVER = (BEGINNING, 12)
 """So many characters of a secret that was cut are hidden: half of it, within these bounds. Its first few may be those of all
 keys of a provider."""
 
@@ -70,25 +75,22 @@ Leaf = tuple[Any, Any]
 
 class Scrubber:
     """Takes given secrets, however they are encoded, and what looks like one, out of text and JSON. Placeholders among the
-    given ones stay."""
+    given ones stay. `shared`: more of them, which may change meanwhile."""
 
-    def __init__(self, secrets: Iterable[str | None] = ()) -> None:
-        self._secrets = sorted({secret for secret in secrets if secret and not is_placeholder(secret)}, key=len, reverse=True)
-
-    def with_secrets(self, secrets: Iterable[str | None]) -> Scrubber:
-        """One that knows these secrets as well."""
-        return Scrubber([*self._secrets, *secrets])
+    def __init__(self, secrets: Iterable[str | None] = (), *, shared: Words | None = None) -> None:
+        own = frozenset(secret for secret in secrets if secret and not is_placeholder(secret))
+        self._secrets = tuple(words for words in (shared, _words(own)) if words is not None)
 
     def text(self, text: str) -> str:
         return _without(text, self.spans(text))
 
     def without_given(self, text: str) -> str:
         """The text without the given secrets; what only looks like a key stays, for it may be a model's name."""
-        return _without(text, united(found(text, self._secrets)))
+        return _without(text, united(found(text, *self._secrets)))
 
     def spans(self, text: str) -> list[Span]:
         """Where in the text there is something to take out."""
-        return united([*found(text, self._secrets), *_cut_short(text, self._secrets), *keys_in(text)])
+        return united([*found(text, *self._secrets), *_cut_short(text, self._secrets), *keys_in(text)])
 
     def value(self, value: Any) -> Any:
         """A JSON value with every str scrubbed, keys of objects included, and the fields that hold secrets hidden; a
@@ -124,20 +126,24 @@ class Scrubber:
         return {name: self.text(value) for name, value in headers.items() if name.lower() not in SECRET_HEADERS}
 
 
-def _cut_short(text: str, secrets: Iterable[str]) -> Iterator[Span]:
+def _cut_short(text: str, secrets: Iterable[Words]) -> Iterator[Span]:
     """What is left of a secret in which somebody cut a text, and wrote dots for the rest."""
     if not any(dots in text for dots in _DOTS):
         return
-    for secret in secrets:
+    for position, secret in (begun for words in secrets for begun in words.begun_in(text)):
         begin = secret[: max(_LEFT_OVER[0], min(_LEFT_OVER[1], len(secret) // 2))]
-        position = text.find(begin)
-        while position >= 0:
-            end = position + len(begin)
-            while end < len(text) and secret[end - position : end - position + 1] == text[end]:
-                end += 1
-            if text.startswith(_DOTS, end):
-                yield position, end
-            position = text.find(begin, end)
+        if not text.startswith(begin, position):
+            continue
+        end = position + len(begin)
+        while end < len(text) and secret[end - position : end - position + 1] == text[end]:
+            end += 1
+        if text.startswith(_DOTS, end):
+            yield position, end
+
+
+@lru_cache(maxsize=8)
+def _words(secrets: frozenset[str]) -> Words:
+    return Words(secrets)
 
 
 def _without(text: str, spans: Sequence[Span]) -> str:

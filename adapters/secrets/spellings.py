@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import quote, unquote
 
-__all__ = ["Span", "found", "unescaped", "united"]
+__all__ = ["BEGINNING", "Span", "Words", "found", "unescaped", "united"]
 
 Span = tuple[int, int]
 """Start and end in the text."""
@@ -114,30 +114,35 @@ def unescaped(text: str) -> str:
 # The forms of a word
 
 
-@dataclass(frozen=True, slots=True)
-class _Forms:
-    """What to look for: in the text, in the text without white space, and in it without what separates bytes."""
+def _spellings(word: str) -> set[str]:
+    """The word as it stands, and as it does in a URL."""
+    return {word, quote(word, safe=""), quote(word, safe="").replace("%20", "+"), word.replace(" ", "+")}
 
-    plain: tuple[str, ...]
+
+def _plain(word: str) -> set[str]:
+    return _spellings(word) | {word.upper(), word.lower()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Encodings:
+    """What to look for in a text without white space (Base64, Base32, lists of byte values), and without what parts bytes."""
+
     joined: tuple[str, ...]
-    """Base64, Base32 and lists of byte values."""
     hexadecimal: tuple[str, ...]
 
 
 @lru_cache(maxsize=256)
-def _forms(word: str) -> _Forms:
-    plain = {word, quote(word, safe=""), quote(word, safe="").replace("%20", "+"), word.replace(" ", "+")}
+def _encodings(word: str) -> _Encodings:
     joined: set[str] = set()
     hexadecimal: set[str] = set()
-    for spelling in plain:
+    for spelling in _spellings(word):
         data = spelling.encode("utf-8", "surrogatepass")
         once = _cores(data)
         joined |= once | {core for inner in once for core in _cores(inner.encode())} | _cores(data.hex().encode())
         joined.add(",".join(map(str, data)))
         hexadecimal |= {data.hex(), data.hex().upper()}
         hexadecimal |= {core.encode().hex() for core in once}
-    folded = {word.upper(), word.lower()}
-    return _Forms(tuple(plain | folded), tuple(joined), tuple(hexadecimal))
+    return _Encodings(tuple(joined), tuple(hexadecimal))
 
 
 def _cores(data: bytes) -> set[str]:
@@ -154,40 +159,59 @@ def _cores(data: bytes) -> set[str]:
     return forms | {form.lower() for form in forms if form.isupper()}
 
 
-def found(text: str, words: Iterable[str]) -> list[Span]:
+def found(text: str, *sought: Words) -> list[Span]:
     """Where the words stand in the text, in order and not overlapping."""
-    words, spans = tuple(words), list[Span]()
-    sought = _sought(words)
-    for layer in _layers(text) if words else ():
+    spans, sought = list[Span](), tuple(words for words in sought if words)
+    for layer in _layers(text) if sought else ():
         joined = layer.replaced(_SPACE, lambda _: "") or layer
         unparted = layer.replaced(_BETWEEN_BYTES, lambda _: "") or layer
-        spans += sought.plain.hits(layer)
-        spans += sought.plain.hits(joined) if joined is not layer else ()
-        spans += sought.hexadecimal.hits(unparted)
-        spans += (_with_margin(text, span) for span in sought.joined.hits(joined))
+        for words in sought:
+            spans += words.plain.hits(layer)
+            spans += words.plain.hits(joined) if joined is not layer else ()
+            spans += words.hexadecimal.hits(unparted)
+            spans += (_with_margin(text, span) for span in words.joined.hits(joined))
     return united(spans)
 
 
 _HEAD = 8  # characters of a form that the walk looks for
 _FEW = 300
-"""Heads up to which a search for each form is quicker than a walk: those of two words or three."""
+"""Forms up to which a search for each is quicker than a walk: those of two words or three."""
 
 
 class _Index:
     """Forms by how they begin: a text is walked once, however many there are."""
 
-    def __init__(self, forms: Iterable[str]) -> None:
-        self._short: list[str] = []
-        self._by_head: dict[str, list[str]] = {}
-        for form in set(forms):
+    def __init__(self) -> None:
+        self._uses: dict[str, int] = {}  # of each form: two words may share one
+        self._short: dict[str, None] = {}
+        self._by_head: dict[str, tuple[str, ...]] = {}
+
+    def add(self, forms: Iterable[str]) -> None:
+        for form in forms:
+            self._uses[form] = self._uses.get(form, 0) + 1
+            if self._uses[form] > 1:
+                continue
             if len(form) < _HEAD:
-                self._short.append(form)
+                self._short[form] = None
             else:
-                self._by_head.setdefault(form[:_HEAD], []).append(form)
+                head = form[:_HEAD]
+                self._by_head[head] = (*self._by_head.get(head, ()), form)
+
+    def discard(self, forms: Iterable[str]) -> None:
+        for form in forms:
+            self._uses[form] -= 1
+            if self._uses[form]:
+                continue
+            del self._uses[form]
+            self._short.pop(form, None)
+            head = form[:_HEAD]
+            left = tuple(other for other in self._by_head.pop(head, ()) if other != form)
+            if left:
+                self._by_head[head] = left
 
     def hits(self, layer: _Layer) -> Iterator[Span]:
-        few = len(self._by_head) <= _FEW
-        for form in [*self._short, *(form for forms in self._by_head.values() for form in forms)] if few else self._short:
+        few = len(self._uses) <= _FEW
+        for form in tuple(self._uses if few else self._short):
             position = layer.text.find(form)
             while position >= 0:
                 end = position + len(form)
@@ -201,21 +225,66 @@ class _Index:
                         yield layer.span_at_bottom(at, at + len(form))
 
 
-@dataclass(frozen=True, slots=True)
-class _Sought:
-    plain: _Index
-    joined: _Index
-    hexadecimal: _Index
+class Words:
+    """Words to look for, in all their forms. They may change while another thread looks: what it finds is what was there before
+    or what is there after."""
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self.plain, self.joined, self.hexadecimal = _Index(), _Index(), _Index()
+        self._by_beginning: dict[str, tuple[str, ...]] = {}
+        self._all: set[str] = set()
+        self._encoded: set[str] = set()
+        for word in words:
+            self.add(word)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._all
+
+    def add(self, word: str) -> None:
+        """Look for the word, in all its forms."""
+        if word not in self._all:
+            beginning = word[:BEGINNING]
+            self._by_beginning[beginning] = (*self._by_beginning.get(beginning, ()), word)
+            self._all.add(word)
+            self.plain.add(_plain(word))
+        if word not in self._encoded:
+            self._encoded.add(word)
+            self.joined.add(_encodings(word).joined)
+            self.hexadecimal.add(_encodings(word).hexadecimal)
+
+    def discard_encodings(self, word: str) -> None:
+        """Look for the word itself, in capitals or not, however it is escaped, but for no encoding of it as a whole: these take
+        fifty times the memory."""
+        if word in self._encoded:
+            self._encoded.discard(word)
+            self.joined.discard(_encodings(word).joined)
+            self.hexadecimal.discard(_encodings(word).hexadecimal)
+
+    def discard(self, word: str) -> None:
+        """Look for the word no more."""
+        self.discard_encodings(word)
+        if word not in self._all:
+            return
+        self._all.discard(word)
+        self.plain.discard(_plain(word))
+        beginning = word[:BEGINNING]
+        left = tuple(other for other in self._by_beginning.pop(beginning, ()) if other != word)
+        if left:
+            self._by_beginning[beginning] = left
+
+    def begun_in(self, text: str) -> Iterator[tuple[int, str]]:
+        """Where the text may hold the beginning of a word, and of which."""
+        by_beginning = self._by_beginning
+        for at in range(len(text) - BEGINNING + 1) if by_beginning else ():
+            for word in by_beginning.get(text[at : at + BEGINNING], ()):
+                yield at, word
 
 
-@lru_cache(maxsize=8)
-def _sought(words: tuple[str, ...]) -> _Sought:
-    forms = [_forms(word) for word in words]
-    return _Sought(
-        _Index(form for each in forms for form in each.plain),
-        _Index(form for each in forms for form in each.joined),
-        _Index(form for each in forms for form in each.hexadecimal),
-    )
+BEGINNING = 6
+"""Characters of a word by which `Words.begun_in` knows it."""
 
 
 def _with_margin(text: str, span: Span) -> Span:

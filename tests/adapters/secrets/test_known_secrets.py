@@ -8,6 +8,7 @@ import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.secrets import known_secrets
 from llmcore.adapters.secrets.known_secrets import process_scrubber, remember
 from llmcore.types import ConfigError, LLMCoreError, Request
 from tests.adapters.conftest import call_of, endpoint_at
@@ -77,3 +78,26 @@ def test_a_header_of_a_request_that_cannot_be_sent_is_not_quoted(value: str) -> 
     with pytest.raises(ConfigError, match="the value of 'X-Gate'") as caught:
         Request.model_validate({"messages": "hi", "extra_headers": {"X-Gate": value}})
     assert KEY not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_key_is_known_after_hundreds_of_newer_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "Kq7ZpT4vX9sW2nB8mR5c"
+    remember([key])
+    remember(f"user{one:05}-Zq9xW{one * 7919:09}" for one in range(300))
+    for shown in (key, key.lower(), f"Bearer {key}", "".join(f"\\u{ord(one):04x}" for one in key)):
+        assert key.lower() not in process_scrubber().text(f"no user for {shown}!").lower()
+    monkeypatch.setenv("SOME_API_KEY", key)
+    assert process_scrubber().text(key.encode().hex()) == "[secret]"
+    monkeypatch.delenv("SOME_API_KEY")
+    assert process_scrubber().text(key) == "[secret]"
+    remember([key])
+    assert process_scrubber().text(key.encode().hex()) == "[secret]"
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_secrets, "_KEPT", len(known_secrets._remembered) + 100)
+    remember(f"more{one:05}-Zq9xW{one * 7919:09}" for one in range(100))
+    remember(f"many{one:05}-Zq9xW{one * 7919:09}" for one in range(known_secrets._KEPT + 100))
+    assert len(known_secrets._remembered) == known_secrets._KEPT
+    assert "many00050" in process_scrubber().text("many00050-Zq9xW000395950")
+    assert process_scrubber().text("many00150-Zq9xW001187850") == "[secret]"

@@ -91,6 +91,21 @@ def test_names_of_fields() -> None:
     assert all(is_secret_name(name, in_text=True) for name in secret)
     assert [name for name in ("token", "key", "auth", "sig", "code") if is_secret_name(name, in_text=True)] == []
     assert all(is_secret_name(name) for name in (*secret, "token", "key", "auth", "sig", "code", "proxy_credentials"))
+    more = (
+        "jwt",
+        "session",
+        "pat",
+        "github_pat",
+        "tokens",
+        "token_value",
+        "password_hash",
+        "otp",
+        "pin",
+        "connection_string",
+        "dsn",
+    )
+    assert all(map(is_secret_name, more))
+    assert not any(map(is_secret_name, ("max_tokens", "stop_tokens", "session_id", "pattern", "pinned", "spin", "input_tokens")))
     harmless = ["max_tokens", "prompt_cache_key", "monkey", "stop_token_ids", "api-version", "keys", "top_k", "author"]
     assert [name for name in harmless if is_secret_name(name)] == []
 

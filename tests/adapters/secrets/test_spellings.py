@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmcore.adapters.secrets.spellings import found, unescaped, united
+from llmcore.adapters.secrets.spellings import Words, found, unescaped, united
 
 WORD = "tok-A1b2/C3+d4=e5F6 g7"
 KEY = "sk-Zq9/xY+7wV=pLm3Nb8Tr"
@@ -65,7 +65,7 @@ SPELLINGS = {
 @pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
 def test_every_spelling_is_found(spelling: str) -> None:
     text = f"the server says {spelling!s} and more"
-    ((start, end),) = found(text, [WORD, KEY])
+    ((start, end),) = found(text, Words([WORD, KEY]))
     assert text.startswith("the server says ", 0, start + 1)
     assert len(text) - end >= len("and more")
 
@@ -74,18 +74,18 @@ def test_every_spelling_is_found(spelling: str) -> None:
 @given(before=st.binary(max_size=7), word=st.text("abcXYZ019-_?~", min_size=6, max_size=40), after=st.binary(max_size=7))
 def test_a_word_inside_a_longer_encoded_text(encode: Callable[[bytes], bytes], before: bytes, word: str, after: bytes) -> None:
     text = encode(before + word.encode() + after).decode()
-    assert found(text, [word]) != []
+    assert found(text, Words([word])) != []
 
 
 def test_what_stands_around_stays() -> None:
     text = "%41%42 key=%73ecret-1, &lt;b&gt;"
-    ((start, end),) = found(text, ["secret-1"])
+    ((start, end),) = found(text, Words(["secret-1"]))
     assert text[start:end] == "%73ecret-1"
 
 
 def test_other_text_holds_nothing() -> None:
-    assert found("no such thing; %zz \\q & 100%", ["secret-1"]) == []
-    assert found("secret-1", []) == []
+    assert found("no such thing; %zz \\q & 100%", Words(["secret-1"])) == []
+    assert found("secret-1", Words()) == []
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_many_words_are_found_as_each_alone() -> None:
     text = " ".join(
         f"{word} {quote(word, safe='')} {word.encode().hex()} {base64.b64encode(word.encode()).decode()}" for word in words
     )
-    alone = united(span for word in words for span in found(text, [word]))
-    assert found(text, words) == alone
+    alone = united(span for word in words for span in found(text, Words([word])))
+    assert found(text, Words(words)) == alone
     assert len(alone) >= 40
 
 
@@ -110,10 +110,25 @@ def test_the_cost_does_not_grow_with_the_words() -> None:
     text = "m" * 100_000
 
     def cost(number: int) -> float:
-        words = [f"k{one:04}-Zq9/xW{one * 7919:09}" for one in range(number)]
-        found("", words)
+        words = Words(f"k{one:04}-Zq9/xW{one * 7919:09}" for one in range(number))
         started = time.process_time()
         found(text, words)
         return time.process_time() - started
 
     assert min(cost(120) for _ in range(3)) < 12 * min(cost(12) for _ in range(3))
+
+
+def test_a_word_that_left_is_found_no_more_and_others_stay() -> None:
+    words = Words([WORD, KEY])
+    words.discard(WORD)
+    words.discard("never there")
+    assert found(f"{WORD} {KEY}", words) == found(f"{WORD} {KEY}", Words([KEY]))
+    words.discard(KEY)
+    assert (len(words), found(f"{WORD} {KEY}", words)) == (0, [])
+    assert not any([words.plain._uses, words.plain._by_head, words.plain._short, words.joined._by_head, words._by_beginning])
+
+
+def test_words_that_share_their_forms_leave_one_by_one() -> None:
+    words = Words(["Abcdef-1234", "abcdef-1234"])  # each is a form of the other in small letters
+    words.discard("Abcdef-1234")
+    assert found("abcdef-1234", words) == [(0, 11)]
