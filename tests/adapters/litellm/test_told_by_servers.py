@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import struct
+import time
 import zlib
 from typing import Any
 
@@ -12,8 +13,10 @@ import pytest
 
 from llmcore.adapters.base import Endpoint
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.litellm.usage import read_usage
 from llmcore.adapters.litellm.waits import wait_in_words
+from llmcore.adapters.wire.error_events import ErrorEvent
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import (
     AttemptFailed,
@@ -256,3 +259,12 @@ def event_frame(headers: dict[str, str], words: str) -> bytes:
     head = struct.pack(">II", 16 + len(told) + len(payload), len(told))
     message = head + struct.pack(">I", zlib.crc32(head)) + told + payload
     return message + struct.pack(">I", zlib.crc32(message))
+
+
+@pytest.mark.parametrize("word", ["m" * 3_000_000, "many words " * 300_000])
+@pytest.mark.parametrize("place", ["message", "param", "code", "type"])
+def test_an_error_as_long_as_a_reply_is_read_no_further_than_an_error_page(word: str, place: str) -> None:
+    error = ErrorEvent({"message": "boom", place: word})
+    started = time.process_time()
+    assert len(str(classify(error, call_of(Endpoint(provider="openai", model="m"))))) < 5_000
+    assert time.process_time() - started < 2
