@@ -17,6 +17,7 @@ from llmcore.testing.replies import (
     Answer,
     checked,
     chunks_of,
+    heeding,
     raise_if_error,
     raise_if_no_reply,
     reply_of,
@@ -87,6 +88,7 @@ class FakeModel:
 
     provider_id = "fake"
     lets_exceptions_through = True
+    heeds_cancellation = True
 
     def __init__(
         self,
@@ -186,11 +188,6 @@ class FakeModel:
         """Does each reply tell what it cost, so that a budget of cost needs no prices?"""
         return self._usage_each is not None and self._usage_each.cost is not None
 
-    @property
-    def heeds_cancellation(self) -> bool:
-        """Does no function of the test's stand between a request and its answer?"""
-        return self._on_request is None and not any(map(callable, (*self._replies, self._default)))
-
     # What it was asked
 
     @property
@@ -256,7 +253,7 @@ class FakeModel:
         instead = None
         if self._on_request is not None:
             instead = self._on_request(call.request.model_copy())
-            instead = await instead if inspect.isawaitable(instead) else instead
+            instead = await heeding(instead) if inspect.isawaitable(instead) else instead
         if self._delay:
             await asyncio.sleep(self._delay)
         if instead is not None:

@@ -8,14 +8,15 @@ A scripted answer is a str (what the model wrote), a `Message` of the assistant,
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.wire.error_events import error_in
 from llmcore.adapters.wire.terminators import why_no_reply
 from llmcore.testing.failures import failed_generation_body
 from llmcore.testing.usages import identity_in, usage_in
+from llmcore.tools import leaving
 from llmcore.types import (
     ConfigError,
     Envelope,
@@ -39,8 +40,19 @@ from llmcore.types.of_tests import of_test
 from llmcore.types.others_words import bounded
 from llmcore.types.usage import NO_USAGE
 
-__all__ = ["Answer", "checked", "chunks_of", "raise_if_error", "raise_if_no_reply", "reply_of", "resolved", "tool_call_body"]
+__all__ = [
+    "Answer",
+    "checked",
+    "chunks_of",
+    "heeding",
+    "raise_if_error",
+    "raise_if_no_reply",
+    "reply_of",
+    "resolved",
+    "tool_call_body",
+]
 
+T = TypeVar("T")
 _SHOWN = 200
 """Characters of a body that is no reply."""
 
@@ -167,12 +179,17 @@ def _json_of(name: str, arguments: Any) -> str:
 _AS_THEY_ARE = frozenset({str, dict})
 
 
+async def heeding(awaitable: Awaitable[T]) -> T:
+    """Await what a test's own function gave. One that goes on when it is cancelled is left behind."""
+    return await leaving.bounded(awaitable, None, "a reply function")
+
+
 async def resolved(answer: Any, request: Request) -> Any:
     """The answer with callables asked (sync or async), until something plain is left; it is `checked`."""
     while callable(answer) and not isinstance(answer, type):
         answer = answer(request.model_copy())
         if answer.__class__ not in _AS_THEY_ARE and inspect.isawaitable(answer):
-            answer = await answer
+            answer = await heeding(answer)
     return checked(answer)
 
 
@@ -201,7 +218,7 @@ def raise_if_no_reply(answer: Any) -> None:
     if not isinstance(answer, Mapping):
         return
     body = dict(cast("Mapping[str, Any]", answer))
-    if not (_is_message(body) or failed_generation_body(body)) and (why := why_no_reply(body)):
+    if (why := why_no_reply(body)) and not (_is_message(body) or failed_generation_body(body)):
         raise RemoteServerError(f"{why}: {bounded(repr(body), _SHOWN)}")
 
 
