@@ -292,17 +292,17 @@ def _choice_asked(call: ModelCall | None) -> str:
 _PARTS = (
     (
         re.compile(r"(?<![/\w])(?:tools|tool[ _-](?:use|usage|calls?|calling|choice|support)|functions?[ _-]call(?:s|ing)?)\b"),
-        "native_tools",
+        ("native_tools",),
     ),
     (
         re.compile(
             r"\bresponse_?(?:format|schema)\b|\bjson[ _-](?:mode|schema|object)\b|\bstructured[ _-]outputs?\b"
             r"|\b(?:guided|constrained)[ _-](?:decoding|generation)\b"
         ),
-        "json_schema",
+        ("json_schema", "json_object"),
     ),
 )
-"""Words for parts of a request, and the capability that each is."""
+"""Words for parts of a request, and the capabilities that each is."""
 
 
 def speaks_of_a_part(text: str, call: ModelCall | None) -> bool:
@@ -311,12 +311,16 @@ def speaks_of_a_part(text: str, call: ModelCall | None) -> bool:
     if call is None or not any(words.search(text) for words, _ in _PARTS):
         return False
     text = text.replace(call.endpoint.model.lower(), "")
-    return any(words.search(text) and _asks_for(capability, call) for words, capability in _PARTS)
+    return any(words.search(text) and _asks_for_one(capabilities, call) for words, capabilities in _PARTS)
 
 
 def holds_a_part(call: ModelCall | None) -> bool:
     """Does the request hold such a part?"""
-    return call is not None and any(_asks_for(capability, call) for _, capability in _PARTS)
+    return call is not None and any(_asks_for_one(capabilities, call) for _, capabilities in _PARTS)
+
+
+def _asks_for_one(capabilities: Collection[str], call: ModelCall) -> bool:
+    return any(_asks_for(capability, call) for capability in capabilities)
 
 
 def searches_natively(call: ModelCall | None) -> bool:

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
+from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.refused_parts import parts_refused
-from llmcore.types import CapabilityRefused, Request, ToolDefinition
+from llmcore.types import CapabilityRefused, Request, RequestRefused, ToolDefinition
 from tests.adapters.conftest import call_of
+from tests.adapters.litellm.test_failures import Made
 from tests.adapters.litellm.test_refusals import meaning
 
 SENTENCES = (
@@ -233,6 +235,13 @@ def test_of_two_that_are_not_taken_together_one_is_named(words: str) -> None:
     assert refused.capability == "top_p_beside_temperature"
     alone = meaning(words, call_of(Endpoint(provider="anthropic", model="m"), one, capabilities=Capabilities()))
     assert getattr(alone, "capability", None) != "top_p_beside_temperature"
+
+
+@pytest.mark.parametrize("mode", ["json_schema", "json_object"])
+def test_a_fault_that_speaks_of_the_format_is_a_refusal_in_each_json_mode(mode: str) -> None:
+    words = "the structured outputs backend is not there: response_format cannot be served"
+    error = classify(Made(words, 503), asking("vllm", mode=mode, output_schema={"type": "object"}))
+    assert isinstance(error, RequestRefused | CapabilityRefused)
 
 
 def test_names_are_turned_into_ours_where_they_are_fields() -> None:
