@@ -134,7 +134,7 @@ _OWN_CAPABILITY: dict[OutputMode, str] = {
 }
 
 
-_SAID_OTHERWISE = {"web_search": frozenset({"web_search_options"})}
+_SAID_OTHERWISE = {"web_search": frozenset({"web_search_options"}), "reasoning": frozenset({"thinking"})}
 """What is left out of this run where a capability is refused, also one that the user said is there."""
 
 

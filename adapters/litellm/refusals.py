@@ -40,6 +40,7 @@ __all__ = [
     "refuses_as_it_is",
     "searches_natively",
     "speaks_of_a_part",
+    "without_tool_names",
 ]
 
 _MAY_PASS = frozenset({408, 425, 429})
@@ -219,12 +220,12 @@ def refused_capability(text: str, param: str, call: ModelCall | None, codes: Col
     """The capability refused by an error whose message is `text` (lower case) about the request parameter `param`; `codes`: what
     the server calls the error."""
     wire = provider_of(call.endpoint).wire if call is not None else None
-    text = _without_tool_names(text, call)
+    text = without_tool_names(text, call)
     told = _told(in_our_names(text, wire), in_our_names(param.lower(), wire).strip("'"), call, codes)
     return next((name for name in told if name is not None and (call is None or _asks_for(name, call))), None)
 
 
-def _without_tool_names(text: str, call: ModelCall | None) -> str:
+def without_tool_names(text: str, call: ModelCall | None) -> str:
     """The text without the names of the caller's tools where it speaks of a tool: one may be called `temperature`."""
     names = "|".join(re.escape(tool.name.lower()) for tool in call.tools) if call is not None else ""
     return re.sub(rf"(\b(?:tool|function)s?:? ['\"`]?)(?:{names})\b", r"\1it", text) if names else text

@@ -206,6 +206,8 @@ _IMAGE = (
 )
 _IMAGES = re.compile(
     rf"\b{_IMAGE}\b{_BETWEEN}{_DENIED}{CONDITION}|{_DENYING}{_BETWEEN}\b{_IMAGE}\b|\bat most 0 image"
+    rf"|\b(?:is text[ -]only|only (?:supports?|accepts?|takes?) text|unknown variant {_QUOTE}?image)"
+    rf"|{_NOT} have (?:any )?{_IMAGE}"
     r"|\bmissing data required for image|\bcontent['\"`]?:? (?:must|should) be a (?:valid )?string"
     rf"|{'|'.join(denied_abroad(f'{_IMAGE}|画像(?:入力)?|图[片像](?:输入)?|이미지|bilder|imágenes|imagens|immagini'))}"
 )

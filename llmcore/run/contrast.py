@@ -19,7 +19,7 @@ from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.error_facts import SERVERS_WORDS
 from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.quotations import own_words
-from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, speaks_of_a_part
+from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, speaks_of_a_part, without_tool_names
 from llmcore.adapters.litellm.refused_parts import parts_named
 from llmcore.adapters.litellm.suspects import named_in, parameters_sent
 from llmcore.adapters.providers import provider_of
@@ -117,7 +117,7 @@ class Contrast:
 def _own_words(error: BaseException, call: ModelCall) -> str:
     """The server's words in small letters, our names in them, without what they quote of the request."""
     words = str(error).partition(SERVERS_WORDS)[2].lower()
-    return in_our_names(own_words(words, call, bool), provider_of(call.endpoint).wire)
+    return in_our_names(without_tool_names(own_words(words, call, bool), call), provider_of(call.endpoint).wire)
 
 
 _OF_ONE = re.compile(
@@ -134,7 +134,7 @@ def _is_of_one(words: str, call: ModelCall) -> bool:
     """Do the words speak of what one tool or schema of the request is like, name it, or make a condition? Other requests may be
     taken."""
     names = [re.escape(tool.name.lower()) for tool in call.tools]
-    named = rf"['\"`](?:{'|'.join(names)})['\"`]|\b(?:tool|function) (?:{'|'.join(names)})\b" if names else ""
+    named = rf"['\"`](?:{'|'.join(names)})['\"`]|\b(?:tool|function)s?:? ['\"`]?(?:it|{'|'.join(names)})\b" if names else ""
     return _OF_ONE.search(words) is not None or (bool(named) and re.search(named, words) is not None)
 
 

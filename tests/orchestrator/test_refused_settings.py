@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import FallbackExhausted
@@ -88,6 +89,16 @@ async def test_a_parameter_that_unknown_words_name_is_left_out_first(words: str)
         ("native_tools", ["temperature"]),
     ]
     assert [attempt.dropped for attempt in second.attempts] == [["temperature"]]
+
+
+async def test_thinking_that_the_user_promised_is_left_out_of_the_run() -> None:
+    script = refusing(lambda seen: "thinking" in seen.body, "thinking is not supported by this model")
+    store = CapabilityStore()
+    store.override("claude-sonnet-4-5", reasoning=True)
+    with WireServer(script) as server:
+        async with orchestrator(server, "anthropic", "claude-sonnet-4-5", capabilities=store) as made:
+            result = await made.run("Hello", thinking=2000)
+    assert [attempt.dropped for attempt in result.attempts] == [[], ["thinking"]]
 
 
 async def test_a_value_that_is_refused_is_the_callers_and_stays() -> None:
