@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from llmcore.adapters.litellm.denials_abroad import denied_abroad
 
@@ -232,12 +233,15 @@ def parts_named(text: str) -> set[str]:
     return named - {"tools"} if "parallel_tool_calls" in named else named
 
 
-_SENTENCES = tuple((parameter, _sentence(parameter, part)) for parameter, part in _PARTS)
+@cache
+def _sentences() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Each parameter's, made when the first refusal comes: they take a fifth of a second."""
+    return tuple((parameter, _sentence(parameter, part)) for parameter, part in _PARTS)
 
 
 def parts_refused(text: str) -> Iterator[str]:
     """The parameters of which the text (lower case) says that they, or a value of theirs, are not taken; the particular first."""
-    yield from (parameter for parameter, sentence in _SENTENCES if sentence.search(text))
+    yield from (parameter for parameter, sentence in _sentences() if sentence.search(text))
     if (found := _LEAVES.search(text)) and not _OF_SOME.search(text):
         yield found.lastgroup or ""
     if found := _VALUE.search(text):
