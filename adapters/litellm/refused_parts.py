@@ -70,7 +70,8 @@ _DENYING = (
     rf"(?!unsupported json schema)(?:{_NOT} (?:{_TAKE})(?:ed|ing)?"
     r"|(?:cannot|can['\u2019]?t|(?:not |un)able to) (?:call|use)"
     r"|(?:unknown|unexpected|unrecogni[sz]ed) (?:request )?(?:parameter|argument|field|name|key|property|keyword|input)s?"
-    r"|unsupported|(?:no|without|lacks?) support for|(?:has|have|there (?:is|are)|knows?) no"
+    r"|unsupported|(?:no|without|lacks?) support for"
+    r"|(?:released|shipped|built|launched|loaded|started|deployed|served) without|(?:has|have|there (?:is|are)|knows?) no"
     r"|(?:none of|no) [^.;,\n]{0,60} (?:can|supports?|offers?|handles?|accepts?)(?: (?:support|handle|use|accept|take))?)\b"
 )
 _FILLERS = _any(

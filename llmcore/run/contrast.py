@@ -38,7 +38,7 @@ _SAYS_NOTHING = re.compile(
     r"(?:\W|\d|an?\b|the|and|error|exception|fault|internal|no|occurred|server|something|unexpected|went|words|wrong)*"
 )
 """Words of which a server's "Internal Server Error" is made."""
-_LEARNT_AS = {NATIVE_SEARCH: "web_search", "parallel_tool_calls": "parallel_tools"}
+_LEARNT_AS = {NATIVE_SEARCH: "web_search", "parallel_tool_calls": "parallel_tools", "thinking": "reasoning"}
 """The capability that an addition is, where it is no parameter that is left out by itself."""
 
 
@@ -61,7 +61,7 @@ class Contrast:
 
     def __init__(self) -> None:
         self._refused: dict[_Place, list[Sequence[str]]] = {}
-        self._doubted: dict[_Place, list[Doubt]] = {}
+        self._doubted: dict[_Place, list[tuple[Doubt, Sequence[str]]]] = {}  # with what else may explain it
         self._ignored: set[_Place] = set()
         self._fault: tuple[_Place, str, str] | None = None  # the last one: where, in which mode, in which words
 
@@ -86,7 +86,8 @@ class Contrast:
             ours = [name for name in additions(call, can) if name not in error.named]
             held = error.additions = (*error.named, *ours)
         self._refused.setdefault(place, []).append([*decisive, *held])
-        self._doubted.setdefault(place, []).append(Doubt([name for name in asked if name not in decisive], words))
+        doubt = Doubt([name for name in asked if name not in decisive], words)
+        self._doubted.setdefault(place, []).append((doubt, held))
 
     def _is_the_same_fault(self, place: _Place, call: ModelCall, error: BaseException) -> bool:
         """Did the server fail (500) as it did before, in the same mode and the same words, which say more than that it failed? A
@@ -109,8 +110,12 @@ class Contrast:
         if place in self._ignored and obeyed and call.mode != "native_tools":
             self._ignored.discard(place)
             found.append("native_tools")
-        left = [([name for name in names if name not in taken], words) for names, words in self._doubted.pop(place, [])]
-        doubts = [Doubt(names, words) for names, words in left if names]
+        left = [
+            Doubt([name for name in doubt.capabilities if name not in taken], doubt.words)
+            for doubt, held in self._doubted.pop(place, [])
+            if not set(found).intersection(held)
+        ]
+        doubts = [doubt for doubt in left if doubt.capabilities]
         return Proof(list(dict.fromkeys(_LEARNT_AS.get(name, name) for name in found)), doubts)
 
 

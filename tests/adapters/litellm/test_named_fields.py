@@ -116,6 +116,7 @@ def test_a_common_word_is_a_field_where_fields_stand(field: str, capability: str
     [
         ("Invalid parameter: tools", "native_tools"),
         ("the engine runs without a tool-call parser", "native_tools"),
+        ("tools.0: the weights were shipped without tool use", "native_tools"),
         ("no route of ours can handle tool calls", "native_tools"),
         ("Choose a bigger model or leave out the tools.", "native_tools"),
         ("mode ANY: function calling mode ANY is not available here", "tool_choice_required"),
