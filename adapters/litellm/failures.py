@@ -7,12 +7,12 @@ what may be done about it. Linear in the message.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.error_facts import Facts, facts_of
+from llmcore.adapters.litellm.overflows import does_not_fit
 from llmcore.adapters.litellm.refusals import (
     CANNOT_BE_MADE,
     MISSING_MODEL,
@@ -198,13 +198,6 @@ _LITELLMS_OWN = (
     "tool call arguments",
 )
 
-_DOES_NOT_FIT = re.compile(
-    r"\b(?:input|prompt|request|messages?|conversation|history|tokens)\b[^.;\n]{0,80}"
-    r"\b(?:exceed(?:s|ed)?|longer than|larger than|(?:does|do) not fit|doesn't fit|too long for|beyond)\b[^.;\n]{0,40}"
-    r"\b(?:context|window|prompt length|input length|sequence length)\b"
-)
-"""A plain sentence by which what was sent is larger than the model's window."""
-
 ROWS: tuple[Row, ...] = (
     _row(_no_image, kinds=("ImageFetchError",)),
     _row(_no_credentials, also=lambda facts: facts.unsigned),
@@ -226,31 +219,7 @@ ROWS: tuple[Row, ...] = (
     _row(_too_large, text=("request_too_large", "request entity too large", "request too large")),
     _row(_overflow, kinds=("ContextWindowExceededError",)),
     _row(_overflow, codes=("context_length_exceeded",)),
-    _row(
-        _overflow,
-        status=(400, 422, 500),
-        text=(
-            "maximum context length",
-            "prompt is too long",
-            "exceeds the context window",
-            "exceeds the available context size",
-            "exceeds the maximum number of tokens",
-            "input is too long",
-            "too many input tokens",
-            "exceed context limit",
-            "maximum context limit",
-            "longer than the model's context length",
-            "input tokens exceed",
-            "maximum input length is",
-            "maximum prompt length is",  # xAI
-            "reduce the length of the messages",  # Groq
-            "exceeds the context length",  # Ollama
-            "when context the overflows",  # LM Studio
-            "when the context overflows",
-            "max_new_tokens` must be <=",  # Together
-        ),
-    ),
-    _row(_overflow, status=(400, 422, 500), also=lambda facts: _DOES_NOT_FIT.search(facts.text) is not None),
+    _row(_overflow, status=(400, 422, 500), also=lambda facts: does_not_fit(facts.text, facts.codes)),
     _row(_authentication, status=(401,)),
     _row(_authentication, kinds=("AuthenticationError",)),
     _row(
@@ -315,7 +284,7 @@ ROWS: tuple[Row, ...] = (
 
 def _tells(words: str, call: ModelCall | None) -> bool:
     """Would these words of an error (lower case) decide what it means?"""
-    told = any(part in words for row in ROWS for part in row.text) or _DOES_NOT_FIT.search(words) is not None
+    told = any(part in words for row in ROWS for part in row.text) or does_not_fit(words)
     return told or refused_capability(words, "", call) is not None
 
 
