@@ -93,7 +93,7 @@ def is_held(name: str, call: ModelCall | None) -> bool:
     if name == "cache_control":
         return any(block.cache_control is not None for block in blocks_of(call))
     if name == "strict":
-        return call.mode == "native_tools" and bool(call.tools)
+        return any(tool.strict for tool in call.tools) if call.mode == "native_tools" else call.mode == "json_schema"
     if name == "web_search_options":
         return call.request.allow_web_search
     field = {"max_completion_tokens": "max_tokens", "reasoning_effort": "thinking"}.get(name, name)

@@ -115,7 +115,7 @@ class Provider:
     output_dialect: str = "json_schema"
     """Rule set of `schemas` for the schema of `response_format`."""
     strict_tools: bool = False
-    """Sends `strict` with a tool whose schema loses nothing by it."""
+    """Takes `strict` with a tool; where LiteLLM leaves it out of the body nevertheless, that is recorded."""
     names: NameRule | None = None
     ids: IdRule | None = None
     limits: tuple[Limits, ...] = ()

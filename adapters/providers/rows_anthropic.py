@@ -29,6 +29,7 @@ ANTHROPIC = Provider(
     schema_flag="supports_native_structured_output",  # without it LiteLLM forces a tool, and beside tools loses them
     schema_dialect="anthropic",
     output_dialect="anthropic_strict",
+    strict_tools=True,
     names=CLAUDE_NAMES,
     ids=IdRule(length=512, source="Claude's API reference: tool_use_id ^[a-zA-Z0-9_-]+$"),
     limits=(CLAUDE_LIMITS,),
@@ -84,6 +85,7 @@ BEDROCK = Provider(
             {
                 "schema_dialect": "anthropic",
                 "limits": (CLAUDE_LIMITS,),
+                "strict_tools": True,
                 "prompt_cache": True,
                 "thinking": "anthropic",
                 "forces_while_thinking": False,

@@ -36,6 +36,7 @@ GROQ = Provider(
     sources=(
         "Groq documentation: Tool Use (tool_choice, parallel calls, 400 tool_use_failed with failed_generation)",
         _GROQ_OUTPUTS,
+        "Groq's client for Python 1.7.0: FunctionDefinition.strict",
         f"{NOTES}, sections 3, 4 and 6",
     ),
     hosts=("groq.com",),
@@ -51,6 +52,7 @@ GROQ = Provider(
         ModelRow("*llama-4-*", _GROQ.model_copy(update={"json_schema": True, "images": True}), _GROQ_OUTPUTS),
     ),
     names=_OPENAI_FORM,
+    strict_tools=True,
     raw_body=frozenset({"response_format"}),  # LiteLLM makes a forced tool `json_tool_call` of a schema
     thinking="effort",
 )

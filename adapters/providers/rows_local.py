@@ -48,6 +48,7 @@ OPENAI_COMPATIBLE = Provider(
     names=NameRule(source="OpenAI's openapi.json 2.3.0"),
     one_system_message=True,
     searches_by="body",
+    strict_tools=True,  # a field of this form: sent where it is asked for, and learnt where it is refused
     thinking="effort if known",
     raw_body=frozenset({"reasoning_effort"}),  # LiteLLM refuses it for a model that it does not know
 )

@@ -124,6 +124,8 @@ class Outgoing:
                 missing += self._lost_settings(document, body)
                 if not signed and self._clear(document):
                     body = exact_json(document).encode("utf-8", "surrogatepass")
+        if self._strict_tools and b'"strict"' not in body:
+            missing.append("strict")
         for name in missing:
             if name not in prepared.dropped:
                 prepared.drop(name)
@@ -143,7 +145,22 @@ class Outgoing:
                     changed = True
         own = self._prepared.own_body
         document |= own
-        return changed or bool(own)
+        return self._mark_strict(document) or changed or bool(own)
+
+    def _mark_strict(self, document: dict[str, Any]) -> bool:
+        """Put in the `strict` that LiteLLM takes off the tools on Anthropic's wire. Was there any?"""
+        if self._prepared.provider.wire != "anthropic" or not self._strict_tools:
+            return False
+        for tool in filter(is_object, document.get("tools") or ()):
+            if tool.get("name") in self._strict_tools:
+                tool["strict"] = True
+        return True
+
+    @property
+    def _strict_tools(self) -> set[str]:
+        """The names, as sent, of the tools that are to be strict."""
+        functions = (object_in(tool.get("function")) for tool in self._prepared.arguments.get("tools", ()))
+        return {function["name"] for function in functions if function.get("strict")}
 
     # Too little
 

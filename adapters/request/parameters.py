@@ -247,16 +247,11 @@ def _declare_called_tools(prepared: Prepared, call: ModelCall, capabilities: Cap
 
 
 def _tool(prepared: Prepared, tool: ToolDefinition) -> dict[str, Any]:
-    """A tool in the provider's schema dialect. `strict` goes along where it is asked for, or where nothing is lost by
-    it."""
+    """A tool in the provider's schema dialect, the strict one where `strict` is asked for and taken."""
     provider = prepared.provider
     schema = tool.parameters if "type" in tool.parameters else {"type": "object"} | tool.parameters
-    parameters = transform(schema, provider.schema_dialect)
-    strict = tool.strict
-    if provider.strict_tools and strict is not False:
-        stricter = transform(schema, "openai_strict")
-        strict = strict or stricter.lossless
-        parameters = stricter if strict else parameters
+    strict = tool.strict is True and _takes_strict(prepared)
+    parameters = transform(schema, _strict_dialect(provider) if strict else provider.schema_dialect)
     if parameters.losses:
         prepared.losses[tool.name] = parameters.losses
     function: dict[str, Any] = {
@@ -264,11 +259,21 @@ def _tool(prepared: Prepared, tool: ToolDefinition) -> dict[str, Any]:
         "description": tool.description,
         "parameters": parameters.schema,
     }
-    if strict and provider.strict_tools:
+    if strict:
         function["strict"] = True
     elif tool.strict and "strict" not in prepared.dropped:
         prepared.drop("strict")
     return {"type": "function", "function": function}
+
+
+def _takes_strict(prepared: Prepared) -> bool:
+    """Where LiteLLM knows which models take a schema at all, only those take a strict tool."""
+    provider = prepared.provider
+    return provider.strict_tools and not (provider.schema_flag and prepared.known.json_schema is False)
+
+
+def _strict_dialect(provider: Provider) -> str:
+    return "anthropic_strict" if provider.schema_dialect == "anthropic" else "openai_strict"
 
 
 def _tool_choice(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> Any:
@@ -298,7 +303,7 @@ def _json_schema(prepared: Prepared, name: str, schema: JsonSchema) -> dict[str,
     is."""
     dialect = prepared.provider.output_dialect
     found = transform(schema, dialect)
-    strict = found.lossless and dialect == "openai_strict"
+    strict = found.lossless and dialect == "openai_strict" and "strict" not in prepared.known.unsupported_parameters
     if dialect == "openai_strict" and not strict:
         found = transform(schema, "json_schema")
     return {

@@ -11,9 +11,9 @@ from llmcore.adapters.base import Endpoint
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.recording.recorder import Recorder
-from llmcore.types import CallerError, Request
+from llmcore.types import CallerError, Request, ToolDefinition
 from llmcore.types.narrowing import object_in
-from tests.adapters.conftest import KEY, PROVIDERS, WEATHER, call_of, endpoint_at
+from tests.adapters.conftest import EVERY_MODEL, KEY, PROVIDERS, WEATHER, call_of, endpoint_at
 from tests.support.wire_server import Seen, WireServer
 
 pytestmark = pytest.mark.anyio
@@ -303,3 +303,33 @@ async def test_a_url_goes_out_as_one_where_the_wire_takes_it(adapter: LiteLLMAda
     seen, dropped = await sent(adapter, provider, messages=[{"role": "user", "content": [part]}])
     assert "https://127.0.0.1:9/a.png" in json.dumps(seen.body)
     assert dropped == set()
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "takes_it"),
+    [
+        ("openai", None, True),
+        ("azure", None, True),
+        ("groq", None, True),
+        ("vllm", None, True),
+        ("anthropic", "claude-sonnet-4-5", True),
+        ("anthropic", "claude-3-5-sonnet-20241022", False),
+        ("bedrock", CLAUDE, True),
+        ("bedrock", "anthropic.claude-opus-4-7", False),  # LiteLLM leaves it out there
+        ("xai", None, False),
+        ("mistral", None, False),
+        ("gemini", None, False),
+    ],
+)
+async def test_strict_of_a_tool_is_sent_or_recorded_and_never_unasked(
+    adapter: LiteLLMAdapter, provider: str, model: str | None, takes_it: bool
+) -> None:
+    model = model or EVERY_MODEL[provider]
+    parameters = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+    asked = ToolDefinition(name="asked", parameters=parameters, strict=True)
+    seen, dropped = await sent(adapter, provider, model, tools=(WEATHER, asked))
+    assert json.dumps(seen.body).count('"strict": true') == takes_it
+    assert dropped - {"strict"} == set()
+    assert ("strict" in dropped) is not takes_it
+    plain, dropped = await sent(adapter, provider, model, tools=(WEATHER,))
+    assert ('"strict"' in json.dumps(plain.body), dropped) == (False, set())

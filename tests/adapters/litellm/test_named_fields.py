@@ -11,7 +11,7 @@ from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.refused_parts import parts_refused
 from llmcore.types import CapabilityRefused, Request, RequestRefused, ToolDefinition
-from tests.adapters.conftest import call_of
+from tests.adapters.conftest import WEATHER, call_of
 from tests.adapters.litellm.test_failures import Made
 from tests.adapters.litellm.test_refusals import meaning
 
@@ -145,7 +145,8 @@ def test_a_common_word_is_a_field_where_fields_stand(field: str, capability: str
     ],
 )
 def test_plain_sentences_that_deny_a_field(words: str, capability: str | None) -> None:
-    assert getattr(meaning(words, asking("openai")), "capability", None) == capability
+    asked = asking("openai", tools=(WEATHER.model_copy(update={"strict": capability == "strict"}),))
+    assert getattr(meaning(words, asked), "capability", None) == capability
 
 
 @pytest.mark.parametrize("words", ["temperature went away in the second version", "temperature is fixed on this engine"])

@@ -149,14 +149,26 @@ def test_parallel_calls() -> None:
     assert gemini.dropped == ["parallel_tool_calls"]
 
 
-def test_strict_tools_only_where_nothing_is_lost() -> None:
-    lossless = ToolDefinition(name="f", parameters=OBJECT)
-    asked = ToolDefinition(name="g", parameters=WEATHER.parameters, strict=True)
-    sent = [tool["function"] for tool in made("openai", tools=(lossless, WEATHER, asked)).arguments["tools"]]
-    assert [function.get("strict") for function in sent] == [True, None, True]
-    assert sent[1]["parameters"] == WEATHER.parameters
-    assert sent[2]["parameters"]["required"] == ["city", "days"]
-    assert all("strict" not in tool["function"] for tool in made("groq", tools=(lossless, asked)).arguments["tools"])
+@pytest.mark.parametrize("provider", ["openai", "azure", "groq", "openai_compatible", "vllm"])
+def test_strict_tools_only_where_they_are_asked_for(provider: str) -> None:
+    tools = (
+        ToolDefinition(name="f", parameters=OBJECT),
+        ToolDefinition(name="h", parameters=OBJECT, strict=False),
+        ToolDefinition(name="g", parameters=WEATHER.parameters, strict=True),
+    )
+    sent = made(provider, tools=tools)
+    functions = [tool["function"] for tool in sent.arguments["tools"]]
+    assert [function.get("strict") for function in functions] == [None, None, True]
+    assert functions[0]["parameters"] == OBJECT
+    assert functions[2]["parameters"]["required"] == ["city", "days"]
+    assert sent.dropped == []
+
+
+def test_strict_tools_only_of_models_that_take_a_schema() -> None:
+    tool = ToolDefinition(name="f", parameters=OBJECT, strict=True)
+    assert made("anthropic", "claude-sonnet-4-5", tools=(tool,)).dropped == []
+    assert made("anthropic", "claude-3-opus-20240229", tools=(tool,)).dropped == ["strict"]
+    assert made("deepseek", "deepseek-chat", tools=(tool,)).dropped == ["strict"]
 
 
 def test_typed_output_by_format_or_by_tool() -> None:
@@ -210,7 +222,7 @@ def test_strict_and_marks_of_the_cache_that_are_refused_are_left_out() -> None:
     tool = ToolDefinition(name="f", parameters=OBJECT, strict=True)
     sent = made("openai", tools=(tool,), known={"unsupported_parameters": frozenset({"strict"})})
     assert "strict" not in sent.arguments["tools"][0]["function"]
-    assert (sent.dropped, made("groq", tools=(tool,)).dropped) == (["strict"], ["strict"])
+    assert (sent.dropped, made("together", "a/b", tools=(tool,)).dropped) == (["strict"], ["strict"])
     marked = {"messages": [{"role": "user", "content": [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}]}]}
     plain = made("anthropic", request=marked, known={"unsupported_parameters": frozenset({"cache_control"})})
     assert ("cache_control" in str(plain.arguments["messages"]), plain.dropped) == (False, ["cache_control"])
