@@ -143,6 +143,7 @@ def _load() -> Any:
     for where, holder, name, unknown in _LOOKS_UP:
         found: Any = importlib.import_module(where)
         _ask_no_server(getattr(found, holder) if holder else found, name, unknown)
+    _stream_what_is_not_known(importlib.import_module("litellm.utils"))
     main: Any = importlib.import_module("litellm.main")
     main.completion = tells_what_it_makes(main.completion)
     for model in (importlib.import_module("openai.types.chat").ChatCompletion, module.ModelResponse):
@@ -182,6 +183,25 @@ def _ask_no_server(holder: Any, name: str, unknown: Any) -> None:
         return ask(*args, **kwargs) if current_watch() is None else unknown
 
     setattr(holder, name, asked)
+
+
+def _stream_what_is_not_known(utils: Any) -> None:
+    """Of a model that its table does not know LiteLLM believes that OpenAI's other endpoint has no streams: it asks for the whole
+    reply, and cuts that up. In calls of ours only what the table denies is no stream."""
+    ask, known = utils.supports_native_streaming, utils._get_model_info_helper
+
+    @wraps(ask)
+    def streams(model: str, custom_llm_provider: str | None) -> bool:
+        answer: bool = ask(model, custom_llm_provider)
+        if answer or current_watch() is None:
+            return answer
+        try:
+            known(model=model, custom_llm_provider=custom_llm_provider)
+        except Exception:  # how it says that it does not know the model
+            return True
+        return False
+
+    utils.supports_native_streaming = streams
 
 
 def _dump_without_warnings(model: Any) -> None:

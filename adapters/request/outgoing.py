@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -45,6 +46,7 @@ _CHOICES = (b'"tool_choice"', b'"toolChoice"', b'unctionCallingConfig"', b'"func
 """What wires call the choice of a tool."""
 _SAYS_STREAM = ("openai-chat", "anthropic", "ollama")
 """The wires on which a stream is asked for by a parameter; on the others it is another path."""
+_STREAMED = re.compile(rb'(?<!\\)"stream" ?: ?true')
 _CACHE_MARKS = (b'"cache_control"', b'"cachePoint"')
 _OF_THE_ENVIRONMENT = {b"openai-organization", b"openai-project"}
 _PORTS = {"http": 80, "https": 443}
@@ -124,6 +126,8 @@ class Outgoing:
                 missing += self._lost_settings(document, body)
                 if not signed and self._clear(document):
                     body = exact_json(document).encode("utf-8", "surrogatepass")
+        if self._call.streamed and prepared.provider.wire in _SAYS_STREAM and not _STREAMED.search(body):
+            missing.append("streaming")
         if self._strict_tools and b'"strict"' not in body:
             missing.append("strict")
         for name in missing:
@@ -173,8 +177,6 @@ class Outgoing:
         for name in ("temperature", "top_p", "stop", "thinking", "reasoning_effort"):
             if name in arguments and name not in sent:
                 yield name
-        if self._call.streamed and self._prepared.provider.wire in _SAYS_STREAM and not document.get("stream"):
-            yield "streaming"
         if arguments.get("tool_choice", "none") != "none" and not any(name in body for name in _CHOICES):
             yield "tool_choice"
         if arguments.get("parallel_tool_calls") is False and _ALONE not in body:

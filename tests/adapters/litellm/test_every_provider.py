@@ -149,3 +149,39 @@ async def test_vertex_says_what_it_needs(adapter: LiteLLMAdapter, monkeypatch: p
     monkeypatch.setitem(sys.modules, "google.auth", None)
     with pytest.raises(ConfigError, match="vertex_ai needs the package google-auth"):
         await adapter.complete(call_of(Endpoint(provider="vertex_ai", model="gemini-2.5-pro")))
+
+
+def _streamed_search() -> Raw:
+    """The answer of `_FOUND` as the events of a stream."""
+    message = _FOUND["output"][1]
+    text = message["content"][0]["text"]
+    place = {"item_id": "msg_1", "output_index": 1}
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": {**_FOUND, "status": "in_progress", "output": []}},
+        {"type": "response.output_item.added", "output_index": 1, "item": {**message, "content": [], "status": "in_progress"}},
+        {"type": "response.output_text.delta", **place, "content_index": 0, "delta": text[:3]},
+        {"type": "response.output_text.delta", **place, "content_index": 0, "delta": text[3:]},
+        {"type": "response.output_item.done", "output_index": 1, "item": message},
+        {"type": "response.completed", "response": _FOUND},
+    ]
+    lines = [
+        f"event: {event['type']}\ndata: {json.dumps({**event, 'sequence_number': at})}\n\n" for at, event in enumerate(events)
+    ]
+    return Raw([line.encode() for line in lines], "text/event-stream")
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "streams"),
+    [("xai", "grok-4", True), ("xai", "grok-9", True), ("openai", "gpt-5", True), ("openai", "gpt-5-pro", False)],
+)
+async def test_a_streamed_search_is_asked_for_as_a_stream_or_told(provider: str, model: str, streams: bool) -> None:
+    def answer(seen: Seen) -> Raw:
+        return _streamed_search() if seen.body.get("stream") else Raw([json.dumps(_FOUND).encode()])
+
+    with WireServer(answer) as server:
+        at = {"provider": provider, "model": model, "base_url": server.base_url(provider), "api_key": "k"}
+        async with Orchestrator({"models": {"m": {**at, "supports_web_search": True}}}) as made:
+            (result,) = [e.result async for e in made.stream("Weather?", allow_web_search=True) if isinstance(e, Finished)]
+    assert [seen.body.get("stream") for seen in server.requests] == [True if streams else None]
+    assert ("streaming" in result.attempts[0].dropped) is not streams
+    assert result.envelope.content == "Sunny."
