@@ -19,7 +19,7 @@ from llmcore.types import ToolDefinition, ToolSet
 from llmcore.types.copies import copied
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_object
-from llmcore.types.schema_shape import check_schema_shape
+from llmcore.types.schema_shape import check_schema_shape, is_plain
 from llmcore.types.tools import LiveTools, check_definition, tools_in
 
 __all__ = ["compile_tools"]
@@ -46,11 +46,7 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
         return known[2]
     if any(isinstance(tool, Tool) and tool.is_dynamic for tool in given):
         return ToolSet(given)  # never kept: its schema may differ at each look
-    for tool in given:
-        if isinstance(tool, Mapping):  # before `repr` and `deepcopy` recurse into it
-            check_schema_shape(cast("Mapping[str, Any]", tool), "a tool's definition: ", around=4)
-        elif isinstance(tool, ToolDefinition):
-            check_definition(tool)
+    _check(given)  # before `repr` and `deepcopy` recurse into them
     content = tuple(map(_content_key, given))
     with _lock:
         equal = _by_content.get(content)
@@ -61,6 +57,17 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
         _by_content[content] = equal
         _by_identity[identity] = (given, *equal)  # holding the tools keeps their ids theirs
     return equal[1]
+
+
+def _check(given: Iterable[object]) -> None:
+    """Raises `ToolDefinitionError` for schemas that nothing may recurse into; one look tells of most sets that they hold none."""
+    if is_plain([[one.parameters, one.description, one.examples] if isinstance(one, ToolDefinition) else one for one in given]):
+        return
+    for tool in given:
+        if isinstance(tool, Mapping):
+            check_schema_shape(cast("Mapping[str, Any]", tool), "a tool's definition: ", around=4)
+        elif isinstance(tool, ToolDefinition):
+            check_definition(tool)
 
 
 def _snapshot(tool: object) -> object:

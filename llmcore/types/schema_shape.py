@@ -21,6 +21,7 @@ MAX_SCHEMA_NODES = 500_000
 _MAX_SHOWN = 80
 _FEW_LEVELS, _FEW_VALUES = 32, 10_000
 """Within which a schema is surely none of what is refused."""
+_MAY_HOLD = (dict, list, str)
 
 
 def check_schema_shape(schema: object, where: str = "", *, around: int = 0) -> None:
@@ -69,20 +70,26 @@ def is_plain(schema: object) -> bool:
     level: list[Any] = [schema]
     for _ in range(_FEW_LEVELS):
         inner: list[Any] = []
+        texts: list[str] = []
         for part in level:
             kind: object = part.__class__
             if kind is str:
-                if not part.isascii():
-                    return False
-            elif kind is dict:
-                inner += part
+                texts.append(part)
+                continue
+            if kind is dict:
+                texts += part
                 inner += part.values()
             elif kind is list:
                 inner += part
-            elif isinstance(part, dict | list | str):  # whose own methods may say otherwise
+            elif isinstance(part, _MAY_HOLD):  # whose own methods may say otherwise
                 return False
             if len(inner) > _FEW_VALUES:
                 return False
+        try:
+            if not "".join(texts).isascii():
+                return False
+        except TypeError:  # a key that is no text
+            return False
         if not inner:
             return True
         level = inner

@@ -96,11 +96,16 @@ def _tells_input(example: Mapping[str, Any], own: Set[str]) -> bool:
 
 def check_definition(definition: ToolDefinition) -> None:
     """Raise `ToolDefinitionError` for a definition that cannot be sent as JSON: see `check_schema_shape`."""
-    if is_plain([definition.parameters, definition.description, definition.examples]):
-        return
     where = f"tool {definition.name!r}: "
     check_schema_shape(definition.parameters, f"{where}parameters: ")
     check_schema_shape([definition.description, definition.examples], where, around=2)
+
+
+def _check_definitions(definitions: Sequence[ToolDefinition]) -> None:
+    """As `check_definition`, of several: one look tells of most sets that there is nothing to find."""
+    if not is_plain([[one.parameters, one.description, one.examples] for one in definitions]):
+        for definition in definitions:
+            check_definition(definition)
 
 
 def _first(mapping: Mapping[str, Any], *keys: str) -> Any:
@@ -405,9 +410,9 @@ class ToolSet:
         self.given: tuple[object, ...] = tuple(tools_in(tools))
         """The tools as they were given, with their functions; a definition has none."""
         self._by_name: dict[str, CompiledTool] = {}
-        for tool in self.given:
-            definition = definition_of(tool)
-            check_definition(definition)
+        definitions = [definition_of(tool) for tool in self.given]
+        _check_definitions(definitions)
+        for definition in definitions:
             earlier = self._by_name.get(definition.name)
             if earlier is not None and earlier.definition != definition:
                 raise ToolDefinitionError(f"two different tools are called {definition.name!r}; rename one")
