@@ -150,11 +150,11 @@ def _take_wholes(
         judged.append((len(wholes), *before))
         start = found[-1].end
         at = _next(text, start, tools.names, dialects) if start < len(text) else -1
-    starts = [*(whole.start for whole in wholes), len(text)]
-    return not any(
-        has_words(said := text[wholes[n - 1].end : starts[n]]) and talk_of_it(said, sentence_before_step(text[begin:at][-REACH:]))
-        for n, begin, at in judged
-    )
+    for n, begin, stop in judged:
+        said = text[wholes[n - 1].end : wholes[n].start if n < len(wholes) else len(text)]
+        if said and has_words(said) and talk_of_it(said, sentence_before_step(text[begin:stop][-REACH:])):
+            return False
+    return True
 
 
 def _next(text: str, position: int, names: frozenset[str] | None, dialects: frozenset[str] | None) -> int:
