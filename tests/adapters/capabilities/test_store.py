@@ -454,3 +454,28 @@ async def test_nothing_secret_is_shared() -> None:
     store.record_failure(place.model_copy(update={"model": "m-sk-top-secret-2"}), "native_tools")
     assert await store.publish()
     assert list(shared.facts) == ["http://127.0.0.1:1/v1|m"]
+
+
+def test_what_is_doubted_twice_in_the_same_words_is_told_and_learnt_by_nobody_else() -> None:
+    store, endpoint = CapabilityStore(), Endpoint(provider="openai", model="m")
+    assert not store.has_doubts
+    assert store.doubt(endpoint, "native_tools", "Not here (request 17af).") is False
+    assert store.doubt(endpoint, "native_tools", "Something else.") is False
+    assert store.doubt(endpoint, "native_tools", "not here, request 18cd") is True  # ids, counts and signs differ
+    assert (store.has_doubts, store.learnt(endpoint)) == (True, {})
+    store.clear(endpoint, ["json_schema"])
+    assert store.doubt(endpoint, "native_tools", "Something else.") is True
+    store.clear(endpoint, ["native_tools"])
+    assert store.doubt(endpoint, "native_tools", "Something else.") is False
+    store.forget(endpoint)
+    assert store.doubt(endpoint, "native_tools", "Something else.") is False
+    with pytest.raises(ConfigError, match="native_tools"):
+        store.doubt(endpoint, "native_tool", "No.")
+
+
+def test_a_number_of_tools_is_learnt_as_the_least_that_was_told() -> None:
+    store, endpoint = CapabilityStore(), Endpoint(provider="openai", model="m")
+    for number in (20, 8):
+        store.record_failure(endpoint, f"max_tools={number}")
+    assert store.get(endpoint).max_tools == 8
+    assert "max_tools=8" not in store.get(endpoint).unsupported_parameters
