@@ -10,7 +10,7 @@ from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.output import OutputPlan, output_plan, tools_of
 from llmcore.types.narrowing import is_object
 
-__all__ = ["choice_capability", "choice_sent", "requires_call"]
+__all__ = ["calls_for_one", "choice_capability", "choice_sent", "requires_call"]
 
 
 def choice_sent(call: ModelCall, can: Capabilities, plan: OutputPlan) -> Any:
@@ -38,6 +38,11 @@ def choice_capability(call: ModelCall, can: Capabilities) -> str | None:
     if is_object(choice):
         return "tool_choice_named"
     return {"required": "tool_choice_required", "none": "tool_choice"}.get(choice or "")
+
+
+def calls_for_one(call: ModelCall, can: Capabilities) -> bool:
+    """Is any answer to be a call, whether or not the request can say so?"""
+    return bool(call.tools) and (call.request.tool_choice not in ("auto", "none") or output_plan(call, can) == "tool")
 
 
 def requires_call(call: ModelCall, can: Capabilities) -> bool:

@@ -398,6 +398,7 @@ class TurnAttempt:
             admitted_tools(request, self._tools),
             reasks=self._state.ledger.reasks_left(self._plan.model),
             required=choice not in ("auto", "none"),
+            may_call=not self._state.tool_results,
             strictness=settings.strictness,
             output_type=settings.request.output_type,
             max_tokens=request.max_tokens,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmcore.adapters.base import Capabilities, ModelCall
-from llmcore.adapters.providers import provider_of
+from llmcore.adapters.request.choices import calls_for_one, requires_call
 from llmcore.fallback import Plan
 from llmcore.models import ModelConfig
 from llmcore.run.choices import RunModels, ignores_tools, is_prose
@@ -77,12 +77,12 @@ class Learning:
         return no_call(result, typed=typed)
 
     def unusable(self, plan: Plan, call: ModelCall, reply: Envelope) -> None:
-        """A reply cannot be used, also after it was told what is wrong. Words alone, where the caller required a call that the
-        wire cannot ask for, come from an endpoint that may ignore tools."""
-        silent = "tool_choice" in provider_of(call.endpoint).dropped and call.request.tool_choice not in ("auto", "none")
-        can = call.capabilities
-        known = can is not None and can.native_tools is True
-        if call.mode == "native_tools" and silent and not known and not reply.tool_calls and reply.content.strip():
+        """A reply cannot be used, also after it was told what is wrong. Words alone, where a call is due that the request cannot
+        require (the wire has no word for it, or the endpoint refuses it), come from an endpoint that may ignore tools."""
+        can = call.capabilities or Capabilities()
+        if call.mode != "native_tools" or can.native_tools is True or requires_call(call, can):
+            return
+        if calls_for_one(call, can) and not reply.tool_calls and is_prose(reply.content):
             self._contrast.ignored((plan.model, plan.deployment))
 
     def answered(self, config: ModelConfig, plan: Plan, call: ModelCall, *, obeyed: bool) -> None:

@@ -7,14 +7,27 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from llmcore.adapters.capabilities import CapabilityStore, is_learnable
 from llmcore.orchestrator import Orchestrator
+from llmcore.types import Finished
 from tests.orchestrator.support import FAST, add, get_weather
 from tests.orchestrator.test_unexplained_refusals import ended, registry, weather
 from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+
+class Sky(BaseModel):
+    sky: str
+
+
+async def typed(orchestrator: Orchestrator, streamed: bool) -> Any:
+    if not streamed:
+        return await orchestrator.run("Weather in Paris?", output_type=Sky)
+    events = [event async for event in orchestrator.stream("Weather in Paris?", Sky)]
+    return next(event.result for event in events if isinstance(event, Finished))
 
 
 def refusing(is_refused: Callable[[Seen], bool], words: str) -> Callable[[Seen], Step]:
@@ -114,6 +127,31 @@ async def test_tools_that_are_ignored_are_learnt_where_the_wire_has_no_choice() 
         async with Orchestrator({"models": {"m": model}}, [get_weather], strategies=FAST) as orchestrator:
             first, second = [await orchestrator.run("Weather in Paris?", tool_choice="required") for _ in range(2)]
     assert [attempt.mode for attempt in first.attempts][:2] == ["native_tools"] * 2
+    assert "native_tools" not in {attempt.mode for attempt in second.attempts}
+
+
+@pytest.mark.parametrize("provider", ["ollama", "vllm", "llama_cpp", "lm_studio", "openai_compatible"])
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+async def test_tools_that_a_typed_run_needs_are_offered_again_and_learnt_to_be_ignored(provider: str, streamed: bool) -> None:
+    def called(name: str, arguments: dict[str, Any]) -> str:
+        calls = [{"name": name, "arguments": arguments}]
+        return json.dumps({"toolCalls": calls, "content": "", "needsMoreWork": name == "get_weather"})
+
+    def script(seen: Seen) -> Any:
+        if "tools" in seen.body:
+            return "I cannot look that up, sorry."
+        if "sunny for" in json.dumps(seen.body):
+            return called("final_result", {"sky": "sunny"})
+        return called("get_weather", {"city": "Paris"}) if "get_weather" in json.dumps(seen.body) else '{"sky": "made up"}'
+
+    with WireServer(script) as server:
+        model = {"provider": provider, "model": "local", "base_url": server.base_url(provider), "api_key": "k"}
+        async with Orchestrator({"models": {"m": model}}, [get_weather], strategies=FAST) as orchestrator:
+            first, second = [await typed(orchestrator, streamed) for _ in range(2)]
+    assert [(result.output, len(result.tool_results)) for result in (first, second)] == [(Sky(sky="sunny"), 1)] * 2
+    assert [attempt.mode for attempt in first.attempts][:2] == ["native_tools"] * 2
+    assert server.requests[1].body["tools"] == server.requests[0].body["tools"]
+    assert len(second.attempts) == 2
     assert "native_tools" not in {attempt.mode for attempt in second.attempts}
 
 

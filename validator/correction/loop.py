@@ -76,7 +76,8 @@ class Correction:
     turn*, and with `tools`, `tool_choice` and, where not None, `max_tokens` in place of the request's own.
 
     `n` counts from 1. `tools` are the failing calls' tools only, or all of them when a name was unknown, no call
-    came or calls were cut, or none when only the typed output failed. `detail` is for `Attempt.detail`;
+    came or calls were cut, or none when only the typed output failed (all, where they may still be
+    needed for it). `detail` is for `Attempt.detail`;
     `problems` is what it is about.
     """
 
@@ -138,7 +139,8 @@ class CorrectionLoop:
 
     `reasks`: how many are left of the budget. `required`: the request forced a call, so words or near misses are no
     answer. `output_type`: when given, a turn without calls must parse as it (`llmcore.parse` takes the same).
-    `max_tokens`: the request's own. `strictness`: as for `validate` and `parse`. `read`: how the typed output is read
+    `may_call`: no tool was called yet, so words without a value may come from a model that needs one: it is offered them
+    again. `max_tokens`: the request's own. `strictness`: as for `validate` and `parse`. `read`: how the typed output is read
     from a text, for a caller that asks for it in a form of its own; it raises `OutputParseError`. None = `parse`.
     """
 
@@ -149,6 +151,7 @@ class CorrectionLoop:
         *,
         reasks: int = 2,
         required: bool = False,
+        may_call: bool = False,
         strictness: Strictness = "safe",
         output_type: Any = None,
         max_tokens: int | None = None,
@@ -156,7 +159,7 @@ class CorrectionLoop:
     ) -> None:
         if reasks < 0:
             raise CallerError(f"reasks must be 0 or more, got {reasks}")
-        self._tools, self._required = tools, required
+        self._tools, self._required, self._may_call = tools, required, may_call
         self._strictness: Strictness = strictness
         self._output_type, self._max_tokens, self._left = output_type, max_tokens, reasks
         self._read = read
@@ -216,7 +219,7 @@ class CorrectionLoop:
 
     def refuse(self, problem: Problem, cause: BaseException | None = None) -> None:
         """A judge of the caller's refuses the answer, which the loop found fine: it is asked for again."""
-        self._review = _Review(self._review.report, None, (problem,), cause)
+        self._review, self._may_call = _Review(self._review.report, None, (problem,), cause), False
         said = self._envelope.content.strip()
         self._outcome = "repeated" if said in self._refused else None
         self._refused.add(said)
@@ -300,11 +303,17 @@ class CorrectionLoop:
         """The failing calls' tools; all of them where it is open which call was meant."""
         unnamed = ("unknown_tool", "no_call", "near_miss")
         cut = self._cut_short and (self._envelope.truncated or bool(calls))
-        open_choice = cut or any(problem.kind in unnamed for problem in problems)
+        open_choice = cut or any(problem.kind in unnamed for problem in problems) or (not calls and self._may_need_tools)
         if open_choice:
             return tuple(self._tools)
         names = {problem.tool for problem in problems} | {call.name for call in calls}
         return tuple(tool for tool in self._tools if tool.name in names)
+
+    @property
+    def _may_need_tools(self) -> bool:
+        """Did the model say something, and not one value, where it was to give one and had looked nothing up?"""
+        words = self._envelope.content
+        return self._may_call and self._output_type is not None and bool(words.strip()) and not ("{" in words or "[" in words)
 
     def _choice(self, calls: Sequence[ToolCall], offered: Sequence[ToolDefinition]) -> ToolChoice:
         """Forced only where the request had forced a call: a model must stay free to say that it cannot make one."""

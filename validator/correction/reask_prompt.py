@@ -149,6 +149,8 @@ def _request(calls: Sequence[ToolCall], problems: Sequence[Problem], typed: bool
             "If you mean it, write the call again, alone, with no words beside it and no fence around it: then it runs. "
             "If you only showed it, answer in words, without a call."
         )
+    if typed and has_tools and not cut_short:
+        return "Call the tools that you need for it, or answer again with the JSON only."
     if typed:
         return f"Answer again with the JSON only.{brief}"
     if calls and cut_short:
