@@ -44,8 +44,8 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OtherDeployment:
-    """The same request at once at the next place of the alias that was not asked in this turn, one that is well first. What one
-    refuses in every mode another may take, in the first."""
+    """The same request at once at the next place of the alias that was not asked in this turn, one that is well first. It is
+    asked in the first of its own modes: what led to the mode of the place that failed is true of that place."""
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
         allowed = remedies(failure)
@@ -53,17 +53,24 @@ class OtherDeployment:
         return is_next and bool(self._left(context))
 
     def execute(self, context: FallbackContext) -> Plan:
-        models, model, mode = context.models, context.plan.model, context.plan.mode
+        models, model = context.models, context.plan.model
         place = min(self._left(context), key=lambda name: models.resting(model, name))
         modes = models.modes(model, place)
-        if "deployment" not in remedies(context.failure):
-            return Plan(model, modes[0], "retry", context.problem, deployment=place)
-        kept = mode if mode in modes else modes[0]
-        return Plan(model, kept, "retry", context.problem, deployment=place, without=context.plan.without)
+        mode = modes[0] if context.mode_matters or context.plan.mode not in modes else context.plan.mode
+        return Plan(model, mode, "retry", context.problem, deployment=place)
 
     def _left(self, context: FallbackContext) -> list[str]:
         tried = context.places_tried(context.plan.model)
         return [name for name in context.models.deployments(context.plan.model) if name not in tried]
+
+
+def _is_at(plan: Plan, model: str, deployment: str) -> bool:
+    return (plan.model, plan.deployment) == (model, deployment)
+
+
+def _last_at(context: FallbackContext, place: str) -> Plan:
+    """How the model was last asked at the place; as it is asked now where it was not asked there."""
+    return next((plan for plan in reversed(context.tried) if _is_at(plan, context.plan.model, place)), context.plan)
 
 
 def _is_out_of_modes(failure: LLMCoreError, context: FallbackContext) -> bool:
@@ -103,7 +110,8 @@ class Retry:
 
     def execute(self, context: FallbackContext) -> Plan:
         wait, place = self._when(context.failure, context, self.random())
-        return Plan(context.plan.model, context.plan.mode, "retry", context.problem, wait, place, context.plan.without)
+        last = _last_at(context, place)
+        return Plan(last.model, last.mode, "retry", context.problem, wait, place, last.without)
 
     def _when(self, failure: LLMCoreError, context: FallbackContext, jitter: float) -> tuple[float, str]:
         """After how many seconds, and at which place: the one that is ready first. One that failed again and again in this turn
@@ -115,7 +123,7 @@ class Retry:
         for place in models.deployments(now.model):
             if place == now.deployment:
                 ways.append((self._wait(failure, context, jitter), place))
-            elif now.mode in models.modes(now.model, place) and place not in context.hopeless(now.model):
+            elif _last_at(context, place).mode in models.modes(now.model, place) and place not in context.hopeless(now.model):
                 pause = self.backoff.delay(max(1, faults[place]), jitter)
                 ways.append((max(models.resting(now.model, place), pause), place))
         return min(ways, key=lambda way: (way[0] > most, max(0, faults[way[1]] - 1), way[0], way[1] != now.deployment))
@@ -186,7 +194,8 @@ class OtherMode:
         if not context.mode_matters or not context.models.may_change_mode(model):
             return [context.plan.mode], []
         usable = context.models.modes(model, context.plan.deployment)
-        return usable, [mode for mode in usable if not context.was_tried(model, mode)]
+        tried = {plan.mode for plan in context.tried if _is_at(plan, model, context.plan.deployment)}
+        return usable, [mode for mode in usable if mode not in tried]
 
     def _same_mode_may_do(self, context: FallbackContext) -> bool:
         failure, mode = context.failure, context.plan.mode

@@ -347,7 +347,7 @@ class Run:
         place = self._place if model == wanted and self._place in places else places[0]
         if len(places) > 1 and (place != self._place or models.resting(model, place)):
             place = best_place(models, model)
-        mode = self._first_mode(models.modes(model, place), mode_matters)
+        mode = self._first_mode(models.modes(model, place), mode_matters, stays=model == wanted and place == self._place)
         if model == wanted:
             without = self._without if place == self._place else frozenset[str]()
             return Plan(model, mode, deployment=place, without=without)
@@ -355,11 +355,12 @@ class Run:
         _log.info("%s; %s is asked", detail, model)
         return Plan(model, mode, "model", detail, deployment=place)
 
-    def _first_mode(self, modes: Sequence[OutputMode], mode_matters: bool) -> OutputMode:
-        """What worked, where later turns stay. But an endpoint that was seen to write its calls as text is asked for text
-        from the next request on: in native mode its server may drop calls and results from the history."""
+    def _first_mode(self, modes: Sequence[OutputMode], mode_matters: bool, *, stays: bool) -> OutputMode:
+        """What worked, where later turns stay (at another place nothing did yet). But an endpoint that was seen to write its
+        calls as text is asked for text from the next request on: in native mode its server may drop calls and results from the
+        history."""
         writes_text = self._mode == "native_tools" and modes[0] == "text"
-        if self._mode is not None and self._mode in modes and not writes_text:
+        if stays and self._mode is not None and self._mode in modes and not writes_text:
             return self._mode
         plain: OutputMode = "native_tools" if "native_tools" in modes else "text"
         return modes[0] if mode_matters else plain

@@ -486,3 +486,21 @@ def test_every_error_class_has_a_row_or_no_remedy() -> None:
     assert remedies(LimitExceeded("x")) == frozenset()
     assert remedies(FallbackExhausted("x")) == frozenset()
     assert "retry" in remedies(Timeout("x"))
+
+
+async def test_a_place_is_asked_in_its_own_modes() -> None:
+    """What was tried at one place says nothing of another, and a retry is in the mode that the place was asked in."""
+    ledger = Ledger(Budget(attempts=10))
+    ledger.start_turn()
+    context = FallbackContext(Table(places={"m": ["a", "b"]}), ledger, FIRST)
+    refused, busy = RequestRefused("?", status=400), Overloaded("busy", retry_after=0.0)
+    script = Script(context, refused, busy, refused, busy)
+    async for _ in told(FallbackManager((OtherDeployment(), *STRATEGIES)), context, script):
+        pass
+    assert [(plan.deployment, plan.mode) for plan in script.plans] == [
+        ("a", "native_tools"),
+        ("a", "json_schema"),
+        ("b", "native_tools"),
+        ("b", "json_schema"),
+        (script.plans[-1].deployment, "json_schema"),
+    ]

@@ -15,7 +15,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
 from llmcore.types import AttemptStarted, Budget, ConfigError, FallbackExhausted, Finished, RemoteServerError, Waiting
 from tests.orchestrator.support import add, called
-from tests.support.wire_server import Failure, WireServer
+from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 
@@ -213,3 +213,35 @@ async def test_a_place_that_takes_no_key_or_no_such_request_gives_way(status: in
             result = await orchestrator.run("Hi")
     assert (result.content, result.attempts[-1].deployment, result.attempts[-1].mode) == ("Hello.", "b", "native_tools")
     assert len(sick.requests) == tries
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+async def test_another_place_begins_in_its_own_first_mode(streamed: bool) -> None:
+    """What one place refuses (its tools) is true of it alone, in the same turn and in later ones."""
+    down = Failure(503, {"error": {"message": "down"}})
+
+    def without_tools(seen: Seen) -> Step:
+        refused = Failure(400, {"error": {"message": "tools are not supported"}})
+        return refused if "tools" in seen.body else down
+
+    def without_formats(seen: Seen) -> Step:
+        if "response_format" in seen.body:
+            return Failure(400, {"error": {"message": "response_format is not supported"}})
+        answered = any(message["role"] == "tool" for message in seen.body["messages"])
+        return "It is 3." if answered else Turn(calls=[("add", {"a": 1, "b": 2})])
+
+    with WireServer(without_tools) as first, WireServer(without_formats) as second:
+        async with Orchestrator(models(first, second), [add]) as orchestrator:
+            if streamed:
+                events = [event async for event in orchestrator.stream("1 + 2?")]
+                result = next(event.result for event in events if isinstance(event, Finished))
+            else:
+                result = await orchestrator.run("1 + 2?")
+    assert [(one.deployment, one.mode, one.failure is None) for one in result.attempts] == [
+        ("a", "native_tools", False),
+        ("a", "json_schema", False),
+        ("b", "native_tools", True),
+        ("b", "native_tools", True),
+    ]
+    assert result.content == "It is 3."

@@ -77,8 +77,7 @@ class Correction:
 
     `n` counts from 1. `tools` are the failing calls' tools only, or all of them when a name was unknown, no call
     came or calls were cut, or none when only the typed output failed (all, where they may still be
-    needed for it). `detail` is for `Attempt.detail`;
-    `problems` is what it is about.
+    needed for it). `detail` is for `Attempt.detail`; `problems` is what it is about.
     """
 
     n: int
