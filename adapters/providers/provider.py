@@ -125,6 +125,8 @@ class Provider:
     thinking: str | None = None
     """How `Request.thinking` is asked for: `anthropic` (token budget), `effort` (`reasoning_effort`), or `effort if known` (the
     same, where the model is known, or told, to reason)."""
+    thinks_unasked: bool | None = None
+    """Does a model think where nobody asks it to? None = one that is known to reason does; of a user's own server any may."""
     efforts: tuple[tuple[int, str], ...] = ((2048, "low"), (8192, "medium"))
     """The words of an effort, each with the greatest budget that it stands for; above them it is `high`."""
     forces_while_thinking: bool = True

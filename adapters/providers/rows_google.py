@@ -115,6 +115,7 @@ VERTEX = Provider(
                 "ids": ANTHROPIC.ids,
                 "limits": (CLAUDE_LIMITS,),
                 "thinking": "anthropic",
+                "thinks_unasked": False,
                 "forces_while_thinking": False,
                 "thinks_after_unsigned_calls": False,
                 "sampling_while_thinking": CLAUDE_SAMPLING,

@@ -83,7 +83,7 @@ OPENROUTER = Provider(
             "anthropic/*",
             CLAUDE.model_copy(update={"json_schema": None, "schema_with_tools": False}),
             _ROUTED,
-            {"schema_dialect": "anthropic"},
+            {"schema_dialect": "anthropic", "thinks_unasked": False},
         ),
         ModelRow("google/gemini-*", GEMINI_CAPABILITIES, _ROUTED, {"schema_dialect": "gemini", "output_dialect": "gemini_json"}),
         ModelRow(

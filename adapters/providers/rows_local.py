@@ -35,6 +35,7 @@ OLLAMA = Provider(
         ),
     ),
     dropped=frozenset({"tool_choice", "parallel_tool_calls"}),
+    thinks_unasked=True,
     images_by_url=False,  # Ollama documentation: images as base64 only
 )
 
@@ -50,6 +51,7 @@ OPENAI_COMPATIBLE = Provider(
     searches_by="body",
     strict_tools=True,  # a field of this form: sent where it is asked for, and learnt where it is refused
     thinking="effort if known",
+    thinks_unasked=True,
     raw_body=frozenset({"reasoning_effort"}),  # LiteLLM refuses it for a model that it does not know
 )
 

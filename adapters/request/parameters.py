@@ -341,8 +341,10 @@ def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
             prepared.drop(name)
         elif value is not None and value != []:
             _put(prepared, capabilities, name, value)
-    if budget and budget < call.request.thinking and call.request.thinking is not True:
-        prepared.drop("thinking budget")  # the caller's `max_tokens` leaves no room for it
+    if budget and budget != request.thinking and request.thinking is not True:
+        prepared.drop("thinking budget")  # it is below the least one, or the caller's `max_tokens` leaves no room for it
+    if not request.thinking and "thinking" in request.model_fields_set and _thinks_unasked(prepared.provider, capabilities):
+        prepared.drop("thinking")
     if (most := _max_tokens(call, prepared.provider, capabilities, budget)) is not None:
         if most < (call.request.max_tokens or 0):
             prepared.drop(PART_OF_MAX_TOKENS)
@@ -411,6 +413,12 @@ def _may_think(prepared: Prepared) -> bool:
     return any(block["type"] == "thinking" or provider.wire == "anthropic" for block in last.get("thinking_blocks", ()))
 
 
+def _thinks_unasked(provider: Provider, capabilities: Capabilities) -> bool:
+    """May the model think although it is told not to, which no wire is told?"""
+    known, always = capabilities.reasoning, provider.thinks_unasked
+    return known is not False and (always is True or (always is None and known is True))
+
+
 def _add_thinking(prepared: Prepared, call: ModelCall, capabilities: Capabilities, budget: int) -> None:
     form = prepared.provider.thinking
     if form == "anthropic" and budget:
@@ -419,7 +427,7 @@ def _add_thinking(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
         (form == "effort" and capabilities.reasoning is not False) or (form == "effort if known" and capabilities.reasoning)
     ):
         effort = next((word for bound, word in prepared.provider.efforts if budget <= bound), "high")
-        if call.request.thinking is not True:
+        if call.request.thinking is not True and "thinking budget" not in prepared.dropped:
             prepared.drop("thinking budget")  # the wire has words for it, no numbers
         _put(prepared, capabilities, "reasoning_effort", effort)
     else:

@@ -284,6 +284,33 @@ def test_thinking(provider: str, model: str | None, thinking: bool | int, expect
     assert {key: sent[key] for key in ("thinking", "reasoning_effort") if key in sent} == expected
 
 
+@pytest.mark.parametrize(
+    ("provider", "model", "dropped"),
+    [
+        ("anthropic", "claude-sonnet-4-5", []),
+        ("bedrock", "anthropic.claude-sonnet-4-5-20250929-v1:0", []),
+        ("openrouter", "anthropic/claude-sonnet-4.5", []),
+        ("openai", "gpt-4o", []),
+        ("openai", "gpt-5", ["thinking"]),
+        ("gemini", "gemini-2.5-flash", ["thinking"]),
+        ("xai", "grok-4", ["thinking"]),
+        ("ollama", "qwen3", ["thinking"]),
+        ("vllm", "qwen3", ["thinking"]),
+    ],
+)
+def test_no_thinking_is_recorded_where_a_model_may_think_all_the_same(provider: str, model: str, dropped: list[str]) -> None:
+    sent = made(provider, model, request={"thinking": False})
+    assert (sent.dropped, made(provider, model).dropped) == (dropped, [])
+    assert not {"thinking", "reasoning_effort"} & sent.arguments.keys()
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"), [("anthropic", "claude-sonnet-4-5"), ("gemini", "gemini-2.5-pro"), ("openai", "gpt-5")]
+)
+def test_a_budget_below_the_least_one_is_recorded(provider: str, model: str) -> None:
+    assert made(provider, model, request={"thinking": 500}).dropped == ["thinking budget"]
+
+
 @pytest.mark.parametrize("provider", ["anthropic", "gemini"])
 @pytest.mark.parametrize(
     ("most", "thinking", "expected", "dropped"),
