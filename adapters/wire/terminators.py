@@ -153,11 +153,12 @@ def is_of_a_wire(event: object) -> bool:
 def says_it_is_not_over(body: object) -> bool:
     """Does this body say by itself that the reply goes on: Ollama's `done`, the `status` of OpenAI Responses, a finish reason
     like `in_progress`? One that is null or missing says nothing, for many servers leave it out of whole bodies."""
-    if not is_object(body) or ends_reply(body):
+    if not is_object(body):
         return False
     status = body.get("status") if is_list(body.get("output")) else None
     words = (part.get("finish_reason") for part in objects_in(body.get("choices"))[:1])
-    return body.get("done") is not None or any(map(goes_on, (status, *words)))
+    says_so = body.get("done") is not None or any(map(goes_on, (status, *words)))
+    return says_so and not ends_reply(body)
 
 
 def is_whole_reply(body: object) -> bool:
@@ -178,9 +179,11 @@ def is_whole_reply(body: object) -> bool:
 
 def why_no_reply(document: object) -> str:
     """Why a whole body that tells of no error is no reply, in words; "" for one that is."""
+    if is_whole_reply(document):
+        return ""
     if says_it_is_not_over(document):
         return "the reply ended before its end: its body says that it is not done"
-    return "" if is_whole_reply(document) else "the server answered with JSON that is no reply"
+    return "the server answered with JSON that is no reply"
 
 
 def may_be_one_line(body: object) -> bool:
