@@ -47,7 +47,7 @@ def remember(secrets: Iterable[str | None]) -> None:
 def _enter(secret: str, latest: OrderedDict[str, None], most: int, discard: Callable[[str], None]) -> None:
     latest[secret] = None
     latest.move_to_end(secret)
-    if len(latest) > most:
+    while len(latest) > most:
         oldest, _ = latest.popitem(last=False)
         if oldest not in _of_environment:
             discard(oldest)

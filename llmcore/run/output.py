@@ -163,7 +163,7 @@ def _is_whole(detail: ParseDetail, text: str) -> bool:
     from llmcore.validator.output.candidates import is_whole, stands_alone
 
     found = next((repair for repair in detail.repairs if repair.kind == "found_in_text"), None)
-    return found is None or is_whole(text, *found.before) or stands_alone(text, *found.before)
+    return found is None or is_whole(text, *found.before) or stands_alone(text, *found.before, headed=True)
 
 
 def _wrapping(output_type: Any) -> Any:

@@ -239,3 +239,73 @@ def test_a_number_of_the_prose_that_is_taken_back_is_none(text: str) -> None:
     with pytest.raises(OutputParseError):
         parse(text, int, strictness="lenient")
     assert parse("I count 7.\n\nTell me what else you want.", int, strictness="lenient") == 7
+
+
+NAMED = {"a": 2}
+OLD = '{"a": 1}'
+
+
+@pytest.mark.parametrize("named", ["Correction: ", "Final answer: "])
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "\nEarlier I said V",
+        "\nPreviously I said V.",
+        "\nOops, earlier I wrote V.",
+        "\nI mistakenly wrote V.",
+        ". I was wrong about V",
+        "\nI gave V",
+        "\nEarlier: V",
+    ],
+)
+def test_what_is_said_of_another_value_takes_back_none_before_it(named: str, behind: str) -> None:
+    text = f'{named}{{"a": 2}}{behind.replace("V", OLD)}'
+    try:
+        assert parse(text, dict[str, int]) == NAMED
+    except OutputParseError as error:
+        assert "several different ones" in str(error)  # noqa: PT017  (to ask is right, to take the old one is not)
+
+
+@pytest.mark.parametrize(
+    "behind",
+    ["\nI was wrong. It is V", "\nWait, that should be V", "\nI should have said V", "\nWhat I said is wrong: V"],
+)
+def test_a_correction_of_the_value_before_it_stays_one(behind: str) -> None:
+    with contextlib.suppress(OutputParseError):
+        assert parse(f'{{"a": 2}}{behind.replace("V", OLD)}', dict[str, int]) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Typo!",
+        "No!",
+        "Erm, no.",
+        "Revoke that.",
+        "Make that 2.",
+        "Correction needed.",
+        "Bitte nicht verwenden.",
+        "Ungültig.",
+        "Ne tenez pas compte de cela.",
+        "Mejor dicho, 2.",
+        "Na verdade, não.",
+        "Anzi, no.",
+        "Упс.",
+        "这是错的。",
+        "算了。",
+        "正しくありません。",
+        "すみません、2のつもりでした。",
+        "제가 틀렸어요.",
+    ],
+)
+def test_more_words_that_take_a_value_back(words: str) -> None:
+    for text in ('**Answer:** {"a": 1}\n\n' + words, '```json\n{"a": 1}\n```\n' + words):
+        with pytest.raises(OutputParseError):
+            parse(text, dict[str, int])
+
+
+@pytest.mark.parametrize(
+    "words", ["Typos: none.", "No further steps.", "Make that call later.", "I mean it.", "Cancellation is free."]
+)
+def test_other_remarks_take_nothing_back(words: str) -> None:
+    assert parse(f"**Answer:** {OLD}\n\n{words}", dict[str, int]) == {"a": 1}
