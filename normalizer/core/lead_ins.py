@@ -191,7 +191,8 @@ def _denied(rows: _Rows, sentence: str) -> tuple[int, LeadIn]:
     refused = _fits("refusal", rows, sentence)
     if refused is not None:
         return refused.end(), "mention"
-    if sentence.endswith(COLONS) and (not_yet := _fits("not yet", rows, sentence)) is not None:
+    not_yet = _fits("not yet", rows, sentence) if sentence.endswith(COLONS) else None
+    if not_yet is not None and not _says("not forbidden", sentence[: not_yet.start()]):  # what the speaker does not know yet
         return not_yet.end(), "mention"
     forbidden = _fits("prohibition", rows, sentence)
     if forbidden is None or _says("not forbidden", sentence[: forbidden.start()]):

@@ -214,6 +214,7 @@ REPORTS = [
 ]  # fmt: skip
 """What is told, and not said to be the call: models write it before calls that they mean."""
 BY_THE_SPEAKER = [
+    "I don't know the status yet, so:", "We have not looked yet:", "Ich weiß das noch nicht:", "Je ne connais pas encore le statut :",
     "I can't use the cache, so:", "We don't call it here:", "I won't use the cache any more:", "Ich nutze den Cache nicht, also:",
     "Je n'utilise pas le cache :", "No ejecuto nada más:", "No uso la caché:", "Não executo mais nada:", "Non eseguo altro:",
     "Не выполняю больше ничего:", "我不使用缓存:",
