@@ -18,7 +18,7 @@ _LOOKED_AT = 160
 NO = r"""(?: no | nope | o+ps | whoops | nein | hoppla | non | oups | ups | uy | não | nee
     | нет | ой | 不 | 不对 | 不對 | 错了 | 錯了 | いや | 違う | 違います
     | 아니 | 아니요 )"""
-HESITATION = r"""(?: wait | hold\son | hang\son | hm+ | ah | oh | uh | um | er+ | erm | well | actually | sorry | pardon | my\smistake
+HESITATION = r"""(?: wait | hold\son | hang\son | hm+ | ah | oh | uh | um | er+ | well | actually | sorry | pardon | my\smistake
     | warte | halt | moment | sorry | Verzeihung | Entschuldigung | ach | attends | attendez | pardon | désolée? | espera
             | perd[óo]n
     | espere | aspetta | aspetti | scusa | scusi | lo\ssiento | mi\sdispiace | tut\smir\sleid | desculpe? | opa
@@ -47,8 +47,8 @@ _TAKEN_BACK = re.compile(
               | falsch | nicht | faux | pas | incorrect[oa] | equivocad[oa] | sbagliat[oa] | errat[oa] | errad[oa]
             | incorret[oa] )
           | (?:is|was|are|were)n['\u2019]t | cannot | can['\u2019]t )
+      | (?:before|previously|formerly|earlier|until\snow|at\sfirst)
     ) \b
-      | [ \t)\]"'`*_]{0,8} (?:before|previously|formerly|earlier|until\snow|at\sfirst) (?=\s*(?:[.,;!?)]|\Z)|[ \t]*\n)
       | 是?(?:错误|不对|不正确)
     """,
     _FLAGS,
@@ -90,30 +90,29 @@ _AGAIN = r"""(?: correct | fix | redo | revise | rethink | reconsider | rephrase
     | think\s(?:again|about\sthat) | look\sagain | change\sthat )"""
 
 _VERDICTS: dict[str, str] = {
-    "en": r"""typo | no(?=\s*!) | correction\s(?:needed|required) | wrong(?:\s(?:answer|one|value|result|again))? | incorrect | false | nope | mistake | error | err | invalid
+    "en": r"""wrong(?:\s(?:answer|one|value|result|again))? | incorrect | false | nope | mistake | error | err | invalid
         | not\s(?:quite\s|at\sall\s)?(?:right|correct|true|that|this|it|so\sfast)(?:\sone)? | my\s(?:mistake|bad|error|fault)
         | (?:scratch|strike|disregard|ignore|cancel(?:led)?|retract(?:ed)?|undo|discard) | I\smeant | I\stake\sthat\sback""",
-    "de": r"""ungültig | ups | falsch | fehler | irrtum | quatsch | unsinn | stimmt\s(?:so\s)?nicht | doch\snicht | nicht\s(?:das|diese[rs]?
+    "de": r"""falsch | fehler | irrtum | quatsch | unsinn | stimmt\s(?:so\s)?nicht | doch\snicht | nicht\s(?:das|diese[rs]?
             |richtig|korrekt)""",
-    "fr": r"""annule[zr]? | faux | erreur | incorrect | inexact | pas\s(?:ça|celui-là|celle-là|cela) | mon\serreur""",
-    "es": r"""ups | es\s(?:incorrect[oa]|fals[oa]|erróne[oa]) | un\smomento,?\sno | incorrecto | equivocado | error | falso | mal | est[ae]\sno | es[ae]\sno | mi\serror | mentira""",
-    "it": r"""ops | anzi,?\sno | sbagliato | errato | errore | falso | scorretto | non\s(?:quello|quella|questo|questa|così) | mio\serrore
+    "fr": r"""faux | erreur | incorrect | inexact | pas\s(?:ça|celui-là|celle-là|cela) | mon\serreur""",
+    "es": r"""incorrecto | equivocado | error | falso | mal | est[ae]\sno | es[ae]\sno | mi\serror | mentira""",
+    "it": r"""sbagliato | errato | errore | falso | scorretto | non\s(?:quello|quella|questo|questa|così) | mio\serrore
             | ho\ssbagliato""",
-    "pt": r"""na\sverdade,?\snão | errado | incorreto | erro | falso | ess[ea]\snão | não\s(?:ess[ea]|isso) | meu\serro | errei | (?:ops|opa)""",
-    "ru": r"""упс | неверно | неправильно | не\s?верно | ошибка | не\sто | не\sтак | не\s(?:этот|это|эта|тот) | моя\sошибка
+    "pt": r"""errado | incorreto | erro | falso | ess[ea]\snão | não\s(?:ess[ea]|isso) | meu\serro | errei | (?:ops|opa)""",
+    "ru": r"""неверно | неправильно | не\s?верно | ошибка | не\sто | не\sтак | не\s(?:этот|это|эта|тот) | моя\sошибка
             | неправда""",
-    "zh": r"""算了 | 哎呀 | 有误 | 有誤 | (?:这|那|這)(?:个|個)?是(?:错|錯)的 | 错 | 錯 | 错误 | 錯誤 | 不是(?:这个|那个|這個|那個)""",
-    "ja": r"""おっと | やっぱり(?:なし|違う) | 誤り | 違う | それじゃない | ミスです""",
-    "ko": r"""앗 | 오류 | 실수 | 그게\s?아니[\w]*""",
+    "zh": r"""错 | 錯 | 错误 | 錯誤 | 不是(?:这个|那个|這個|那個)""",
+    "ja": r"""誤り | 違う | それじゃない | ミスです""",
+    "ko": r"""오류 | 실수 | 그게\s?아니[\w]*""",
 }
 """They take something back where they are all that is said."""
 
 _BEGINNINGS: dict[str, str] = {
     "en": rf"""(?:you\s(?:can|should|may|must)\s)? (?:scratch|strike|cancel|forget|ignore|disregard|discard|drop|delete
-            |retract|revoke|undo|nix|withdraw
+            |retract|undo|nix|withdraw
             |(?:do\snot|don['\u2019]t|never)\s(?:use|trust|take|send|submit|rely\son))\s(?:about\s)?{_ABOVE} \b
-        | never\s?mind \b | (?:make\s(?:that|it)|I\smean|edit\s*:\s*it\sis)\s{_VALUE}
-        | (?:my\s)?apologies,?\s(?:that|this|it)\s(?:is|was)\s(?:off|wrong)\b | (?:updated?|edit(?:ed)?|better|fixed|revised|corrected|actually|rather|no)\s?:\s*\Z | I\s(?:actually\s|really\s)?meant\b (?!\sto\b) | on\ssecond\sthoughts? \b
+        | never\s?mind \b | (?:updated?|edit(?:ed)?|better|fixed|revised|corrected|actually|rather|no)\s?:\s*\Z | I\s(?:actually\s|really\s)?meant\b (?!\sto\b) | on\ssecond\sthoughts? \b
             | correction\s*:(?!\s*(?:none|no)\b)
         | I\s(?:made\san?\s(?:\w+\s)?(?:mistake|error|typo)|was\s(?:wrong|mistaken)|mis\w+|(?:take|took)\s(?:that|it)\sback
             |stand\scorrected
@@ -135,7 +134,7 @@ _BEGINNINGS: dict[str, str] = {
         | (?:it|that)\s(?:is|['\u2019]s)\s(?:really|actually|rather)\s{_VALUE}""",
     "de": r"""(?:vergiss|vergessen\sSie|ignoriere?|ignorieren\sSie|streiche?|streichen\sSie|verwirf
             |verwerfen\sSie)\s(?:bitte\s)?(?:das|dies|es|die|den)\b
-        | nicht\sverwenden\b | ich\smuss\smich\skorrigieren\b | ich\s(?:meinte|korrigiere|nehme\sdas\szurück|habe?\s(?:mich\s)?(?:geirrt|vertan|verrechnet|verzählt|einen\sFehler)
+        | ich\s(?:meinte|korrigiere|nehme\sdas\szurück|habe?\s(?:mich\s)?(?:geirrt|vertan|verrechnet|verzählt|einen\sFehler)
             |lag\sfalsch) \b
         | ich\shabe\smich\s(?:geirrt|vertan|verrechnet|verschrieben) \b | mein\sFehler \b | Korrektur\s*:
             | Korrektur\b(?=\s*[.!]?\s*\Z)
@@ -145,7 +144,7 @@ _BEGINNINGS: dict[str, str] = {
         | (?:das|es)\s(?:sollte|müsste|muss)\b[^.\n]{0,30}\b(?:sein|heißen|lauten)\b | richtig\s(?:ist|wäre)\b
         | lass(?:t|en\sSie)?\smich\s(?:\w+\s){0,3}(?:neu|nochmal|noch|nochmals|korrigieren|nachrechnen|überdenken|prüfen)\b""",
     "fr": r"""(?:oublie|ignore|annule|laisse|supprime)[zr]?(?:[\s-](?:ça|cela|ceci|la|le|les|ce|tomber|moi\stomber)\b)
-        | ne\stene[zr]\spas\scompte\sde\b | je\s(?:voulais\sdire|me\ssuis\stromp|me\scorrige|me\sreprends|corrige|retire|rectifie)
+        | je\s(?:voulais\sdire|me\ssuis\stromp|me\scorrige|me\sreprends|corrige|retire|rectifie)
             | j['\u2019]ai\s(?:fait\sune\serreur|eu\stort|mal\s\w+) | (?:mon\serreur|ma\sfaute)\b
         | c['\u2019]\s?(?:est|était)\s(?:\w+\s)?(?:faux|incorrect|inexact|une\serreur|pas\s(?:ça|juste|correct|bon|exact)
             |(?:juste\s|seulement\s)?un\sexemple)\b
@@ -156,7 +155,7 @@ _BEGINNINGS: dict[str, str] = {
             | (?:correction|rectification)\s*:(?!\s*(?:none|no|aucune)\b) | en\sfait,?\snon\b""",
     "es": r"""(?:olv[ií]d|ignór|descárt|cancél|bórr)[ae]l[oa]s?\b | (?:olvid[ae]|ignor[ae]|descart[ae]|cancel[ae]
             |borr[ae])\s(?:eso|esto|lo|la|el)\b
-        | mejor\sdicho\b | me\s(?:he\s)?(?:equivoqu[eé]|equivocado|confund\w+|corrijo) | (?:quise|quería)\sdecir\b | (?:mi|fue\sun
+        | me\s(?:he\s)?(?:equivoqu[eé]|equivocado|confund\w+|corrijo) | (?:quise|quería)\sdecir\b | (?:mi|fue\sun
             |es\sun)\serror\b
         | (?:eso|esto)\s(?:no|está\smal|es\s(?:incorrecto|falso|un\serror|(?:solo\s|sólo\s)?un\sejemplo))\b
             | no\ses\s(?:correcto|eso|así|cierto)\b
@@ -187,7 +186,7 @@ _BEGINNINGS: dict[str, str] = {
             |лишь|просто)\sпример)\b | (?:так\s)?не\sможет\sбыть\b
         | (?:это\s|тут\s)?должно\sбыть\b | (?:дай|позволь|давай)(?:те)?\s(?:мне\s)?(?:я\s)?(?:пере|исправ|подума|попроб)\w*""",
     "zh": r"""(?:忽略|无视|無視|忘记|忘記|忘掉|忘了|取消|作废|作廢|撤回|撤销|撤銷|不要(?:用|使用)|别用)(?!以下|下面|空)
-        | (?:等等|等一下) | 我的意思是 | (?:这|那|上面|以上|刚才|答案|結果|结果|這|剛才)?(?:的)?(?:答案|结果|結果)?(?:个|個)?(?:是
+        | (?:等等|等一下) | (?:这|那|上面|以上|刚才|答案|結果|结果|這|剛才)?(?:的)?(?:答案|结果|結果)?(?:个|個)?(?:是
             |有)?(?:不对|不對|不正确|不正確|错了|錯了|错误的|錯誤的|不可能)
         | (?:我|刚才|剛才)?(?:写|算|说|弄|搞|寫|說)(?:错|錯) | 我错了 | 我錯了 | (?:这|那|它|這)?(?:应该|應該)是 | (?:应
             |應)为 | 我(?:的意思)?(?:是(?:说|說|指))
@@ -198,13 +197,13 @@ _BEGINNINGS: dict[str, str] = {
             | 無視して | 取り消し | 撤回 | 正しくは | (?:ではなく|じゃなくて)
         | (?:先ほど|上記|さっき|今|前)の?[^。\n]{0,10}(?:忘れ|無視|取り消|間違|誤り|違い|違う) | (?:計算|考え
             |やり)(?:し)?(?:直し|なおし) | もう一度(?:計算|考え|やり|確認)
-        | (?:それ|これ)は(?:正しくない|正しくあり|おかしい|違|間違|誤|(?:ただの|単なる|あくまで)) | おかしい | はずがない | 正しくあり | [^。\n]{0,20}つもりでし
+        | (?:それ|これ)は(?:正しくない|正しくあり|おかしい|違|間違|誤|(?:ただの|単なる|あくまで)) | おかしい | はずがない
             | (?:ただの|単なる|あくまで)例""",
     "ko": r"""정정 | 틀렸 | 틀린(?!\s?것은?\s?없) | 잘못(?!된\s?것은\s?없|이\s?없) | 아니(?=요|에요|야|[\s,.!\u2026]|\Z)
             | 잠깐 | (?:방금|위
             |앞|이전|그)[^.\n]{0,10}(?:잊|무시
             |취소|틀|잘못|아니) | 잊어 | 무시해 | 무시하 | 취소
-        | 제가\s?틀렸 | [^.\n]{0,20}말하려\s?(?:했|던) | (?:제|내)?\s?실수(?:했|입|예|였) | 다시\s?(?:계산|생각|확인|해) | 제\s?말은 | (?:그건|그게|이건|이게)\s?(?:아니|틀
+        | (?:제|내)?\s?실수(?:했|입|예|였) | 다시\s?(?:계산|생각|확인|해) | 제\s?말은 | (?:그건|그게|이건|이게)\s?(?:아니|틀
             |잘못|맞지) | 맞지\s?않 | 옳지\s?않
             | (?:예시|예)일\s?뿐""",
 }
@@ -226,13 +225,6 @@ _SECOND_THOUGHT = re.compile(
 """What follows a value at once, or as the next sentence."""
 
 
-_ABOUT_ANOTHER = re.compile(
-    r"""[^.!?\u3002{\[]{0,80}
-        \b(?: (?<!\bhave\s)(?:wrote|said|gave|answered|typed|claimed|stated) (?:\sthat)? | (?:wrong|mistaken)\sabout )
-        [\s:,"'`*_]{1,8} [{\[]""",
-    _FLAGS,
-)
-"""A sentence that speaks of another value, which follows: `I was wrong about {...}`, `Oops, earlier I wrote {...}`."""
 _SENTENCE_ENDS = re.compile(r"[.!?\u3002\uff01\uff1f]?(?=\s{0,8}\n)|[.!?](?=\s)|[\u3002\uff01\uff1f]")
 _MOST_SENTENCES = 50
 
@@ -242,12 +234,7 @@ def taken_back(text: str, end: int) -> bool:
     until = min(len(text), end + _LOOKED_AT)
     if text[end:until].lstrip(" \t\r\n,")[:1] in ("", "{"):
         return False
-    if any(words.match(text, end, until) is not None for words in (_TAKEN_BACK, _MARKS)):
-        return True
-    begins = end + len(text[end:until]) - len(text[end:until].lstrip(" \t\r\n.,;!"))
-    if _ABOUT_ANOTHER.match(text, begins, until) is not None:
-        return False
-    return _SECOND_THOUGHT.match(text, end, until) is not None
+    return any(words.match(text, end, until) is not None for words in (_TAKEN_BACK, _MARKS, _SECOND_THOUGHT))
 
 
 def takes_something_back(text: str) -> bool:
