@@ -28,6 +28,7 @@ from llmcore.types import (
     Waiting,
 )
 from llmcore.types.logs import failure_name, logger
+from llmcore.types.of_tests import test_failure_in
 from llmcore.types.telling import Tell
 
 __all__ = ["Attempting", "FallbackManager"]
@@ -58,9 +59,10 @@ class FallbackManager:
         """Carry out `context.plan` and what follows from its failures; tells the events of every attempt, and `Waiting`
         before each wait.
 
-        Raises a `CallerError` as it is, at once; the latest failure when the deadline has passed, and a provider's when
-        the deadline leaves no time for the wait it needs; a `ConfigError` from the latest failure when a strategy is at
-        fault; else, when nothing is left to try, `FallbackExhausted` from the first failure.
+        Raises a `CallerError` as it is, at once, and so a failure of the test's own (a fake model without a reply left); the
+        latest failure when the deadline has passed, and a provider's when the deadline leaves no time for the wait it needs; a
+        `ConfigError` from the latest failure when a strategy is at fault; else, when nothing is left to try,
+        `FallbackExhausted` from the first failure.
         """
         ledger = context.ledger
         while True:
@@ -70,6 +72,8 @@ class FallbackManager:
                 context.models.worked(context.plan.model, context.plan.deployment)
                 return
             except LLMCoreError as failure:
+                if test_failure_in(failure) is failure:
+                    raise  # no model failed: the test gave too few replies, or other ones
                 context.failed(failure)
             if len(ledger.attempts) == entered:
                 ledger.count_unsent(context.plan.model)

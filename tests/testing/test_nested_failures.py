@@ -8,7 +8,18 @@ from typing import Any
 
 import pytest
 
-from llmcore import Agent, ConfigError, FakeModel, Orchestrator, ReplayAdapter, RunContext, tool
+from llmcore import (
+    Agent,
+    ConfigError,
+    FakeModel,
+    FallbackExhausted,
+    Orchestrator,
+    RateLimited,
+    RemoteServerError,
+    ReplayAdapter,
+    RunContext,
+    tool,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -112,3 +123,30 @@ async def test_what_a_transcript_does_not_hold_comes_out() -> None:
         outer = FakeModel().tool_call(function.__name__, {"message": "Bye"}).text("all fine")
         with pytest.raises(ConfigError, match=words):
             await Orchestrator(outer, [function]).run("go")
+
+
+FAILING = [RateLimited("slow", retry_after=0), RemoteServerError("down"), ""]
+
+
+@pytest.mark.parametrize("failing", FAILING, ids=repr)
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_model_without_a_reply_left_says_so_also_behind_a_failure(failing: Any, stream: bool) -> None:
+    orchestrator = Orchestrator(FakeModel(failing))
+
+    async def run() -> None:
+        if not stream:
+            await orchestrator.run("go")
+        async with orchestrator.stream("go") as events:
+            _ = [event async for event in events]
+
+    with pytest.raises(ConfigError, match=r"given 1 reply and this is request 2, made .*; add a reply, or a default\.") as caught:
+        await run()
+    assert not isinstance(caught.value, FallbackExhausted)
+    assert [attempt.n for attempt in caught.value.attempts] == [1, 2]
+
+
+async def test_a_transcript_without_an_exchange_left_says_so_also_behind_a_failure() -> None:
+    limited = {"error": {"type": "RateLimitError", "status": 429, "headers": {"retry-after": "0"}}}
+    with pytest.raises(ConfigError, match="holds 1 exchange and this is request 2") as caught:
+        await Orchestrator(ReplayAdapter({"id": "h", "exchanges": [limited]})).run("go")
+    assert not isinstance(caught.value, FallbackExhausted)
