@@ -16,6 +16,7 @@ from llmcore.normalizer.core.impersonal import is_impersonal
 from llmcore.normalizer.core.lead_ins import announces, sentence_before
 from llmcore.normalizer.core.words import COLONS
 from llmcore.types.late import late
+from llmcore.types.retraction_words import INTERJECTIONS, NOES, RETRACTING_WORDS, any_of
 
 __all__ = ["REACH", "is_retold", "sentence_before_step", "talk_of_it"]
 
@@ -83,12 +84,9 @@ _NEGATION = late(
     r"|\A\W*no\b|[不没未]|ませ|ない|않|아니|لا\b|لم\b|لن\b|नहीं",
     re.IGNORECASE,
 )
-_SAYS_NO = late(r"\A\W*(?:ah\W+|oh\W+)?(?:no|non|nein|não|нет|不[，,是对行]|いや|いえ|違|아니|لا)\b", re.IGNORECASE)
+_SAYS_NO = late(rf"\A\W*(?:ah\W+|oh\W+)?(?:(?:{any_of(NOES)}|لا)\b|不[，,是对行]|いや|いえ|違|아니)", re.IGNORECASE)
 _RETRACTION = late(
-    r"\b(?:o+ps|whoops|wrong|incorrect|mistake[ns]?|scratch|strike|disregard|ignore|forget|cancel|undo|instead|correction|meant|"
-    r"hoppla|falsch|irrtum|vergiss\w*|ignorier\w*|stattdessen|storno|oups|erreur|tromp\w+|oublie[zr]?|ignore[zr]|annule[zr]?|plutôt|"
-    r"ups|error|equivoc\w+|olvid\w+|ignora|cancela|errado|erróne\w+|fals[oa]s?|faux|fausses?|engan\w+|esque[çc]\w+|sbaglia\w+|errore|annulla|dimentica|"
-    r"ой|ошиб\w+|неверн\w*|неправильн\w*|забудь\w*|отмен\w*)\b|错了|錯了|搞错|忽略|取消|更正|間違|取り消|忘れて|訂正|잘못|취소|무시|정정|خطأ|تجاهل|गलत",
+    rf"{any_of(RETRACTING_WORDS, whole=True)}|\b(?:{any_of(INTERJECTIONS)})(?=\s*[,.!…。！，、—–-]|\s*\Z)",
     re.IGNORECASE,
 )
 """Words that take back what was said."""

@@ -23,7 +23,7 @@ from llmcore.normalizer.replies.reasoning_spans import ReasoningSpan, reasoning_
 from llmcore.types import DEFAULT_LIMITS, Repair
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.output.lead_ins import LeadIn, lead_in, shares_lead_in
-from llmcore.validator.output.retractions import struck_until, taken_back
+from llmcore.validator.output.retractions import retracts_either, struck_until, taken_back
 
 __all__ = [
     "LIKE_JSON",
@@ -185,14 +185,17 @@ class _Scan:
         kept: list[Candidate] = []
         examples: list[int] = []
         since, before, weight, most = 0, LeadIn.NOTHING, (0, 0), 0
-        for value in values:
+        starts = [*(value.start for value in values[1:]), None]
+        for value, following in zip(values, starts, strict=False):
             if not shares_lead_in(self.text, since, value.start):
                 before = lead_in(self.text, value.start, since, before, alone=len(values) == 1)
+                if since and not before.is_none and retracts_either(self.text, since, value.start):
+                    before = LeadIn.NOTHING  # what takes back one of the two names neither
                 most = max(most, before)  # a word that corrects makes as much of a value as the words before it did of another
                 corrects = before in (LeadIn.FINAL, LeadIn.DIFFERENT)
                 weight = (most, value.start) if corrects else (int(before), 0)
             since = value.end
-            if before.is_none or taken_back(self.text, value.end):
+            if before.is_none or taken_back(self.text, value.end, following):
                 examples.append(value.start)
                 since = struck_until(self.text, value.end)
                 if since > value.end:  # the mark says nothing of the next value

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
-from llmcore.validator.output.retractions import HESITATION, NO, PAUSE, RETRACTING, WRONG
+from llmcore.validator.output.retraction_sentences import WRONG
+from llmcore.validator.output.retractions import HESITATION, INSTEAD, NO, PAUSE, RETRACTING
+from llmcore.validator.output.said_before import is_put_back
 
 __all__ = ["LeadIn", "lead_in", "shares_lead_in"]
 
@@ -109,7 +111,7 @@ _FINAL = rf"""
       | \b(?:finale|réelle?|définitive?|corrigée?|vraie?)\b | \b(?:definitiv|corregid|correct)[oa]\b | \bcorrecci[óo]n\b
       | \bI\ meant\b | \b(?:it|that|this)\ should\ (?:be|read|have\ been)\b
       | 最终 | 正确 | 真正 | 实际 | 更正 | 最終 | 正しい | 実際の | 訂正 ) {_HERE}
-  | {_AT_A_START} {RETRACTING} [,.!:;\u2013\u2014\u2026\s]*\Z
+  | {_AT_A_START} (?:(?:{HESITATION}|{NO}){PAUSE}+){{0,2}} (?:{RETRACTING}|{INSTEAD}) [,.!:;\u2013\u2014\u2026\s]*\Z
 """
 _DIFFERENT = (
     rf"{_AT_A_START} (?:(?:{HESITATION}|{NO}){PAUSE}+){{0,2}} (?:{HESITATION}|{NO}|rather) [,.!:;\u2013\u2014\u2026\s]*\Z"
@@ -162,6 +164,8 @@ def lead_in(text: str, start: int, since: int, before: LeadIn, *, alone: bool = 
         for match in sign.finditer(said):
             if match.end() > ends and not _SENTENCE_END.search(said, match.end()):
                 found, ends = kind, match.end()
+    if found is not LeadIn.EXAMPLE and is_put_back(said):
+        return LeadIn.REJECTED
     if found is LeadIn.REJECTED and since and _OF_THE_ONE_BEFORE.search(said):
         return LeadIn.NOTHING
     return found

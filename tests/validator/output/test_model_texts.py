@@ -80,7 +80,7 @@ ROWS: list[tuple[Any, str, Any, bool]] = [
     (Person, f"{ANN}\nWait, that is wrong: {BOB}", bob, False),
     (Person, f"{ANN}\nOops, I made a mistake. Corrected:\n{BOB}", bob, False),
     (Person, f"{ANN}\nCorrection: {BOB}", bob, False),
-    (Person, f"{ANN}\nI apologize, it is {BOB}", None, False),
+    (Person, f"{ANN}\nI apologize, it is {BOB}", bob, False),
     (Person, f"{ANN}\nActually, {BOB}", None, False),
     (Person, f"{ANN}\nNein, das ist falsch. {BOB}", bob, False),
     (Person, f"{ANN}\nNon, c'est faux. {BOB}", bob, False),
