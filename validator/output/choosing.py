@@ -3,7 +3,8 @@
 It is where all say the same, or where the last one is named more strongly than those before it (a draft, then `Final:`), or is
 named the final one again (`Final answer:`, then `Correction:`).
 A different value behind the chosen one may take it back, in whatever words, and so may one of the same keys or kind that does
-not fit: then the choice is a `guess`, whatever stands between the values, or nothing.
+not fit: then the choice is a `guess`. Values alone on one line, without a word between them, are a model that did not stop:
+the first of them is taken, recorded as `coerced`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def preference(fit: Fit) -> tuple[int, int, int]:
     return -named, -since, trust(fit.repairs)
 
 
-def doubt_about(best: Fit, fits: Sequence[Fit], meant: Sequence[Candidate], begun: Sequence[Candidate]) -> Doubt | None:
+def doubt_about(
+    best: Fit, fits: Sequence[Fit], meant: Sequence[Candidate], begun: Sequence[Candidate], text: str
+) -> Doubt | None:
     """What speaks against the chosen one. `fits`: all that fit; `meant`: what was to be a value of the type and is none;
     `begun`: what the end of the text broke off and could have become one."""
     chosen = best.of
@@ -61,7 +64,8 @@ def doubt_about(best: Fit, fits: Sequence[Fit], meant: Sequence[Candidate], begu
         return None
     is_begun = any(one is other for one in begun for other in rivals)
     others_fit = any(one is other for one in fitting for other in rivals)
-    safety: Safety = "truncated" if is_begun else "guess"
+    goes_on = _is_one_line(text, [chosen, *fitting])
+    safety: Safety = "truncated" if is_begun else "coerced" if goes_on else "guess"
     places = [[other.start, other.end] for other in (chosen, *rivals[:_MAX_TOLD])]
     note = Repair(kind="several_fit", before=places, after=places[0], safety=safety)
     return Doubt(note, 1 + len(rivals), is_begun, others_fit)
@@ -77,3 +81,12 @@ def _gives_way(other: Candidate, chosen: Candidate) -> bool:
     if other.announced is chosen.announced is LeadIn.FINAL:  # the later one is named again, as its correction
         return other.start < chosen.start and other.weight != chosen.weight
     return other.announced < chosen.announced and (other.start < chosen.start or other.announced is LeadIn.DRAFT)
+
+
+def _is_one_line(text: str, candidates: Sequence[Candidate]) -> bool:
+    """Are they all that the text says, on one line and with no word or sign between them?"""
+    since, said = 0, ""
+    for candidate in sorted(candidates, key=lambda one: one.start):
+        said += text[since : candidate.start].lstrip() if not since else text[since : candidate.start].strip(" \t")
+        since = candidate.end
+    return not said and not text[since:].strip()

@@ -356,7 +356,7 @@ class _Parse:
         best = min(admitted, key=preference, default=None)
         if best is None:
             return None
-        doubt = doubt_about(best, admitted, self._meant(best.data), self._becoming)
+        doubt = doubt_about(best, admitted, self._meant(best.data), self._becoming, self.text)
         if doubt is None:
             return best
         is_array = is_list(best.data) and self.around.array is not None
