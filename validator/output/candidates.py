@@ -443,7 +443,7 @@ def is_whole(text: str, start: int, end: int) -> bool:
 
 
 _NAMED = re.compile(
-    r"""(?: [\s:\uff1a!,.*_'\u2019]+ | (?:(?<=\n)|\A)\#{1,6}\ (?=[\w*]) | </?(?:answer|final_answer|result|output|response|json)>
+    r"""(?: [\s:\uff1a!,.*_'\u2019]+ | </?(?:answer|final_answer|result|output|response|json)>
       | \b(?:sure|certainly|ok|okay|yes|of\scourse|here|is|it|s|you|go|the|your|my|final|corrected|updated|requested|answer|result
         |output|response|solution|json|object|value|list|below|this|as|in|format|for|asked|wanted|based|on|analysis|so|therefore|thus
         |hier|die|das|ist|lautet|Antwort|Ergebnis|voici|la|le|est|réponse|résultat|aquí|está|el|es|respuesta|resultado|aqui|a|o|é
@@ -453,6 +453,7 @@ _NAMED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """All that may stand before a value for it to be certain that it is the answer and no draft, item or quotation."""
+_HEADING = re.compile(r"^#{1,6} (?=[\w*])", re.MULTILINE)
 _CLOSED = re.compile(r"[\s*_]*+(?P<mark>`{3,}|~{3,}|`)?[\s*_]*+(?:</[\w:-]++>\s*+)*+")
 
 
@@ -462,11 +463,13 @@ def named_until(text: str) -> int:
     return found.end() if found else 0
 
 
-def stands_alone(text: str, start: int, end: int) -> bool:
+def stands_alone(text: str, start: int, end: int, *, headed: bool = False) -> bool:
     """Is a value, in a text that may have been cut, all that it says? Before it may stand reasoning, a fence and words that do
     nothing but name the answer; behind it what closes those. Any other word, sign or item may have begun something of which the
-    value is no more than a part or a first idea."""
+    value is no more than a part or a first idea. `headed`: the words may be a heading, of a text that is whole."""
     before, behind = _around(text, start, end)
+    if headed:
+        before = _HEADING.sub("", before)
     opened, closed = _NAMED.fullmatch(before), _CLOSED.fullmatch(behind)
     if opened is None or closed is None:
         return False
