@@ -21,7 +21,7 @@ from typing import Any, TypeVar, cast
 from llmcore.types import Block, Message, Repair, Safety, TextBlock, ToolResultBlock, ToolUseBlock
 from llmcore.types.copies import updated
 
-__all__ = ["NO_RESULT", "is_sendable_id", "last_open_turn", "repaired_history", "sound_history"]
+__all__ = ["NO_RESULT", "as_one_text", "is_sendable_id", "last_open_turn", "repaired_history", "sound_history"]
 
 _MAX_ID = 256
 """Characters of a call's id. A longer one would be sent with the call and with its result in every later request."""
@@ -367,6 +367,16 @@ def _readable(block: B) -> B:
     return block
 
 
+def as_one_text(texts: Iterable[str]) -> str:
+    """Parts of a message as one text: on lines of their own, where no white space keeps them apart already."""
+    whole: list[str] = []
+    for text in filter(None, texts):
+        if whole and not (whole[-1][-1].isspace() or text[0].isspace()):
+            whole.append("\n")
+        whole.append(text)
+    return "".join(whole)
+
+
 def _as_text(block: ToolResultBlock) -> TextBlock:
-    text = "".join(part.text for part in block.content if isinstance(part, TextBlock))
+    text = as_one_text(part.text for part in block.content if isinstance(part, TextBlock))
     return TextBlock(text=f"Result of the tool call {block.tool_use_id[:_MAX_ID_SHOWN]!r}: {text}")

@@ -10,11 +10,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
-from typing import Any
+from typing import Any, cast
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.providers import Provider
-from llmcore.adapters.request.history import sound_history
+from llmcore.adapters.request.history import as_one_text, sound_history
 from llmcore.adapters.request.names import IdMap, NameMap
 from llmcore.adapters.request.prompting import write_calls, write_result
 from llmcore.adapters.request.sent_numbers import OBJECT_WIRES, marked_json, marked_twins
@@ -43,6 +43,21 @@ IMAGE_NOTE = "Image returned by the tool"
 def render_messages(call: ModelCall, provider: Provider, names: NameMap, instructions: str = "") -> list[Rendered]:
     """The messages of a call, its system prompt first. `instructions` (what a prompted mode teaches) end the system
     prompt."""
+    turns = _rendered(call, provider, names, instructions)
+    if provider.wire == "ollama" or provider.loses_images:  # LiteLLM writes the texts of a message one behind the other there
+        return [{**turn, "content": _one_text_first(turn.get("content"))} for turn in turns]
+    return turns
+
+
+def _one_text_first(content: Any) -> Any:
+    if not isinstance(content, list):
+        return content
+    parts = cast("list[Rendered]", content)
+    text = as_one_text(part["text"] for part in parts if part["type"] == "text")
+    return [*([{"type": "text", "text": text}] if text else []), *(part for part in parts if part["type"] != "text")]
+
+
+def _rendered(call: ModelCall, provider: Provider, names: NameMap, instructions: str) -> list[Rendered]:
     history = sound_history(call.request.messages)
     leading, history = _leading_system(history, everywhere=provider.one_system_message)
     renderer = _Native(provider, names) if call.mode == "native_tools" else _Prompted(call, provider)
@@ -99,17 +114,18 @@ def _part(block: TextBlock | ImageBlock, provider: Provider) -> Rendered:
     return {"type": "image_url", "image_url": {"url": url, **detail}, **_cached(block, provider)}
 
 
-def _content(blocks: Iterable[Block], provider: Provider) -> str | list[Rendered]:
-    """Text as one str, unless an image or a cache mark asks for parts."""
+def _content(blocks: Iterable[Block], provider: Provider, *, given: bool = True) -> str | list[Rendered]:
+    """Text as one str, unless an image or a cache mark asks for parts. `given`: the parts were made by somebody who meant them
+    apart; a model's own are pieces of one text."""
     shown = [block for block in blocks if isinstance(block, TextBlock | ImageBlock)]
     parts = [_part(block, provider) for block in shown]
     if all(part["type"] == "text" and "cache_control" not in part for part in parts):
-        return "".join(part["text"] for part in parts)
+        return as_one_text(part["text"] for part in parts) if given else "".join(part["text"] for part in parts)
     return parts
 
 
 def _result_text(block: ToolResultBlock) -> str:
-    text = "".join(part.text for part in block.content if isinstance(part, TextBlock))
+    text = as_one_text(part.text for part in block.content if isinstance(part, TextBlock))
     return f"Error: {text}" if block.is_error and not text.lower().startswith("error") else text
 
 
@@ -159,7 +175,7 @@ class _Native:
 
     def _assistant(self, message: Message) -> Rendered:
         said = _with_refusals_said(message.content, self._provider)
-        rendered: Rendered = {"role": "assistant", "content": _content(said, self._provider) or None}
+        rendered: Rendered = {"role": "assistant", "content": _content(said, self._provider, given=False) or None}
         calls = list(self._calls(message.content))
         if calls:
             rendered["tool_calls"] = marked_twins(calls) if self._provider.wire == "gemini" else calls

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.providers import PROVIDERS, provider_of
 from llmcore.adapters.request.messages import render_messages
@@ -217,3 +219,35 @@ def test_envelope_modes_write_the_envelope() -> None:
 def test_every_provider_renders_a_round() -> None:
     for provider in PROVIDERS:
         assert [part["role"] for part in rendered(asked(provider, *ROUND))] == ["user", "assistant", "tool"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        (["One", "Two"], "One\nTwo"),
+        (["One ", "Two", "", "\nThree"], "One Two\nThree"),
+        (["", "One"], "One"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["native_tools", "text"])
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "ollama"])
+def test_text_parts_do_not_run_together(provider: str, mode: str, parts: list[str], text: str) -> None:
+    assert rendered(asked(provider, message("user", *parts), mode=mode, writer=Hermes()))[-1]["content"] == text
+
+
+def test_what_a_model_wrote_in_pieces_is_one_text() -> None:
+    said = [message("assistant", "It is ", "12", " degrees."), message("user", "In words?"), message("assistant", "twel", "ve")]
+    turns = rendered(asked("openai", message("user", "Hi"), *said, message("user", "Thanks")))
+    assert [turn["content"] for turn in turns if turn["role"] == "assistant"] == ["It is 12 degrees.", "twelve"]
+
+
+def test_parts_beside_an_image_are_one_text_where_the_wire_has_one() -> None:
+    question = message("user", "One", IMAGE, "Two")
+    assert [part["type"] for part in rendered(asked("openai", question))[0]["content"]] == ["text", "image_url", "text"]
+    first, second = rendered(asked("ollama", question))[0]["content"]
+    assert (first, second["type"]) == ({"type": "text", "text": "One\nTwo"}, "image_url")
+
+
+def test_parts_of_a_result_do_not_run_together() -> None:
+    turns = rendered(asked("openai", *ROUND[:2], message("tool", result("call_1", "One", "Two"))))
+    assert turns[-1]["content"] == "One\nTwo"
