@@ -20,6 +20,7 @@ from functools import wraps
 from typing import Any
 
 from llmcore.adapters.base import NOTHING_SENT
+from llmcore.adapters.litellm.gemini_usage import read_without_usage
 from llmcore.adapters.litellm.loop_ends import at_loop_end, end_worker, exit_first, give_each_loop_a_worker
 from llmcore.adapters.litellm.ollama_lines import leave_text_as_it_is
 from llmcore.adapters.litellm.unheard import price_only_what_is_heard
@@ -152,6 +153,8 @@ def _load() -> Any:
     getattr(module, "llmcore", None)
     exit_first()
     leave_text_as_it_is(importlib.import_module("litellm.llms.ollama.chat.transformation").OllamaChatCompletionResponseIterator)
+    gemini: Any = importlib.import_module("litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini")
+    read_without_usage(gemini.VertexGeminiConfig)
     price_only_what_is_heard(importlib.import_module("litellm.litellm_core_utils.litellm_logging").Logging)
     give_each_loop_a_worker(importlib.import_module("litellm.litellm_core_utils.logging_worker").GLOBAL_LOGGING_WORKER)
     importlib.import_module("llmcore.adapters.litellm.transport").install(

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from llmcore.normalizer.bare.verdicts import line_is_over, only_shown, placed, refusal
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent
 from llmcore.normalizer.bodies.yaml_lines import with_arguments
-from llmcore.normalizer.calls.call_objects import ARGUMENT_KEYS, CallObject, arguments_of, no_arguments
+from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, no_arguments
 from llmcore.normalizer.calls.yaml_values import read_lines
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
+from llmcore.normalizer.core.words import ARGUMENT_KEYS
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
 from llmcore.types.late import late

@@ -13,7 +13,7 @@ from typing import Any
 
 from llmcore.normalizer.calls.answers import answer_beside, lists_nothing, said_in
 from llmcore.normalizer.core.names import is_known, peel
-from llmcore.normalizer.core.words import ID_KEYS
+from llmcore.normalizer.core.words import ARGUMENT_KEYS, ID_KEYS
 from llmcore.normalizer.notations.json import read_json
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
@@ -21,7 +21,6 @@ from llmcore.types.narrowing import is_list, is_object, objects_in
 from llmcore.types.tools import CompiledTool, ToolSet
 
 __all__ = [
-    "ARGUMENT_KEYS",
     "BESIDE_CALLS",
     "CALL_KEYS",
     "LIST_KEYS",
@@ -41,10 +40,6 @@ __all__ = [
 NAME_KEYS = (
     *("name", "tool_name", "function", "tool", "tool_call", "recipient_name", "function_name", "action", "$type"),
     *("toolName", "functionName", "func", "method", "command"),
-)
-ARGUMENT_KEYS = (
-    *("arguments", "parameters", "args", "params", "input", "tool_input", "action_input"),
-    *("kwargs", "inputs", "toolInput", "tool_args", "tool_arguments", "tool_parameters", "function_args", "function_arguments"),
 )
 _LIST_KEYS = {
     "tool_calls": "tool_calls_key",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "ARGUMENT_KEYS",
     "BEFORE_BARE",
     "CALL_FENCES",
     "COLONS",
@@ -21,6 +22,11 @@ BEFORE_BARE = frozenset((*COLONS, *" \t\r\n\"'`*>_;“„‘‚”»›«‹「�
 """What may stand directly before a bare form (`;` ends an escaped tag, `&gt;`); after anything else a bracket
 belongs to what it stands in."""
 
+ARGUMENT_KEYS = (
+    *("arguments", "parameters", "args", "params", "input", "tool_input", "action_input"),
+    *("kwargs", "inputs", "toolInput", "tool_args", "tool_arguments", "tool_parameters", "function_args", "function_arguments"),
+)
+"""Under which a call has its arguments."""
 OWN_SIGNS = "◁✿"
 """What markers begin with that are no brackets: Kimi's reasoning, Qwen-Agent's calls."""
 TURN_TOKENS = (

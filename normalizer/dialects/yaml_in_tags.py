@@ -24,13 +24,13 @@ from llmcore.normalizer.bodies.yaml_lines import (
     with_arguments,
     without_foreign_closers,
 )
-from llmcore.normalizer.calls.call_objects import ARGUMENT_KEYS, CallObject, no_arguments
+from llmcore.normalizer.calls.call_objects import CallObject, no_arguments
 from llmcore.normalizer.calls.yaml_values import YamlLines, has_key, read_lines, typed_pairs
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.core.source import Steps
-from llmcore.normalizer.core.words import HTML_NAMES, ID_KEYS, NAMING
+from llmcore.normalizer.core.words import ARGUMENT_KEYS, HTML_NAMES, ID_KEYS, NAMING
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from llmcore.normalizer.core.words import ARGUMENT_KEYS
 from llmcore.normalizer.native.identity import CallIdentity
 from llmcore.normalizer.native.pieces import (
     CallArguments,
@@ -269,5 +270,11 @@ def _call_fields(entry: dict[str, Any]) -> tuple[str, object, bool]:
         return as_text(custom.get("name")), custom.get("input"), True
     if not function:
         name = as_text(entry.get("name")) or as_text(entry.get("function"))
-        return name, entry.get("arguments", entry.get("input")), False
-    return as_text(function.get("name")), function.get("arguments"), False
+        return name, _given(entry), False
+    given = _given(function)
+    return as_text(function.get("name")), _given(entry) if given is None else given, False
+
+
+def _given(holder: dict[str, Any]) -> object:
+    """The arguments, under whichever name servers and proxies give them; None when absent."""
+    return next((holder[key] for key in ARGUMENT_KEYS if holder.get(key) is not None), None)

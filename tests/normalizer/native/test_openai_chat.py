@@ -329,3 +329,18 @@ class TestStreamedCalls:
         normalizer.feed(body({"content": "Hello"}))
         normalizer.finish()
         assert (normalizer.envelope.content, normalizer.envelope.finish_reason) == ("Hello", "stop")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"function": {"name": "f", "parameters": {"a": 1}}},
+        {"function": {"name": "f", "input": '{"a": 1}'}},
+        {"function": {"name": "f"}, "arguments": {"a": 1}},
+        {"name": "f", "parameters": {"a": 1}},
+        {"name": "f", "args": {"a": 1}},
+    ],
+)
+def test_arguments_under_another_name_are_not_lost(entry: dict[str, Any]) -> None:
+    body = {"choices": [{"message": {"tool_calls": [{"id": "x", "type": "function", **entry}]}, "finish_reason": "tool_calls"}]}
+    assert [(call.name, call.arguments) for call in normalize(body).tool_calls] == [("f", {"a": 1})]
