@@ -20,7 +20,7 @@ from llmcore.adapters.base import ModelCall, urls_of_environment
 from llmcore.adapters.request.parameters import Prepared, is_elsewhere, is_own_host
 from llmcore.adapters.request.unsendable import blocks_of, no_image_by
 from llmcore.types import ConfigError, ImageBlock, RedactedThinkingBlock, ThinkingBlock
-from llmcore.types.narrowing import is_object, object_in
+from llmcore.types.narrowing import is_object, object_in, objects_in
 from llmcore.types.numbers import exact_float, exact_json
 
 __all__ = ["Outgoing"]
@@ -147,6 +147,13 @@ class Outgoing:
                 if accounts is not None and accounts.isdisjoint(asked) and name not in given:
                     del settings[name]
                     changed = True
+        for holder, name in [
+            *((document, name) for name in _SETTINGS),
+            *((turn, "images") for turn in objects_in(document.get("messages"))),
+        ]:
+            if name in holder and not holder[name] and name not in given:
+                del holder[name]  # LiteLLM writes them where nobody set anything
+                changed = True
         own = self._prepared.own_body
         document |= own
         return self._mark_strict(document) or changed or bool(own)

@@ -333,3 +333,12 @@ async def test_strict_of_a_tool_is_sent_or_recorded_and_never_unasked(
     assert ("strict" in dropped) is not takes_it
     plain, dropped = await sent(adapter, provider, model, tools=(WEATHER,))
     assert ('"strict"' in json.dumps(plain.body), dropped) == (False, set())
+
+
+async def test_no_empty_settings_go_out(adapter: LiteLLMAdapter) -> None:
+    body = (await sent(adapter, "ollama"))[0].body
+    assert "options" not in body
+    assert body["messages"] == [{"role": "user", "content": "Hi"}]
+    assert (await sent(adapter, "ollama", temperature=0.5))[0].body["options"] == {"temperature": 0.5}
+    assert "inferenceConfig" not in (await sent(adapter, "bedrock"))[0].body
+    assert (await sent(adapter, "bedrock", temperature=0.5))[0].body["inferenceConfig"] == {"temperature": 0.5}

@@ -17,7 +17,7 @@ _PLAIN = {"model", "messages"}
 _SENT: dict[str, set[str]] = {
     "anthropic": {"model", "messages", "max_tokens"},  # the wire requires it
     "gemini": {"contents"},
-    "ollama": {"model", "messages", "options", "stream"},
+    "ollama": {"model", "messages", "stream"},
     "openrouter": {"model", "messages", "usage"},  # what the request cost
 }
 
