@@ -171,7 +171,27 @@ class Transcript(_Kept):
         return own.over(self.expect) if own else self.expect
 
 
+_FORMAT, _VERSION = "llmcore.transcript", 1
+
+
+def _check_version(data: dict[str, Any]) -> None:
+    """Another version may say other things with the same keys. One that is left out is this one."""
+    ours = data.get("version") is not None and ("exchanges" in data or data.get("format") == _FORMAT)
+    version = data.get("version")
+    if ours and (version != _VERSION or isinstance(version, bool)):
+        shown = (
+            repr(version)
+            if isinstance(version, int | float | str) and len(str(version)) <= _LONGEST_VERSION
+            else "of another kind"
+        )
+        raise ValueError(f"`version` {shown} is not known: this llmcore reads transcripts of version {_VERSION}")
+
+
+_LONGEST_VERSION = 40
+
+
 def _from_flat(data: dict[str, Any]) -> dict[str, Any]:
+    _check_version(data)
     if "exchanges" in data:
         beside = [key for key in REPLY_KEYS if data.get(key) is not None]
         if beside:

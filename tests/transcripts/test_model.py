@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from llmcore.transcripts import Expectation, ExpectedCall, Transcript
+from llmcore import ConfigError, ReplayAdapter
+from llmcore.transcripts import Expectation, ExpectedCall, Transcript, TranscriptError
 
 CALL: dict[str, Any] = {"name": "get_weather", "arguments": {"city": "Paris"}}
 FULL: dict[str, Any] = {
@@ -115,3 +117,27 @@ def test_a_malformed_run_is_refused(change: dict[str, Any], problem: str) -> Non
 def test_an_object_without_a_reply_is_no_transcript() -> None:
     with pytest.raises(ValidationError, match="is no transcript"):
         Transcript.model_validate({"id": "x", "messages": []})
+
+
+@pytest.mark.parametrize("version", [0, 2, 9, "1", "2.0", True, 1.5, [1], "9" * 100])
+def test_a_version_that_is_not_known_is_refused_by_name(version: Any) -> None:
+    named = (
+        f"`version` {version!r} is not known"
+        if isinstance(version, int | float) or version in ("1", "2.0")
+        else "`version` of another"
+    )
+    for data in ({"exchanges": [{"text": "a"}]}, {"format": "llmcore.transcript", "text": "a"}):
+        with pytest.raises(ValidationError, match=named):
+            Transcript.model_validate({**data, "version": version})
+    assert Transcript.model_validate({"exchanges": [{"text": "a"}], "version": 1}).exchanges
+    assert Transcript.model_validate({"text": "a", "version": version}).exchanges  # a key of somebody else's
+
+
+def test_a_replay_of_a_version_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    data = {"format": "llmcore.transcript", "version": 9, "id": "h", "exchanges": [{"text": "a"}]}
+    with pytest.raises(ConfigError, match="`version` 9 is not known: this llmcore reads transcripts of version 1"):
+        ReplayAdapter(data)
+    file = tmp_path / "run.jsonl"
+    file.write_text(json.dumps(data))
+    with pytest.raises(TranscriptError, match="version"):
+        ReplayAdapter(file)
