@@ -14,12 +14,12 @@ from bisect import bisect_left
 from functools import cache
 
 from llmcore.normalizer.bare.verdicts import leads_in
-from llmcore.normalizer.calls.call_objects import CALL_KEYS
+from llmcore.normalizer.calls.call_objects import BESIDE_CALLS, CALL_KEYS, LIST_KEYS, NAME_KEYS
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.core.surroundings import MARKS
-from llmcore.normalizer.core.words import CALL_FENCES, OWN_SIGNS, STRAY_CLOSERS
+from llmcore.normalizer.core.words import CALL_FENCES, ID_KEYS, OWN_SIGNS, STRAY_CLOSERS
 from llmcore.normalizer.dialects import registry
 from llmcore.types.late import late
 
@@ -55,8 +55,17 @@ _NAMED = late(
     r"""["'](?P<name>[\w.\-:]*)(?P<end>["']|\Z)"""
 )
 _FIRST_KEY = late(r"""[\s\[{]*+["'](?P<key>[\w.\-]+)(?P<end>["']|\Z)""")
+_KEY = late(r"""["'](\w+)["']\s*+:""")
+_LAST_KEY = late(r"""[{,]\s*+["'](?P<key>\w*)(?P<end>["']\s*+(?::\s*+["']?)?)?\Z""")
+"""A key behind which the text ends, or within which: its value has not begun."""
+_CALLING_KEYS = frozenset((*NAME_KEYS, *LIST_KEYS, "function_call", "functionCall", "toolUse"))
+_LEAST_KEY = 3  # characters of a key that was cut
+_BESIDE_NAME = frozenset((*BESIDE_CALLS, *ID_KEYS))
 _CERTAIN_KEY = late(r"""["'](?:toolCalls|tool_calls|tool_uses|function_call|functionCall|toolUse)["']\s*+(?::|\Z)""")
 _PYTHON = late(r"[\s\[\"']*(?:print\(|Calling tool:\s*+)?(?P<name>(?:default_api\.)?[\w.]*)\(?\Z")
+_FENCED_STEP = late(r"Action:[ \t]*+`{1,2}\Z|Action:\s*+```\w*+(?:\s*\n(?P<body>.*))?\Z", re.DOTALL)
+_STEP_CUT = late(r"Action:?[ \t]*+\Z|Acti?o?\Z")
+_THOUGHT = late(r"^[ \t]*+Thought:", re.MULTILINE)
 _STEP = late(r"Action:[ \t]*+(?P<name>[\w.\-]+)(?P<end>[ \t]*+\n(?P<input>[A-Za-z: ]{0,13}))?\Z")
 _CLOSER_BEGUN = late(r"</?[\w:.|｜]{0,64}\Z")
 _FENCE = late(r"(?:(?<=\n)|\A)[ \t]*+(`{3,})")
@@ -122,7 +131,7 @@ def begun_call(reading: Reading, table: MarkerTable) -> int:
                 continue
         if not _is_quoted(reading, at) and _begins(reading, at, end):
             return at
-    return _cut_opener(reading, table)
+    return _cut_opener(reading, table) if (step := _cut_step(reading)) < 0 else step
 
 
 def ends_in_opener(reading: Reading, table: MarkerTable) -> bool:
@@ -181,7 +190,8 @@ def _begins(reading: Reading, at: int, end: int) -> bool:
     """Does a call begin at `at` of which the rest of the text is the head? `end`: of the opener there, -1 for none."""
     text = reading.src.text
     if end < 0:
-        return _is_bare_head(reading, text[at:])
+        within = _depth(text[max(reading.done, at - _HEAD) : at]) > 0  # of other JSON, whose keys are no call's
+        return _is_bare_head(reading, text[at:]) if not within else _is_bare_call(reading, text[at:])
     rest = text[end:]
     if not (reading.ended_by_length or _starts_line(reading, at)):
         return _is_open_json(rest)  # no prose goes on like that
@@ -214,6 +224,8 @@ def _is_head(reading: Reading, rest: str, last_before: str = "") -> bool:
         word, last = found[0], found.end() == len(rest)
         if word in words or word.isdigit() or is_known(word, reading.tools):
             continue
+        if last and _is_called(reading, word):
+            continue
         if last and (any(one.startswith(word) for one in words) or (reading.names is not None and _is_prefix(reading, word))):
             continue
         strange += 1
@@ -226,12 +238,25 @@ def _is_head(reading: Reading, rest: str, last_before: str = "") -> bool:
 def _is_bare_head(reading: Reading, rest: str) -> bool:
     """Is this a bare call of a known tool that ends before its arguments?"""
     if rest.startswith("Action:"):
-        step = _STEP.match(rest)
+        step, cut = _STEP.match(rest), reading.ended_by_length and reading.names is not None
+        if cut and _STEP_CUT.match(rest) is not None:
+            return True
+        fenced = _FENCED_STEP.match(rest) if cut else None
+        if fenced is not None:
+            body = (fenced["body"] or "").strip()
+            return not body.strip("[{\"' \r\n") or _is_bare_head(reading, body)
         if step is None:
             return False
         name = step["name"]
         ends = step["end"] is not None and "Action Input:".startswith(step["input"])
         return ends and is_known(name, reading.tools) is not False if step["end"] else _is_prefix(reading, name)
+    if rest.startswith(("{", "[")) and _is_open(rest) and _ends_before_name(reading, rest):
+        return True
+    return _is_bare_call(reading, rest)
+
+
+def _is_bare_call(reading: Reading, rest: str) -> bool:
+    """Is this the beginning of a bare call in JSON or Python of which more than a key is there?"""
     if rest.startswith(("{", "[")) and _is_open(rest):
         first = _FIRST_KEY.match(rest)
         if _CERTAIN_KEY.search(rest):
@@ -245,6 +270,23 @@ def _is_bare_head(reading: Reading, rest: str) -> bool:
         if rest.startswith("["):
             return _is_python_head(reading, rest)
     return False
+
+
+def _ends_before_name(reading: Reading, rest: str) -> bool:
+    """Did a limit cut a bare call behind the key of its name, or within that key? Its other keys are a call's, too."""
+    found = _LAST_KEY.search(rest) if reading.ended_by_length and reading.names is not None else None
+    if found is None or any(key not in _BESIDE_NAME and key not in _CALLING_KEYS for key in _KEY.findall(rest)):
+        return False
+    key = found["key"]
+    if found["end"] is not None:
+        return key in _CALLING_KEYS
+    return len(key) >= _LEAST_KEY and any(one.startswith(key) for one in _CALLING_KEYS)
+
+
+def _is_called(reading: Reading, word: str) -> bool:
+    """Is it the name of a known tool and the beginning of its method: `search.ca`, of `search.call(...)`?"""
+    name, dot, method = word.rpartition(".")
+    return bool(dot) and is_known(name, reading.tools) is True and "call".startswith(method)
 
 
 def _is_python_head(reading: Reading, rest: str) -> bool:
@@ -271,7 +313,11 @@ def _fenced(reading: Reading, table: MarkerTable, at: int) -> bool:
     if found is None:
         return False
     body = text[found.end() :].lstrip()
-    if found["info"].lower() in CALL_FENCES or found["info"] == "tool_code":
+    info = found["info"].lower()
+    cut = reading.ended_by_length and reading.names is not None and found.end() == len(text) and len(info) >= _SHORT
+    if cut and not text.endswith("\n") and any(one.startswith(info) for one in (*CALL_FENCES, "tool_code")):
+        return True
+    if info in CALL_FENCES or found["info"] == "tool_code":
         return _is_head(reading, body)
     inner = found.end() + len(text[found.end() :]) - len(body)
     return bool(body) and (_begins(reading, inner, _opener_end(reading, table, inner)) or _is_python_head(reading, body))
@@ -299,6 +345,15 @@ def _cut_opener(reading: Reading, table: MarkerTable) -> int:
     return -1
 
 
+def _cut_step(reading: Reading) -> int:
+    """Where a limit cut `Action:` itself, behind a thought."""
+    text = reading.src.text
+    at = text.rfind("\n", reading.done) + 1
+    if not reading.ended_by_length or reading.names is None or at <= reading.done or not text.startswith("Act", at):
+        return -1
+    return at if _STEP_CUT.match(text, at) is not None and _THOUGHT.search(text[max(0, at - _HEAD) : at]) is not None else -1
+
+
 def _is_sure(reading: Reading, table: MarkerTable, begun: str, tags: list[str]) -> bool:
     openers = [*table.literals, *tags]
     if len(begun) > 1 and begun[0] in MARKS and (_SIGN.search(begun) or (reading.ended_by_length and len(begun) >= _SHORT)):
@@ -319,6 +374,14 @@ def _is_prefix(reading: Reading, word: str) -> bool:
 
 def _is_open_json(rest: str) -> bool:
     return rest.lstrip().startswith(("{", "[")) and '"' in rest and _is_open(rest)
+
+
+def _depth(text: str) -> int:
+    """How many brackets are open at the end of a text; in a string as many as before it."""
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        depth = depth + 1 if found[0] in ("{", "[", "(") else max(0, depth - 1) if found[0] in ("}", "]", ")") else depth
+    return depth
 
 
 def _is_open(text: str) -> bool:

@@ -107,6 +107,18 @@ def test_no_marker_of_a_call_that_was_cut_off_is_left_for_the_user(name: str, le
         ("Action: read_fi", ""),
         ("One moment.\n[read_fil", "One moment."),
         ("One moment.\n<tool_c", "One moment."),
+        ("<|python_tag|>ping.", ""),
+        ("<|python_tag|>ping.cal", ""),
+        ("Thought: go\nAction: ", "Thought: go"),
+        ("Thought: go\nActi", "Thought: go"),
+        ("One moment.\nAction:", "One moment."),
+        ('Action: ```json\n[{"', ""),
+        ('Action: ```json\n[{"tool_name": "', ""),
+        ('{"name": "', ""),
+        ('One moment.\n{"nam', "One moment."),
+        ('{"tool_calls": [{"id": "a", "type": "function", "function": {"name":', ""),
+        ('{"tool_cal', ""),
+        ("One moment.\n```tool_co", "One moment."),
         ("", ""),
         ("<think>hm, I could", ""),
     ],
@@ -140,6 +152,14 @@ def _streamed(text: str, finish_reason: str) -> Envelope:
         '{"name": "Bob", "age": ',
         "So:\n```\n<tool_call>\n```\nis the opener",
         "It is cold in Os",
+        '{"people": [{"name": "',
+        '{"name": "Ann',
+        '{"na',
+        "```too",
+        "Take Action:",
+        "Action: take the",
+        "The plan.\nAct",
+        "It is at ping.cal",
     ],
 )
 def test_text_about_calls_and_other_text_that_a_limit_cut_stays_an_answer(text: str) -> None:
@@ -147,7 +167,9 @@ def test_text_about_calls_and_other_text_that_a_limit_cut_stays_an_answer(text: 
     assert (envelope.content, envelope.truncated, envelope.finish_reason) == (text, False, "length")
 
 
-@pytest.mark.parametrize("text", ['Let me look.\n<tool_call>\n{"nam', "<tool_call>", '{"name": "read_fi'])
+@pytest.mark.parametrize(
+    "text", ['Let me look.\n<tool_call>\n{"nam', "<tool_call>", '{"name": "read_fi', '{"name": ', "Action: "]
+)
 def test_where_no_tools_were_offered_text_stays_text(text: str) -> None:
     assert normalize(text, ToolSet([]), finish_reason="length").content == text
 
