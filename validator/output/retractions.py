@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from llmcore.types.late import late
 from llmcore.types.retraction_words import HESITATIONS, INTERJECTIONS, NOES, REPLACING, any_of
 from llmcore.validator.output.retraction_sentences import BEGINNINGS, ENDS, VALUE, VERDICTS
 from llmcore.validator.output.said_before import may_be_of_the_next
@@ -42,7 +43,7 @@ RETRACTING = rf"""(?: (?:{HESITATION}{PAUSE}+){{1,3}} {NO} | {NO}{PAUSE}+{_STOP}
 
 # --- in the same sentence ---------------------------------------------------------------------------------------------
 
-_TAKEN_BACK = re.compile(
+_TAKEN_BACK = late(
     r"""[\s)\]"'`*_]{0,8} (?:
         ,? \s* (?:(?:which|that)\s+)? (?: (?:is|was|are|were|would\sbe|ist|war|est|es|está|è|era|é) \s+ (?:\w+\s+)?
             (?: not | no\slonger | wrong | incorrect | invalid | outdated | obsolete | superseded | false | mistaken
@@ -83,7 +84,7 @@ _IF = r"""(?! [^.!?\n]{0,60} \b (?:if|unless|in\scase|should\syou|falls|wenn|е�
 _OTHER = r"""(?:-?[$\u20ac\u00a3]?\d[\d.,]*%?|true|false|null|["\u201c][^"\u201d\n]{0,60}["\u201d])
     \s* (?:です|でした|입니다|이에요|예요)? (?:[.!]\s|[.!\u3002]?\s*(?:\Z|\n)|\u3002)"""
 _BEHIND = r"""[\s)\]"'`*_.~(,;>\u2013\u2014\u3002\uff0c-]{0,12}(?:</\w{1,20}>\s{0,8})?"""
-_SECOND_THOUGHT = re.compile(
+_SECOND_THOUGHT = late(
     rf"""{_BEHIND} (?:
         {_OPENERS} {_IF} (?: (?: {"|".join(VERDICTS.values())} ) {ENDS} | {"|".join(BEGINNINGS.values())} )
       | {RETRACTING} (?={PAUSE}|\Z)
