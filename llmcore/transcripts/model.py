@@ -178,7 +178,7 @@ def _check_version(data: dict[str, Any]) -> None:
     """Another version may say other things with the same keys. One that is left out is this one."""
     ours = data.get("version") is not None and ("exchanges" in data or data.get("format") == _FORMAT)
     version = data.get("version")
-    if ours and (version != _VERSION or isinstance(version, bool)):
+    if ours and (type(version) is not int or version != _VERSION):
         shown = (
             repr(version)
             if isinstance(version, int | float | str) and len(str(version)) <= _LONGEST_VERSION
