@@ -8,7 +8,6 @@ from typing import Any
 
 from llmcore.normalizer.bodies.preview import BodyPreview, Preview
 from llmcore.normalizer.calls.call_objects import (
-    ARGUMENT_KEYS,
     LIST_KEYS,
     PARALLEL,
     CallObject,
@@ -24,6 +23,7 @@ from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.source import Steps, match_within, past
+from llmcore.normalizer.core.words import ARGUMENT_KEYS
 from llmcore.normalizer.notations.extent import Extent, delimiters_of
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.strict import sound_object
