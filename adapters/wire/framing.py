@@ -128,7 +128,7 @@ class EventLines:
             self._name = value.strip()
         elif field == b"error":
             yield Sent(value.strip(), b"error")
-        elif field not in _IGNORED and (self._in_lines or not _FIELD.match(field) or _is_event(value.strip())):
+        elif field not in _IGNORED and (self._in_lines is not False or not _FIELD.match(field) or _is_event(value.strip())):
             yield Sent(line, is_framed=False)
 
     def _named(self) -> bytes:

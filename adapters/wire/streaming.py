@@ -49,6 +49,8 @@ class EventStream:
         self._known = known
         self._lines: EventLines | Frames = (Frames if binary else EventLines)(limits.line)
         self._said = 0
+        self._began_with_words = False
+        """A line that is no JSON object came before any event: no JSON lines, if JSON follows."""
 
     @property
     def is_broken(self) -> bool:
@@ -99,6 +101,9 @@ class EventStream:
         self.failure = self.failure or too_many_values(event, self._limits)
         if self.failure:
             return None
+        if is_object(event) and self._began_with_words and not sent.is_framed:
+            self.failure = "the stream began with a line that is no JSON object"
+            return None
         if is_object(event):
             self.error = error_in(event, sent.name, is_of_unknown_wire=not self._known)
             self._said += _length_of_texts(event)
@@ -106,6 +111,7 @@ class EventStream:
                 self.failure = f"the texts of the reply are longer than {self._limits.body:,} characters"
             return None if self.is_broken else event
         if not self._known or is_ping(sent) or not (sent.is_framed or self.end.events):
+            self._began_with_words = self._began_with_words or (self._known and not is_ping(sent))
             return None  # a text before any event is no stream: whoever asks why there was none is told
         words = plain_words(sent.data)
         if words or sent.name == b"error":

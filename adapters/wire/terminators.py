@@ -62,7 +62,8 @@ _KNOWN_TYPES = re.compile(
     r"(?:message|content_block|content|tool-call|tool-plan|response)[_.-]|ping|stream-start|text-generation"
 )
 _OBJECT_KEYS = frozenset({"candidates", "done"})
-_REPLY_KEYS = frozenset({"choices", "candidates", "generations", "promptFeedback"})
+_LISTS = ("choices", "candidates", "generations")
+_REPLY_KEYS = frozenset({*_LISTS, "promptFeedback"})
 _WHOLE_TYPES = (None, "message", "response", "chat.completion")
 
 
@@ -171,10 +172,20 @@ def is_whole_reply(body: object) -> bool:
         return False
     if isinstance(body.get("content"), int | float) and ends_reply(body):
         return True  # a number is data in the place of text
-    told = body.get("content"), body.get("message"), body.get("output")
-    return any(part for key in _REPLY_KEYS for part in _parts(body.get(key))) or any(
-        is_object(part) or is_list(part) for part in told
+    content, output = body.get("content"), body.get("output")
+    return (
+        any(part for key in _LISTS for part in _objects(body.get(key)))
+        or bool(object_in(body.get("promptFeedback")))
+        or is_object(body.get("message"))
+        or is_object(content)
+        or is_list(content)
+        or is_list(output)
+        or "message" in object_in(output)
     )
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    return list(objects_in(value)) if is_list(value) else []
 
 
 def why_no_reply(document: object) -> str:

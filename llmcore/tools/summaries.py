@@ -8,6 +8,7 @@ from typing import Any
 from llmcore.tools.options import Summary
 from llmcore.tools.results import as_text, escaped
 from llmcore.types.copies import copied
+from llmcore.types.numbers import exact_json, holds_exact_floats
 
 __all__ = ["summary_of"]
 
@@ -29,7 +30,7 @@ def summary_of(name: str, summary: Summary | None, arguments: Mapping[str, Any] 
 
 
 def _short(value: Any) -> str:
-    text = as_text(value)
+    text = exact_json(value) if holds_exact_floats(value) else as_text(value)
     return text if len(text) <= _MAX_VALUE else f"{text[:_MAX_VALUE]}..."
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Self, cast
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr
 
@@ -58,6 +58,7 @@ class ToolCall(ExactValue):
     such a call is never run. `known`: is the name one of the tools given; None when no tools were told."""
 
     model_config = ConfigDict(frozen=True)
+    texts: ClassVar[Mapping[str, tuple[str, ...]]] = {"arguments": ("raw_arguments", "rawArguments")}
 
     id: JsonText
     name: JsonText

@@ -13,7 +13,7 @@ from pydantic import SerializationInfo, SerializerFunctionWrapHandler, model_ser
 
 from llmcore.types.copies import Value
 from llmcore.types.json_data import encodable
-from llmcore.types.narrowing import is_object
+from llmcore.types.narrowing import is_object, object_in
 from llmcore.types.numbers import exact_json, holds_exact_floats, with_literals
 
 __all__ = ["ExactValue"]
@@ -22,9 +22,11 @@ _EXACT = "exact"
 
 
 class ExactValue(Value):
-    """A value with `data_fields`, the names of those that hold JSON data."""
+    """A value with `data_fields`, the names of those that hold JSON data. `texts`: the names of fields that hold the text which a
+    data field was read from; where `exact` is not told, its digits are those of that text, if it is JSON."""
 
     data_fields: ClassVar[tuple[str, ...]] = ("arguments",)
+    texts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     @model_serializer(mode="wrap")
     def _write_digits(self, write: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
@@ -37,11 +39,14 @@ class ExactValue(Value):
     @model_validator(mode="before")
     @classmethod
     def _read_digits(cls, given: Any) -> Any:
-        if not is_object(given) or not is_object(texts := given.get(_EXACT)):
+        if not is_object(given) or not (cls.texts or _EXACT in given):
             return given
         told = {name: value for name, value in given.items() if name != _EXACT}
+        exact = object_in(given.get(_EXACT))
         for name in cls.data_fields:
-            if name in told and isinstance(text := texts.get(name), str):
+            texts = (exact.get(name), *(given.get(key) for key in cls.texts.get(name, ())))
+            text = next((one for one in texts if isinstance(one, str) and one), "")
+            if name in told and text:
                 told[name] = with_literals(told[name], text)
         return told
 

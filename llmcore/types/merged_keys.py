@@ -7,29 +7,30 @@ have met.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from pydantic import AliasChoices, BaseModel, RootModel
-from pydantic.fields import FieldInfo
+from pydantic import RootModel
 
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 
 __all__ = ["KeyCheck", "Merged", "is_foreign", "parts_of"]
 
 _NOT_READ = frozenset({"metadata", "serialization"})
-_KNOWN_CODE = frozenset({"builtins", "ipaddress", "pydantic", "pydantic_core"})
+_KNOWN_CODE = frozenset({"builtins", "collections", "ipaddress", "pydantic", "pydantic_core"})
 """Modules of functions that pydantic itself puts into its schemas, or that take no time."""
-_FIELDS = frozenset({"model-field", "dataclass-field"})
+_WITH_FIELDS = frozenset({"model", "dataclass"})
+_FIELDS = frozenset({"model-fields", "dataclass-args"})
+_ABSENT = object()
+Path = tuple[str | int, ...]
 
 
 class Merged(NamedTuple):
     """Keys that have met: where they stand, the keys of the data, and those that are left."""
 
-    path: tuple[str | int, ...]
+    path: Path
     keys: Sequence[str]
     left: Sequence[object]
 
@@ -42,18 +43,51 @@ class KeyCheck:
 
     def lost(self, data: Any, value: Any, most: int) -> list[Merged]:
         """Where `value`, made of `data`, lacks a key, `most` places at most."""
-        return list(islice(_merged_keys(data, value, self._typed_dicts), most)) if self._may_merge else []
+        return list(islice(self._merged(data, value), most)) if self._may_merge else []
 
     @cached_property
     def _may_merge(self) -> bool:
         """Does the type hold mappings, or fields of several names, and no code of the caller's that may take entries out?"""
         parts = [*parts_of(self._core_schema)]
-        return any(_is_mapping(part) or _has_names(part) for part in parts) and not any(map(_changes_mappings, parts))
+        return any(_is_mapping(part) or part.get("type") in _WITH_FIELDS for part in parts) and not any(
+            map(_changes_mappings, parts)
+        )
 
     @cached_property
     def _typed_dicts(self) -> list[frozenset[str]]:
         """The fields of each TypedDict in the type, which drops other keys by design."""
         return [frozenset(part["fields"]) for part in parts_of(self._core_schema) if part.get("type") == "typed-dict"]
+
+    @cached_property
+    def _fields(self) -> dict[object, dict[str, list[Path]]]:
+        """By class: from where in an object each field is read, in pydantic's order."""
+        return {part["cls"]: _fields_of(part) for part in parts_of(self._core_schema) if part.get("type") in _WITH_FIELDS}
+
+    def _fields_of(self, made: object) -> Mapping[str, list[Path]]:
+        return self._fields.get(type(made), {})
+
+    def _merged(self, data: Any, value: Any) -> Iterator[Merged]:
+        waiting: list[tuple[Path, Any, Any]] = [((), data, value)]
+        while waiting:
+            path, given, made = waiting.pop()
+            if issubclass(type(made), RootModel):
+                made = made.root
+            if is_object(given) and is_object(made):
+                if len(made) < len(given) and not any(made.keys() <= each for each in self._typed_dicts):
+                    yield Merged(path, list(given), list(made))
+            elif is_object(given) and getattr(made, "model_extra", None) is None:  # what keeps the rest loses nothing
+                yield from (Merged(path, keys, keys[:1]) for keys in _of_one_field(given, self._fields_of(made)))
+            waiting += [((*path, key), item, part) for key, item, part in self._members(given, made)]
+
+    def _members(self, given: Any, made: Any) -> Iterator[tuple[str | int, Any, Any]]:
+        """The containers in the data, each with what was made of it."""
+        pairs: Iterable[tuple[str | int, Any, Any]] = ()
+        if is_list(given):
+            same = issubclass(type(made), (list, tuple)) and len(made) == len(given)
+            pairs = zip(range(len(given)), given, made, strict=True) if same else ()
+        elif is_object(given):
+            pairs = _entries(given, made, self._fields_of(made))
+        yield from (pair for pair in pairs if isinstance(pair[1], (dict, list)))
 
 
 def parts_of(core_schema: object) -> Iterator[dict[str, Any]]:
@@ -80,12 +114,7 @@ def is_foreign(function: object) -> bool:
 
 
 def _is_mapping(part: dict[str, Any]) -> bool:
-    return part.get("type") == "dict"
-
-
-def _has_names(part: dict[str, Any]) -> bool:
-    """May it be a field that is read by several names?"""
-    return part.get("type") in _FIELDS and "validation_alias" in part
+    return part.get("type") == "dict" or "keys_schema" in part  # a Counter, an OrderedDict
 
 
 def _changes_mappings(part: dict[str, Any]) -> bool:
@@ -96,67 +125,46 @@ def _changes_mappings(part: dict[str, Any]) -> bool:
     return bool(runs) and any(map(_is_mapping, parts_of(part.get("schema"))))
 
 
-def _merged_keys(data: Any, value: Any, typed_dicts: Iterable[Set[str]]) -> Iterator[Merged]:
-    waiting: list[tuple[tuple[str | int, ...], Any, Any]] = [((), data, value)]
-    while waiting:
-        path, given, made = waiting.pop()
-        if is_object(given) and is_object(made):
-            if len(made) < len(given) and not any(made.keys() <= each for each in typed_dicts):
-                yield Merged(path, list(given), list(made))
-        elif is_object(given):
-            yield from (Merged(path, keys, keys[:1]) for keys in _names_of_one_field(given, made))
-        waiting += [((*path, key), item, part) for key, item, part in _members(given, made)]
+def _fields_of(part: dict[str, Any]) -> dict[str, list[Path]]:
+    """Of the part of a schema that makes a model or a dataclass."""
+    config = object_in(part.get("config"))
+    by_name = bool(config.get("validate_by_name") or config.get("populate_by_name"))
+    inner = next((one for one in parts_of(part.get("schema")) if one.get("type") in _FIELDS), {})
+    fields = object_in(inner.get("fields")) or {one["name"]: one for one in objects_in(inner.get("fields"))}
+    return {name: _paths(name, field.get("validation_alias"), by_name=by_name) for name, field in fields.items()}
 
 
-def _names_of_one_field(given: dict[str, Any], made: Any) -> Iterator[list[str]]:
-    """The names of a field that the data gives several values."""
-    if not isinstance(made, BaseModel) or made.model_extra is not None:
-        return  # a model that keeps what it does not know loses nothing
-    for names in _fields(type(made)).values():
-        present = [name for name in names if name in given]
-        if any(given[name] != given[present[0]] for name in present[1:]):
-            yield present
+def _paths(name: str, alias: Any, *, by_name: bool) -> list[Path]:
+    if alias is None:
+        return [(name,)]
+    several: list[Any] = alias if is_list(alias) and is_list(alias[0]) else [alias]
+    paths: list[Path] = [tuple(one) if is_list(one) else (one,) for one in several]
+    return [*paths, (name,)] if by_name and (name,) not in paths else paths
 
 
-def _members(given: Any, made: Any) -> Iterator[tuple[str | int, Any, Any]]:
-    """The containers in the data, each with what was made of it."""
-    root: Any = made.root if issubclass(type(made), RootModel) else made
-    pairs: Iterable[tuple[str | int, Any, Any]] = ()
-    if is_list(given):
-        same = issubclass(type(root), (list, tuple)) and len(root) == len(given)
-        pairs = zip(range(len(given)), given, root, strict=True) if same else ()
-    elif is_object(given):
-        pairs = _entries(given, root)
-    yield from (pair for pair in pairs if isinstance(pair[1], (dict, list)))
+def _of_one_field(given: dict[str, Any], fields: Mapping[str, list[Path]]) -> Iterator[list[str]]:
+    """The places of a field that the data gives several values."""
+    for paths in fields.values():
+        found = [(path, _at(given, path)) for path in paths] if len(paths) > 1 else []
+        told = [(path, value) for path, value in found if value is not _ABSENT]
+        if any(value != told[0][1] for _, value in told[1:]):
+            yield [".".join(map(str, path)) for path, _ in told]
 
 
-def _entries(given: dict[str, Any], made: Any) -> Iterator[tuple[str, Any, Any]]:
+def _at(given: Any, path: Path) -> Any:
+    for step in path:
+        try:
+            given = _ABSENT if isinstance(given, str) else given[step]
+        except (KeyError, IndexError, TypeError):
+            return _ABSENT
+    return given
+
+
+def _entries(given: dict[str, Any], made: Any, fields: Mapping[str, list[Path]]) -> Iterator[tuple[str, Any, Any]]:
     if not is_object(made):
-        names = _attributes(made)
+        names = {path[0]: name for name, paths in fields.items() for path in paths if len(path) == 1}
         yield from ((key, item, getattr(made, names[key], None)) for key, item in given.items() if key in names)
     elif len(made) == len(given) and not made.keys() <= given.keys():  # keys of another type, in the same order
         yield from zip(given, given.values(), made.values(), strict=True)
     else:
         yield from ((key, item, made[key]) for key, item in given.items() if key in made)
-
-
-def _attributes(made: Any) -> dict[str, str]:
-    """The attributes of a model or a dataclass by the keys that may fill them."""
-    if isinstance(made, BaseModel):
-        fields = type(made).model_fields
-        return {key: name for name, field in fields.items() for key in (name, *_aliases(field))}
-    return {field.name: field.name for field in dataclasses.fields(made)} if dataclasses.is_dataclass(made) else {}
-
-
-def _fields(model: type[BaseModel]) -> Mapping[str, list[str]]:
-    """By what keys of an object a model reads each of its fields, in pydantic's order."""
-    config = model.model_config
-    by_name = bool(config.get("validate_by_name") or config.get("populate_by_name"))
-    found = {name: _aliases(field) for name, field in model.model_fields.items()}
-    return {name: [*keys, *([name] if by_name and name not in keys else [])] for name, keys in found.items() if keys}
-
-
-def _aliases(field: FieldInfo) -> list[str]:
-    alias: Any = field.validation_alias or field.alias
-    choices = cast("Sequence[Any]", alias.choices if isinstance(alias, AliasChoices) else [alias])
-    return [each for each in choices if isinstance(each, str)]

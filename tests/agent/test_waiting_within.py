@@ -219,7 +219,8 @@ def test_what_an_agent_does_within_is_saved_with_the_asking_run(deep: bool) -> N
         states.append((saved.model_dump_json(), len(did)))
 
     at_work(did, deep=deep, fresh=True).run_sync("Go", checkpoint=save)
-    assert did == ["work 1", "work 2", "work 3"]
+    assert sorted(did[:2]) == ["work 1", "work 2"]  # two at once, each in a thread
+    assert did[2:] == ["work 3"]
     known: set[int] = set()
     for index, (text, at) in enumerate(states):
         until = states[index + 1][1] if index + 1 < len(states) else len(did)

@@ -20,7 +20,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.run import Approve, RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import tool
-from llmcore.types import Message, Request, TextBlock, ToolCall, ToolUseBlock
+from llmcore.types import CallerError, Message, Request, TextBlock, ToolCall, ToolUseBlock
 from llmcore.types.numbers import exact_json, exact_loads
 from tests.orchestrator.support import FAST
 from tests.support.wire_server import Raw, Turn, WireServer
@@ -232,3 +232,41 @@ def test_a_call_that_was_stored_runs_with_the_digits_that_were_shown(how: str, n
     told = RunResult.model_validate_json(done.model_dump_json()).tool_results[0].arguments
     assert told is not None
     assert str(told["amount"]) == number
+
+
+@pytest.mark.parametrize("lost_of", ["pending", "open_calls", "both"])
+@pytest.mark.parametrize("how", ["sound", "another quote"])
+def test_digits_that_were_lost_on_the_way_are_those_of_the_history(how: str, lost_of: str) -> None:
+    """A result that was saved by a version that did not write them, or went through a program that does not know them."""
+    paid: list[Decimal] = []
+
+    def pay(amount: Decimal) -> str:
+        """Pay."""
+        paid.append(amount)
+        return "paid"
+
+    tools = [tool(pay, requires_approval=True)]
+    asked = FakeModel().tool_call("pay", WRITTEN[how].replace("N", NUMBERS["long"]))
+    waiting = Orchestrator(asked, tools).run_sync("Pay")
+    assert waiting.approvals[0].summary == f"pay(amount={NUMBERS['long']})"
+    data = json.loads(waiting.model_dump_json())
+    for name in ("pending", "open_calls"):
+        if lost_of in (name, "both"):
+            del data[name][0]["exact"]
+    stored = RunResult.model_validate(data)
+    Orchestrator(FakeModel("Done."), tools).run_sync(stored, answers={call.id: Approve() for call in stored.approvals})
+    assert list(map(str, paid)) == [NUMBERS["long"]]
+
+
+def test_a_call_that_is_shown_with_other_digits_than_the_history_holds_is_refused() -> None:
+    def pay(amount: Decimal) -> str:
+        """Pay."""
+        return "paid"
+
+    tools = [tool(pay, requires_approval=True)]
+    asked = FakeModel().tool_call("pay", WRITTEN["sound"].replace("N", NUMBERS["long"]))
+    data = json.loads(Orchestrator(asked, tools).run_sync("Pay").model_dump_json())
+    data["pending"][0]["exact"]["arguments"] = data["pending"][0]["exact"]["arguments"].replace(".12", ".99")
+    stored = RunResult.model_validate(data)
+    with pytest.raises(CallerError, match="other arguments than its history holds"):
+        Orchestrator(FakeModel("Done."), tools).run_sync(stored, answers={stored.approvals[0].id: Approve()})

@@ -133,10 +133,10 @@ async def test_tools_that_are_refused_without_a_choice_too_are_learnt_then() -> 
     assert [attempt.failure for attempt in results[-1].attempts] == [None, None]
 
 
-async def test_words_in_place_of_a_call_teach_nothing_where_no_choice_was_sent() -> None:
+async def test_words_in_place_of_a_call_are_learnt_where_no_choice_could_be_sent() -> None:
     with WireServer(lambda seen: "I will not." if "tools" in seen.body else weather(seen)) as server:
         async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
             endpoint = orchestrator.models.get("m").endpoint
             orchestrator.capabilities.record_failure(endpoint, "tool_choice")
             await orchestrator.run("Weather in Paris?", tool_choice="required")
-            assert "native_tools" not in orchestrator.capabilities.learnt(endpoint)
+            assert orchestrator.capabilities.learnt(endpoint)["native_tools"] is False

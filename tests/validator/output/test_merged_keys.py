@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import enum
 from decimal import Decimal
 from typing import Annotated, Any
 
+import pydantic.dataclasses
 import pytest
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, RootModel, StringConstraints
+from pydantic import AfterValidator, AliasChoices, AliasPath, BaseModel, ConfigDict, Field, RootModel, StringConstraints
 from typing_extensions import TypedDict
 
 from llmcore.types import OutputParseError
@@ -101,3 +103,49 @@ def test_two_values_of_one_field_are_refused(text: str, output_type: Any) -> Non
 def test_a_value_that_is_kept_or_said_twice_is_not_lost() -> None:
     assert parse('{"a": 1, "x": 1}', ByTwoNames).a == 1
     assert parse('{"y": 2, "x": 1}', Keeping).model_extra == {"y": 2}
+
+
+@pydantic.dataclasses.dataclass
+class HeldByTwo:
+    a: int = Field(validation_alias=AliasChoices("x", "y"))
+
+
+@dataclasses.dataclass
+class Annotated2:
+    a: Annotated[int, Field(validation_alias=AliasChoices("x", "y"))]
+
+
+class ByPath(BaseModel):
+    a: int = Field(validation_alias=AliasChoices("x", AliasPath("p", "q")))
+
+
+class RootOfTwo(RootModel[OneOfTwo]):
+    pass
+
+
+class HasRoot(BaseModel):
+    r: RootModel[dict[int, int]]
+
+
+@pytest.mark.parametrize(
+    ("text", "output_type"),
+    [
+        ('{"x": 1, "y": 2}', HeldByTwo),
+        ('{"x": 1, "y": 2}', Annotated2),
+        ('{"x": 1, "y": 2}', RootOfTwo),
+        ('{"x": 1, "p": {"q": 2}}', ByPath),
+        ('[{"x": 1, "y": 2}]', list[HeldByTwo]),
+        ('{"1": 1, "01": 2}', RootModel[dict[int, int]]),
+        ('{"r": {"1": 1, "01": 2}}', HasRoot),
+        ('{"1": 1, "01": 2}', collections.OrderedDict[int, int]),
+        ('{"1": 1, "01": 2}', collections.Counter[int]),
+    ],
+)
+def test_roots_dataclasses_and_kinds_of_mappings_lose_nothing_either(text: str, output_type: Any) -> None:
+    with pytest.raises(OutputParseError, match="2 keys of which the type makes 1"):
+        parse(text, output_type)
+
+
+def test_they_are_made_where_nothing_is_lost() -> None:
+    assert parse('{"y": 2}', HeldByTwo).a == parse('{"p": {"q": 2}}', ByPath).a == parse('{"x": 2, "y": 2}', Annotated2).a == 2
+    assert parse('{"r": {"1": 1, "02": 2}}', HasRoot).r.root == {1: 1, 2: 2}
