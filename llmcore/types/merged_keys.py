@@ -63,7 +63,7 @@ class KeyCheck:
         """By class: from where in an object each field is read, in pydantic's order."""
         return {part["cls"]: _fields_of(part) for part in parts_of(self._core_schema) if part.get("type") in _WITH_FIELDS}
 
-    def _fields_of(self, made: object) -> Mapping[str, list[Path]]:
+    def _read_from(self, made: object) -> Mapping[str, list[Path]]:
         return self._fields.get(type(made), {})
 
     def _merged(self, data: Any, value: Any) -> Iterator[Merged]:
@@ -76,7 +76,7 @@ class KeyCheck:
                 if len(made) < len(given) and not any(made.keys() <= each for each in self._typed_dicts):
                     yield Merged(path, list(given), list(made))
             elif is_object(given) and getattr(made, "model_extra", None) is None:  # what keeps the rest loses nothing
-                yield from (Merged(path, keys, keys[:1]) for keys in _of_one_field(given, self._fields_of(made)))
+                yield from (Merged(path, keys, keys[:1]) for keys in _of_one_field(given, self._read_from(made)))
             waiting += [((*path, key), item, part) for key, item, part in self._members(given, made)]
 
     def _members(self, given: Any, made: Any) -> Iterator[tuple[str | int, Any, Any]]:
@@ -86,7 +86,7 @@ class KeyCheck:
             same = issubclass(type(made), (list, tuple)) and len(made) == len(given)
             pairs = zip(range(len(given)), given, made, strict=True) if same else ()
         elif is_object(given):
-            pairs = _entries(given, made, self._fields_of(made))
+            pairs = _entries(given, made, self._read_from(made))
         yield from (pair for pair in pairs if isinstance(pair[1], (dict, list)))
 
 
@@ -129,7 +129,8 @@ def _fields_of(part: dict[str, Any]) -> dict[str, list[Path]]:
     """Of the part of a schema that makes a model or a dataclass."""
     config = object_in(part.get("config"))
     by_name = bool(config.get("validate_by_name") or config.get("populate_by_name"))
-    inner = next((one for one in parts_of(part.get("schema")) if one.get("type") in _FIELDS), {})
+    nothing: dict[str, Any] = {}
+    inner = next((one for one in parts_of(part.get("schema")) if one.get("type") in _FIELDS), nothing)
     fields = object_in(inner.get("fields")) or {one["name"]: one for one in objects_in(inner.get("fields"))}
     return {name: _paths(name, field.get("validation_alias"), by_name=by_name) for name, field in fields.items()}
 
