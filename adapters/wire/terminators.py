@@ -36,6 +36,7 @@ __all__ = [
     "ends_reply",
     "is_of_a_wire",
     "is_whole_reply",
+    "may_be_one_event",
     "may_be_one_line",
     "parse_json",
     "says_it_is_not_over",
@@ -64,6 +65,7 @@ _KNOWN_TYPES = re.compile(
 _OBJECT_KEYS = frozenset({"candidates", "done"})
 _LISTS = ("choices", "candidates", "generations")
 _REPLY_KEYS = frozenset({*_LISTS, "promptFeedback"})
+_SPEAKERS = ("assistant", "model")
 _WHOLE_TYPES = (None, "message", "response", "chat.completion")
 
 
@@ -170,18 +172,27 @@ def is_whole_reply(body: object) -> bool:
         body.get("type") != kind for kind in _WHOLE_TYPES
     ):
         return False
-    if isinstance(body.get("content"), int | float) and ends_reply(body):
-        return True  # a number is data in the place of text
-    content, output = body.get("content"), body.get("output")
+    output = body.get("output")
     return (
         any(part for key in _LISTS for part in _objects(body.get(key)))
         or bool(object_in(body.get("promptFeedback")))
         or is_object(body.get("message"))
-        or is_object(content)
-        or is_list(content)
+        or _is_content(body)
         or is_list(output)
         or "message" in object_in(output)
     )
+
+
+def _is_content(body: dict[str, Any]) -> bool:
+    """Is `content`, which other services' JSON has too, a model's? Blocks are; data in their place (an object, a number) is where
+    something else of the body says that a model speaks."""
+    content = body.get("content")
+    if is_list(content) and any("type" in block or "text" in block for block in objects_in(content)):
+        return True
+    if is_object(content) and ("parts" in content or "text" in content):
+        return True
+    speaks = body.get("role") in _SPEAKERS or body.get("type") == "message" or ends_reply(body)
+    return speaks and (is_list(content) or is_object(content) or isinstance(content, int | float))
 
 
 def _objects(value: object) -> list[dict[str, Any]]:
@@ -203,6 +214,11 @@ def may_be_one_line(body: object) -> bool:
     if not is_object(body) or ends_reply(body) or not is_object(body.get("message")):
         return False
     return not any(key in body for key in ("content", "output", *_REPLY_KEYS))
+
+
+def may_be_one_event(body: object) -> bool:
+    """May this body be an event of a stream that goes on? On Gemini's and Ollama's wires an event has the shape of a body."""
+    return may_be_one_line(body) or (is_object(body) and "candidates" in body and not ends_reply(body))
 
 
 class StreamEnd:

@@ -166,6 +166,21 @@ async def test_delay_and_usage() -> None:
     assert (await FakeModel(body).complete(request())).usage.total_tokens == 11
 
 
+_CUT = {
+    "gemini": [{"candidates": [{"content": {"role": "model", "parts": [{"text": word}]}}]} for word in ("Hello ", "wor")],
+    "ollama": [{"model": "m", "message": {"role": "assistant", "content": word}} for word in ("Hello ", "wor")],
+}
+
+
+@pytest.mark.parametrize("chunks", _CUT.values(), ids=_CUT)
+async def test_a_stream_without_its_end_is_cut_on_wires_whose_events_look_like_bodies(chunks: list[dict[str, Any]]) -> None:
+    result = await Orchestrator(FakeModel(chunks, "whole")).run("go")
+    assert result.content == "whole"
+    assert isinstance(result.attempts[0].failure, RemoteServerError)
+    run = Orchestrator(FakeModel(chunks, "whole")).stream("go")
+    assert [event async for event in run][-1].result.content == "whole"  # type: ignore[union-attr]  # the last one is Finished
+
+
 @pytest.mark.parametrize("seconds", [-1, -0.1, float("nan"), float("inf"), True, "1"])
 def test_a_delay_that_cannot_be_waited_is_refused(seconds: Any) -> None:
     with pytest.raises(ConfigError, match="delay is a finite number of seconds of at least 0"):

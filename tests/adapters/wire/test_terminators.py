@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.wire.framing import EventLines, Frames, Sent, TooLong
-from llmcore.adapters.wire.terminators import StreamEnd, ends_reply, is_whole_reply, says_it_is_not_over
+from llmcore.adapters.wire.terminators import StreamEnd, ends_reply, is_whole_reply, may_be_one_event, says_it_is_not_over
 from tests.support.wires import WIRES, Turn, frames
 
 ENDS: list[dict[str, Any]] = [
@@ -183,6 +183,32 @@ def test_a_body_may_say_that_it_is_not_over(body: dict[str, Any]) -> None:
 def test_a_body_that_says_nothing_of_its_end_is_whole(body: dict[str, Any]) -> None:
     assert not says_it_is_not_over(body)
     assert is_whole_reply(body)
+
+
+@pytest.mark.parametrize("content", [{"foo": 1}, [], [1, 2], [{"foo": 1}], {}])
+def test_data_is_a_models_where_the_body_says_that_a_model_speaks(content: Any) -> None:
+    assert not is_whole_reply({"content": content})
+    assert is_whole_reply({"content": content, "role": "assistant"})
+    assert is_whole_reply({"content": content, "stop_reason": "end_turn"})
+
+
+@pytest.mark.parametrize("content", [[{"type": "text", "text": "x"}], [{"text": "x"}], {"parts": [{"text": "x"}]}])
+def test_blocks_are_a_models_by_themselves(content: Any) -> None:
+    assert is_whole_reply({"content": content})
+
+
+@pytest.mark.parametrize(
+    ("event", "may"),
+    [
+        ({"candidates": [{"content": {"parts": [{"text": "x"}]}}]}, True),
+        ({"candidates": [{"content": {"parts": [{"text": "x"}]}, "finishReason": "STOP"}]}, False),
+        ({"model": "m", "message": {"content": "x"}}, True),
+        ({"model": "m", "message": {"content": "x"}, "done": True}, False),
+        ({"choices": [{"message": {"content": "x"}}]}, False),
+    ],
+)
+def test_some_wires_have_events_in_the_shape_of_bodies(event: Any, may: bool) -> None:
+    assert may_be_one_event(event) is may
 
 
 @pytest.mark.parametrize("kind", ["response.completed", "response.incomplete", "response.failed"])
