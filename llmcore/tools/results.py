@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -17,8 +18,10 @@ from pydantic_core import PydanticSerializationError, to_json, to_jsonable_pytho
 from llmcore.tools.data import CONTENTS, Look, UnwritableResult, look_through
 from llmcore.types import ImageBlock, TextBlock
 from llmcore.types.copies import made
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.numbers import exact_json, holds_exact_floats, with_literals_of
 
-__all__ = ["UnwritableResult", "as_text", "described", "escaped", "rendered", "shortened", "written"]
+__all__ = ["UnwritableResult", "as_text", "described", "escaped", "message_of", "rendered", "shortened", "written"]
 
 ResultBlock = TextBlock | ImageBlock
 
@@ -77,6 +80,8 @@ def written(value: Any) -> str:
         if isinstance(value, bytes | bytearray):
             return _bytes_as_text(value)
         plain: object = _as_data(value)
+        if holds_exact_floats(plain):
+            return escaped(exact_json(_without_infinite(plain), separators=(",", ":")))
         try:
             return to_json(plain, inf_nan_mode="strings").decode()
         except PydanticSerializationError:  # text that is no valid Unicode, which `json` lets through
@@ -101,7 +106,17 @@ def _as_data(value: Any) -> Any:
     written = look if look.is_plain else _look_at_what_serializers_give(value) or look
     for one in written.other_keys:
         _check_keys(one)
-    return to_jsonable_python(value, fallback=look.said, bytes_mode="base64")
+    data = to_jsonable_python(value, fallback=look.said, bytes_mode="base64")
+    return with_literals_of(value, data) if look.is_exact else data
+
+
+def _without_infinite(data: Any) -> Any:
+    """JSON data with the floats that JSON does not know as strings, as `to_json` writes them."""
+    if isinstance(data, float):
+        return data if math.isfinite(data) else json.dumps(data)
+    if is_object(data):
+        return {key: _without_infinite(item) for key, item in data.items()}
+    return [*map(_without_infinite, data)] if is_list(data) else data
 
 
 def _look_at_what_serializers_give(value: Any) -> Look | None:
@@ -134,13 +149,14 @@ def described(error: BaseException) -> str:
     waiting: list[BaseException] = [error]
     while waiting and len(lines) < _MOST_TOLD:
         one = waiting.pop(0)
-        lines.append(f"{type(one).__name__}: {_message(one)}")
+        lines.append(f"{type(one).__name__}: {message_of(one)}")
         members: Sequence[BaseException] = getattr(one, "exceptions", ()) if issubclass(type(one), BaseExceptionGroup) else ()
         waiting[:0] = members
     return escaped(": ".join([lines[0], "; ".join(lines[1:])] if lines[1:] else lines))
 
 
-def _message(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
+    """What the error says; never raises."""
     try:
         return str(error)
     except BaseException:

@@ -33,6 +33,7 @@ __all__ = [
     "rounded",
     "whole",
     "with_literals",
+    "with_literals_of",
 ]
 
 _LARGEST_EXACT_FLOAT = 2**53
@@ -138,18 +139,19 @@ def with_literals(value: Any, text: str) -> Any:
     if not may_hold_exact_floats(text):
         return value
     try:
-        return _with_literals(value, exact_loads(text))
+        return with_literals_of(exact_loads(text), value)
     except (ValueError, RecursionError):
         return value
 
 
-def _with_literals(value: Any, written: Any) -> Any:
+def with_literals_of(written: Any, value: Any) -> Any:
+    """JSON data, `value`, with each float as it stands at the same place of `written`; where both differ, as it is."""
     if isinstance(written, ExactFloat):
         return written if isinstance(value, float) and value == written else value
     if is_object(value) and is_object(written):
-        return {key: _with_literals(item, written.get(key)) for key, item in value.items()}
-    if is_list(value) and is_list(written) and len(value) == len(written):
-        return [_with_literals(item, other) for item, other in zip(value, written, strict=True)]
+        return {key: with_literals_of(written.get(key), item) for key, item in value.items()}
+    if is_list(value) and isinstance(written, list | tuple) and len(value) == len(cast("list[Any]", written)):
+        return [with_literals_of(other, item) for item, other in zip(value, cast("list[Any]", written), strict=True)]
     return value
 
 
@@ -177,24 +179,32 @@ def holds_floats(value: Any, kind: type[float] = float) -> bool:
     return False
 
 
-def exact_json(value: Any, *, quoted: str | None = None, ascii_only: bool = False) -> str:
+_SEPARATORS = (", ", ": ")
+"""As `json.dumps` has them."""
+
+
+def exact_json(
+    value: Any, *, quoted: str | None = None, ascii_only: bool = False, separators: tuple[str, str] = _SEPARATORS
+) -> str:
     """JSON data as text, each `ExactFloat` as it was written.
 
-    `quoted`: write those as strings that begin so. `ascii_only`: what is not ASCII as escapes. Raises TypeError for what is
-    no JSON data.
+    `quoted`: write those as strings that begin so. `ascii_only`: what is not ASCII as escapes. `separators`: as for
+    `json.dumps`. Raises TypeError for what is no JSON data.
     """
-    text = _written(value, quoted) if holds_exact_floats(value) else _encoded(value)
+    own = separators != _SEPARATORS
+    text = _written(value, quoted, separators) if own or holds_exact_floats(value) else _encoded(value)
     return _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text) if ascii_only else text
 
 
-def _written(value: Any, quoted: str | None) -> str:
+def _written(value: Any, quoted: str | None, separators: tuple[str, str]) -> str:
+    between, behind_key = separators
     if isinstance(value, ExactFloat):
         return value.literal if quoted is None else f'"{quoted}{value.literal}"'
     if is_object(value):
-        members = [f"{_key(key)}: {_written(item, quoted)}" for key, item in cast("dict[Any, Any]", value).items()]
-        return "{" + ", ".join(members) + "}"
+        members = cast("dict[Any, Any]", value).items()
+        return "{" + between.join([_key(key) + behind_key + _written(item, quoted, separators) for key, item in members]) + "}"
     if is_list(value):
-        return "[" + ", ".join([_written(item, quoted) for item in value]) + "]"
+        return "[" + between.join([_written(item, quoted, separators) for item in value]) + "]"
     return _encoded(value)
 
 

@@ -55,6 +55,19 @@ def _calling(provider: str, name: str, *, streamed: bool = False) -> Raw:
     return Raw([_with_numbers(json.dumps(wire.body(turn)).encode())])
 
 
+async def test_what_a_tool_gives_back_has_the_digits_that_it_was_given() -> None:
+    def echo(data: dict[str, Any]) -> dict[str, Any]:
+        return {"given": data, "twice": (data, data), "infinite": float("inf")}
+
+    raw = '{"data": {"long": 12345678901234567890.12, "scale": 1.10}}'
+    call = {"id": "c", "type": "function", "function": {"name": "echo", "arguments": raw}}
+    body = {"choices": [{"message": {"content": None, "tool_calls": [call]}, "finish_reason": "tool_calls"}]}
+    result = await Orchestrator(FakeModel(body, "done"), [echo]).run("go")
+    given = '{"long":12345678901234567890.12,"scale":1.10}'
+    shown = result.messages[-2].tool_results[0].text
+    assert shown == f'{{"given":{given},"twice":[{given},{given}],"infinite":"Infinity"}}'
+
+
 @pytest.fixture
 async def made() -> AsyncIterator[list[Orchestrator]]:
     stacks: list[Orchestrator] = []
