@@ -142,9 +142,9 @@ class Hooks:
       in that turn; a tool that it renames runs under the new name; one that it adds runs, or its calls become
       `pending` when it has no function. The history keeps its own messages. `model`, `output_type` and `deadline`
       cannot be changed.
-    - `on_response`: text, reasoning and calls are judged, stored, shown and sent as it leaves them. Where text or
-      reasoning changed, thinking loses its signature and opaque parts that may repeat it are dropped. Blocks may be
-      changed too, in place or by `model_copy(update={"blocks": [...]})`: they are stored and sent as the hook leaves
+    - `on_response`: text, reasoning and calls are judged, stored, shown and sent as it leaves them. Thinking whose
+      words changed loses its signature; where text or reasoning changed, opaque parts that may repeat it are dropped. Blocks
+      may be changed too, in place or by `model_copy(update={"blocks": [...]})`: they are stored and sent as the hook leaves
       them, and text, reasoning and calls that it did not change follow them. Of a streamed
       reply the listener has seen the pieces already, and they cannot be taken back; the result is the hook's. A reply
       that breaks off never comes here, so with this hook its text is not kept.

@@ -20,6 +20,7 @@ from llmcore.run.settings import Toolbox
 from llmcore.tools import Tool, ToolConfig
 from llmcore.tools.execution import Outcome, failed, synthetic, unfinished
 from llmcore.tools.results import UnwritableResult, rendered
+from llmcore.tools.signature import ArgumentsError
 from llmcore.tools.tool_run import aborts
 from llmcore.types import CallerError, ToolCall, ToolError
 from llmcore.types.copies import copied, updated
@@ -205,6 +206,18 @@ def _answered(call: ToolCall, answer: Answer, max_chars: int) -> Outcome:
     return failed(call, ToolError(said, tool_name=call.name, tool_id=call.id, type="execution"), max_chars)
 
 
+def _misfit(tool: Tool | None, call: ToolCall) -> str:
+    """Why arguments that fit the schema do not fit the types of the tool's function; "" where they do."""
+    try:
+        if tool is not None:
+            tool.keywords(call.arguments or {})
+    except ArgumentsError as error:
+        return str(error)
+    except Exception:  # of the caller's own code, which fails likewise when the call runs, and is judged there
+        return ""
+    return ""
+
+
 def _changed(call: ToolCall, answer: Approve, toolbox: Toolbox, strictness: Strictness) -> list[ToolCall]:
     """The call with the arguments that the caller gives, as it may run; nothing where he gives none."""
     if not toolbox.can_run(call.name):
@@ -216,8 +229,6 @@ def _changed(call: ToolCall, answer: Approve, toolbox: Toolbox, strictness: Stri
     if answer.arguments is None:
         return []
     decided = judged_anew(call, updated(call, {"arguments": copied(answer.arguments), "complete": True}), toolbox, strictness)
-    if decided.problems:
-        raise CallerError(
-            f"answers: the arguments given for {call.id!r} ({call.name}) do not fit its tool: {summary(decided.problems)}"
-        )
+    if misfit := summary(decided.problems) or _misfit(toolbox.get(call.name), decided.call):
+        raise CallerError(f"answers: the arguments given for {call.id!r} ({call.name}) do not fit its tool: {misfit}")
     return [decided.call] if decided.changed else []

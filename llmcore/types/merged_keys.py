@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from pydantic import RootModel
+from pydantic_core import from_json
 
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 
@@ -87,7 +88,10 @@ class KeyCheck:
             pairs = zip(range(len(given)), given, made, strict=True) if same else ()
         elif is_object(given):
             pairs = _entries(given, made, self._read_from(made))
-        yield from (pair for pair in pairs if isinstance(pair[1], (dict, list)))
+        for key, item, part in pairs:
+            data = _unquoted(item, part)
+            if isinstance(data, (dict, list)):
+                yield key, data, part
 
 
 def parts_of(core_schema: object) -> Iterator[dict[str, Any]]:
@@ -150,6 +154,16 @@ def _of_one_field(given: dict[str, Any], fields: Mapping[str, list[Path]]) -> It
         told = [(path, value) for path, value in found if value is not _ABSENT]
         if any(value != told[0][1] for _, value in told[1:]):
             yield [".".join(map(str, path)) for path, _ in told]
+
+
+def _unquoted(given: Any, made: Any) -> Any:
+    """The data that a text holds which became a container, as pydantic's `Json` makes one of it."""
+    if not isinstance(given, str) or not isinstance(made, (dict, list)):
+        return given
+    try:
+        return from_json(given)
+    except ValueError:
+        return given
 
 
 def _at(given: Any, path: Path) -> Any:

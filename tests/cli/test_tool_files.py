@@ -91,6 +91,11 @@ def test_what_is_no_tool_is_told(module: str, tmp_path: Path) -> None:
     [
         ('raise RuntimeError("no\\x1b[31m")', "x", r"RuntimeError \(broken_\d\.py, line 1\): no"),
         ("import sys\nsys.exit(3)", "x", r"SystemExit \(broken_\d\.py, line 2\): 3"),
+        (
+            "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",
+            "x",
+            r"E .*line 3\): \(its message cannot be shown",
+        ),
         ("x = [", "x", "SyntaxError .* was never closed"),
         ("class A:\n    @property\n    def x(self): raise ValueError('no')\na = A()", "a.x", "ValueError .*line 3.*no"),
         ("class A:\n    def list_tools(self): raise ValueError('no')\na = A()", "a", "ValueError .*line 2.*no"),

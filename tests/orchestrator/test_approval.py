@@ -307,6 +307,22 @@ async def test_arguments_that_do_not_fit_are_the_callers_error_before_anything_r
     assert ran == {"pay Bob 7": 1}
 
 
+async def test_arguments_whose_keys_meet_in_the_tools_types_are_the_callers_error() -> None:
+    def pay_all(amounts: dict[int, float]) -> str:
+        return f"paid {amounts}"
+
+    tools = [tool(pay_all, requires_approval=True)]
+    result = await Orchestrator(FakeModel().tool_call("pay_all", {"amounts": {"1": 2.5}}), tools).run("go")
+    (call,) = result.pending
+    merging = {call.id: Approve(arguments={"amounts": {"1": 1.0, "01": 2.0}})}
+    with pytest.raises(CallerError, match="do not fit its tool: amounts: 2 keys of which the type makes 1"):
+        await Orchestrator(FakeModel("never"), tools).run(result, answers=merging)
+    apart = {call.id: Approve(arguments={"amounts": {"1": 1.0, "2": 2.0}})}
+    assert (await Orchestrator(FakeModel("ok"), tools).run(result, answers=apart)).tool_results[
+        0
+    ].value == "paid {1: 1.0, 2: 2.0}"
+
+
 async def test_what_cannot_be_approved_is_told_so() -> None:
     result = await waiting(("ask", {}), PAY)
     ask, ann = [call.id for call in result.pending]

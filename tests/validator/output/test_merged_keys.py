@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import pydantic.dataclasses
 import pytest
-from pydantic import AfterValidator, AliasChoices, AliasPath, BaseModel, ConfigDict, Field, RootModel, StringConstraints
+from pydantic import AfterValidator, AliasChoices, AliasPath, BaseModel, ConfigDict, Field, Json, RootModel, StringConstraints
 from typing_extensions import TypedDict
 
 from llmcore.types import OutputParseError
@@ -123,6 +123,10 @@ class RootOfTwo(RootModel[OneOfTwo]):
     pass
 
 
+class HoldsJson(BaseModel):
+    quoted: Json[dict[int, int]]
+
+
 class HasRoot(BaseModel):
     r: RootModel[dict[int, int]]
 
@@ -139,6 +143,7 @@ class HasRoot(BaseModel):
         ('{"r": {"1": 1, "01": 2}}', HasRoot),
         ('{"1": 1, "01": 2}', collections.OrderedDict[int, int]),
         ('{"1": 1, "01": 2}', collections.Counter[int]),
+        (r'{"quoted": "{\"1\": 1, \"01\": 2}"}', HoldsJson),
     ],
 )
 def test_roots_dataclasses_and_kinds_of_mappings_lose_nothing_either(text: str, output_type: Any) -> None:
