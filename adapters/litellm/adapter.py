@@ -325,13 +325,10 @@ def _source(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dic
 
 async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
     """LiteLLM's chunks, with the server's own finish word: LiteLLM takes one that it does not know for `stop`, also `error`, and
-    makes one up at the end of a stream that was cut. Arguments that came as an empty object are one, not the text that
-    LiteLLM makes of it: text that the model closed itself is whole, such an object may be all that there is of a cut call."""
+    makes one up at the end of a stream that was cut."""
     async for chunk in _to_its_end(watch, answer):
         event = _without_echo(unmarked(_dumped(chunk)))
         for choice in objects_in(event.get("choices")):
-            if watch.exchange is not None and watch.exchange.end.objects:
-                _restore_empty_arguments(choice)
             if choice.get("finish_reason") and watch.exchange is not None:
                 if not watch.exchange.came_to_its_end:
                     del choice["finish_reason"]
@@ -352,13 +349,6 @@ async def _to_its_end(watch: Watch, answer: Any) -> AsyncGenerator[Any, None]:
         ended = watch.exchange is not None and watch.exchange.came_to_its_end
         if not (ended and _NO_REASON in str(error)):
             raise
-
-
-def _restore_empty_arguments(choice: dict[str, Any]) -> None:
-    for entry in objects_in(object_in(choice.get("delta")).get("tool_calls")):
-        function = object_in(entry.get("function"))
-        if function.get("arguments") == "{}":
-            function["arguments"] = {}
 
 
 def _wire_of(body: Any, prepared: Prepared) -> str | None:

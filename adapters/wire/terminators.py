@@ -25,7 +25,7 @@ import sys
 from typing import Any
 
 from llmcore.adapters.wire.told import Told
-from llmcore.types.finish_words import goes_on, is_no_end, reason_of
+from llmcore.types.finish_words import INCOMPLETE, goes_on, is_no_end, reason_of
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types.numbers import exact_float, exact_loads
 
@@ -56,13 +56,12 @@ _PLACES = ("choices", "candidates", "delta", "messageStop", "results", "details"
 _MARKED = ("choices", "delta")
 """Of these, those on whose wires an end mark follows."""
 _CHOICES = ("choices", "candidates")
-_BROKEN_OFF = frozenset({"failed", "cancelled"})
+_NOT_WHOLE = frozenset({"failed", "cancelled", INCOMPLETE})
 _END_FLAGS = ("done", "is_finished")
 _KNOWN_KEYS = frozenset({"choices", "candidates", "done", "contentBlockIndex", "promptFeedback"})
 _KNOWN_TYPES = re.compile(
     r"(?:message|content_block|content|tool-call|tool-plan|response)[_.-]|ping|stream-start|text-generation"
 )
-_OBJECT_KEYS = frozenset({"candidates", "done"})
 _LISTS = ("choices", "candidates", "generations")
 _REPLY_KEYS = frozenset({*_LISTS, "promptFeedback"})
 _SPEAKERS = ("assistant", "model")
@@ -113,7 +112,7 @@ def end_of(event: object) -> tuple[bool, str]:
         return True, word
     if any(isinstance(kind := event.get(key), str) and kind in _END_TYPES for key in _TYPE_KEYS):
         goes_on, why = _how_it_ended(object_in(event.get("response")))
-        return not goes_on, word or why
+        return not goes_on, word or why or (INCOMPLETE if event.get("type") == "response.incomplete" else "")
     return any(event.get(key) is True for key in _END_FLAGS), word
 
 
@@ -125,7 +124,7 @@ def _how_it_ended(response: dict[str, Any]) -> tuple[bool, str]:
         return True, ""
     if isinstance(why, str):
         return False, why
-    return False, status if isinstance(status, str) and status.lower() in _BROKEN_OFF else ""
+    return False, status if isinstance(status, str) and status.lower() in _NOT_WHOLE else ""
 
 
 def _parts(value: object) -> list[dict[str, Any]]:
@@ -225,13 +224,12 @@ class StreamEnd:
     """Watches the events of one stream. `finished`: one said that the reply is whole; `word`: the finish word it gave;
     `done`: OpenAI's end mark came; `over`: that, or another event that is the last (Ollama's `"done": true`), so that the
     connection's end need not be waited for; `events`: how many came; `known`: their wire's end is known, so that without it the
-    reply was cut; `message`: what Gemini says beside the word; `objects`: of a wire on which the arguments of a call are one JSON
-    object (Gemini, Ollama); `told`: who answered, and whether tokens were counted."""
+    reply was cut; `message`: what Gemini says beside the word; `told`: who answered, and whether tokens were counted."""
 
-    __slots__ = ("done", "events", "finished", "known", "message", "objects", "over", "told", "word")
+    __slots__ = ("done", "events", "finished", "known", "message", "over", "told", "word")
 
     def __init__(self) -> None:
-        self.finished = self.known = self.done = self.over = self.objects = False
+        self.finished = self.known = self.done = self.over = False
         self.word = self.message = ""
         self.events = 0
         self.told = Told()
@@ -249,7 +247,6 @@ class StreamEnd:
         self.events += 1
         self.told.saw(event)
         self.known = self.known or is_of_a_wire(event)
-        self.objects = self.objects or (is_object(event) and not _OBJECT_KEYS.isdisjoint(event))
         ends, word = end_of(event)
         self.word = word or self.word
         if ends:

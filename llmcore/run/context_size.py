@@ -63,7 +63,7 @@ async def check_context(
 
 async def _counted(counter: Callable[[Request], Any], request: Request, seconds: float | None) -> int | None:
     with naming("the token_counter", counter):
-        tokens = await called("the token_counter", counter, seconds, request)
+        tokens = await called("the token_counter", counter, seconds, request.model_copy())
     if tokens is not None and (not isinstance(tokens, int | float) or isinstance(tokens, bool) or not tokens >= 0):
         raise ConfigError(f"the token_counter gave {tokens!r}, which is no number of tokens")
     return None if tokens is None else int(tokens)

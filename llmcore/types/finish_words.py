@@ -26,8 +26,8 @@ _WORDS: dict[FinishReason, str] = {
         " prohibited_content spii language image_safety image_prohibited_content image_recitation error_toxic 3 4 6 7 8"
     ),
     "error": (
-        "error failed failure abort aborted cancelled canceled interrupted preempted evicted killed timeout time_limit"
-        " deadline_exceeded network_error insufficient_system_resource server_error internal_error overloaded"
+        "error failed failure abort aborted cancelled canceled user_cancel interrupted preempted evicted killed timeout"
+        " time_limit deadline_exceeded network_error insufficient_system_resource server_error internal_error overloaded error_limit"
         " other image_other malformed_function_call malformed_response malformed_model_output malformed_tool_use"
         " too_many_tool_calls missing_thought_signature tool_use_failed json_validate_failed 5 10"
     ),

@@ -210,7 +210,7 @@ def _lines(reading: Reading, head: _Head) -> Steps[_Value | None]:
     tool, arguments = reading.tool(head.name), call.arguments or {}
     if tool is None or (arguments and tool.properties.keys().isdisjoint(arguments)):
         return None
-    whole = not unfinished and (ended or read.whole or not reading.ended_by_length)
+    whole = not unfinished and (ended or not reading.ended_by_length)
     return _Value(end, call, whole and tool.required <= arguments.keys())
 
 

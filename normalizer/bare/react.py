@@ -35,6 +35,7 @@ _FENCE_CLOSES = late(r"[ \t\r]{0,16}\n?[ \t]{0,16}```")
 _FENCE_OPENS = late(r"```\w{0,16}+(?=\W)")
 _FENCE_LENGTH = 20
 _CALL_END = late(r"\)[ \t\r]{0,256}\n")
+_OBJECTS = ("{", '"{', "'{")
 _NO_CALL = frozenset({"none", "n/a", "finish", "final answer", "no action", "none.", "null"})
 
 
@@ -110,13 +111,23 @@ def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
     stop = yield from search(src, _STOP, body, _LONGEST_STOP)
     end = stop.start() if stop else len(src.text)
     goes_on = stop is not None and stop[0].lstrip().startswith(("Action", "Thought"))  # with the next step, not with a result
-    call, complete, read = _input_call(reading, word, src.text[body:end], cut=stop is None, goes_on=goes_on)
+    written = src.text[body:end]
+    call, complete, read = _input_call(reading, word, written, cut=stop is None, goes_on=goes_on)
+    if stop is None and reading.ended_by_length and not _shows_its_end(written):
+        complete = False
     if read >= 0:
-        call.raw, end = src.text[body : body + read].strip(), body + read
+        call.raw, end = written[:read].strip(), body + read
     add_calls(reading, (at, end), [call], "react", complete=complete or not (goes_on or stop is None))
     if stop is not None and "Observation" in stop[0]:
         reading.distrust_rest()
     return end
+
+
+def _shows_its_end(written: str) -> bool:
+    """Is it an object, whose reader tells, or closed as it was opened? Of any other input more may have been to come."""
+    text = written.strip().removeprefix("```")
+    quote = "```" if text != written.strip() else text[:1]
+    return text.lstrip().startswith(_OBJECTS) or (quote in ("```", '"', "'") and text.endswith(quote) and len(text) > len(quote))
 
 
 def _input_call(reading: Reading, word: str, written: str, *, cut: bool, goes_on: bool) -> tuple[CallObject, bool, int]:
@@ -130,7 +141,7 @@ def _input_call(reading: Reading, word: str, written: str, *, cut: bool, goes_on
     if fence is not None:
         text = text.removesuffix("```").strip()
     call = CallObject(word, None, True, raw=text)
-    if text.startswith(("{", '"{', "'{")):
+    if text.startswith(_OBJECTS):
         parsed = read_value(text, limits=reading.limits, cut=cut)
         if parsed.values:
             call.arguments, _, repairs = arguments_of(parsed.values[0])

@@ -4,7 +4,8 @@ Rules: an object is taken as it is, unless a number in it is not finite: then it
 is read as JSON, decoded once more when it holds a string; several objects written one after the other are several
 calls, exact repeats collapse; nothing written is `{}` only where no tool that is known requires a parameter. What
 cannot be read is None, never an invented `{}`. Text that lacks only closers is whole when its last value is delimited
-and the reply ended by itself; otherwise it was cut. Linear in the text."""
+and the reply ended by itself; otherwise it was cut. So was `{}` where the reply ended for want of room:
+servers write it for a call whose arguments had not begun. Linear in the text."""
 
 from __future__ import annotations
 
@@ -105,7 +106,8 @@ def text_arguments(text: str, ending: Ending, limits: Limits) -> list[Arguments]
     if not found or len(found) != len(reading.values):
         return [Arguments(None, text, reading.complete, repairs)]
     if len(found) == 1:
-        return [Arguments(found[0], text, reading.complete, repairs)]
+        cut = ending.at_call and not found[0]
+        return [Arguments(found[0], text, reading.complete and not cut, repairs)]
     return _split(found, text, reading.complete, repairs)
 
 

@@ -22,6 +22,7 @@ from llmcore.normalizer.native.pieces import (
     Text,
 )
 from llmcore.normalizer.native.shape import as_dict, as_text, dicts
+from llmcore.types.finish_words import INCOMPLETE, goes_on
 
 __all__ = ["OpenAIResponsesReader", "is_body", "is_event", "is_item"]
 
@@ -76,6 +77,7 @@ class OpenAIResponsesReader:
         self._keys: dict[str, object] = {}
         self._read: set[object] = set()
         self._reasoning_from: dict[object, str] = {}
+        self._cut = False  # an item says that it is not whole
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
         kind = as_text(body.get("type"))
@@ -97,7 +99,7 @@ class OpenAIResponsesReader:
             if as_text(item.get("id")) not in self._keys and ("item", position) not in self._read:
                 yield from self._item(position, item)
         why = as_dict(body.get("incomplete_details")).get("reason")
-        if word := as_text(why) or as_text(body.get("status")):
+        if word := as_text(why) or (INCOMPLETE if self._cut else as_text(body.get("status"))):
             yield FinishWord(word)
 
     # Stream events
@@ -161,6 +163,7 @@ class OpenAIResponsesReader:
                 yield Opaque({"annotations": annotations})
 
     def _call(self, key: object, item: dict[str, Any], field: str) -> Iterator[Piece]:
+        self._cut = self._cut or item.get("status") == INCOMPLETE or goes_on(item.get("status"))
         yield _call_start(key, item)
         if item.get(field) is not None and (key, "arguments") not in self._read:
             yield CallArguments(key, item[field])

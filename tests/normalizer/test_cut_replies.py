@@ -191,3 +191,31 @@ def test_what_may_be_anything_is_text(text: str, content: str) -> None:
 def test_a_long_text_behind_a_call_is_text_whatever_it_begins_with() -> None:
     text = "<tool_call>ping</tool_call>" + "<|" + "words and words " * 100
     assert normalize(text, TOOLS).content == text.removeprefix("<tool_call>ping</tool_call>")
+
+
+@pytest.mark.parametrize(
+    ("text", "complete"),
+    [
+        ("Action: ping\nAction Input:", False),
+        ("Action: read_file\nAction Input: a/b", False),
+        ('Action: read_file\nAction Input: "a/b', False),
+        ('Action: read_file\nAction Input: "a/b"', True),
+        ("Action: read_file\nAction Input: ```\na/b", False),
+        ("Action: read_file\nAction Input: ```\na/b\n```", True),
+        ('Action: read_file\nAction Input: {"path": "a/b"}', True),
+        ("tool: get_weather\narguments:\n  city: Oslo\n", False),
+    ],
+)
+def test_what_has_no_end_of_its_own_is_cut_by_a_limit(text: str, complete: bool) -> None:
+    (cut,) = normalize(text, TOOLS, finish_reason="length").tool_calls
+    assert cut.complete is complete
+    (whole,) = normalize(text, TOOLS, finish_reason="stop").tool_calls
+    assert whole.complete
+
+
+def test_an_empty_object_before_a_limit_may_be_all_that_is_there_of_the_arguments() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "ping", "arguments": "{}"}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    for finish, complete in (("length", False), ("tool_calls", True)):
+        (found,) = normalize({"choices": [{"message": message, "finish_reason": finish}]}, TOOLS).tool_calls
+        assert found.complete is complete

@@ -125,3 +125,20 @@ async def test_a_slow_counter_ends_by_the_deadline_and_holds_up_nobody() -> None
     with pytest.raises(Timeout, match="deadline"):
         await running
     assert ticks > 5
+
+
+async def test_a_counter_cannot_change_what_is_sent() -> None:
+    def counter(request: Request) -> int:
+        for use in (use for message in request.messages for use in message.tool_uses):
+            (use.input or {}).clear()
+        request.messages.clear()
+        return 1
+
+    fake = FakeModel().tool_call("echo", {"text": "a"}).text("ok")
+
+    def echo(text: str) -> str:
+        return text
+
+    await Orchestrator(fake, [echo], token_counter=counter, max_context_tokens=1000).run("go")
+    assert [len(request.messages) for request in fake.requests] == [1, 3]
+    assert fake.last_request.messages[1].tool_uses[0].input == {"text": "a"}

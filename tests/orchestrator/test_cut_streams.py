@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import ModelCall
+from llmcore.adapters.wire.terminators import StreamEnd
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult
@@ -243,3 +244,31 @@ async def test_a_stream_that_makes_calls_without_end_is_broken_off() -> None:
     result = await finished(Orchestrator(fake, [get_weather], strategies=FAST).stream("hi"))
     assert (result.content, [type(attempt.failure) for attempt in result.attempts]) == ("Whole.", [RemoteServerError, type(None)])
     assert "more than 4,096 calls" in str(result.attempts[0].failure)
+
+
+LIMIT = {"anthropic": "max_tokens", "gemini": "MAX_TOKENS"}
+
+
+@pytest.mark.parametrize("provider", MODELS)
+async def test_a_call_whose_arguments_had_not_begun_when_the_room_was_up_does_not_run(provider: str) -> None:
+    ran: list[str] = []
+
+    def wipe(path: str = "/") -> str:
+        ran.append(path)
+        return "wiped"
+
+    cut = Turn(calls=[("wipe", {})], finish=LIMIT.get(provider, "length"))
+    with WireServer([cut, ANSWER, cut, ANSWER]) as server:
+        orchestrator = orchestrator_at(server, provider, ran)
+        streamed = await finished(orchestrator.stream("Weather?", tools=[wipe]))
+        whole = await orchestrator.run("Weather?", tools=[wipe])
+        await orchestrator.aclose()
+    assert (ran, streamed.content, whole.content) == ([], ANSWER.text, ANSWER.text)
+
+
+@pytest.mark.parametrize("kind", ["response.incomplete", "response.completed"])
+def test_a_response_that_is_incomplete_without_a_reason_says_so_at_its_end(kind: str) -> None:
+    for response in ({"status": "incomplete"}, {} if kind == "response.incomplete" else {"status": "incomplete"}):
+        end = StreamEnd()
+        end.saw({"type": kind, "response": response})
+        assert (end.finished, end.word) == (True, "incomplete")

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from llmcore.normalizer.notations.refusals import DIGITS_LIMIT, NESTED_CALL, too_long
+from llmcore.normalizer.notations.relaxed.arithmetic import computed
 from llmcore.normalizer.notations.relaxed.state import CLOSERS, Ended, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import starts_member
 from llmcore.types.late import late
@@ -32,7 +33,6 @@ _CURRENCY_GROUPED = late(r"[+-]?(?:[$\u20ac\u00a3]|[A-Za-z]{1,3}) ?[0-9]{1,3},[0
 _GROUP = late(r"[0-9]{3}(?![0-9])")
 _BASED = late(r"[+-]?0(?:[xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)")
 _LEADING_ZERO = late(r"[+-]?0[0-9_]")
-_OPERATOR = late(r"\s?(\*\*|[*/])\s?|\s([+-])\s")
 _TOKEN = late(r"""[^,\]}\n\r"'`{\[(\u201c\u201d\uff0c]*""")
 _TOKEN_IN_PARENTHESES = late(r"""[^,\]}\n\r"'`{\[()\u201c\u201d\uff0c]*""")
 _LAYOUT = late(r"\\[nrt](?![A-Za-z])|[ \t](?://|#)|/\*")
@@ -40,8 +40,6 @@ _COLON_AS_SEPARATOR = late(r":(?:\s|$)")
 _CALLABLE = late(r"[^\W\d][\w.]*\s*")
 
 _OPENERS = "{[(" + "".join(CLOSERS)
-_MAX_ARITHMETIC = 200
-_MAX_EXPONENT = 1024
 
 
 def read_bare(state: State) -> Any:
@@ -141,10 +139,14 @@ def _number(state: State, token: str) -> Any:
         # A plus sign may be a telephone number's.
         state.record("number_notation", token, value, "guess" if token.startswith("+") else "lossless")
         return value
-    value = _arithmetic(token, digits)
-    if value is not ABSENT:
-        state.record("arithmetic", token, value, "coerced")
-    return value
+    try:
+        sum_of = computed(token, lambda part: json_number(part, digits), digits)
+    except Stop:
+        return ABSENT
+    if sum_of is None:
+        return ABSENT
+    state.record("arithmetic", token, sum_of, "coerced")
+    return sum_of
 
 
 def json_number(token: str, digits: int) -> Any:
@@ -180,56 +182,6 @@ def _int(token: str, base: int, digits: int) -> Any:
 def _float(token: str) -> Any:
     value = exact_float(token)
     if math.isinf(value):
-        raise Stop
-    return value
-
-
-def _arithmetic(token: str, digits: int) -> Any:
-    """The value of numbers joined by `*`, `/`, `**` and, with spaces around them, `+` and `-`; else `ABSENT`.
-
-    A date (`2026-11-15`, `12/25/2024`) is none.
-    """
-    if len(token) > _MAX_ARITHMETIC or token.count("/") > 1:
-        return ABSENT
-    parts = _OPERATOR.split(token)
-    operands = [json_number(part, digits) for part in parts[::3]]
-    if len(operands) < 2 or ABSENT in operands:
-        return ABSENT
-    operators = [times or plus for times, plus in zip(parts[1::3], parts[2::3], strict=True)]
-    try:
-        value = _sum(operands, operators)
-    except (ArithmeticError, Stop):
-        return ABSENT
-    sound = not too_long(value, digits) if isinstance(value, int) else math.isfinite(value)
-    return value if sound else ABSENT
-
-
-def _sum(operands: list[Any], operators: list[str]) -> Any:
-    """Evaluate with the usual precedence; powers bind to the right."""
-    total: Any = 0
-    sign: Any = 1
-    product = operands[0]
-    waiting = list(zip(operators, operands[1:], strict=True))
-    while waiting:
-        operator, operand = waiting.pop(0)
-        while operator != "**" and waiting and waiting[0][0] == "**":
-            operand = _power(operand, waiting.pop(0)[1])
-        if operator == "**":
-            product = _power(product, operand)
-        elif operator == "*":
-            product = product * operand
-        elif operator == "/":
-            product = product / operand
-        else:
-            total, sign, product = total + sign * product, -1 if operator == "-" else 1, operand
-    return total + sign * product
-
-
-def _power(base: Any, exponent: Any) -> Any:
-    if abs(exponent) > _MAX_EXPONENT or (isinstance(base, int) and base.bit_length() > _MAX_EXPONENT):
-        raise Stop
-    value = base**exponent
-    if isinstance(value, complex):
         raise Stop
     return value
 

@@ -184,3 +184,13 @@ def test_events_without_a_position_go_by_item_id() -> None:
         {"type": "response.completed", "response": response({**item, "arguments": '{"a": 1}'})},
     )
     assert [call.arguments for call in envelope.tool_calls] == [{"a": 1}]
+
+
+@pytest.mark.parametrize("status", ["incomplete", "in_progress"])
+def test_an_item_that_is_not_whole_makes_the_reply_incomplete(status: str) -> None:
+    item = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+    words = [
+        normalize({"object": "response", "status": "completed", "output": [{**item, "status": said}]}).finish_word
+        for said in (status, "completed")
+    ]
+    assert words == ["incomplete", "completed"]
