@@ -7,6 +7,7 @@ back, one success makes it well. Kept per orchestrator, in this process; safe to
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ class Cooldown:
         told = failure.retry_after if isinstance(failure, RateLimited | Overloaded) else None
         with self._lock:
             health = self._health.setdefault((model, deployment), _Health())
-            rest = told if told is not None and told >= 0 else PATIENCE if isinstance(failure, RateLimited) else 0.0
+            rest = told if told is not None and 0 <= told < math.inf else PATIENCE if isinstance(failure, RateLimited) else 0.0
             if not isinstance(failure, RateLimited):
                 health.faults += 1
                 rest = max(rest, _REST if health.faults >= _FAULTS else 0.0)

@@ -9,6 +9,7 @@ name any alias of the registry. An error in it ends the run as a `ConfigError` t
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -130,7 +131,7 @@ class Retry:
 
     def _wait(self, failure: LLMCoreError, context: FallbackContext, jitter: float) -> float:
         told = failure.retry_after if isinstance(failure, RateLimited | Overloaded) else None
-        if told is not None and told >= 0:  # neither negative nor NaN
+        if told is not None and 0 <= told < math.inf:  # nor NaN
             return told
         return self.backoff.delay(context.retries_in_a_row + 1, jitter)
 

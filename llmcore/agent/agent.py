@@ -41,7 +41,7 @@ from llmcore.run.settings import checked_options
 from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.tools import RunContext, Tool
 from llmcore.tools.options import OptionsByName
-from llmcore.types import CallerError, ConfigError, Event, Finished, InternalError, Message, Request
+from llmcore.types import CallerError, ConfigError, Event, Finished, InternalError, LLMCoreError, Message, Request
 from llmcore.types.called import in_words
 
 __all__ = ["Agent"]
@@ -373,7 +373,10 @@ class Agent:
                         yield event
         except BaseException as error:
             if not ended:
-                talk.fail(before if state is None else state, None if chat.run is None else chat.run.so_far())
+                so_far = None if chat.run is None else chat.run.so_far()
+                talk.fail(before if state is None else state, so_far)
+                if isinstance(error, LLMCoreError) and error.partial is None and so_far is None:
+                    error.partial = RunResult(messages=as_messages([*before, *said]))
                 if isinstance(error, Exception):
                     await teller.failure(error)
             raise

@@ -27,8 +27,8 @@ _WORDS: dict[FinishReason, str] = {
     ),
     "error": (
         "error failed failure abort aborted cancelled canceled user_cancel interrupted preempted evicted killed timeout"
-        " time_limit deadline_exceeded network_error insufficient_system_resource server_error internal_error overloaded error_limit"
-        " other image_other malformed_function_call malformed_response malformed_model_output malformed_tool_use"
+        " time_limit deadline_exceeded network_error insufficient_system_resource server_error internal_error overloaded"
+        " error_limit other image_other malformed_function_call malformed_response malformed_model_output malformed_tool_use"
         " too_many_tool_calls missing_thought_signature tool_use_failed json_validate_failed 5 10"
     ),
 }

@@ -46,7 +46,7 @@ class CohereReader:
         elif kind == "citation-start":
             yield Opaque({"citations": [message.get("citations")]})
         else:
-            fields: dict[str, Any] = {key: message[key] for key in ("content", "tool_plan") if key in message}
+            fields: dict[str, Any] = {key: message[key] for key in ("content", "tool_plan") if message.get(key)}  # begun empty
             if part := as_dict(fields.get("content")):  # events hold a part alone, and later ones do not tell its kind
                 fields["content"] = [{"type": "thinking" if "thinking" in part else "text", **part}]
             yield from self._message.read(fields, whole=False)

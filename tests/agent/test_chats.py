@@ -491,3 +491,14 @@ async def test_the_deadline_bounds_the_agents_own_methods(
 async def test_an_agent_closes_what_it_made() -> None:
     async with Agent(FakeModel("ok")) as agent:
         assert await agent.chat("Hi") == "ok"
+
+
+async def test_a_deadline_that_passes_before_the_run_has_begun_keeps_what_was_said() -> None:
+    class Slow(Agent):
+        async def system_messages(self) -> str:
+            await asyncio.sleep(30)
+            return ""
+
+    with pytest.raises(Timeout) as caught:
+        await Slow(FakeModel("never")).run("go", deadline=0.01)
+    assert [message.text for message in caught.value.partial.messages] == ["go"]

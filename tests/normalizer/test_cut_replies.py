@@ -219,3 +219,22 @@ def test_an_empty_object_before_a_limit_may_be_all_that_is_there_of_the_argument
     for finish, complete in (("length", False), ("tool_calls", True)):
         (found,) = normalize({"choices": [{"message": message, "finish_reason": finish}]}, TOOLS).tool_calls
         assert found.complete is complete
+
+
+def test_a_call_of_coheres_is_cut_whose_message_began_with_an_empty_content() -> None:
+    start: dict[str, Any] = {"type": "message-start", "delta": {"message": {"role": "assistant", "content": [], "tool_plan": ""}}}
+    function = {"name": "ping", "arguments": ""}
+    call: dict[str, Any] = {"tool_calls": {"id": "c", "type": "function", "function": function}}
+    reader = Normalizer(TOOLS)
+    events: list[dict[str, Any]] = [
+        start,
+        {"type": "tool-call-start", "index": 0, "delta": {"message": call}},
+        {"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {"function": {"arguments": ""}}}}},
+        {"type": "tool-call-end", "index": 0},
+        {"type": "message-end", "delta": {"finish_reason": "MAX_TOKENS"}},
+    ]
+    for event in events:
+        reader.feed(event)
+    reader.finish()
+    assert [call.complete for call in reader.envelope.tool_calls] == [False]
+    assert reader.envelope.content == ""

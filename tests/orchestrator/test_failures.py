@@ -355,3 +355,9 @@ async def test_words_before_a_call_are_no_answer_to_what_the_call_gave(failure: 
         await run(FakeModel(called("add", GOOD, text="Let me."), default=failure))
     assert caught.value.partial is not None
     assert [message.role for message in caught.value.partial.messages] == ["user", "assistant", "tool"]
+
+
+@pytest.mark.parametrize("told", [float("inf"), float("nan"), -1.0])
+async def test_a_wait_that_never_ends_was_not_told(told: float) -> None:
+    fake = FakeModel(RateLimited("busy", retry_after=told), Overloaded("busy", retry_after=told), "ok")
+    assert (await Orchestrator(fake, strategies=FAST).run("go")).content == "ok"

@@ -118,13 +118,14 @@ class _Scan:
 
     def __init__(self, text: str, cut: bool) -> None:
         self.text, self.cut, self.broken, self.bracketed = text, cut, 0, 0
-        self.unread = self.members_left = False
+        self.members_left = False
         self.limit = ""
         self.left_open: list[Candidate] = []
         self.closed_unread: list[Candidate] = []
         self.waste = _WASTE_ALLOWED + _WASTE_PER_CHARACTER * len(text)
         self.reasoning = reasoning_spans(text)
-        self.all_fences = _fenced(text)
+        fences = _fenced(text)
+        self.all_fences, self.unread = fences[:MAX_CANDIDATES], len(fences) > MAX_CANDIDATES
         self.fences = self.all_fences[::-1]
         self.spans = self.reasoning[::-1]
         self.first, self.last = len(text) - len(text.lstrip()), len(text.rstrip())
@@ -135,7 +136,7 @@ class _Scan:
         scalars = [scalar for start, end in fences if (scalar := self._scalar(start, end)) is not None]
         values, examples = self._without_examples(sorted([*scalars, *containers], key=lambda value: value.start))
         others = [fence for fence in fences if self.text[fence[0] : fence[1]].lstrip()[:1] not in ("{", "[")]
-        denied = [fence for fence in others if self._is_example(fence, examples)]
+        denied = {fence: None for fence in others if self._is_example(fence, examples)}
         kept = [fence for fence in others if fence not in denied]
         members_left = self.members_left or any(map(self._holds_members, self._between(containers)))
         begun = [*(value for value in values if not value.complete), *self._begun(containers)]

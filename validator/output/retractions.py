@@ -44,7 +44,7 @@ RETRACTING = rf"""(?: (?:{HESITATION}{PAUSE}+){{1,3}} {NO} | {NO}{PAUSE}+{_STOP}
 # --- in the same sentence ---------------------------------------------------------------------------------------------
 
 _TAKEN_BACK = late(
-    r"""[\s)\]"'`*_]{0,8} (?:
+    r"""[\s)\]"'`*_]{0,8}+ (?:
         ,? \s* (?:(?:which|that)\s+)? (?: (?:is|was|are|were|would\sbe|ist|war|est|es|está|è|era|é) \s+ (?:\w+\s+)?
             (?: not | no\slonger | wrong | incorrect | invalid | outdated | obsolete | superseded | false | mistaken
               | falsch | nicht | faux | pas | incorrect[oa] | equivocad[oa] | sbagliat[oa] | errat[oa] | errad[oa]
@@ -83,7 +83,7 @@ _OPENERS = rf"""(?: (?: {HESITATION}(?!\w) [\s,.;:!?\u2013\u2014\u2026\u3001\u30
 _IF = r"""(?! [^.!?\n]{0,60} \b (?:if|unless|in\scase|should\syou|falls|wenn|если) \b )"""
 _OTHER = r"""(?:-?[$\u20ac\u00a3]?\d[\d.,]*%?|true|false|null|["\u201c][^"\u201d\n]{0,60}["\u201d])
     \s* (?:です|でした|입니다|이에요|예요)? (?:[.!]\s|[.!\u3002]?\s*(?:\Z|\n)|\u3002)"""
-_BEHIND = r"""[\s)\]"'`*_.~(,;>\u2013\u2014\u3002\uff0c-]{0,12}(?:</\w{1,20}>\s{0,8})?"""
+_BEHIND = r"""[\s)\]"'`*_.~(,;>\u2013\u2014\u3002\uff0c-]{0,12}+(?:</\w{1,20}>\s{0,8})?"""
 _SECOND_THOUGHT = late(
     rf"""{_BEHIND} (?:
         {_OPENERS} {_IF} (?: (?: {"|".join(VERDICTS.values())} ) {ENDS} | {"|".join(BEGINNINGS.values())} )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from operator import add, mul, sub, truediv
 from typing import Any
 
 from llmcore.normalizer.notations.refusals import too_long
@@ -21,7 +20,12 @@ __all__ = ["computed"]
 _OPERATOR = late(r"\s?(\*\*|[*/])\s?|\s([+-])\s")
 _LONGEST = 200
 _MAX_EXPONENT = 1024
-_OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {"*": mul, "/": truediv, "+": add, "-": sub}
+_OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "*": Fraction.__mul__,
+    "/": Fraction.__truediv__,
+    "+": Fraction.__add__,
+    "-": Fraction.__sub__,
+}
 
 
 def computed(token: str, number: Callable[[str], Any], digits: int) -> Any:

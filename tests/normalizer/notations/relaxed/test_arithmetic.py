@@ -66,4 +66,4 @@ def _python(first: int, steps: list[tuple[str, int]]) -> Fraction:
             if steps[at][0] in operators:
                 left, right = _python(first, steps[:at]), _python(steps[at][1], steps[at + 1 :])
                 return left * right if steps[at][0] == "*" else left + right if steps[at][0] == " + " else left - right
-    return Fraction(first) if not steps else Fraction(first) ** _python(steps[0][1], steps[1:])
+    return Fraction(first) if not steps else Fraction(first) ** int(_python(steps[0][1], steps[1:]))
