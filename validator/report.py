@@ -197,7 +197,8 @@ class _Judge:
     def _settled(self, index: int, call: ToolCall, tool: CompiledTool, schema: CompiledSchema) -> tuple[ToolCall, list[Problem]]:
         settled = settle(call.arguments, schema, strictness=self.strictness, wrapper=tool.name)
         if settled.repairs:
-            call = updated(call, {"arguments": settled.value, "repairs": [*call.repairs, *settled.repairs]})
+            repairs = [*call.repairs, *_with_doubts(settled.repairs, call.repairs)]
+            call = updated(call, {"arguments": settled.value, "repairs": repairs})
         located = [updated(problem, {"call": index, "tool": tool.name}) for problem in settled.problems]
         return call, located[:MAX_PROBLEMS]
 
@@ -214,6 +215,15 @@ class _Judge:
             said = _DOUBTS[refused[0].kind]
             return [_about(index, call, "doubtful", "a call that stands alone, if it is meant", said, f"it is {said}")]
         return [_guessed(index, call, refused[0])]
+
+
+def _with_doubts(repairs: Sequence[Repair], before: Sequence[Repair]) -> list[Repair]:
+    """The repairs, of which one that makes a text of what was read as a sum is a guess: `1/2` was meant as it was written."""
+    sums = [repair.after for repair in before if repair.kind == "arithmetic"]
+    return [
+        updated(repair, {"safety": "guess"}) if repair.kind == "text_from_scalar" and repair.before in sums else repair
+        for repair in repairs
+    ]
 
 
 def _guessed(index: int, call: ToolCall, repair: Repair) -> Problem:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from llmcore.normalizer import normalize
 from llmcore.types import Envelope, NearMiss, Repair, ToolDefinition, ToolDefinitionError, ToolSet
 from llmcore.validator import validate
 from llmcore.validator.coercion.last_resort import repaired_arguments
@@ -173,3 +174,11 @@ def test_a_guess_is_asked_about_in_words_that_a_model_can_act_on(kind: str, path
     (problem,) = validate(envelope(guessed), weather_tools()).problems
     assert problem.kind == "untrusted"
     assert str(problem).startswith(said)
+
+
+@pytest.mark.parametrize(("arguments", "ok"), [('{"label": 1/2}', False), ('{"label": 12}', True), ('{"n": 1/2}', True)])
+def test_a_sum_that_becomes_a_text_is_a_guess(arguments: str, ok: bool) -> None:
+    properties = {"label": {"type": "string"}, "n": {"type": "number"}}
+    tools = ToolSet([ToolDefinition(name="save", parameters={"type": "object", "properties": properties})])
+    reply = normalize(f'<tool_call>{{"name": "save", "arguments": {arguments}}}</tool_call>', tools)
+    assert validate(reply, tools).ok is ok
