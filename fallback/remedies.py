@@ -8,7 +8,7 @@
 | model unknown or not accessible | another deployment; another model, if one is listed |
 | rate limit, overloaded | another deployment; wait as told; another model. It is no reason to change the mode |
 | context overflow | a model with a larger window only, or one that nobody knows |
-| request too large | nothing: the caller must shorten it |
+| request too large for a server, or for an account | another deployment, another model: its limit is its own |
 | a capability refused | learn it; the same mode without it, the next mode, then another deployment, another model, text only |
 | images refused | another deployment, another model: each mode sends them |
 | a refusal that is not understood (any 4xx that cannot pass) | the next mode, then another deployment, another model, text only |
@@ -74,7 +74,7 @@ _BY_CLASS: tuple[tuple[type[LLMCoreError], frozenset[Remedy]], ...] = (
     (CallerError, frozenset()),
     (RateLimited, frozenset({"deployment", "retry", "model"})),
     (ContextOverflow, frozenset({"larger_window"})),
-    (RequestTooLarge, frozenset()),
+    (RequestTooLarge, frozenset({"deployment", "model"})),
     (CapabilityRefused, frozenset({"mode", "deployment_last", "model", "text"})),
     (RequestRefused, frozenset({"mode", "deployment_last", "model", "text"})),
     (ProviderError, frozenset({"deployment", "retry", "model"})),

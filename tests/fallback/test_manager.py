@@ -92,7 +92,7 @@ ESCALATING = Table(chain={"m": ["l"], "l": ["xl"]}, windows={"m": 10, "l": 10, "
         (ModelNotFound("gone"), ("l", "native_tools", "model")),
         (ContextOverflow("long"), None),  # l is no larger
         (QuotaExceeded("spent"), None),  # l is of the same provider
-        (RequestTooLarge("413"), None),
+        (RequestTooLarge("413"), ("l", "native_tools", "model")),
         (AuthenticationFailed("key"), None),
         (ConfigError("setting"), None),
         (ToolError("x", tool_name="t", tool_id="c", type="execution"), None),

@@ -212,7 +212,7 @@ async def test_a_bad_key_stops_at_once() -> None:
         (Overloaded("busy"), ["small", "small", "large"]),
         (Refused("no"), ["small", "large"]),
         (ContextOverflow("too long"), ["small", "large"]),
-        (RequestTooLarge("413"), ["small"]),
+        (RequestTooLarge("413"), ["small", "large"]),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, LLMCoreError) else "",
 )
