@@ -156,7 +156,7 @@ class Reading(Record):
         if self._next_call >= 0:  # of a reader that went on behind it
             if draft.index >= 0 and draft.is_open:
                 draft.finish(self._next_call, None, "", False, [])
-                self._finished([draft])
+                self._is_read(draft)
             return
         if draft.index < 0:
             self.miss(draft.start, end, draft.name or None, "calls_limit" if draft.name.strip() else "no_name")
@@ -185,6 +185,10 @@ class Reading(Record):
             self.take("call", end)
         if self.teller is not None and not draft.told:
             self.delta(draft, draft.text)
+        self._is_read(draft)
+
+    def _is_read(self, draft: Draft) -> None:
+        """A call is finished when it is read, unless it is kept for what follows to decide; behind a kept one it waits its turn."""
         if not self._unfinished.keeps(draft, self.standing):
             self._finished([draft])
 
