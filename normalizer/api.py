@@ -97,8 +97,9 @@ class Normalizer:
 
         Returns the events that it settles. Raises `CallerError` after `finish`, never on what is fed.
         """
-        if self._text is not None and isinstance(part, str):
-            return self._text.feed(part)
+        text = self._text
+        if text is not None and isinstance(part, str):
+            return text.feed(part)
         if self._envelope is not None:
             raise CallerError("this Normalizer is finished; make a new one for the next reply")
         wire: str | None = None

@@ -26,6 +26,7 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar  # with a default, as typing's own has from 3.13 on
 
+from llmcore.types.deltas import ArgumentsDelta, ReasoningDelta, TextDelta
 from llmcore.types.envelope import Repair, SegmentKind, ToolCall
 from llmcore.types.usage import AttemptReason, OutputMode
 
@@ -52,35 +53,12 @@ T = TypeVar("T", default=Any)
 
 
 @dataclass(slots=True)
-class TextDelta:
-    """More content."""
-
-    text: str
-
-
-@dataclass(slots=True)
-class ReasoningDelta:
-    """More reasoning."""
-
-    text: str
-
-
-@dataclass(slots=True)
 class ToolCallStarted:
     """A call's name is certain. `index` numbers the calls of this reply from 0 in the order in which they were seen."""
 
     index: int
     id: str
     name: str
-
-
-@dataclass(slots=True)
-class ArgumentsDelta:
-    """A piece of a call's arguments. The pieces of a sound body join to JSON equal to its arguments; where a body needed
-    repair they are a preview, and `ToolCallFinished` is the truth."""
-
-    index: int
-    json: str
 
 
 @dataclass(slots=True)

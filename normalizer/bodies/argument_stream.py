@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from json.encoder import encode_basestring
-from typing import Any
+from typing import Any, Final
 
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
@@ -11,7 +11,7 @@ from llmcore.normalizer.core.rows import as_json
 
 __all__ = ["ArgumentStream", "before_layout"]
 
-_LAYOUT = 64  # white space before a closer that a listener does not hear of at once
+_LAYOUT: Final = 64  # white space before a closer that a listener does not hear of at once
 
 
 class ArgumentStream:

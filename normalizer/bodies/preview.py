@@ -7,7 +7,7 @@ readable arguments), so it runs for those who do not listen as well, and the env
 from __future__ import annotations
 
 import re
-from typing import Protocol
+from typing import Final, Protocol
 
 from llmcore.normalizer.calls.call_objects import PARALLEL, is_no_call
 from llmcore.normalizer.core.draft import Draft
@@ -18,13 +18,13 @@ from llmcore.types.late import late
 
 __all__ = ["NAP", "BodyPreview", "Preview"]
 
-_PAIR = r'"(?:id|type|index|call_id|tool_call_id)"\s*+:\s*+(?:"[^"\\]{0,128}+"|\d{1,9}+)\s*+,\s*+'
-_SCHEMA_KEY = late(r"type|properties|required|description|title|items|additionalProperties|\$\w{1,16}")
-_CALL = (
+_PAIR: Final = r'"(?:id|type|index|call_id|tool_call_id)"\s*+:\s*+(?:"[^"\\]{0,128}+"|\d{1,9}+)\s*+,\s*+'
+_SCHEMA_KEY: Final = late(r"type|properties|required|description|title|items|additionalProperties|\$\w{1,16}")
+_CALL: Final = (
     rf'\{{\s*+(?:{_PAIR}){{0,4}}"(?:name|tool_name)"\s*+:\s*+"(?P<name>[^"\\]{{1,256}}+)"\s*+,\s*+'
     rf'(?:"arg(?:ument)?s"\s*+:\s*+(?=\{{)|"parameters"\s*+:\s*+(?=\{{\s*+(?:\}}|"(?P<first>[^"\\]{{0,256}}+)")))'
 )
-_KEYED = r'\{\s*+"(?P<name>[^"\\]{1,256}+)"\s*+:\s*+(?=\{)'
+_KEYED: Final = r'\{\s*+"(?P<name>[^"\\]{1,256}+)"\s*+:\s*+(?=\{)'
 
 
 def _heads(call: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -33,8 +33,8 @@ def _heads(call: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 _HEADS, _KEYED_HEADS = _heads(_CALL), _heads(_KEYED)
-NAP = 4096  # characters; then what was left is looked at, lest it all be in one feed
-_ID = late(r'"(?:id|call_id|tool_call_id)"\s*:\s*"([^"\\]{1,128})"')
+NAP: Final = 4096  # characters; then what was left is looked at, lest it all be in one feed
+_ID: Final = late(r'"(?:id|call_id|tool_call_id)"\s*:\s*"([^"\\]{1,128})"')
 
 
 class BodyPreview(Protocol):

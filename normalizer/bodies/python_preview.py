@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Callable
 from json.encoder import encode_basestring
-from typing import Any
+from typing import Any, Final
 
 from llmcore.normalizer.bodies.preview import NAP
 from llmcore.normalizer.core.draft import Draft
@@ -24,18 +24,18 @@ from llmcore.normalizer.notations.strict import UNSOUND, parsed
 
 __all__ = ["PythonPreview"]
 
-_FIRST = re.compile(r"\[?\s{0,64}([^\W\d][\w.-]{0,127})\(")
-_LAYOUT = re.compile(r"(?:\s|#[^\n]*\n)*+")
-_KEYWORD = re.compile(r"([^\W\d]\w{0,127})\s{0,16}=\s{0,16}(?=[^\s=])")
-_KEY = re.compile(r"""(?:'([^'\\\n]{0,256})'|"([^"\\\n]{0,256})")\s{0,16}:""")
-_WORD = re.compile(r"([\w.+-]{1,64})\s{0,64}(?=[,\])}])")
-_REACH = 340  # a keyword, a key or a word stands whole within so many characters
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
-_LITERALS = {"True": "true", "False": "false", "None": "null"}
-_FLAT = {quote: re.compile(rf"(?:[^{quote}\\\n\ud800-\udfff]++|\\[\\'\"abfnrtv])*+") for quote in "'\""}
+_FIRST: Final = re.compile(r"\[?\s{0,64}([^\W\d][\w.-]{0,127})\(")
+_LAYOUT: Final = re.compile(r"(?:\s|#[^\n]*\n)*+")
+_KEYWORD: Final = re.compile(r"([^\W\d]\w{0,127})\s{0,16}=\s{0,16}(?=[^\s=])")
+_KEY: Final = re.compile(r"""(?:'([^'\\\n]{0,256})'|"([^"\\\n]{0,256})")\s{0,16}:""")
+_WORD: Final = re.compile(r"([\w.+-]{1,64})\s{0,64}(?=[,\])}])")
+_REACH: Final = 340  # a keyword, a key or a word stands whole within so many characters
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_LITERALS: Final = {"True": "true", "False": "false", "None": "null"}
+_FLAT: Final = {quote: re.compile(rf"(?:[^{quote}\\\n\ud800-\udfff]++|\\[\\'\"abfnrtv])*+") for quote in "'\""}
 """Text and escapes of one letter; no half of a pair, which the value may hold joined."""
-_PLAIN = {quote: re.compile(rf"[^{quote}\\\n\ud800-\udfff]*+") for quote in "'\""}
-_CLOSERS = {"[": "]", "{": "}"}
+_PLAIN: Final = {quote: re.compile(rf"[^{quote}\\\n\ud800-\udfff]*+") for quote in "'\""}
+_CLOSERS: Final = {"[": "]", "{": "}"}
 
 
 class PythonPreview:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
 from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END, joined
@@ -21,15 +22,15 @@ from llmcore.types.late import late
 
 __all__ = ["RawValue", "read_value", "trimmed"]
 
-_OVERLAP = 1024
-_CLOSER = 64  # the longest closer of a value
-_HEAD = 24  # so far into a value a literal may begin that is all of it
-_SIGN = late("<(?!<)")  # what ends a value begins so
-_WRONG_CLOSER = late(r"</\s{0,4}+[\w:.｜|-]{1,64}+\s{0,4}+>\Z")
-_CLOSER_TAG = late(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
-_CLOSERS = late(r"(?:\s++|<[/|｜][^<>\n]{0,62}>)*+")
+_OVERLAP: Final = 1024
+_CLOSER: Final = 64  # the longest closer of a value
+_HEAD: Final = 24  # so far into a value a literal may begin that is all of it
+_SIGN: Final = late("<(?!<)")  # what ends a value begins so
+_WRONG_CLOSER: Final = late(r"</\s{0,4}+[\w:.｜|-]{1,64}+\s{0,4}+>\Z")
+_CLOSER_TAG: Final = late(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
+_CLOSERS: Final = late(r"(?:\s++|<[/|｜][^<>\n]{0,62}>)*+")
 """What may stand behind the closer of a call without being a word: other closers, tokens and white space."""
-_MAY_BE_PEELED = ("<value>", "</arg_key>")
+_MAY_BE_PEELED: Final[tuple[str, ...]] = ("<value>", "</arg_key>")
 
 
 @dataclass(slots=True)

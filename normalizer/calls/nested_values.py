@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Final
 
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.calls.unions import container_of, empty_container, looks_like_children
@@ -22,13 +22,13 @@ from llmcore.types.tools import CompiledTool
 
 __all__ = ["Element", "element_value", "inner_names", "item_of", "parameter_value", "read_xml", "schema_value"]
 
-_TEXT_KEY = "$text"
-_INDEXED = "index."
+_TEXT_KEY: Final = "$text"
+_INDEXED: Final = "index."
 """Before the number of an index tag, which is no name in XML."""
-_INDEX = re.compile(r"[0-9]{1,9}")
-_INDEX_TAG = late(r"<(/?)([0-9]{1,9}\s{0,4}/?)>")
-_BARE_AMPERSAND = late(r"&(?!#?\w{1,32};)")
-_BARE_BRACKET = late(r"<(?![/A-Za-z_!?])")
+_INDEX: Final = re.compile(r"[0-9]{1,9}")
+_INDEX_TAG: Final = late(r"<(/?)([0-9]{1,9}\s{0,4}/?)>")
+_BARE_AMPERSAND: Final = late(r"&(?!#?\w{1,32};)")
+_BARE_BRACKET: Final = late(r"<(?![/A-Za-z_!?])")
 
 
 class Element:

@@ -7,7 +7,7 @@ that no type takes stays the text it was: the validator reports it. Linear, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.relaxed.lexemes import ABSENT, json_number, loose_number
@@ -20,10 +20,10 @@ from llmcore.types.tools import CompiledTool
 
 __all__ = ["positional_arguments", "typed_by", "typed_value"]
 
-_BOOLEANS = {"true": True, "True": True, "false": False, "False": False}
-_CONTAINER_STARTS = {"object": ("{", '"', "`"), "array": ("[", "(", "{", '"', "`")}
+_BOOLEANS: Final = {"true": True, "True": True, "false": False, "False": False}
+_CONTAINER_STARTS: Final = {"object": ("{", '"', "`"), "array": ("[", "(", "{", '"', "`")}
 
-_ZERO_LED = late(r"-?0[0-9]{1,64}")
+_ZERO_LED: Final = late(r"-?0[0-9]{1,64}")
 
 _Converted = tuple[Any, list[Repair]]
 
@@ -131,7 +131,7 @@ def _container(text: str, types: tuple[str, ...], limits: Limits, kind: str, wan
     return value, repairs
 
 
-_CONVERTERS: dict[str, Callable[[str, tuple[str, ...], Limits], _Converted | None]] = {
+_CONVERTERS: Final[dict[str, Callable[[str, tuple[str, ...], Limits], _Converted | None]]] = {
     "null": _null,
     "integer": _integer,
     "number": _number,

@@ -6,6 +6,8 @@ because its dialect writes the addition (`functions.` and `:0` of Kimi, `default
 
 from __future__ import annotations
 
+from typing import Final
+
 from llmcore.types.late import late
 from llmcore.types.tools import ToolSet
 
@@ -22,10 +24,10 @@ __all__ = [
     "unescape",
 ]
 
-_PREFIXES = ("functions.", "default_api.", "default_api:", "tools.", "tool.")
-_INDEX = late(r"[:.]\d+\Z")
-_ADDED = frozenset(".:\\")  # every addition holds one of these
-_ESCAPED = late(r"\\([_\[\]*.\-])")
+_PREFIXES: Final[tuple[str, ...]] = ("functions.", "default_api.", "default_api:", "tools.", "tool.")
+_INDEX: Final = late(r"[:.]\d+\Z")
+_ADDED: Final = frozenset(".:\\")  # every addition holds one of these
+_ESCAPED: Final = late(r"\\([_\[\]*.\-])")
 
 
 def unescape(name: str) -> str:
@@ -58,8 +60,8 @@ def _peeled(name: str, names: frozenset[str]) -> str | None:
     return hits.pop() if len(hits) == 1 else None
 
 
-_NO_NAME = frozenset(" \t\r\n\f\v\xa0[]{}<>\"'`(),;|=“„‘‚”»›«‹「『《〈。！？，、：")  # noqa: RUF001 # full-width signs are meant
-_LONGEST = 256
+_NO_NAME: Final = frozenset(" \t\r\n\f\v\xa0[]{}<>\"'`(),;|=“„‘‚”»›«‹「『《〈。！？，、：")  # noqa: RUF001 # full-width signs are meant
+_LONGEST: Final = 256
 
 
 def name_start(text: str, floor: int, at: int) -> int:
@@ -74,11 +76,11 @@ def name_start(text: str, floor: int, at: int) -> int:
     return at
 
 
-NEVER_LAST = frozenset(".>}])\n,;!?")
+NEVER_LAST: Final = frozenset(".>}])\n,;!?")
 """What a line that is a name does not end in."""
 
 
-_BLANK_OR_QUOTE = " \t>"
+_BLANK_OR_QUOTE: Final = " \t>"
 """What may stand before a tag on its line: in a block quote, its sign."""
 
 
@@ -96,13 +98,13 @@ def name_line(text: str, floor: int, at: int, names: frozenset[str]) -> int:
     return start if name in names or (name[:1] == ">" and name.lstrip("> \t") in names) else -1
 
 
-JUNK_LINE = late(r"(?:(?<=\n)|\A)[ \t]{0,8}(?:court|count)[ \t]{0,8}\r?\n\s{0,16}\Z")
+JUNK_LINE: Final = late(r"(?:(?<=\n)|\A)[ \t]{0,8}(?:court|count)[ \t]{0,8}\r?\n\s{0,16}\Z")
 """What is left of a lost opener, alone on its line."""
-_JUNK = ("court", "count")
-_JUNK_REACH = 48
-_WHOLE_ID = late(r"functions\.[^\s:]{1,256}:\d{1,8}")
-_BLANKS = 16
-_SENTENCE_ENDS = frozenset(".!?,;")
+_JUNK: Final[tuple[str, ...]] = ("court", "count")
+_JUNK_REACH: Final = 48
+_WHOLE_ID: Final = late(r"functions\.[^\s:]{1,256}:\d{1,8}")
+_BLANKS: Final = 16
+_SENTENCE_ENDS: Final = frozenset(".!?,;")
 
 
 def call_begins(text: str, floor: int, at: int, names: frozenset[str]) -> int:
@@ -135,9 +137,9 @@ def _glued(text: str, floor: int, end: int, names: frozenset[str]) -> int:
     return begin
 
 
-_TAG_NAMES = late(r""" (?:tool|name)=(?:"([^"<>\s]{1,28}+)"|'([^'<>\s]{1,28}+)')""")
-_TAG_MAY_NAME = late(r"""\s(?:t(?:o(?:ol?)?)?|n(?:a(?:me?)?)?|(?:tool|name)=(?:"[^"<>\s]{0,28}+|'[^'<>\s]{0,28}+)?)?\Z""")
-_LONGEST_OF_TAG = 24
+_TAG_NAMES: Final = late(r""" (?:tool|name)=(?:"([^"<>\s]{1,28}+)"|'([^'<>\s]{1,28}+)')""")
+_TAG_MAY_NAME: Final = late(r"""\s(?:t(?:o(?:ol?)?)?|n(?:a(?:me?)?)?|(?:tool|name)=(?:"[^"<>\s]{0,28}+|'[^'<>\s]{0,28}+)?)?\Z""")
+_LONGEST_OF_TAG: Final = 24
 
 
 def named_in_tag(text: str, at: int, end: int, names: frozenset[str]) -> bool:

@@ -3,7 +3,7 @@ example, and as a call is a guess."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from llmcore.normalizer.core.words import HTML_NAMES
 from llmcore.types.envelope import Repair
@@ -12,20 +12,20 @@ from llmcore.types.narrowing import is_list
 
 __all__ = ["holds_placeholders", "is_placeholder", "placeholders_in"]
 
-_BRACKETED = late(r"\s*(?:[<＜][^\W\d_][\w .,:'’|()-]{0,80}[>＞]|\.\.\.|…)\s*\Z")  # noqa: RUF001 # the full-width signs are meant
-_ELEMENT = late(r"\s*<([A-Za-z][A-Za-z0-9]{0,9})>\s*\Z")
-_LONGEST = 120
-_SIGNS = frozenset("<＜.…{[%_ \t\r\n")  # noqa: RUF001 # as above
+_BRACKETED: Final = late(r"\s*(?:[<＜][^\W\d_][\w .,:'’|()-]{0,80}[>＞]|\.\.\.|…)\s*\Z")  # noqa: RUF001 # the full-width signs are meant
+_ELEMENT: Final = late(r"\s*<([A-Za-z][A-Za-z0-9]{0,9})>\s*\Z")
+_LONGEST: Final = 120
+_SIGNS: Final = frozenset("<＜.…{[%_ \t\r\n")  # noqa: RUF001 # as above
 """What one begins with that is not in capitals."""
-_SHOUTED = 4  # letters from which an element's name in capitals is none
-_YOURS = late(
+_SHOUTED: Final = 4  # letters from which an element's name in capitals is none
+_YOURS: Final = late(
     r"(?:YOUR|VOTRE|DEINE?|IHRE?|ВАША?|ВАШЕ|ТВОЙ|ТВОЯ|ТВОЁ)[ _-]\w[\w -]*|(?:TON|TU|SU|SEU|SUA|TUO|TUA|INSERT|REPLACE)_\w+"
     r"|\w[\w -]*_(?:HERE|PLACEHOLDER|HIER|ICI|AQUÍ|AQUI|QUI|ЗДЕСЬ)"
 )
 """In capitals: it is yours to put in."""
-_NAMED = late(r"(?P<opens><|\{\{?|\[|%|__?)?\s*+(?P<name>[^\W\d_][\w -]{0,60})(?:>|\}\}?|\]|%)?\Z")
-_WORDS = late(r"[^\W_]+")
-_HUMP = late(r"(?<=[a-z\d])(?=[A-Z])")
+_NAMED: Final = late(r"(?P<opens><|\{\{?|\[|%|__?)?\s*+(?P<name>[^\W\d_][\w -]{0,60})(?:>|\}\}?|\]|%)?\Z")
+_WORDS: Final = late(r"[^\W_]+")
+_HUMP: Final = late(r"(?<=[a-z\d])(?=[A-Z])")
 
 
 def is_placeholder(value: Any, key: str = "") -> bool:
@@ -57,8 +57,8 @@ def _names(value: str, key: str, shouted: bool) -> bool:
 def holds_placeholders(arguments: dict[str, Any]) -> bool:
     """Is a value of these arguments one?"""
     for key, value in arguments.items():
-        said = value[0] if value.__class__ is list and value else value
-        if said.__class__ is not str:
+        said: object = value[0] if type(value) is list and value else value  # pyright: ignore[reportUnknownVariableType]  # as it came
+        if not isinstance(said, str):
             continue
         if (said[:1] in _SIGNS or said.isupper()) and is_placeholder(value, key):  # the text of few begins or looks so
             return True

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
-from typing import TypeVar
+from typing import Final, TypeVar
 
 __all__ = [
     "Follows",
@@ -45,8 +45,8 @@ Follows = Callable[[str, int, bool], bool | None]
 """`follows(text, at, final)`: does what stands at `at` fit? None = more text is needed to tell. In a text that is over, the
 beginning of what would fit does: it was cut off there."""
 
-_SPACE = re.compile(r"\s*")
-_NAME = re.compile(r"[^\s<>{}\[\]()\"'`,;|｜=]{1,256}")
+_SPACE: Final = re.compile(r"\s*")
+_NAME: Final = re.compile(r"[^\s<>{}\[\]()\"'`,;|｜=]{1,256}")
 
 
 class Source:
@@ -138,7 +138,7 @@ def always(text: str, at: int, final: bool) -> bool | None:
     return True
 
 
-_LONGEST = 64  # no literal is longer
+_LONGEST: Final = 64  # no literal is longer
 
 
 def _beginnings(options: tuple[str, ...]) -> frozenset[str]:

@@ -6,7 +6,7 @@ A prefix before every tag makes its markup delimited: it is read as it comes. Li
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Final
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
 from llmcore.normalizer.bodies.cdata import CDATA, joined
@@ -25,20 +25,22 @@ from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["DIALECTS"]
 
-_REACH = 512
+_REACH: Final = 512
 
 
 # ---------------------------------------------------------------------- H1 MiniMax M3
 
-_PREFIX = "]<]minimax[>["
-_TAG = re.compile(r"\]<\]minimax\[>\[<(?P<slash>/?)\s{0,16}+(?P<tag>[^\s<>/]{1,256}+)(?P<rest>[^<>]{0,300}?)(?P<empty>/?)>")
-_TEXT_AND_CLOSER = re.compile(rf"(?P<text>[^\]<]*+){re.escape(_PREFIX)}</(?P<tag>[^\s<>/]{{1,256}}+)>")
+_PREFIX: Final = "]<]minimax[>["
+_TAG: Final = re.compile(
+    r"\]<\]minimax\[>\[<(?P<slash>/?)\s{0,16}+(?P<tag>[^\s<>/]{1,256}+)(?P<rest>[^<>]{0,300}?)(?P<empty>/?)>"
+)
+_TEXT_AND_CLOSER: Final = re.compile(rf"(?P<text>[^\]<]*+){re.escape(_PREFIX)}</(?P<tag>[^\s<>/]{{1,256}}+)>")
 """What most elements hold, to their end."""
-_LEAF = re.compile(rf"{re.escape(_PREFIX)}<(?!invoke>)([^\s<>/]{{1,256}}+)>([^\]<]*+){re.escape(_PREFIX)}</\1>")
+_LEAF: Final = re.compile(rf"{re.escape(_PREFIX)}<(?!invoke>)([^\s<>/]{{1,256}}+)>([^\]<]*+){re.escape(_PREFIX)}</\1>")
 """An element that holds text, all of it."""
-_NAME = late(r"""\s*+name\s*+=\s*+["']?([^"'<>]{1,256}+)["']?\s*+\Z""")
-_TAG_LENGTH = 608
-_FRAMES = frozenset({"invoke", "tool_call"})
+_NAME: Final = late(r"""\s*+name\s*+=\s*+["']?([^"'<>]{1,256}+)["']?\s*+\Z""")
+_TAG_LENGTH: Final = 608
+_FRAMES: Final = frozenset({"invoke", "tool_call"})
 
 
 class _M3:
@@ -329,7 +331,7 @@ def _write_m3(calls: Calls) -> str:
     return f"{_PREFIX}<tool_call>\n{invokes}\n{_PREFIX}</tool_call>"
 
 
-DIALECTS: tuple[Dialect, ...] = (
+DIALECTS: Final[tuple[Dialect, ...]] = (
     Dialect(
         "minimax_m3",
         "MiniMax M3",

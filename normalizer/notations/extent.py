@@ -9,24 +9,32 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Final
 
 __all__ = ["Extent", "delimiters_of"]
 
-_COMMENTS = (("//", "\n"), ("/*", "*/"), ("#", "\n"))
-_COMMENT_STARTS = tuple(opener for opener, _ in _COMMENTS)
+_COMMENTS: Final = (("//", "\n"), ("/*", "*/"), ("#", "\n"))
+_COMMENT_STARTS: Final = tuple(opener for opener, _ in _COMMENTS)
+
+
+_FEW: Final = 16
+"""Characters are looked at one by one where so few are left, as in most chunks of a stream: to search takes longer."""
 
 
 @lru_cache(maxsize=256)
-def _tokens(quotes: str, delimiters: tuple[str, ...], comments: bool, triple: bool) -> tuple[re.Pattern[str], frozenset[str]]:
-    """A pattern of what means something outside strings, and the characters that may start a marker.
+def _tokens(
+    quotes: str, delimiters: tuple[str, ...], comments: bool, triple: bool
+) -> tuple[re.Pattern[str], frozenset[str], frozenset[str]]:
+    """A pattern of what means something outside strings; the characters that do, and those that may start a marker.
 
     A whole string without escapes is one token; one that needs a closer look is found by its quote.
     """
     firsts = {marker[0] for marker in delimiters + (_COMMENT_STARTS if comments else ()) if marker}
     sole = "(?!{0}(?:{0}|\\Z))" if triple else ""  # one quote, not the first of three
     strings = [f"{quote}{sole.format(quote)}[^{quote}\\\\]*+{quote}" for quote in quotes if quote not in firsts]
-    single = "[" + re.escape("".join(sorted(set("{}[]()" + quotes) | firsts))) + "]"
-    return re.compile("|".join([*strings, single])), frozenset(firsts)
+    singles = firsts.union("{}[]()", quotes)
+    single = "[" + re.escape("".join(sorted(singles))) + "]"
+    return re.compile("|".join([*strings, single])), frozenset(singles), frozenset(firsts)
 
 
 def delimiters_of(closers: tuple[str, ...]) -> tuple[str, ...]:
@@ -54,6 +62,7 @@ class Extent:
         "_end",
         "_firsts",
         "_quotes",
+        "_singles",
         "_tokens",
         "_triple",
         "depth",
@@ -75,7 +84,7 @@ class Extent:
         self.start = self.position = start
         self.depth = 0
         self.string_start = self.stopped = -1
-        self._tokens, self._firsts = _tokens(quotes, delimiters, comments, triple)
+        self._tokens, self._singles, self._firsts = _tokens(quotes, delimiters, comments, triple)
         self._quotes, self._delimiters, self._comments, self._triple = quotes, delimiters, comments, triple
         self._closer = ""  # what ends the string or the comment it stands in
         self._comment = False
@@ -97,21 +106,18 @@ class Extent:
         """Count brackets up to the end, a delimiter or the end of the text (True), or into a string or comment
         (False).
         """
+        if len(text) - self.position <= _FEW:
+            return self._scan_few(text, final)
         firsts, quotes, depth = self._firsts, self._quotes, self.depth
         for found in self._tokens.finditer(text, self.position):
             token = found[0]
             if len(token) > 1:
                 continue
-            self.position = at = found.start()
-            if token in firsts:
+            at = found.start()
+            if token in firsts or token in quotes:
                 self.depth = depth
-                if not self._marker(text, at, final):
-                    return True
-                if self._comment:
-                    return False
-            if token in quotes:
-                self.depth = depth
-                return not self._open_string(text, at, token, final)
+                if (stays := self._meets(text, at, token, final)) is not None:
+                    return stays
             if token in "{[(":
                 depth += 1
             elif token in "}])":
@@ -123,6 +129,35 @@ class Extent:
             self.position = len(text)
         self.depth = depth
         return True
+
+    def _scan_few(self, text: str, final: bool) -> bool:
+        """The same, character by character."""
+        for at in range(self.position, len(text)):
+            token = text[at]
+            if token not in self._singles:
+                continue
+            special = token in self._firsts or token in self._quotes
+            if special and (stays := self._meets(text, at, token, final)) is not None:
+                return stays
+            if token in "{[(":
+                self.depth += 1
+            elif token in "}])":
+                self.depth -= 1
+                if self.depth <= 0:
+                    self.position = self._end = at + 1
+                    return True
+        self.position = len(text)
+        return True
+
+    def _meets(self, text: str, at: int, token: str, final: bool) -> bool | None:
+        """What may begin a delimiter, a comment or a string, or None: it begins none. True = stop here, False = it does."""
+        self.position = at
+        if token in self._firsts:
+            if not self._marker(text, at, final):
+                return True
+            if self._comment:
+                return False
+        return not self._open_string(text, at, token, final) if token in self._quotes else None
 
     def _marker(self, text: str, at: int, final: bool) -> bool:
         """Look at a delimiter or comment that may start at `at`; False = stop here, decided (`stopped`) or not yet."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 __all__ = [
     "ARGUMENTS_LIMIT",
@@ -17,16 +17,16 @@ __all__ = [
     "too_long",
 ]
 
-UNREADABLE = "unreadable"
-NESTED_CALL = "nested_call"
-ARGUMENTS_LIMIT = "arguments_limit"
-CALLS_LIMIT = "calls_limit"
-DEPTH_LIMIT = "depth_limit"
-DIGITS_LIMIT = "digits_limit"
-REPAIRS_LIMIT = "repairs_limit"
+UNREADABLE: Final = "unreadable"
+NESTED_CALL: Final = "nested_call"
+ARGUMENTS_LIMIT: Final = "arguments_limit"
+CALLS_LIMIT: Final = "calls_limit"
+DEPTH_LIMIT: Final = "depth_limit"
+DIGITS_LIMIT: Final = "digits_limit"
+REPAIRS_LIMIT: Final = "repairs_limit"
 
-_BITS_A_DIGIT = 3.321928094887362
-SHOWN = 120  # characters
+_BITS_A_DIGIT: Final = 3.321928094887362
+SHOWN: Final = 120  # characters
 
 
 def clipped(value: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, Final, NamedTuple, NoReturn, cast
 
 from pydantic_core import from_json
 
@@ -21,7 +21,7 @@ from llmcore.types.numbers import exact_float, may_hold_exact_floats
 
 __all__ = ["UNSOUND", "Audit", "Strict", "audited", "parsed", "sound_container", "sound_object", "strict_at"]
 
-UNSOUND = (ValueError, TypeError, RecursionError)
+UNSOUND: Final = (ValueError, TypeError, RecursionError)
 """What `parsed` raises for a text that is no JSON."""
 
 
@@ -56,8 +56,8 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
-_EXACT_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=exact_float)
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
+_EXACT_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=exact_float)
 
 
 class Strict(NamedTuple):
@@ -109,7 +109,7 @@ def _walked(value: Any, limits: Limits, length: int, inside: int) -> tuple[int, 
     containers: list[Iterable[Any]] = [(value,)]
     for items in containers:  # grows while it is read
         for item in items:
-            kind: object = item.__class__
+            kind: object = type(item)  # pyright: ignore[reportUnknownVariableType]  # of anything
             if kind is str or (kind is int and not may_be_long):  # most are
                 continue
             if kind is dict:

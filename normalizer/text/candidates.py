@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Final
 
 from llmcore.normalizer.bare.json_forms import OBJECT_BEGINS, OBJECT_BEGUN
 from llmcore.normalizer.bare.labelled_lines import is_label
@@ -25,18 +26,18 @@ from llmcore.types.late import late
 
 __all__ = ["Candidates", "Names", "Signs", "names_of", "signs_of"]
 
-_BY_FREQUENCY = f"`<[{{(]{OWN_SIGNS}=~A:"  # what markup is most often made of comes first
-_FARTHEST = 64  # no expression for markers looks farther than so many characters,
-_FARTHEST_OF_ALL = 1024  # and none at all than so many
-_NEAR = 128
+_BY_FREQUENCY: Final = f"`<[{{(]{OWN_SIGNS}=~A:"  # what markup is most often made of comes first
+_FARTHEST: Final = 64  # no expression for markers looks farther than so many characters,
+_FARTHEST_OF_ALL: Final = 1024  # and none at all than so many
+_NEAR: Final = 128
 """Characters in which a sign tells that a candidate is probably near."""
-_START = 3  # so many characters after the first one tell openers from other text
-_ADDED_ENDS = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
-_NAMING = ("t", "n", "")  # what an attribute that names a tool begins with
-_ABOVE_OR_BLANK = frozenset(" \t\n>")  # what stands between a tag and a name in the line above
-_SPACED = late(r"< [a-z_]{1,16}>")
-_WORD_END = re.compile(r".*\w\Z", re.DOTALL).match
-_LIST = r"[\[{'\"`]|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z"  # what a list of calls begins with
+_START: Final = 3  # so many characters after the first one tell openers from other text
+_ADDED_ENDS: Final = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
+_NAMING: Final[tuple[str, ...]] = ("t", "n", "")  # what an attribute that names a tool begins with
+_ABOVE_OR_BLANK: Final = frozenset(" \t\n>")  # what stands between a tag and a name in the line above
+_SPACED: Final = late(r"< [a-z_]{1,16}>")
+_WORD_END: Final = re.compile(r".*\w\Z", re.DOTALL).match
+_LIST: Final = r"[\[{'\"`]|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z"  # what a list of calls begins with
 
 
 class Signs:
@@ -54,7 +55,7 @@ class Signs:
         words = "".join(rf"|(?<={opener}\[)" for opener in sorted(table.literals) if opener.isalpha())  # functools[
         spaced = all(_SPACED.fullmatch(opener) for opener in table.beginnings if opener.startswith("< "))
         blank = "(?! [a-z_]{0,16}+[^a-z_>])" if spaced else ""  # by which most signs of prose are refused at once
-        plain_tag = rf"(?=(?:{openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[cfipt]))|/? [a-z_]{{0,16}}\Z|[^\s<>]{{0,60}}\Z)"
+        plain_tag = rf"(?=(?:{openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[cfipt]))|/? [a-z_]{{0,16}}+\Z|[^\s<>]{{0,60}}+\Z)"
         signs = {
             "<": rf"<{blank}(?:{plain_tag}|(?=(?P<tag>[^\s<>/]{{1,256}}+)[>\s/]))",
             "[": rf"\[(?:(?={brackets})|(?<=[{bare}\\]\[)(?=\s*+(?:{_LIST}|{empty})){words})",
@@ -104,9 +105,12 @@ class Names:
 
     def allow(self, found: re.Match[str], text: str, *, headed: bool = False) -> bool:
         """May what an expression has found be a candidate with these tools? `headed`: any brace may."""
-        if found.lastgroup is not None:
-            return self._names is not None and (found["tag"] in self._names or _is_told_apart(text, found, self._names))
         at = found.start()
+        if found.lastgroup is not None:
+            if self._names is None:
+                return False
+            tag = found["tag"]
+            return tag in self._names or _is_told_apart(text, at, at + 1 + len(tag), self._names)
         if text[at] == ":":
             return self._names is not None and is_label(text, at)
         if self._ends is None or text[at] not in "{(" or (headed and text[at] == "{"):
@@ -114,9 +118,8 @@ class Names:
         return text[at - 1] in self._ends
 
 
-def _is_told_apart(text: str, found: re.Match[str], names: frozenset[str]) -> bool:
-    """May a tag be a call of a tool by the line before it, or by an attribute?"""
-    at, end = found.start(), found.end("tag")
+def _is_told_apart(text: str, at: int, end: int, names: frozenset[str]) -> bool:
+    """May the tag at `at`, whose name ends at `end`, be a call of a tool by the line before it, or by an attribute?"""
     if text[end] == " ":
         if text[end + 1 : end + 2] in _NAMING and named_in_tag(text, at + 1, end, names):
             return True

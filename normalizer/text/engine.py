@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache, partial
+from typing import Final
 
 from llmcore.normalizer.core.driver import Nested
 from llmcore.normalizer.core.pieces import Piece, joined
@@ -33,9 +34,9 @@ from llmcore.types.tools import ToolSet
 
 __all__ = ["SHAPES", "TextEngine"]
 
-_NESTING = 3  # wrappers within wrappers that are read: each level reads its body once more
-_NO_TOOLS = ToolSet([])
-_TIMES_LIMIT = 64
+_NESTING: Final = 3  # wrappers within wrappers that are read: each level reads its body once more
+_NO_TOOLS: Final = ToolSet([])
+_TIMES_LIMIT: Final = 64
 """So many times `Limits.calls` are counted of a text that holds more than it allows."""
 
 
@@ -48,7 +49,10 @@ def _ended() -> Steps[None]:
     yield from ()
 
 
-_ENDED = _ended()
+_ENDED: Final = _ended()
+_OVER: Final[Skim] = _over
+_NEXT: Final = next
+"""Compiled code finds a constant sooner than a function or a builtin."""
 
 
 class TextEngine:
@@ -232,8 +236,8 @@ class TextEngine:
     # ------------------------------------------------------------------ inside
 
     def _resume(self) -> None:
-        self._skim = next(self._steps, _over)
-        self._is_running = self._skim is not _over
+        self._skim = _NEXT(self._steps, _OVER)
+        self._is_running = self._skim is not _OVER
 
     def _run(self, reasoning_open: bool) -> Steps[None]:
         reading = self._reading
@@ -278,7 +282,7 @@ def _without_shapes(text: str, tools: ToolSet, dialects: frozenset[str] | None) 
     return TextEngine(tools, dialects=dialects, listening=False, by_shape=False).read(text)
 
 
-SHAPES = Shapes(_without_shapes)
+SHAPES: Final = Shapes(_without_shapes)
 
 
 @lru_cache(maxsize=64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from llmcore.normalizer.bare.fences import without_code
 from llmcore.normalizer.core.block_quotes import in_block_quote
@@ -36,9 +36,9 @@ from llmcore.types.tools import ToolSet
 
 __all__ = ["Quick", "read_quickly"]
 
-_MOST = 9
+_MOST: Final = 9
 """Calls in one reply; so many are the engine's, as those are that reach the limit."""
-_BRACKETS = ("[", "{")
+_BRACKETS: Final[tuple[str, ...]] = ("[", "{")
 
 
 class Quick(NamedTuple):

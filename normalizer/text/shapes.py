@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from llmcore.normalizer.bare.fences import holds_closer
 from llmcore.normalizer.bodies.parameters import trimmed
@@ -57,20 +57,20 @@ from llmcore.types.tools import CompiledTool, ToolSet
 
 __all__ = ["Shapes", "WholeAt"]
 
-_OF_EACH_TYPE = (4190721, 4.5, True, None, [4190721], {OTHER_KEY: 4190721})
-_BRACKETS = 4  # that a row may put around the arguments
-_BEHIND_ARGUMENTS = 64  # white space and brackets between arguments and closer
-_MOST_STARTS = 4096  # each with a set of dialects
-_ASKED_OFTEN = 2  # a reply asks at most twice for its first call: to learn shapes costs more than to read that
-_LAYOUT = rf"[{SPACE}]{{0,{GAP}}}"
-_CLOSING = frozenset("}])")
-_ELEMENT = late(r"<(\w+)>")
+_OF_EACH_TYPE: Final = (4190721, 4.5, True, None, [4190721], {OTHER_KEY: 4190721})
+_BRACKETS: Final = 4  # that a row may put around the arguments
+_BEHIND_ARGUMENTS: Final = 64  # white space and brackets between arguments and closer
+_MOST_STARTS: Final = 4096  # each with a set of dialects
+_ASKED_OFTEN: Final = 2  # a reply asks at most twice for its first call: to learn shapes costs more than to read that
+_LAYOUT: Final = rf"[{SPACE}]{{0,{GAP}}}"
+_CLOSING: Final = frozenset("}])")
+_ELEMENT: Final = late(r"<(\w+)>")
 _CDATA, _CDATA_ENDS = "<![CDATA[", "]]>"
-_VALUES = {"<": r"[^<]*+", _CDATA_ENDS: r"(?:[^\]<]++|\](?!\]>))*+"}
+_VALUES: Final = {"<": r"[^<]*+", _CDATA_ENDS: r"(?:[^\]<]++|\](?!\]>))*+"}
 """What a value may be, by what ends it: what holds a `<` is the readers', which look for a call in it."""
-_TOKENS = late(r"[}\])]|[^\s}\])]\S*")
-_LINE_BREAKS = ("\n", "\r")  # one of which a value begins with that is written on lines of its own
-_GROUP_NAME = late(r"(?<=\(\?P[<=])\w+")
+_TOKENS: Final = late(r"[}\])]|[^\s}\])]\S*")
+_LINE_BREAKS: Final[tuple[str, ...]] = ("\n", "\r")  # one of which a value begins with that is written on lines of its own
+_GROUP_NAME: Final = late(r"(?<=\(\?P[<=])\w+")
 
 
 class WholeAt(Protocol):

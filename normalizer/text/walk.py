@@ -11,6 +11,7 @@ and text full of brackets loses no call that has a marker.
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from llmcore.normalizer.bare.handlers import HANDLERS, settled_text, without_sign
 from llmcore.normalizer.core.block_quotes import in_block_quote, may_be_in_block_quote, quote_begins, without_quote_signs
@@ -39,21 +40,23 @@ from llmcore.types.envelope import Repair
 
 __all__ = ["Walk"]
 
-_OPENER = 16  # what an opener costs that no row takes,
-_ROW = 4  # each row that shares it,
-_TRIED = 16  # and each reader that declined
-_NESTED_SHIFT = 3  # a nested reading has an eighth of the looks: the one around it learns what it spent only when it is over
-_LAYOUT = re.compile(r"\s{0,8}+")  # between an opener that was written twice
-_WORD_OPENER = "Action:"  # the one trigger that is a word,
-_OVERLAP = len(_WORD_OPENER) - 1  # and the text's end in which it may have begun
-_OPEN = ("[", "{")
-_CODE = ("`", "~")
-_PROSE = re.compile(rf"[^`~<[{{(\]{OWN_SIGNS}=A:\n]*+").fullmatch  # no candidate begins, no "Action:" ends, no line does
-_MARKLESS = re.compile(rf"[^`~<[\]{OWN_SIGNS}]*+").fullmatch  # without what markers and code begin with
-_FARTHEST = 256  # that a line goes on behind a call without words
-_IN_VAIN = 64
+_OPENER: Final = 16  # what an opener costs that no row takes,
+_ROW: Final = 4  # each row that shares it,
+_TRIED: Final = 16  # and each reader that declined
+_NESTED_SHIFT: Final = (
+    3  # a nested reading has an eighth of the looks: the one around it learns what it spent only when it is over
+)
+_LAYOUT: Final = re.compile(r"\s{0,8}+")  # between an opener that was written twice
+_WORD_OPENER: Final = "Action:"  # the one trigger that is a word,
+_OVERLAP: Final = len(_WORD_OPENER) - 1  # and the text's end in which it may have begun
+_OPEN: Final[tuple[str, ...]] = ("[", "{")
+_CODE: Final[tuple[str, ...]] = ("`", "~")
+_PROSE: Final = re.compile(rf"[^`~<[{{(\]{OWN_SIGNS}=A:\n]*+").fullmatch  # no candidate begins, no "Action:" ends, no line does
+_MARKLESS: Final = re.compile(rf"[^`~<[\]{OWN_SIGNS}]*+").fullmatch  # without what markers and code begin with
+_FARTHEST: Final = 256  # that a line goes on behind a call without words
+_IN_VAIN: Final = 64
 """So often a shape is asked for in vain: in a flood of openers each would be asked for its closer up to the text's end."""
-_HELD = ("]", *OWN_SIGNS)  # with which a marker may begin that more text must tell
+_HELD: Final[tuple[str, ...]] = ("]", *OWN_SIGNS)  # with which a marker may begin that more text must tell
 
 
 class Walk:

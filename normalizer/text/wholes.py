@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from llmcore.normalizer.core.pieces import Piece, settled
 from llmcore.normalizer.core.placeholders import holds_placeholders
@@ -48,29 +48,29 @@ __all__ = [
     "told",
 ]
 
-NAME = "shape_of_a_name"
+NAME: Final = "shape_of_a_name"
 KEY, OTHER_KEY = "shape_of_a_key", "shape_of_another_key"
 VALUE, OTHER_VALUE = "shape of a value", "shape of another value"
-_PARAMETERS = {"type": "object", "properties": {KEY: {"type": "string"}, OTHER_KEY: {"type": "string"}}}
-ARGUMENTS: dict[str, Any] = {KEY: VALUE, OTHER_KEY: OTHER_VALUE}
-WRITTEN = json.dumps(ARGUMENTS)
-_RECIPIENTS = frozenset({"all", "assistant", "commentary", "developer", "self", "system", "user"})
+_PARAMETERS: Final = {"type": "object", "properties": {KEY: {"type": "string"}, OTHER_KEY: {"type": "string"}}}
+ARGUMENTS: Final[dict[str, Any]] = {KEY: VALUE, OTHER_KEY: OTHER_VALUE}
+WRITTEN: Final = json.dumps(ARGUMENTS)
+_RECIPIENTS: Final = frozenset({"all", "assistant", "commentary", "developer", "self", "system", "user"})
 """Whom a frame of Harmony's may address, in place of a tool: what calls a tool of such a name is the readers'. No other word
 means something else in what a row writes; a test tries all words that the source holds."""
-SPACE = " \t\r\n"  # JSON's; at more the engine must look
-START = 4  # characters by which a reply finds the shapes it may have
-GAP = 16  # characters of white space in a gap: what readers wait for within a head is bounded
-_OPENER_END = late(r"(?<=.)[\s{[(]")
-_GAP_BEHIND = re.compile(r"\s{0,64}")
-_TAKEN_ALONG = frozenset("}])<>[`\"'|,;")
+SPACE: Final = " \t\r\n"  # JSON's; at more the engine must look
+START: Final = 4  # characters by which a reply finds the shapes it may have
+GAP: Final = 16  # characters of white space in a gap: what readers wait for within a head is bounded
+_OPENER_END: Final = late(r"(?<=.)[\s{[(]")
+_GAP_BEHIND: Final = re.compile(r"\s{0,64}")
+_TAKEN_ALONG: Final = frozenset("}])<>[`\"'|,;")
 """What may stand behind a call and belong to it."""
 ON_A_LINE, IN_A_LINE = "Some words.\n", "Some words "
-PLACES = (ON_A_LINE, IN_A_LINE)
-BEHIND = "\nMore words."
-_A_NAME = r"(?P<name>[A-Za-z_][\w-]{0,127})"
-A_KEY = r"(?P<key>[A-Za-z_][\w.-]{0,127}+)"
-_FLEXIBLE = late(r'\s+|(?<=[{\[:,])(?=["{\[])')
-_WORDS_APART = late(r"\w\s+\w")
+PLACES: Final = (ON_A_LINE, IN_A_LINE)
+BEHIND: Final = "\nMore words."
+_A_NAME: Final = r"(?P<name>[A-Za-z_][\w-]{0,127})"
+A_KEY: Final = r"(?P<key>[A-Za-z_][\w.-]{0,127}+)"
+_FLEXIBLE: Final = late(r'\s+|(?<=[{\[:,])(?=["{\[])')
+_WORDS_APART: Final = late(r"\w\s+\w")
 
 
 Dialects = frozenset[str] | None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import Any, Final
 
 from llmcore.normalizer.notations.refusals import DIGITS_LIMIT, NESTED_CALL, too_long
 from llmcore.normalizer.notations.relaxed.arithmetic import computed
@@ -18,28 +18,28 @@ from llmcore.types.numbers import exact_float
 
 __all__ = ["ABSENT", "LITERALS", "json_number", "loose_number", "read_bare"]
 
-ABSENT: Any = object()
+ABSENT: Final[Any] = object()
 """Stands for "this text is no such value", since None is one."""
 
-LITERALS: dict[str, Any] = {"true": True, "false": False, "null": None}
-_PYTHON_LITERALS: dict[str, Any] = {"True": True, "False": False, "None": None}
-_DRIFTED_LITERALS: dict[str, Any] = {"TRUE": True, "FALSE": False, "NULL": None, "undefined": None, "nil": None}
-_LITERAL_BEGINNINGS = frozenset(word[:at] for word in (*LITERALS, *_PYTHON_LITERALS) for at in range(1, len(word)))
-_NOT_FINITE = frozenset({"nan", "inf", "infinity"})
+LITERALS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
+_PYTHON_LITERALS: Final[dict[str, Any]] = {"True": True, "False": False, "None": None}
+_DRIFTED_LITERALS: Final[dict[str, Any]] = {"TRUE": True, "FALSE": False, "NULL": None, "undefined": None, "nil": None}
+_LITERAL_BEGINNINGS: Final = frozenset(word[:at] for word in (*LITERALS, *_PYTHON_LITERALS) for at in range(1, len(word)))
+_NOT_FINITE: Final = frozenset({"nan", "inf", "infinity"})
 
-_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
-_NUMBER_LIKE = late(r"[+-]?[0-9.][0-9_.eE+-]*")
-_CURRENCY_GROUPED = late(r"[+-]?(?:[$\u20ac\u00a3]|[A-Za-z]{1,3}) ?[0-9]{1,3},[0-9]{3}(?![0-9])")
-_GROUP = late(r"[0-9]{3}(?![0-9])")
-_BASED = late(r"[+-]?0(?:[xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)")
-_LEADING_ZERO = late(r"[+-]?0[0-9_]")
-_TOKEN = late(r"""[^,\]}\n\r"'`{\[(\u201c\u201d\uff0c]*""")
-_TOKEN_IN_PARENTHESES = late(r"""[^,\]}\n\r"'`{\[()\u201c\u201d\uff0c]*""")
-_LAYOUT = late(r"\\[nrt](?![A-Za-z])|[ \t](?://|#)|/\*")
-_COLON_AS_SEPARATOR = late(r":(?:\s|$)")
-_CALLABLE = late(r"[^\W\d][\w.]*\s*")
+_JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
+_NUMBER_LIKE: Final = late(r"[+-]?[0-9.][0-9_.eE+-]*")
+_CURRENCY_GROUPED: Final = late(r"[+-]?(?:[$\u20ac\u00a3]|[A-Za-z]{1,3}) ?[0-9]{1,3},[0-9]{3}(?![0-9])")
+_GROUP: Final = late(r"[0-9]{3}(?![0-9])")
+_BASED: Final = late(r"[+-]?0(?:[xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)")
+_LEADING_ZERO: Final = late(r"[+-]?0[0-9_]")
+_TOKEN: Final = late(r"""[^,\]}\n\r"'`{\[(\u201c\u201d\uff0c]*""")
+_TOKEN_IN_PARENTHESES: Final = late(r"""[^,\]}\n\r"'`{\[()\u201c\u201d\uff0c]*""")
+_LAYOUT: Final = late(r"\\[nrt](?![A-Za-z])|[ \t](?://|#)|/\*")
+_COLON_AS_SEPARATOR: Final = late(r":(?:\s|$)")
+_CALLABLE: Final = late(r"[^\W\d][\w.]*\s*")
 
-_OPENERS = "{[(" + "".join(CLOSERS)
+_OPENERS: Final = "{[(" + "".join(CLOSERS)
 
 
 def read_bare(state: State) -> Any:

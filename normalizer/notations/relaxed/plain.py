@@ -11,21 +11,21 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from json.encoder import encode_basestring
-from typing import Any
+from typing import Any, Final
 
 from llmcore.normalizer.notations.strict import sound_container, sound_object
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["plain_arguments", "plain_braces"]
 
-_STRING = r"'(?:[^'\\\n]++|\\.)*+'|\"(?:[^\"\\\n]++|\\.)*+\""
-_ARGUMENTS = re.compile(rf"\(((?:[^()'\"\\#]++|{_STRING})*+)\)")
-_STRINGS = re.compile(f"({_STRING})")
-_WORD = re.compile(r"([^\W\d]\w*)(\s*=)?")
-_PYTHON_LITERALS = {"True": "true", "False": "false", "None": "null"}
-_LITERALS = {"true": "true", "false": "false", "null": "null"}
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
+_STRING: Final = r"'(?:[^'\\\n]++|\\.)*+'|\"(?:[^\"\\\n]++|\\.)*+\""
+_ARGUMENTS: Final = re.compile(rf"\(((?:[^()'\"\\#]++|{_STRING})*+)\)")
+_STRINGS: Final = re.compile(f"({_STRING})")
+_WORD: Final = re.compile(r"([^\W\d]\w*)(\s*=)?")
+_PYTHON_LITERALS: Final = {"True": "true", "False": "false", "None": "null"}
+_LITERALS: Final = {"true": "true", "false": "false", "null": "null"}
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
 
 
 def plain_arguments(text: str, opening: int, limits: Limits = DEFAULT_LIMITS) -> tuple[dict[str, Any], int] | None:
