@@ -38,12 +38,12 @@ def _blocks(text: TextEngine, calls: list[ToolCall]) -> list[Block]:
 
 def envelope_of_words_and_calls(source: str, word: str | None, quick: Quick) -> Envelope:
     """The envelope of a text of words and whole calls."""
-    calls, content, reasoning, pieces = quick
+    calls, content, pieces = quick.calls, quick.content, quick.pieces
     reason = finish_reason_of(word, bool(calls)) if word else None
     fields = {
         "tool_calls": calls,
         "content": content,
-        "reasoning": reasoning,
+        "reasoning": quick.reasoning,
         "needs_more_work": True if calls else None,
         "finish_reason": reason,
         "finish_word": word or None,

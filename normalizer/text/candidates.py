@@ -37,6 +37,9 @@ _NAMING: Final[tuple[str, ...]] = ("t", "n", "")  # what an attribute that names
 _ABOVE_OR_BLANK: Final = frozenset(" \t\n>")  # what stands between a tag and a name in the line above
 _SPACED: Final = late(r"< [a-z_]{1,16}>")
 _WORD_END: Final = re.compile(r".*\w\Z", re.DOTALL).match
+_NO_INDEX: Final = r"(?!(?!null)[a-z\d]{1,16}(?:[\],]| [^(\s]))"  # a[i], note [3], [a, b)
+_IN_SET: Final = r"(?![a-z]{1,16}(?:\}| [^:=\s]))"  # {word}, {x | x < b}
+"""What refuses most brackets and braces of prose and of mathematics, before a longer look."""
 _LIST: Final = r"[\[{'\"`]|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z"  # what a list of calls begins with
 
 
@@ -55,11 +58,13 @@ class Signs:
         words = "".join(rf"|(?<={opener}\[)" for opener in sorted(table.literals) if opener.isalpha())  # functools[
         spaced = all(_SPACED.fullmatch(opener) for opener in table.beginnings if opener.startswith("< "))
         blank = "(?! [a-z_]{0,16}+[^a-z_>])" if spaced else ""  # by which most signs of prose are refused at once
+        lower = any(opener[1:2].islower() or opener[1:2].isdigit() for opener in table.beginnings if opener[0] == "[")
+        index = "" if lower else _NO_INDEX  # likewise
         plain_tag = rf"(?=(?:{openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[cfipt]))|/? [a-z_]{{0,16}}+\Z|[^\s<>]{{0,60}}+\Z)"
         signs = {
             "<": rf"<{blank}(?:{plain_tag}|(?=(?P<tag>[^\s<>/]{{1,256}}+)[>\s/]))",
-            "[": rf"\[(?:(?={brackets})|(?<=[{bare}\\]\[)(?=\s*+(?:{_LIST}|{empty})){words})",
-            "{": rf"\{{(?:(?<=[{ends}]\{{)|(?<=[{bare}]\{{)(?=\s*+(?:{OBJECT_BEGINS}|{OBJECT_BEGUN}\Z)))",
+            "[": rf"\[(?:{index}(?:(?={brackets})|(?<=[{bare}\\]\[)(?=\s*+(?:{_LIST}|{empty}))){words})",
+            "{": rf"\{{(?:(?<=[{ends}]\{{)|(?<=[{bare}]\{{){_IN_SET}(?=\s*+(?:{OBJECT_BEGINS}|{OBJECT_BEGUN}\Z)))",
             "`": "`",
             "~": r"~(?<!\S~)(?=~~|~?\Z)",
             "(": rf"\((?<=[{ends}]\()",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from llmcore.normalizer.bare.fences import without_code
 from llmcore.normalizer.core.block_quotes import in_block_quote
@@ -41,14 +41,16 @@ _MOST: Final = 9
 _BRACKETS: Final[tuple[str, ...]] = ("[", "{")
 
 
-class Quick(NamedTuple):
-    """What a text of reasoning, words and whole calls says."""
+class Quick:
+    """What a text of reasoning, words and whole calls says. `pieces`: few callers ask for them."""
 
-    calls: list[ToolCall]
-    content: str
-    reasoning: str
-    pieces: Callable[[], list[Piece]]
-    """Few callers ask for them."""
+    __slots__ = ("calls", "content", "pieces", "reasoning")
+
+    def __init__(self, calls: list[ToolCall], content: str, reasoning: str, pieces: Callable[[], list[Piece]]) -> None:
+        self.calls = calls
+        self.content = content
+        self.reasoning = reasoning
+        self.pieces = pieces
 
 
 def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | None, limits: Limits) -> Quick | None:

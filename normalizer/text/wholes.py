@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 from llmcore.normalizer.core.pieces import Piece, settled
 from llmcore.normalizer.core.placeholders import holds_placeholders
@@ -97,21 +97,37 @@ Read = Callable[[str, ToolSet, Dialects], ReadText]
 """The engine, without shapes."""
 
 
-class Whole(NamedTuple):
+class Whole:
     """A call that is all there: `start:stop` is the call's span, its markup reaches from `at` to `end`. `ends_reasoning`: a
     closer of reasoning behind it closes nothing."""
 
-    name: str
-    id: str
-    dialect: str
-    start: int
-    stop: int
-    end: int
-    arguments: dict[str, Any]
-    raw: str
-    at: int
-    ends_reasoning: bool
-    form: Form
+    __slots__ = ("arguments", "at", "dialect", "end", "ends_reasoning", "form", "id", "name", "raw", "start", "stop")
+
+    def __init__(
+        self,
+        name: str,
+        id: str,
+        dialect: str,
+        start: int,
+        stop: int,
+        end: int,
+        arguments: dict[str, Any],
+        raw: str,
+        at: int,
+        ends_reasoning: bool,
+        form: Form,
+    ) -> None:
+        self.name = name
+        self.id = id
+        self.dialect = dialect
+        self.start = start
+        self.stop = stop
+        self.end = end
+        self.arguments = arguments
+        self.raw = raw
+        self.at = at
+        self.ends_reasoning = ends_reasoning
+        self.form: Form = form
 
     def call(self, number: int) -> ToolCall:
         """As the call of this number in a reply."""

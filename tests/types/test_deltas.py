@@ -23,7 +23,8 @@ EACH = pytest.mark.parametrize("event", MADE, ids=lambda event: type(event).__na
 
 @EACH
 def test_they_are_dataclasses(event: Any) -> None:
-    kind, values = type(event), dataclasses.astuple(event)
+    kind: Any = event.__class__
+    values = dataclasses.astuple(event)
     names = [field.name for field in dataclasses.fields(kind)]
     assert list(kind.__match_args__) == list(kind.__slots__) == names == list(inspect.signature(kind).parameters)
     assert kind(*values) == kind(**dict(zip(names, values, strict=True))) == event == dataclasses.replace(event)
@@ -41,7 +42,7 @@ def test_they_are_pickled_and_copied(event: Any) -> None:
 
 @EACH
 def test_pydantic_reads_and_writes_them(event: Any) -> None:
-    adapter: TypeAdapter[Any] = TypeAdapter(type(event))
+    adapter: TypeAdapter[Any] = TypeAdapter(event.__class__)
     assert adapter.validate_json(adapter.dump_json(event)) == event
     assert adapter.validate_python(event) is event
 
@@ -54,7 +55,7 @@ def test_they_may_be_subclassed_and_changed_and_hold_nothing_else(event: Any) ->
     mine = Mine(*dataclasses.astuple(event))
     assert isinstance(mine, type(event))
     changed = copy.copy(event)
-    setattr(changed, type(event).__slots__[-1], "other")
+    setattr(changed, event.__slots__[-1], "other")
     assert changed != event
     with pytest.raises(AttributeError):
         changed.elsewhere = 1

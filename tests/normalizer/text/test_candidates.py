@@ -53,6 +53,36 @@ def test_other_text_holds_none(text: str) -> None:
     assert signs_of(NAMES, marker_table(None)).first(text, 0, names_of(NAMES)) == -1
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["a[i] and b[i - 1] of [a, b), note [3], f(x) = {x | x < b}, {curly}", "[ok] [12] [a, b, c] {word}, {x in y}"],
+)
+def test_what_prose_and_mathematics_put_in_brackets_is_none(text: str) -> None:
+    assert [at for at in found(text, None) if text[at] in "[{"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[f (x",
+        "[a.b(",
+        "[null]</s>",
+        "functools[a, b]",
+        "x [word",
+        "{a :",
+        "{x  = 1",
+        "{x =",
+        "{a\n: 1",
+        "{a \n: 1",
+        "{word",
+        "{a ",
+    ],
+)
+def test_what_looks_like_it_and_may_be_a_call_is_one(text: str) -> None:
+    text = f"is {text}"
+    assert max(text.find("["), text.find("{")) in found(text)
+
+
 @pytest.mark.parametrize("token", TURN_TOKENS)
 def test_an_empty_list_before_a_last_token_is_one(token: str) -> None:
     for text in (f"[]{token}", f"\n[ None ] {token}\n"):
