@@ -51,7 +51,7 @@ _GUESSED = {
     "joined_strings": ("one text", "texts in a row: {} was joined of them"),
     "positional": ("arguments with their names", "values without names"),
     "assigned": ("a call alone", "one whose result is given a name, as in a program"),
-    "after_invented_result": ("calls before their results", "a call behind a result that no tool gave"),
+    "after_invented_result": ("calls before their results", "a call behind a result, or in a turn of another speaker, that you made up"),
     "index_gap": ("items counted without a gap", "a gap: items of {} are missing"),
     "items_of_several_names": ("items of one name", "items of several names in {}"),
     "text_for_yaml": ("YAML", "text that is none: {} was cut at the known keys"),

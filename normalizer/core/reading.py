@@ -27,12 +27,15 @@ from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.record import Record
 from llmcore.normalizer.core.source import Steps
 from llmcore.normalizer.core.surroundings import CERTAIN, PLAIN, Form, Standing, Surroundings
+from llmcore.normalizer.core.turns import other_speaks
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
 
 __all__ = ["Reading"]
 
+_NOT_SAID = "\0"
+"""In the place of reasoning and calls, where the words said aloud are looked at."""
 _CUT_THERE = Repair(kind="closer_missing", safety="truncated")
 
 
@@ -53,6 +56,8 @@ class Reading(Record):
     _surroundings: Surroundings | None = None
     _doubtful: tuple[int, Standing]
     """Where a doubtful call or its wrapper ended, and why it is: so is one right behind it."""
+    _heard = 0
+    """Turns of other speakers are sought from there on."""
     _answer = ""
     _within = -1
     """Calls that begin before it may be what a value says."""
@@ -113,6 +118,8 @@ class Reading(Record):
             return CERTAIN
         if self._lead is not None:
             at = self._lead[0]
+        if at > self._heard:
+            self._listen(at)
         if not self.blank_before(at):
             start = self.text_start()
             line = self.line_start(at)
@@ -125,6 +132,17 @@ class Reading(Record):
         if self._doubtful[0] >= 0 and not self.src.text[self._doubtful[0] : at].strip():
             return self._doubtful[1]
         return self.held or PLAIN
+
+    def _listen(self, at: int) -> None:
+        """Does a turn of another speaker begin in the words that have not been listened to, up to a call at `at`?"""
+        start, self._heard = self._heard, at
+        if not self.turned and other_speaks(self.src.text[start:at]):
+            said = "".join(
+                self.src.text[max(begin, start) : end] if kind in ("content", "markup") else _NOT_SAID
+                for begin, end, kind in (*self.pieces, (self.done, at, self.text_kind))
+                if end > start
+            )
+            self.turned = other_speaks(said)
 
     # ------------------------------------------------------------------ decides
 
@@ -176,13 +194,14 @@ class Reading(Record):
             found = [*(repair for repair in found if repair.kind != "placeholder"), *shown]
         if draft.start < self._within:
             found = [*found, Repair(kind="within_value", safety="guess")]
-        if self.invented:
+        if self.invented or self.turned:
             found = [*found, Repair(kind="after_invented_result", safety="guess")]
         if self.standing.doubt:
             found = [*found, Repair(kind=self.standing.doubt, before=self.standing.words, safety="guess")]
         draft.finish(end, arguments, raw, complete, found)
         if end > self.done:
             self.take("call", end)
+        self._heard = max(self._heard, end)  # what a call says is no turn
         if self.teller is not None and not draft.told:
             self.delta(draft, draft.text)
         self._is_read(draft)

@@ -53,6 +53,8 @@ class Record(Places):
     needs_more_work: bool | None = None
     invented = False
     """A result was written after a call: the model invented it, and later calls are guesses."""
+    turned = False
+    """A turn of another speaker was written: the model invented it, and calls behind its header are guesses."""
     begun: int = 0
     """How many calls were begun, withdrawn ones too."""
     _lead: tuple[int, int] | None = None
@@ -125,6 +127,7 @@ class Record(Places):
         self.near_misses.clear()
         self.replaced.clear()
         self.needs_more_work = None
+        self.turned = False
         self.pieces = [(0, end, "reasoning")] if end else []
         self._said_anything = False
         self.done = end
