@@ -24,12 +24,15 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, settle, skip_space, starts
 from llmcore.normalizer.core.words import STRAY_CLOSERS
 from llmcore.normalizer.notations.extent import Extent
-from llmcore.normalizer.notations.python import PythonCall, read_calls
+from llmcore.normalizer.notations.python import PythonCall, PythonReading, read_calls
+from llmcore.normalizer.notations.refusals import UNREADABLE
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
+from llmcore.types.narrowing import is_list
 from llmcore.types.tools import CompiledTool
 
 __all__ = [
+    "guesses_of",
     "is_callable",
     "is_printed",
     "mid_line_call",
@@ -100,8 +103,23 @@ def _python_object(reading: Reading, call: PythonCall) -> CallObject:
         found.arguments = None if mapped is None else {**mapped, **call.arguments}
         found.repairs.append(Repair(kind="positional", before=call.positional, after=mapped, safety="guess"))
     if tool is not None and found.arguments:
-        found.repairs = [settled_word(found.arguments, repair, tool) for repair in found.repairs]
+        found.repairs = [_word_of_code(settled_word(found.arguments, repair, tool), tool) for repair in found.repairs]
     return found
+
+
+def _word_of_code(repair: Repair, tool: CompiledTool) -> Repair:
+    """A bare word is a variable's name in Python, unless the schema lists it as a value."""
+    if repair.kind != "bare_word":
+        return repair
+    schemas = tool.branches(tool.properties[repair.path]) if repair.path in tool.properties else []
+    if any(is_list(listed := schema.get("enum")) and repair.after in listed for schema in schemas):
+        return repair
+    return repair.model_copy(update={"safety": "guess"})
+
+
+def guesses_of(reading: PythonReading) -> list[Repair]:
+    """What was guessed of a list of calls as a whole: each of them shares it."""
+    return [repair for repair in reading.repairs if repair.safety == "guess"]
 
 
 def settled_word(arguments: dict[str, Any], repair: Repair, tool: CompiledTool) -> Repair:
@@ -173,7 +191,7 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     place = yield from placed(reading, (begin, end), objects, over=over, closed=closed, whole=whole)
     if is_echo(reading, place, objects):
         return drop_echo(reading, begin, end)
-    reason = refusal(reading, place, objects)
+    reason = refusal(reading, place, objects) or ("unreadable" if parsed.error == UNREADABLE else None)
     if reason is None and reading.tools is None and any(call.positional for call in parsed.calls):
         reason = "tools_not_told"
     if reason is None and (is_printed(reading, begin, parsed.calls) or (yield from among_statements(reading, begin, end))):
@@ -191,7 +209,7 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     reading.markup(begin)
     for call, found in zip(objects, parsed.calls, strict=True):
         complete = (parsed.complete and not body.cut) or found is not parsed.calls[-1]
-        add_calls(reading, (begin, end), [call], dialect, complete=complete)
+        add_calls(reading, (begin, end), [call], dialect, complete=complete, repairs=guesses_of(parsed))
     reading.take("call", end)
     reading.markup(max(closed_at, quoted))
     return reading.done

@@ -51,6 +51,8 @@ _ESCAPING = re.compile(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
 _MAY_OPEN = late(r"[<\[{(]")
 _LINES = late(r"""\s*+["']?[\w.-]{1,128}+["']?:[ \t\r\n]""")
 """YAML: a line that begins with an opener is in a block, or has ended the call; so is one before a line as deep as it is."""
+_AS_WRITTEN = frozenset({"assigned", "bare_word", "expression", "joined_strings", "positional"})
+"""Guesses at what a value means, not at where it ends."""
 _LINE_BEHIND = late(r"[^\n]*+\n(?:[ \t]*+\n)*+([ \t]*+)\S")
 
 
@@ -114,7 +116,7 @@ def _is_trusted(arguments: dict[str, Any] | None, raw: str, complete: bool, repa
     """Does the call show by its notation where each of its values ends?"""
     if not complete or arguments is None or _ESCAPING.match(raw) is None:
         return False
-    return not repairs or all(repair.safety in ("lossless", "coerced") for repair in repairs)
+    return not repairs or all(repair.safety in ("lossless", "coerced") or repair.kind in _AS_WRITTEN for repair in repairs)
 
 
 def _places(reading: _Asked, start: int, end: int, raw: str) -> Iterator[int]:

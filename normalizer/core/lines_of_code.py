@@ -42,6 +42,14 @@ _CODE = (
     r"[A-Za-z_][\w.]{0,64}(?:Error|Exception):",
     r"\[\^[\w-]{1,32}\]:",  # a footnote
 )
+_SIMPLE = r"(?:not )?[\w.()\[\]'\"]+(?:\s*(?:==|!=|[<>]=?|\b(?:in|is|and|or)\b).*)?"
+_STATEMENT = late(
+    rf"[ \t]*(?:(?:async )?for \w+(?:, *\w+)* in \S+|(?:(?:el)?if|while) {_SIMPLE}|(?:async )?def \w+\(.*\)(?:\s*->\s*\S+)?"
+    rf"|(?:async )?with [\w.()\[\]'\"]+(?: as \w+)?|class \w+(?:\(.*\))?"
+    r"|lambda(?: \w+(?:, *\w+)*)?|(?:case|match|except) \S+(?: as \w+)?"
+    r"|try|else|finally|except|In \[\d+\]|#[ \t]*(?:TODO|FIXME|XXX|HACK|NOTE)\b.*):[ \t]*\Z"
+)
+"""The head of a statement, a prompt, or a note in a comment, with its colon, before what it holds on its line."""
 _BEGINS = late(rf"\s*(?:{_LIST_SIGN}(?:{'|'.join(_LOG)})|{'|'.join(_CODE)})")
 _STAMPED = late(rf"[\[(]?(?:{'|'.join(_TIMES)})")
 _CHANGES = ("+", "-")
@@ -59,7 +67,7 @@ def is_stamped(sentence: str) -> bool:
 def in_line_of_code(text: str, line: int, before: str) -> bool:
     """Does a call stand in such a line? The line begins at `line`, and `before` is what of it stands before the call."""
     if before and before.strip(" \t"):
-        return before in _CHANGES or _BEGINS.match(before) is not None
+        return before in _CHANGES or _BEGINS.match(before) is not None or _STATEMENT.match(before) is not None
     if line < 1 or _FILE not in text[max(0, line - _ABOVE) : line]:
         return False
     above = text.rfind("\n", max(0, line - _ABOVE), line - 1) + 1

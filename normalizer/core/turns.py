@@ -15,9 +15,7 @@ from llmcore.types.late import late
 
 __all__ = ["other_speaks"]
 
-_OTHERS = (
-    "user|human|tools?|function|system|observation|ipython|environment|developer|customer|client|tool_(?:response|result|output)s?"
-)
+_OTHERS = "user|human|tools?|function|system|observation|ipython|environment|developer|customer|client|tool_(?:response|result|output)s?"
 """Who speaks in the turns that are not the model's, as templates write it."""
 _BEGINS_TURN = (
     r"<\|im_start\|>|<\|start_header_id\|>|<\|header_start\|>|<start_of_turn>|<\|turn>|<\|start\|>|<\|start_of_role\|>|<\|begin\|>"
@@ -26,16 +24,17 @@ _BEGINS_TURN = (
 )
 _HEADERS = (
     rf"(?:{_BEGINS_TURN})\s{{0,4}}(?:{_OTHERS})(?![\w.])"
-    rf"|<[|｜](?:im_|hy_|message_|role_)?(?:{_OTHERS})(?:_token|_start|_begin|_message|prompt|prompter)?[|｜]>"  # noqa: RUF001 # DeepSeek's bar
-    rf"|<[|｜]prompter[|｜]>|\[\|(?:{_OTHERS})\|\]|(?:{_OTHERS})<\|role_sep\|>|<reserved_106>"  # noqa: RUF001 # as above
+    rf"|<[|｜](?:im_|hy_|message_|role_)?(?:{_OTHERS})(?:_token|_start|_begin|_message|prompt|prompter)?[|｜]>"  # DeepSeek's bar
+    rf"|<[|｜]prompter[|｜]>|\[\|(?:{_OTHERS})\|\]|(?:{_OTHERS})<\|role_sep\|>|<reserved_106>"  # as above
     r"|\[(?:INST|SYSTEM_PROMPT|TOOL_RESULTS)\]"
 )
 _LABELS = (
-    r"(?:#{1,6}[ \t]*|\*\*|<|\[)?(?:Human|HUMAN|User|USER|Customer|Instruction|Benutzer(?:in)?|Nutzer(?:in)?|Utilisateur|Usuario|Usuário|Utente|Пользователь"
+    r"(?:#{1,6}[ \t]*|\*\*|<|\[)?(?:Human|HUMAN|User|USER|Customer|Instruction|Benutzer(?:in)?|Nutzer(?:in)?"
+    r"|Utilisateur|Usuario|Usuário|Utente|Пользователь"
     r"|用户|ユーザー|사용자)(?:\*\*|>|\])?[ \t]?[:：]"  # noqa: RUF001 # the full-width colon
 )
 _HEADER = late(rf"(?:(?<=[>\].!?…。！？\n])|\A)[ \t]{{0,8}}(?:{_HEADERS})", re.IGNORECASE)  # noqa: RUF001 # as above
-_LABEL = late(rf"(?:\A|\n[ \t\r]*\n|[|｜]>\s{{0,8}})[ \t]*(?:{_LABELS})")  # noqa: RUF001 # as above
+_LABEL = late(rf"(?:\A|\n[ \t\r]*\n|[|｜]>\s{{0,8}})[ \t]*(?:{_LABELS})")  # as above
 _SIGNS = ("<", "[", "]~b]")
 _FENCE = late(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmcore.normalizer.bare.python_forms import python_objects
+from llmcore.normalizer.bare.python_forms import guesses_of, python_objects
 from llmcore.normalizer.bare.verdicts import leads_in
 from llmcore.normalizer.bodies.json_bodies import add_calls, swallow
 from llmcore.normalizer.bodies.python_preview import PythonPreview
@@ -88,7 +88,7 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
             complete = parsed.complete or found is not parsed.calls[-1]
             if dialect == "llama_builtin" and not reading.known(call.name):
                 call.name = call.name.removesuffix(".call")
-            add_calls(reading, (at, after), [call], dialect, complete=complete, drafts=begun)
+            add_calls(reading, (at, after), [call], dialect, complete=complete, repairs=guesses_of(parsed), drafts=begun)
         reading.take("call", after)
         return True
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from llmcore.normalizer.notations.expressions import read_expressions
 from llmcore.normalizer.notations.extent import Extent
-from llmcore.normalizer.notations.refusals import ARGUMENTS_LIMIT, CALLS_LIMIT, UNREADABLE
+from llmcore.normalizer.notations.refusals import ARGUMENTS_LIMIT, CALLS_LIMIT, UNREADABLE, clipped
 from llmcore.normalizer.notations.relaxed.plain import plain_arguments
 from llmcore.normalizer.notations.relaxed.state import Ended, Flavour, Frame, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import read_quoted
@@ -85,7 +85,7 @@ class PythonReading:
 
     `complete` is False when the text ended inside the last call or its list; then each call says for itself whether
     it is whole. `repairs` are those of the list. `error`: why there are no calls, or why a list ends before its
-    bracket.
+    bracket; what stands there was dropped, a `guess` among the repairs.
     """
 
     calls: list[PythonCall] = field(default_factory=list[PythonCall])
@@ -179,6 +179,7 @@ class _Reader:
             call = self.quoted(at) if self.text[at] in _ITEM_QUOTES else self.call(at)
             if call is None:
                 self.reading.error = UNREADABLE
+                self.repair("text_dropped", clipped(self.text[at:].rstrip().removesuffix("]").rstrip()), "", "guess")
                 return
             if not expected:
                 self.repair("missing_comma", "", ",", "guess")
