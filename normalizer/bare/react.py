@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, read_body, swallow
+from llmcore.normalizer.bodies.parameters import only_parameter, only_text_parameter
 from llmcore.normalizer.calls.call_objects import CallObject, arguments_of
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
@@ -15,7 +16,6 @@ from llmcore.normalizer.core.surroundings import has_words
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
-from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_object
 
@@ -154,14 +154,12 @@ def _input_call(reading: Reading, word: str, written: str, *, cut: bool, goes_on
     if not text or text in ("None", "null"):
         call.arguments = {} if not tool.required else None
         return call, True, -1
-    strings = [key for key in tool.properties if tool.types(key) == ("string",)]
-    wanted = [key for key in strings if key in tool.required] or strings
-    if len(wanted) == 1:
+    if (key := only_text_parameter(tool)) is not None:
         value: Any = text
         if text[0] in "\"'" and text[-1] == text[0] and len(text) > 1:
             value = text[1:-1]
-        call.arguments = {wanted[0]: value}
-        call.repairs.append(Repair(kind="only_parameter", path=wanted[0], before=text, after=value, safety="coerced"))
+        call.arguments = {key: value}
+        call.repairs.append(only_parameter(key, text, value, by_convention=tool))
     return call, True, -1
 
 

@@ -20,6 +20,7 @@ from llmcore.normalizer.bodies.json_bodies import named_call, swallow
 from llmcore.normalizer.bodies.parameters import (
     Grammar,
     finish_parameters,
+    only_parameter,
     only_text_parameter,
     read_parameters,
     tags,
@@ -282,7 +283,7 @@ def read_held(reading: Reading, call: ElementCall, holder: str, body: int) -> St
     text = trimmed(src.text[body:stop], closed=True)
     if closer is not None:
         end, _ = yield from swallow(reading, end, call.closers(), extra=False)
-    guess = Repair(kind="only_parameter", path=key, before=src.text[body:stop], after=text, safety="guess")
+    guess = only_parameter(key, src.text[body:stop], text)
     repairs = [*call.repairs, guess]
     reading.end(draft, end, {**call.given, key: text}, src.text[body:stop], complete=closer is not None, repairs=repairs)
     return True

@@ -35,6 +35,7 @@ __all__ = [
     "Parameters",
     "Peeled",
     "finish_parameters",
+    "only_parameter",
     "only_text_parameter",
     "read_parameters",
     "tags",
@@ -52,6 +53,8 @@ _DECLARED = {
 }
 
 
+_NO_BARE_TEXT = late(r"""\n|<[/!A-Za-z]|\A["'{]?\w{1,64}["']?\s*(?::(?=\s)|=)|\A(?:I|We|Let me|None|N/A)\b""")
+"""What no argument is: several lines, markup, keys, or what the model says of itself."""
 _UNSEALED = frozenset(("closer_missing", "literal_open", "text_dropped"))
 """Repairs of a body in which it is not certain where each value ends."""
 
@@ -216,9 +219,23 @@ def only_text_parameter(tool: CompiledTool | None) -> str | None:
     """The one parameter that a text without a key can belong to: the only required string, else the only string."""
     if tool is None:
         return None
-    strings = [key for key in tool.properties if tool.types(key) == ("string",)]
+    strings = _strings(tool)
     wanted = [key for key in strings if key in tool.required] or strings
     return wanted[0] if len(wanted) == 1 else None
+
+
+def _strings(tool: CompiledTool) -> list[str]:
+    return [key for key in tool.properties if tool.types(key) == ("string",)]
+
+
+def only_parameter(key: str, written: str, value: str, by_convention: CompiledTool | None = None) -> Repair:
+    """The repair of a text without a key that is taken for `only_text_parameter`, in every form: a guess, for nobody named it.
+
+    `by_convention`: the tool, where the form gives a bare text for an argument (`Action Input: Paris`). There a line of text that
+    is no markup and gives no keys is coerced, if the tool has no other string that it could be.
+    """
+    means_it = by_convention is not None and _strings(by_convention) == [key] and _NO_BARE_TEXT.search(value) is None
+    return Repair(kind="only_parameter", path=key, before=written, after=value, safety="coerced" if means_it else "guess")
 
 
 def _declared(item: re.Match[str], grammar: Grammar) -> tuple[str, ...]:

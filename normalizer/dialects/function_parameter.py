@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 
 from llmcore.normalizer.bodies.elements import ElementCall, read_arguments
-from llmcore.normalizer.bodies.parameters import Grammar, Peeled, finish_parameters, only_text_parameter, read_parameters, tags
+from llmcore.normalizer.bodies.parameters import (
+    Grammar,
+    Peeled,
+    finish_parameters,
+    only_parameter,
+    only_text_parameter,
+    read_parameters,
+    tags,
+)
 from llmcore.normalizer.bodies.sections import as_text, empty_call
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
@@ -213,7 +221,7 @@ def _stray(reading: Reading, at: int, body: int) -> Steps[bool]:
         reading.miss(at, end, name, "unreadable")
         reading.text(end)
         return True
-    guess = Repair(kind="only_parameter", path=key, before=written, after=written.strip(), safety="guess")
+    guess = only_parameter(key, written, written.strip())
     reading.end(reading.begin(at, name, _FIRST_ROW), end, {key: written.strip()}, written, repairs=[guess])
     return True
 

@@ -12,14 +12,20 @@ import re
 from dataclasses import dataclass
 
 from llmcore.normalizer.bodies.json_bodies import named_call
-from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, only_text_parameter, read_parameters, tags
+from llmcore.normalizer.bodies.parameters import (
+    Grammar,
+    finish_parameters,
+    only_parameter,
+    only_text_parameter,
+    read_parameters,
+    tags,
+)
 from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.core.names import undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
 from llmcore.normalizer.core.source import Steps, search, settle, skip_space, starts
 from llmcore.normalizer.dialects.reasoning import sealed
-from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]
@@ -244,7 +250,7 @@ def _raw_call(reading: Reading, header: _Header, start: int, name: str) -> Steps
     arguments, repairs = (no_arguments(name, reading.tools), []) if not raw.strip() else (None, [])
     if raw.strip() and key is not None:
         arguments = {key: raw}
-        repairs = [Repair(kind="only_parameter", path=key, before=raw, after=raw, safety="coerced")]
+        repairs = [only_parameter(key, raw, raw)]
     end = len(src.text) if stop is None else stop.start() if stop[0] == "<|start|>" else stop.end()
     reading.end(draft, end, arguments, raw, complete=stop is not None, repairs=repairs)
     return True

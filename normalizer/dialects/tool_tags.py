@@ -23,7 +23,7 @@ from llmcore.normalizer.bodies.children import (
 )
 from llmcore.normalizer.bodies.elements import ElementCall, opening_tag, read_attributes
 from llmcore.normalizer.bodies.entries import Entries, is_whole
-from llmcore.normalizer.bodies.parameters import only_text_parameter
+from llmcore.normalizer.bodies.parameters import only_parameter, only_text_parameter
 from llmcore.normalizer.bodies.sections import as_text
 from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, call_object, no_arguments
 from llmcore.normalizer.core.names import is_known, name_line
@@ -249,7 +249,7 @@ def _childless(reading: Reading, call: ElementCall, tool: CompiledTool, text: st
     key = only_text_parameter(tool)
     if key is None or call.given or (call.name.lower() in HTML_NAMES and not _on_lines(reading, call, text)):
         return None
-    guess = Repair(kind="only_parameter", path=key, before=text, after=rest, safety="guess")
+    guess = only_parameter(key, text, rest)
     return end, {key: rest}, True, [*repairs, guess]
 
 

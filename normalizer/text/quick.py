@@ -22,8 +22,8 @@ from llmcore.normalizer.core.surroundings import (
     has_words,
     is_plain_before,
 )
-from llmcore.normalizer.core.words_behind import REACH, sentence_before_step, talk_of_it
 from llmcore.normalizer.core.turns import other_speaks
+from llmcore.normalizer.core.words_behind import REACH, sentence_before_step, talk_of_it
 from llmcore.normalizer.dialects.reasoning import Block, whole_block
 from llmcore.normalizer.dialects.registry import marker_table
 from llmcore.normalizer.text.begun import is_prose, may_end_in_call
@@ -143,11 +143,7 @@ def _take_wholes(
         if not found or len(wholes) + len(found) >= most:
             return False
         if not is_blank:
-            if (
-                (not wholes and begins_specially(text))
-                or call_begins(text, start, at, tools.names) < at
-                or other_speaks(between)
-            ):
+            if (not wholes and begins_specially(text)) or call_begins(text, start, at, tools.names) < at or other_speaks(between):
                 return False
             surroundings = surroundings or Surroundings(tools.names)
             standing, before = surroundings.standing(text, at, start, line, found[0].form), (start, at)
