@@ -10,8 +10,9 @@ Rules
 - What runs is what the model was told: of a turn that was cut nothing is kept, and every call of it is asked for again; an
   answer without calls takes back the kept ones too, is the answer, and each call taken back is recorded.
 - It stops when an attempt repeats an earlier one, when the budget is spent, or when the model answers in words instead.
-- A call of which it is doubtful whether it is meant is asked about once: if it comes again in the same way, it is only
-  shown, and the reply is the answer, its text whole.
+- A guess is asked about once, whether it is doubtful that the call is meant or what its arguments are: if the next reply
+  holds nothing better, whatever it says, the call is only shown, and the reply is the answer, its text whole. Beside calls that
+  may run it is taken back.
 - A cut turn is asked again with more room. So is one whose words behind the last call a limit ended, and a typed answer that a
   limit ended, unless it is a value closed by a bracket of its own and nothing else: `12` may be half of 1234, `dark` of
   dark-blue, a text of a longer one, and what stands around a value, or behind a call, may be about to take it back.
@@ -51,7 +52,7 @@ from llmcore.types.finish_words import INCOMPLETE
 from llmcore.types.near_misses import SHOWN
 from llmcore.validator.coercion.coercer import Strictness
 from llmcore.validator.correction.reask_prompt import correction_prompt
-from llmcore.validator.correction.turns import Turn, merged, with_all_withdrawn
+from llmcore.validator.correction.turns import Turn, merged, with_all_withdrawn, without_failing
 from llmcore.validator.output.parsing import ParseDetail, json_schema, parse_detailed
 from llmcore.validator.report import ValidationReport, cut_short, validate
 from llmcore.validator.schema.problems import Problem, shown, summary
@@ -59,8 +60,8 @@ from llmcore.validator.schema.problems import Problem, shown, summary
 __all__ = ["FAILED_CALL_WORDS", "MORE_ROOM", "Correction", "CorrectionLoop", "CorrectionResult", "Outcome", "correct"]
 
 Outcome = Literal["ok", "answered", "repeated", "spent", "stopped"]
-"""`ok`: every call may run and the value fits. `answered`: the model gave words where no call was required, or showed a
-doubtful call once more; the turn's calls are withdrawn. `repeated`: an attempt equalled an earlier one. `spent`: no
+"""`ok`: every call may run and the value fits. `answered`: the model gave words where no call was required, or made a
+guess once more; the turn's calls are withdrawn. `repeated`: an attempt equalled an earlier one. `spent`: no
 re-ask is left. `stopped`: `ask` returned None."""
 
 FAILED_CALL_WORDS = frozenset({"tool_use_failed", "json_validate_failed", "MALFORMED_FUNCTION_CALL"})
@@ -197,6 +198,7 @@ class CorrectionLoop:
             self._outcome = "stopped"
             return
         call_due = self._required or bool(self._envelope.tool_calls)
+        asked_about_guesses = self._is_guessed()
         is_half = answer.finish_reason == "length" and not answer.content.strip()  # of an answer in words
         reply = self._judge(answer, required=self._required)
         in_words = not answer.tool_calls and not _missed(answer) and not reply.problems and not is_half
@@ -211,10 +213,8 @@ class CorrectionLoop:
         self._envelope = merged(turn, answer, reply.report, self._tools)
         self._review = self._judge(self._envelope, required=call_due)
         self._outcome = self._after(_signature(self._envelope, self._review))
-        if self._outcome == "repeated" and self._is_shown(answer):
-            self._envelope = _as_shown(answer)
-            self._review = self._judge(self._envelope, required=False)
-            self._outcome = "answered"
+        if asked_about_guesses and self._is_guessed() and not self._required:
+            self._settle_guesses(answer)
 
     def refuse(self, problem: Problem, cause: BaseException | None = None) -> None:
         """A judge of the caller's refuses the answer, which the loop found fine: it is asked for again."""
@@ -223,11 +223,26 @@ class CorrectionLoop:
         self._outcome = "repeated" if said in self._refused else None
         self._refused.add(said)
 
-    def _is_shown(self, answer: Envelope) -> bool:
-        """Does the reply show, once more, nothing but calls of which it is doubtful whether they are meant?"""
-        doubtful = all(problem.kind == "doubtful" for problem in self._review.problems)
-        free = not self._required and self._output_type is None
-        return doubtful and free and not self._review.report.runnable and bool(answer.source)
+    def _is_guessed(self) -> bool:
+        """Is all that is wrong with the turn that calls of it are guesses? With more room a cut one may yet end elsewhere."""
+        failing = self._review.report.failing
+        return (
+            bool(failing)
+            and not self._cut_short
+            and all(problem.kind in ("doubtful", "untrusted") for problem in self._review.problems)
+            and all(any(repair.safety == "guess" for repair in call.repairs) for call in failing)
+        )
+
+    def _settle_guesses(self, answer: Envelope) -> None:
+        """The reply holds guesses once more, which are not asked about again."""
+        if self._review.report.runnable:
+            self._envelope = without_failing(Turn(self._envelope, self._review.report, self._kept_indexes))
+        elif answer.source and self._output_type is None:
+            self._envelope = _as_shown(answer)
+        else:
+            return
+        self._review = self._judge(self._envelope, required=False)
+        self._outcome = "ok" if self._envelope.tool_calls else "answered"
 
     @property
     def report(self) -> ValidationReport:

@@ -21,7 +21,7 @@ from llmcore.validator.report import ValidationReport
 from llmcore.validator.schema.keywords import json_key
 from llmcore.validator.schema.references import resolve_pointer
 
-__all__ = ["Turn", "merged", "with_all_withdrawn"]
+__all__ = ["Turn", "merged", "with_all_withdrawn", "without_failing"]
 
 _COUNTED = re.compile(r"(?:(?:call|tool|fc)(?:_[a-z]+)?[_-]?|functions?\.\S+:)?\d{1,3}")
 """Ids that say which call of its reply one is, and nothing else: another reply has the same ones."""
@@ -74,6 +74,17 @@ def merged(turn: Turn, answer: Envelope, report: ValidationReport, tools: ToolSe
 def with_all_withdrawn(turn: Envelope, answer: Envelope) -> Envelope:
     """The model took its calls back in words, the failing ones and those that were kept meanwhile: its words are the turn."""
     return _with_notes(turn, answer, list(map(_withdrawn, turn.tool_calls)))
+
+
+def without_failing(turn: Turn) -> Envelope:
+    """The turn with the calls that may run; the others are taken back."""
+    calls, failing = turn.envelope.tool_calls, turn.report.failing_indexes
+    notes = [*turn.envelope.repairs, *(_withdrawn(calls[at]) for at in failing)]
+    changed = updated(
+        turn.envelope, {"tool_calls": [call for at, call in enumerate(calls) if at not in failing], "repairs": notes}
+    )
+    blocks = _blocks(turn.envelope.blocks, {calls[at].id for at in failing}, [], ())
+    return changed.attach(turn.envelope.source, turn.envelope.segments, blocks)
 
 
 def _with_notes(turn: Envelope, answer: Envelope, notes: list[Repair]) -> Envelope:

@@ -410,7 +410,28 @@ def test_a_doubtful_call_is_asked_about_again_where_one_is_due() -> None:
     assert (result.outcome, len(asked)) == ("repeated", 1)
 
 
-def test_another_doubtful_call_is_asked_about() -> None:
+def test_another_guess_is_not_asked_about_once_more() -> None:
     other = normalize(SHOWN.replace("Rome", "Oslo"), TOOLS)
-    result, asked = run(normalize(SHOWN, TOOLS), other, other)
-    assert (result.outcome, len(asked), result.envelope.content) == ("answered", 2, SHOWN.replace("Rome", "Oslo"))
+    result, asked = run(normalize(SHOWN, TOOLS), other)
+    assert (result.outcome, len(asked), result.envelope.content) == ("answered", 1, SHOWN.replace("Rome", "Oslo"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'get_weather("Rome")',
+        '<tool_call>{"name": "get_weather", "arguments": {"city": "..."}}</tool_call>',
+        '<tool_call>{"name": "get_weather", "arguments": {"city": "Rome", "city": "Oslo"}}</tool_call>',
+    ],
+)
+def test_guessed_arguments_are_asked_about_once_too(text: str) -> None:
+    result, asked = run(normalize(text, TOOLS), normalize(text, TOOLS))
+    assert (result.outcome, len(asked), result.envelope.content) == ("answered", 1, text)
+
+
+def test_a_guess_beside_a_call_that_may_run_is_taken_back() -> None:
+    meant = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>'
+    result, asked = run(normalize(f"{meant}\n\n{SHOWN}", TOOLS), normalize(SHOWN, TOOLS))
+    assert (result.outcome, len(asked)) == ("ok", 1)
+    assert [call.arguments for call in result.envelope.tool_calls] == [{"city": "Oslo"}]
+    assert [repair.kind for repair in result.envelope.repairs] == ["withdrawn_call"]
