@@ -62,6 +62,7 @@ _GUESSED = {
     "text_for_yaml": ("YAML", "text that is none: {} was cut at the known keys"),
     "closer_missing": ("a closer behind each value", "none: where {} ends cannot be told"),
     "holds_call": ("values without calls", "a whole call in {}"),
+    "damaged_markup": ("names and values without markup", "what is left of a tag, a quotation mark or a name in {}"),
     "text_dropped": ("arguments only", "text beside them that belongs to no parameter"),
 }
 """What a model can act on, by the kind of the guess: expected, got. `{}` is the parameter."""

@@ -191,7 +191,7 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     place = yield from placed(reading, (begin, end), objects, over=over, closed=closed, whole=whole)
     if is_echo(reading, place, objects):
         return drop_echo(reading, begin, end)
-    reason = refusal(reading, place, objects) or ("unreadable" if parsed.error == UNREADABLE else None)
+    reason = refusal(reading, place, objects) or ("unreadable" if parsed.error == UNREADABLE and not body.cut else None)
     if reason is None and reading.tools is None and any(call.positional for call in parsed.calls):
         reason = "tools_not_told"
     if reason is None and (is_printed(reading, begin, parsed.calls) or (yield from among_statements(reading, begin, end))):

@@ -25,6 +25,7 @@ from llmcore.normalizer.core.driver import Driver, Nested
 from llmcore.normalizer.core.names import call_begins, peel
 from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.record import Record
+from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.source import Steps
 from llmcore.normalizer.core.surroundings import CERTAIN, PLAIN, Form, Standing, Surroundings
 from llmcore.normalizer.core.turns import other_speaks
@@ -192,6 +193,9 @@ class Reading(Record):
             found = [*found, Repair(kind="closer_missing", safety="guess")]
         if arguments and (shown := placeholders_in(arguments)):
             found = [*(repair for repair in found if repair.kind != "placeholder"), *shown]
+        if arguments and complete:
+            tool = self.tool(draft.name)
+            found = [*found, *remains_in(arguments, found, raw, {} if tool is None else tool.properties)]
         if draft.start < self._within:
             found = [*found, Repair(kind="within_value", safety="guess")]
         if self.invented or self.turned:

@@ -15,7 +15,7 @@ from llmcore.types.late import late
 
 __all__ = ["other_speaks"]
 
-_OTHERS = "user|human|tools?|function|system|observation|ipython|environment|developer|customer|client|tool_(?:response|result|output)s?"
+_OTHERS = "user|human|tools?|function|system|observation|ipython|environment|developer|customer|client|tool_(?:response|result)s?"
 """Who speaks in the turns that are not the model's, as templates write it."""
 _BEGINS_TURN = (
     r"<\|im_start\|>|<\|start_header_id\|>|<\|header_start\|>|<start_of_turn>|<\|turn>|<\|start\|>|<\|start_of_role\|>|<\|begin\|>"

@@ -16,10 +16,13 @@ from typing import NamedTuple
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.pieces import Piece
 from llmcore.normalizer.core.surroundings import Standing, has_words
-from llmcore.normalizer.core.words_behind import REACH, is_retold, sentence_before_step, talk_of_it
+from llmcore.normalizer.core.words_behind import REACH, is_left_over, is_retold, sentence_before_step, talk_of_it
 from llmcore.types.envelope import NearMiss, Repair
 
 __all__ = ["Unfinished", "UnfinishedMark"]
+
+
+_SHOWN = 120  # characters of what was left over
 
 
 class UnfinishedMark(NamedTuple):
@@ -74,6 +77,8 @@ class Unfinished:
         for draft in reversed(drafts) if judged else ():
             if id(draft) in judged:
                 said = _content(text, pieces, done, draft.stop, behind, near_misses)
+                if is_left_over(said, draft.name):
+                    draft.doubted(Repair(kind="text_dropped", before=said[:_SHOWN], safety="guess"))
                 is_talked_of = is_talked_of or (has_words(said) and _talks(said, text, pieces, draft.start))
                 if is_talked_of:
                     draft.doubted(Repair(kind="between_sentences", safety="guess"))

@@ -18,13 +18,14 @@ from llmcore.normalizer.core.words import COLONS
 from llmcore.types.late import late
 from llmcore.types.retraction_words import INTERJECTIONS, NOES, RETRACTING_WORDS, any_of
 
-__all__ = ["REACH", "is_retold", "sentence_before_step", "talk_of_it"]
+__all__ = ["REACH", "is_left_over", "is_retold", "sentence_before_step", "talk_of_it"]
 
 REACH = 2048
 """Characters around a call in which sentences may talk of it."""
 _MOST = 3  # sentences of somebody who waits
 _SOME = 2  # of somebody who said what they do
 _SENTENCE_END = late(r"""(?<=[^\s.!?])["'”’»)*_`]{0,3}(?:[.!?…؟।][.!?…)"'”’»*_`]{0,4}(?=\s|\Z)|[。！？]|:\s*\n)""")
+_HOLDERS = "arguments|parameters|args|params|tool_input|action_input"
 _TAG = re.compile(r"<[^<>\n]{0,256}>")
 
 _DISCLAIMERS = {
@@ -92,6 +93,12 @@ _RETRACTION = late(
 """Words that take back what was said."""
 _STEP = late(r"^[ \t*_#]*(?:Thought|Question|Action|Action Input|Observation|Final Answer)\s{0,4}:", re.MULTILINE)
 _PARAGRAPHS = late(r"\n[ \t]*\n\s*")
+_MEMBERS = late(
+    r"""[\s}\])]*+(?:,\s*["']?[\w.-]{1,64}["']?\s*[:=]\s*\S|["'][\w.-]{1,64}["']\s*:\s*\S|[\w.-]{1,64}:<|--\w+\s|"[^"\n]{0,200}"\s*[}\]])"""
+)
+_ARGUMENTS_AGAIN = late(rf"\s*+(?:<(?:{_HOLDERS}|parameter|arg_key)\b|Action Input\s?:)")
+_NEAR = 256
+"""Characters behind a call in which its own closer belongs to it."""
 _FEW = 6  # words
 _FEW_SIGNS = 10  # in scripts without blanks
 _WORD = late(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -112,6 +119,14 @@ def _disclaimer() -> re.Pattern[str]:
 @cache
 def _while_waiting() -> re.Pattern[str]:
     return re.compile("|".join(_WHILE_WAITING.values()), re.IGNORECASE)
+
+
+def is_left_over(said: str, name: str) -> bool:
+    """Is what stands behind a call of this tool a part of it: further members of its object, its closer behind other text, or a
+    second element of its arguments?"""
+    if _MEMBERS.match(said) is not None or _ARGUMENTS_AGAIN.match(said) is not None:
+        return True
+    return "</" in said and f"</{name}>" in said[:_NEAR]
 
 
 def talk_of_it(said: str, before: str) -> bool:

@@ -11,6 +11,7 @@ from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.remains import DAMAGED
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.core.source import Steps, match_within, past, starts
 from llmcore.normalizer.dialects.braces import arguments_read, conformed
@@ -29,6 +30,9 @@ _KEY = r"--([^\s=<>{}()\[\]\"']{1,256})(?:\s*=\s*|[ \t]+)"
 _OPTION = late(rf"(?:(?<=[\s{{])|\A){_KEY}")
 _NEXT_OPTION = late(rf"[\s{{]++{_KEY}")
 _CLOSERS = ("[/TOOL_CALL]",)
+_LAYOUT = " \t\r\n,{}"
+_CUT_SHORT = late(r"""\n\s*--\w|\A[^"\n]+"|"[^"\n]*\Z(?<!")""")
+"""A quotation mark was lost: the value goes on over the next option, or holds a single mark."""
 _LINE_VALUE = late(r"[^\n}]*")
 _IN_STRING = late(r'(?:[^"\\\n]++|\\(?:u[0-9a-fA-F]{4}|[^u]))*+')
 _MAY_END_BODY = late(r'[{}\[\]()<"]')  # in a value that is no JSON
@@ -63,15 +67,27 @@ def _rocket(reading: Reading, at: int, body: int) -> Steps[bool]:
 def _options(reading: Reading, text: str, tool: CompiledTool | None) -> tuple[dict[str, Any] | None, list[Repair]]:
     """`--key value` lines; None when there are none, or one whose JSON goes beyond the limits."""
     entries = Entries(reading, tool)
-    option = _OPTION.search(text)
+    option, done = _OPTION.search(text), 0
     while option is not None:
+        _drop(entries, text[done : option.start()])
         key = option[1]
         value, found, stop = _value(reading, text, key, option.end(), tool)
         if stop < 0:
             return None, []
+        is_cut = any(repair.safety == "truncated" for repair in found)
+        if isinstance(value, str) and not is_cut and _CUT_SHORT.search(text[option.end() : stop]) is not None:
+            found = [*found, Repair(kind=DAMAGED, path=key, before=value, after=None, safety="guess")]
         entries.enter(key, value, found, value if isinstance(value, str) else None)
-        option = _OPTION.search(text, max(stop, option.end()))
+        done = max(stop, option.end())
+        option = _OPTION.search(text, done)
+    _drop(entries, text[done:])
     return (entries.arguments or None), entries.repairs
+
+
+def _drop(entries: Entries, text: str) -> None:
+    """What stands between options, if it is more than layout, belongs to none."""
+    if left := text.strip(_LAYOUT):
+        entries.drop(left)
 
 
 def _value(reading: Reading, text: str, key: str, start: int, tool: CompiledTool | None) -> tuple[Any, list[Repair], int]:

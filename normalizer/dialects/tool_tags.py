@@ -347,6 +347,21 @@ def _field(text: str, tag: str) -> str:
     return rest[: closer.start()].strip() if closer is not None else ""
 
 
+def _past_field(text: str, tag: str) -> int:
+    """Just past the first element of this tag; 0 when there is none."""
+    begin = text.find(f"<{tag}>")
+    closer = closer_of(tag).search(text, begin) if begin >= 0 else None
+    return closer.end() if closer is not None else 0
+
+
+def _beside_fields(text: str) -> str:
+    """What stands beside the first element of each field: it belongs to none."""
+    for tag in ("server_name", "tool_name", "arguments"):
+        if (stop := _past_field(text, tag)) > 0:
+            text = text[: text.find(f"<{tag}>")] + text[stop:]
+    return text.strip()
+
+
 def _may_stand(reading: Reading, at: int) -> bool:
     return reading.text_kind != "reasoning" and not reading.looks.too_many_left_open and leads_in(reading.line_before(at, _REACH))
 
@@ -363,14 +378,22 @@ def _cline_mcp(reading: Reading, at: int, body: int) -> Steps[bool]:
     if not is_known(name, reading.tools):
         reading.miss(at, end, name or None, "unknown_name")
         return False
-    written = _field(fields, "arguments")
+    written, over_at = _field(fields, "arguments"), _past_field(fields, "arguments")
+    is_closed = stop < end
+    if not is_closed and over_at > 0:  # what follows is text
+        stop = end = body + over_at
+    left = _beside_fields(reading.src.text[body:stop]) if is_closed or over_at > 0 else ""
     parsed = read_json(written, limits=reading.limits)
     arguments, given, repairs = arguments_of(parsed.values[0] if len(parsed.values) == 1 else None)
-    if not written and stop < end:
+    if not written and is_closed:
         arguments = no_arguments(name, reading.tools)
     repairs = [*repairs, *(_behind(written, parsed.end) if arguments is not None and written else ())]
+    if left:
+        repairs.append(Repair(kind="text_dropped", before=left, after=None, safety="guess"))
+    if not is_closed and over_at > 0:
+        repairs.append(Repair(kind="closer_missing"))
     call = CallObject(name, arguments, given or not written, raw=reading.src.text[body:stop])
-    complete = stop < end or (arguments is not None and parsed.complete and not reading.ended_by_length)
+    complete = is_closed or (arguments is not None and parsed.complete and not reading.ended_by_length)
     over = yield from line_is_over(reading, end)
     return (yield from enter_tag(reading, (at, end), call, "cline_mcp", complete, [*parsed.repairs, *repairs], over=over))
 

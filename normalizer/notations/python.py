@@ -179,7 +179,8 @@ class _Reader:
             call = self.quoted(at) if self.text[at] in _ITEM_QUOTES else self.call(at)
             if call is None:
                 self.reading.error = UNREADABLE
-                self.repair("text_dropped", clipped(self.text[at:].rstrip().removesuffix("]").rstrip()), "", "guess")
+                if not self.cut:
+                    self.repair("text_dropped", clipped(self.text[at:].rstrip().removesuffix("]").rstrip()), "", "guess")
                 return
             if not expected:
                 self.repair("missing_comma", "", ",", "guess")

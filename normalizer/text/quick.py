@@ -23,7 +23,7 @@ from llmcore.normalizer.core.surroundings import (
     is_plain_before,
 )
 from llmcore.normalizer.core.turns import other_speaks
-from llmcore.normalizer.core.words_behind import REACH, sentence_before_step, talk_of_it
+from llmcore.normalizer.core.words_behind import REACH, is_left_over, sentence_before_step, talk_of_it
 from llmcore.normalizer.dialects.reasoning import Block, whole_block
 from llmcore.normalizer.dialects.registry import marker_table
 from llmcore.normalizer.text.begun import is_prose, may_end_in_call
@@ -155,9 +155,14 @@ def _take_wholes(
         at = _next(text, start, tools.names, dialects) if start < len(text) else -1
     for n, begin, stop in judged:
         said = text[wholes[n - 1].end : wholes[n].start if n < len(wholes) else len(text)]
-        if said and has_words(said) and talk_of_it(said, sentence_before_step(text[begin:stop][-REACH:])):
+        if said and has_words(said) and _says_something_of(said, wholes[n - 1].name, text[begin:stop][-REACH:]):
             return False
     return True
+
+
+def _says_something_of(said: str, name: str, before: str) -> bool:
+    """Is what stands behind a call of this tool a part of it, or does it talk of it?"""
+    return is_left_over(said, name) or talk_of_it(said, sentence_before_step(before))
 
 
 def _next(text: str, position: int, names: frozenset[str] | None, dialects: frozenset[str] | None) -> int:

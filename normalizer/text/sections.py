@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 from llmcore.normalizer.core.placeholders import holds_placeholders
+from llmcore.normalizer.core.remains import has_odd_keys
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.text.wholes import (
     ARGUMENTS,
@@ -185,7 +186,7 @@ class Section:
         arguments = self._single.arguments(text, before.end(), behind.start(), tool, limits)
         if arguments is None or ("key" in behind.re.groupindex and behind["key"] != next(reversed(arguments))):
             return None
-        if holds_placeholders(arguments):
+        if holds_placeholders(arguments) or has_odd_keys(arguments):
             return None
         start = before.start("raw") if "raw" in before.re.groupindex else before.end()
         raw = text[start : behind.start("raw_end")].rstrip(SPACE)

@@ -28,7 +28,7 @@ _HEADERS = [
     "\n\nHuman: ",
     "\n\nUser:\n",
     "\n\n### Instruction:\n",
-    "\n\n用户：\n",
+    "\n\n用户：\n",  # noqa: RUF001 # the full-width colon is meant
 ]
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from llmcore.types.envelope import Envelope
 from llmcore.types.tools import ToolSet
-
-from ..helpers import read_every_way, tool
+from tests.normalizer.helpers import read_every_way, tool
 
 _TOOLS = ToolSet(
     [tool("shut_gate", ["gate"], gate="string"), tool("ring", ["bell"], bell={"type": "string", "enum": ["big", "small"]})]

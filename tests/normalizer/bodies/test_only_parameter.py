@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llmcore.types.tools import ToolSet
-
-from ..helpers import read_every_way, tool
+from tests.normalizer.helpers import read_every_way, tool
 
 _TOOLS = ToolSet([tool("shut_gate", ["gate"], gate="string"), tool("jot", ["title"], title="string", text="string")])
 

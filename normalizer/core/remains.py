@@ -1,0 +1,100 @@
+"""What is left of a damaged call's markup in its arguments.
+
+A tag, a quotation mark or a delimiter that lost a character is no markup any more, and a reader takes it for a part of the value
+or of the key beside it, perhaps with the next parameter. The call can be read, but not as it was meant: it is a guess, whichever
+row read it. Looked at are keys, and values that were repaired or stand between tags; all of it is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from llmcore.types.envelope import Repair
+from llmcore.types.late import late
+from llmcore.types.narrowing import is_list, is_object
+
+__all__ = ["DAMAGED", "has_odd_keys", "remains_in"]
+
+DAMAGED = "damaged_markup"
+"""The repair of a value, or of a key, that holds what is left of markup."""
+_ODD_KEY = late(r"""[>="\n]|</|\A\s|\s\Z|\A\Z|\A['‘’“”]|['‘’“”]\Z""")  # noqa: RUF001 # the typographic ones are meant
+_NAMELESS = frozenset({"parameter", "param", "argument", "arg_key", "arg_value"})
+"""Tags of parameters, which name none themselves."""
+_ENDED = frozenset({"closer_missing", "missing_delimiter"})
+"""Repairs of a value whose end was not written."""
+_WORDS = frozenset({"bare_word", "text_for_yaml"})
+"""Repairs of a value that is the text as it stands."""
+_MARKUP = re.compile(r"""[<>]|[|｜]["|>]|\A["“”]|["“”]\Z|escape""")
+_OPTION_FOLLOWS = late(r"\n\s*--\w")
+_INNER_VALUE = late(
+    r"\A[^<>]{0,80}<?/?(?:[\w:-]{0,16}\|)?arg_(?:key|value)[^<>]{0,40}>|\A\s*<?!?\[?(?:CDATA|!?\[CDAT)|\A\s*<!\[|\]\]>\s*\Z"
+)
+"""What is left of a value's own opener or literal, where all values stand between tags."""
+_ESCAPING = re.compile(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
+_LITERAL = "<![CDATA["
+_SIGNS = (">", "<")
+
+
+def has_odd_keys(arguments: Mapping[str, Any]) -> bool:
+    """Is a key no name, as one with what is left of markup in it?"""
+    return any(not key.isidentifier() and _ODD_KEY.search(key) is not None for key in arguments)
+
+
+def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str, properties: Mapping[str, Any]) -> list[Repair]:
+    """A guess for each key and value that holds what is left of markup, if there is none yet. `raw`: the arguments as they were
+    written; `properties`: of the tool, whose keys are sound."""
+    if any(repair.kind == DAMAGED for repair in repairs):
+        return []
+    found = [
+        _guess(key, key)
+        for key in arguments
+        if key not in properties and (key in _NAMELESS or (not key.isidentifier() and _ODD_KEY.search(key) is not None))
+    ]
+    between_tags = _ESCAPING.match(raw) is None
+    safe = [repair for repair in repairs if repair.safety in ("lossless", "coerced")]
+    ended = {repair.path for repair in safe if repair.kind in _ENDED}
+    words = {repair.path for repair in safe if repair.kind in _WORDS}
+    if not (between_tags or ended or words):
+        return found
+    for key, value in arguments.items():
+        for text in _texts(value):
+            if (
+                (
+                    between_tags
+                    and _holds_sign(text)
+                    and (_INNER_VALUE.search(text) is not None or (_LITERAL not in raw and _closes_more(text, key)))
+                )
+                or ((key in ended or "" in ended) and (between_tags or key in ended) and _MARKUP.search(text) is not None)
+                or (key in words and (_MARKUP.search(text) is not None or _holds_key(text, properties)))
+            ):
+                found.append(_guess(key, text))
+                break
+    return found
+
+
+def _holds_sign(text: str) -> bool:
+    return any(sign in text for sign in _SIGNS)
+
+
+def _closes_more(text: str, key: str) -> bool:
+    """Is the value's own element closed in it, and not opened?"""
+    return (closer := f"</{key}>") in text and text.count(closer) > text.count(f"<{key}>")
+
+
+def _holds_key(text: str, properties: Iterable[str]) -> bool:
+    """Does another parameter begin in it?"""
+    return any(f"{key}:" in text for key in properties)
+
+
+def _guess(key: str, before: str) -> Repair:
+    return Repair(kind=DAMAGED, path=key, before=before if len(before) < 120 else before[:120] + "…", after=None, safety="guess")
+
+
+def _texts(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif is_object(value) or is_list(value):
+        for item in value.values() if is_object(value) else value:
+            yield from _texts(item)
