@@ -13,7 +13,7 @@ from llmcore.normalizer import Normalizer as _Normalizer
 from llmcore.normalizer import normalize as _normalize
 from llmcore.tools import compile_tools
 from llmcore.types import DEFAULT_LIMITS, CallerError, Envelope, Limits, ToolSet
-from llmcore.types.called import in_words, told
+from llmcore.types.called import Kind, check_kinds, in_words, told
 from llmcore.types.copies import copied
 from llmcore.types.limits import check_limits
 from llmcore.types.narrowing import is_list, is_object
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Normalizer", "normalize", "validate"]
 
 Tools = ToolSet | Iterable[object] | None
+_NAME = Kind(lambda value: isinstance(value, str), "a text")
+_KINDS = {"finish_reason": _NAME, "forced_tool": _NAME}
 
 
 @told
@@ -54,6 +56,8 @@ def normalize(
     Raises `ToolDefinitionError` when `tools` holds something that is no tool, `ConfigError` for an unknown dialect name.
     """
     check_limits(limits)
+    if finish_reason is not None or forced_tool is not None:
+        check_kinds("normalize", {"finish_reason": finish_reason, "forced_tool": forced_tool}, _KINDS)
     return _normalize(
         reply if isinstance(reply, str) else _loaded(reply),
         None if tools is None else compile_tools(tools),
@@ -116,11 +120,13 @@ def validate(
     """Check an envelope's calls against the tools, repairing what `strictness` allows (design: layer 3, deterministic part).
 
     Every repair is recorded on the call it changed. The calls are copies. Never raises on what a model wrote.
-    Raises `CallerError` for anything but an `Envelope`.
+    Raises `CallerError` for anything but an `Envelope`, and for another strictness.
     """
     _refuse_replies(envelope)
     from llmcore.validator import validate as check  # only here: who normalises does not pay for the validator's libraries
+    from llmcore.validator.coercion.conversions import check_strictness
 
+    check_strictness(strictness)
     return copied(check(envelope, compile_tools(tools), strictness=strictness))
 
 

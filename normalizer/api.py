@@ -93,9 +93,10 @@ class Normalizer:
         self._envelope: Envelope | None = None
 
     def feed(self, part: object) -> list[NormalizerEvent]:
-        """A piece of text, a stream event (dict), a whole body, or any object with `model_dump()`.
+        """A piece of text, a stream event (dict), a whole body, or any object with `model_dump()`. None is no text.
 
-        Returns the events that it settles. Raises `CallerError` after `finish`, never on what is fed.
+        Returns the events that it settles. Raises `CallerError` after `finish`, and for bytes, a piece of which may end within a
+        character; never on what a model wrote.
         """
         text = self._text
         if text is not None and isinstance(part, str):
@@ -105,8 +106,10 @@ class Normalizer:
         wire: str | None = None
         if isinstance(part, Reply):
             self._settings, wire, part = self._settings.told_by(part), part.wire, part.raw
-        if isinstance(part, str):
-            return self._feed_text(part)
+        if isinstance(part, str) or part is None:
+            return self._feed_text(part or "")
+        if isinstance(part, bytes | bytearray):
+            raise CallerError("feed takes text and events, not bytes: decode them first (codecs.getincrementaldecoder('utf-8'))")
         if self._native is None:
             self._native, self._text = _native(self._settings, self._text), None
         return self._native.feed(part, wire)

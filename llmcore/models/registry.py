@@ -57,7 +57,7 @@ class ModelRegistry:
 
     def __init__(self, models: Iterable[ModelConfig] = ()) -> None:
         self._models: dict[str, ModelConfig] = {}
-        if isinstance(models, str | os.PathLike | Mapping):
+        if isinstance(models, str | os.PathLike | Mapping) or not hasattr(models, "__iter__"):
             raise ConfigError(
                 "ModelRegistry takes ModelConfigs; a file, settings or a model's name are read by ModelRegistry.load(...)"
             )

@@ -128,6 +128,8 @@ _OF_ALL_RUNS = (
     "token_counter",
     "enforce_limits",
 )
+_DEADLINE = "it is `deadline`, in seconds"
+_SAMPLING = ("seed", "n", "logit_bias", "logprobs", "top_logprobs", "top_k", "frequency_penalty", "presence_penalty", "metadata")
 INSTEAD: Mapping[str, str] = {
     **{name: f"it belongs to all runs: Orchestrator(..., {name}=...)" for name in _OF_ALL_RUNS},
     "images": "an image is an ImageBlock in a message's content, or a part `image_url` of OpenAI's form",
@@ -153,6 +155,19 @@ INSTEAD: Mapping[str, str] = {
     "max_turns": "it is `max_tool_turns`",
     "max_iterations": "it is `max_tool_turns`",
     "max_parallel": "it is `max_parallel_tools`",
+    "max_parallel_tool_calls": "it is `max_parallel_tools`",
+    "max_cost": "it is `budget=Budget(cost=...)`",
+    "cost_limit": "it is `budget=Budget(cost=...)`",
+    "max_requests": "it is `budget=Budget(requests=...)`",
+    "max_tool_calls": "it is `budget=Budget(tool_calls=...)`",
+    "max_time": _DEADLINE,
+    "max_duration": _DEADLINE,
+    "time_limit": _DEADLINE,
+    "deps_type": "give `deps`; their type is that of the value",
+    "model_settings": "its settings are options by themselves: temperature=..., max_tokens=...",
+    "verbose": "what a run does is logged under `llmcore`, and told by `stream(...)` and by observers",
+    "stream_options": "the count of a stream's tokens is asked for by itself",
+    **dict.fromkeys(_SAMPLING, "what a provider takes beside these goes in `extra_body={...}`"),
     "errors": "it is `tool_errors`",
     "timeout": "the whole run has its `deadline`, a model its `timeout` in the registry, a tool its `tool_timeout`",
     "context": "it is `deps`",

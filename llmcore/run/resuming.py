@@ -26,8 +26,9 @@ def check_saved(data: Mapping[Any, Any], fields: Iterable[str], version: int) ->
     for name in data:
         if name not in fields:
             raise CallerError(unknown("a RunResult", "field", str(name)[:80], fields))
-    if "version" not in data:
-        raise CallerError(f"this is no saved RunResult: it has no `version`{_keys_of(data)}; save one by model_dump_json()")
+    for name in ("version", "messages"):
+        if name not in data:
+            raise CallerError(f"this is no saved RunResult: it has no `{name}`{_keys_of(data)}; save one by model_dump_json()")
 
 
 def _keys_of(data: Mapping[Any, Any]) -> str:

@@ -269,7 +269,10 @@ def chunks_of(answer: object, size: int | None) -> Iterator[Any]:
         yield from _cut(raw, size)
     elif isinstance(raw, Mapping):
         body = cast("Mapping[str, Any]", raw)
-        if _is_openai_chat(body):
+        in_body = {"choices": [{"message": body, "finish_reason": None}]}
+        if _is_openai_chat(in_body):  # a message without its body
+            yield from _openai_chunks(in_body, size)
+        elif _is_openai_chat(body):
             yield from _openai_chunks(body, size)
         elif _is_anthropic(body):
             yield from _anthropic_events(body, size)

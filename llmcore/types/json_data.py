@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import PlainSerializer
-from pydantic_core import to_jsonable_python
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from llmcore.types.narrowing import is_list, is_object
 
@@ -61,8 +61,16 @@ def _readable(value: Any) -> Any:
         return {_key(key): _readable(item) for key, item in _DICT.items(value)}
     if is_list(value):
         return [_readable(item) for item in _LIST.__iter__(value)]
-    plain = to_jsonable_python(value, fallback=_text, bytes_mode="base64")
+    plain = _plain(value)
     return _readable(plain) if plain.__class__ in _KINDS else plain  # a number of a subclass stays what it is
+
+
+def _plain(value: Any) -> Any:
+    """What else there is as data. Bytes are the text that they hold, as they are read back; those that hold none, base64."""
+    try:
+        return to_jsonable_python(value, fallback=_text, bytes_mode="utf8")
+    except (PydanticSerializationError, UnicodeDecodeError):
+        return to_jsonable_python(value, fallback=_text, bytes_mode="base64")
 
 
 _KINDS = frozenset({str, int, float, dict, list})

@@ -36,11 +36,10 @@ def hint(name: str, known: Iterable[str], instead: Mapping[str, str] | None = No
     if instead and name in instead:
         return instead[name]
     names = list(known)
-    near = nearest(name, [*names, *(instead or ())])
-    if near and near in names:
+    if instead and (slip := slip_of(name, instead)) is not None and slip_of(name, names) is None:
+        return f"did you mean {slip!r}? {instead[slip]}"
+    if (near := nearest(name, names)) is not None:
         return f"did you mean {near!r}?"
-    if near and instead:
-        return f"did you mean {near!r}? {instead[near]}"
     return f"there are {', '.join(names)}" if names else "there is none"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import llmcore
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.types import (
     ArgumentsDelta,
@@ -357,3 +358,26 @@ def test_what_is_held_back_can_be_looked_at() -> None:
         assert normalizer.held(100) == ""
         normalizer.finish()
     assert Normalizer().held() == ""
+
+
+def test_none_is_no_text_and_bytes_are_refused() -> None:
+    reader = llmcore.Normalizer([])
+    for part in ("a", None, "c"):
+        reader.feed(part)
+    with pytest.raises(CallerError, match="not bytes: decode them first"):
+        reader.feed(b"b")
+    reader.finish()
+    assert reader.envelope.content == "ac"
+
+
+@pytest.mark.parametrize("option", ["finish_reason", "forced_tool"])
+def test_what_must_be_a_text_is_one(option: str) -> None:
+    wrong: dict[str, Any] = {option: 5}
+    with pytest.raises(ConfigError, match=f"`{option}` must be a text, not 5"):
+        llmcore.normalize("x", [], **wrong)
+
+
+@pytest.mark.parametrize("strictness", ["strict", None, 5])
+def test_a_strictness_that_does_not_exist_is_refused_with_or_without_calls(strictness: Any) -> None:
+    with pytest.raises(CallerError, match='strictness must be "off", "safe" or "lenient"'):
+        llmcore.validate(llmcore.normalize("x"), [], strictness=strictness)

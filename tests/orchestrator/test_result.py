@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -18,6 +19,7 @@ from llmcore.run.result import RunResult, ToolFailure, ToolRecord
 from llmcore.testing import FakeModel
 from llmcore.types import (
     Budget,
+    CallerError,
     Finished,
     LLMCoreError,
     RateLimited,
@@ -348,7 +350,7 @@ async def test_it_is_written_as_json_and_read_back_at_any_end(end: str) -> None:
 @pytest.mark.parametrize("value", [_cycle(), Unwritable(), "a lone \ud800 half", {"\udfff": ["\ud800"]}, iter([1])])
 def test_a_tools_value_that_is_no_json_is_written_all_the_same(value: Any) -> None:
     record = {"id": "call_1", "name": "give", "arguments": {"text": "\ud800"}, "value": value, "content": "\ud800"}
-    result = RunResult.model_validate({"version": 1, "tool_results": [record], "output": value})
+    result = RunResult.model_validate({"version": 1, "messages": [], "tool_results": [record], "output": value})
     assert RunResult.model_validate_json(result.model_dump_json()).tool_results[0].name == "give"
 
 
@@ -385,3 +387,30 @@ def test_a_value_that_python_cannot_show_is_shown_as_its_text() -> None:
     shown = repr(ToolRecord(id="1", name="count", value={"n": 10**5000}))
     assert "ToolRecord(id='1', name='count'" in shown
     assert "1" + "0" * 5000 in shown
+
+
+@dataclasses.dataclass
+class Packet:
+    body: bytes
+
+
+@pytest.mark.parametrize(
+    ("text", "output_type"),
+    [
+        ('"hello"', bytes),
+        ('["a", "ü"]', list[bytes]),
+        ('{"a": "b"}', dict[str, bytes]),
+        ('{"body": "x"}', Packet),
+        ('["x", 1]', tuple[bytes, int]),
+    ],
+)
+def test_bytes_are_read_back_as_they_were(text: str, output_type: Any) -> None:
+    result = Orchestrator(FakeModel(f'{{"result": {text}}}')).run_sync("go", output_type=output_type)
+    assert RunResult[output_type].model_validate_json(result.model_dump_json()).value == result.value
+
+
+def test_a_saved_result_without_its_messages_is_none() -> None:
+    data = Orchestrator(FakeModel("It is 3.")).run_sync("go").model_dump(mode="json")
+    del data["messages"]
+    with pytest.raises(CallerError, match="it has no `messages`"):
+        RunResult.model_validate(data)

@@ -33,6 +33,7 @@ from llmcore.types import (
     Request,
     RetryConfig,
     TextBlock,
+    TextDelta,
     ThinkingBlock,
     ToolDefinition,
     ToolSet,
@@ -445,3 +446,15 @@ def test_an_event_of_a_recording_that_cannot_be_read_fails_as_on_the_wire(how: s
 async def test_a_recorded_null_is_no_reply() -> None:
     with pytest.raises(FallbackExhausted, match="null"):
         await Orchestrator(ReplayAdapter({"id": "r", "exchanges": [{"response": None}]})).run("Hi", budget=Budget(attempts=1))
+
+
+def test_a_message_without_its_body_is_cut_into_chunks_like_one_with_it() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"text": "long enough"}'}}
+    message = {"role": "assistant", "content": "Hello world", "tool_calls": [call]}
+    body = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
+    pieces = [
+        [event for event in Orchestrator(FakeModel(reply, chunk_size=4)).stream_sync("go") if isinstance(event, TextDelta)]
+        for reply in (message, body)
+    ]
+    assert len(pieces[0]) == 3
+    assert pieces[0] == pieces[1]

@@ -10,19 +10,25 @@ import json
 import math
 import re
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 from uuid import UUID
 
-from llmcore.types import Safety
+from llmcore.types import CallerError, Safety
 from llmcore.types.numbers import ExactFloat, rounded, whole
 from llmcore.validator.coercion import scalars
 from llmcore.validator.schema.keywords import json_key
 from llmcore.validator.schema.problems import type_name
 
-__all__ = ["CONVERSIONS", "WAYS_TO_MEAN", "Row", "Strictness"]
+__all__ = ["CONVERSIONS", "WAYS_TO_MEAN", "Row", "Strictness", "check_strictness"]
 
 Strictness = Literal["off", "safe", "lenient"]
 """How far values may be changed: `off` not at all, `safe` where nothing is lost, `lenient` where it is likely."""
+
+
+def check_strictness(given: object) -> None:
+    """Raises `CallerError` for what is none."""
+    if given not in get_args(Strictness):
+        raise CallerError(f'strictness must be "off", "safe" or "lenient", got {given!r}')
 
 
 _BARE_UUID = re.compile(r"[0-9a-fA-F]{32}")

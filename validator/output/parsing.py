@@ -33,6 +33,7 @@ from llmcore.types import DEFAULT_LIMITS, CallerError, JsonSchema, OutputParseEr
 from llmcore.types.called import told
 from llmcore.types.narrowing import is_list
 from llmcore.validator.coercion.coercer import Strictness, settle, trust
+from llmcore.validator.coercion.conversions import check_strictness
 from llmcore.validator.coercion.views import view_of
 from llmcore.validator.output.begun import Beginnings
 from llmcore.validator.output.candidates import MAX_CANDIDATES, Candidate, Found, find_values, only_fence, stands_alone
@@ -102,8 +103,7 @@ def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", parti
 @told
 def parse_detailed(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> ParseDetail:
     """As `parse`, and how the value was come by."""
-    if strictness not in _ADMITTED:
-        raise CallerError(f'strictness must be "off", "safe" or "lenient", got {strictness!r}')
+    check_strictness(strictness)
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
         raise CallerError(f"parse takes a text, got {type(text).__name__}; give the reply's `content`")
     output = compile_output(output_type)

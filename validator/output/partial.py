@@ -184,7 +184,7 @@ def _of_object(annotation: Any, origin: Any, data: dict[str, Any]) -> Any:
     cls: Any = origin or annotation
     if is_typeddict(cls):
         hints = get_type_hints(cls, include_extras=True)
-        return {key: _built(hints.get(key, Any), item) for key, item in data.items()}
+        return {key: _built(hints[key], item) for key, item in data.items() if key in hints}
     if isinstance(cls, type) and issubclass(cls, BaseModel):
         return _model(cls, data)
     if isinstance(cls, type) and dataclasses.is_dataclass(cls):

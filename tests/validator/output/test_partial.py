@@ -12,11 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
 
 from llmcore.types import JsonSchema
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator import parse, parse_detailed
 from tests.validator.schemas import object_schema
+
+
+class Keyed(TypedDict):
+    a: int
+    b: str
 
 
 class Level(enum.Enum):
@@ -179,3 +185,10 @@ def test_a_named_tuple_is_one_while_it_grows() -> None:
     assert parse("[1, ", Place, partial=True) == Place(1, None, "here")  # type: ignore[arg-type]
     assert parse('[[1, 2, "a"], [3', list[Place], partial=True)[0] == Place(1, 2, "a")
     assert type(parse("[", Place, partial=True)) is Place
+
+
+def test_keys_that_a_typed_dict_does_not_have_are_never_shown() -> None:
+    text = '{"other": "something long", "a": 1, "b": "x"}'
+    shown = [parse(text[:end], Keyed, partial=True) for end in range(1, len(text) + 1)]
+    assert all(value is None or value.keys() <= {"a", "b"} for value in shown)
+    assert shown[-1] == {"a": 1, "b": "x"}
