@@ -291,7 +291,8 @@ class _Try:
         preprocess = self._tool.options.preprocess
         assert preprocess is not None
         self._starts()
-        return preprocess(arguments)
+        made = preprocess(arguments)
+        return _made_or_changed(made, arguments) if inspect.isawaitable(made) else arguments if made is None else made
 
     def _carried_on_and_told(self, steps: deque[Callable[[Any], Any]], value: Any) -> _Awaited | _Told:
         value = _carried_on(steps, value)
@@ -368,6 +369,12 @@ class _Told:
 
     def __init__(self, outcome: Outcome) -> None:
         self.outcome = outcome
+
+
+async def _made_or_changed(made: Awaitable[Any], arguments: Any) -> Any:
+    """What was made of the arguments; they themselves where that is None, for they may have been changed in place."""
+    changed = await made
+    return arguments if changed is None else changed
 
 
 def _carried_on(steps: deque[Callable[[Any], Any]], value: Any) -> Any:

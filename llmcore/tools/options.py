@@ -46,7 +46,8 @@ class ToolOptions:
     """What a tool's author may say beyond the function itself. None = take it from the function.
 
     `params`: JSON Schema fragments by parameter, or a type (BaseModel, dataclass, TypedDict) that is the function's
-    one argument. `preprocess` takes and returns the arguments, `postprocess` the result; either may be async.
+    one argument. `preprocess` takes and returns the arguments, or None where it changed them in place; `postprocess` the result;
+    either may be async.
     `timeout` in seconds, `retries` a number or a `RetryConfig`: they win over the run's. A retry after a timeout waits for
     no thread: see `docs/reliability.md`. `summary`: a call in words for users, a format text (`"Weather of {city}"`) or a
     function of the arguments. `requires_approval`: True, or a function of a call's arguments (and of the `RunContext`), sync or

@@ -13,6 +13,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import AfterValidator
 
+from llmcore.orchestrator import Orchestrator
+from llmcore.testing import FakeModel
 from llmcore.tools import RetryConfig, RunContext, Tool, ToolConfig, as_tool, current_tool_call_id, tool
 from llmcore.tools.execution import Outcome, run_call
 from llmcore.tools.tool_run import ToolRun
@@ -363,3 +365,16 @@ async def test_a_thread_cut_short_is_told_of_and_begins_nothing_later(in_validat
     outcome = cut_short[-1]()
     assert outcome.text.endswith(due)
     assert (outcome.ran, ran) == (not in_validator, [])
+
+
+async def test_a_preprocess_function_may_change_the_arguments_in_place() -> None:
+    def given(a: int, b: int = 0) -> int:
+        return a + b
+
+    async def later(arguments: dict[str, Any]) -> None:
+        arguments["b"] = 5
+
+    ready = [tool(given, preprocess=lambda arguments: arguments.update(b=2)), tool(given, preprocess=later)]
+    for made, value in zip(ready, (3, 6), strict=True):
+        result = await Orchestrator(FakeModel().tool_call("given", {"a": 1}).text("x"), [made]).run("go")
+        assert result.tool_results[0].value == value

@@ -28,6 +28,7 @@ SINGLE = (
 MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 _VOCABULARY = frozenset((*LISTS, *MAPS, *COUNTS, *SINGLE, "dependencies", "default", "const", "example", "discriminator"))
 _SAYS_A_TYPE = frozenset(("type", "$ref", "anyOf", "oneOf", "allOf", "enum", "properties"))
+_WORDS = frozenset(("title", "description", "examples", "format", "pattern", "required"))
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
@@ -51,6 +52,18 @@ def check_keywords(schema: JsonSchema, path: Path) -> None:
         raise fail((*path, "multipleOf"), "must be greater than 0")
     _check_containers(schema, path)
     _check_patterns(schema, path)
+    if _SAYS_A_TYPE.isdisjoint(schema):
+        _check_misspelt(schema, path)
+
+
+def _check_misspelt(schema: JsonSchema, path: Path) -> None:
+    """A schema that says nothing of a type takes any value: not where it means to say it. Other keywords that nobody knows are
+    allowed."""
+    for key in schema:
+        if key in _VOCABULARY or key in _WORDS or key.startswith(("$", "x-")):
+            continue
+        if meant := next(iter(difflib.get_close_matches(key, _SAYS_A_TYPE, 1, 0.8)), None):
+            raise fail((*path, key), f"unknown keyword; did you mean {meant!r}?")
 
 
 def check_root(schema: JsonSchema) -> None:

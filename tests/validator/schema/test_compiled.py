@@ -253,3 +253,23 @@ def test_json_equality_is_not_pythons() -> None:
 def test_the_same_schema_is_compiled_once() -> None:
     schema = object_schema(city={"type": "string"})
     assert compile_schema(schema) is compile_schema({**schema})
+
+
+@pytest.mark.parametrize(
+    ("part", "meant"),
+    [
+        ({"typ": "string"}, "'type'"),
+        ({"description": "x", "types": ["string"]}, "'type'"),
+        ({"enums": [1]}, "'enum'"),
+        ({"anyof": []}, "'anyOf'"),
+    ],
+)
+def test_a_misspelt_keyword_of_a_part_that_says_no_type_is_refused(part: dict[str, Any], meant: str) -> None:
+    schema = {"type": "object", "properties": {"a": part}}
+    with pytest.raises(ToolDefinitionError, match=rf"properties\.a\.\w+: unknown keyword; did you mean {meant}"):
+        check_tool_schema(schema)
+
+
+@pytest.mark.parametrize("part", [{}, {"unit": "m"}, {"x-typ": 1}, {"type": "string", "typ": "x"}, {"description": "x"}])
+def test_other_keywords_are_allowed(part: dict[str, Any]) -> None:
+    check_tool_schema({"type": "object", "properties": {"a": part}})
