@@ -25,7 +25,7 @@ from llmcore.normalizer.core.surroundings import is_closed
 from llmcore.normalizer.core.words import CALL_FENCES, COLONS, OWN_SIGNS, STRAY_CLOSERS
 from llmcore.types.late import late
 
-__all__ = ["back_ticks", "fence_behind_opener", "holds_closer", "tildes", "without_code"]
+__all__ = ["back_ticks", "code_in", "fence_behind_opener", "holds_closer", "tildes", "without_code"]
 
 _RUNS = {"`": late(r"`+"), "~": late(r"~+")}
 _FENCE_SIGNS = ("```", "~~~")
@@ -145,6 +145,11 @@ def without_code(text: str, names: frozenset[str] | None) -> str | None:
         if name in text:
             return None
     return _PLAIN_CODE.sub("'", text)
+
+
+def code_in(text: str, start: int) -> list[tuple[int, int]]:
+    """Where code in a line and whole fences stand, from `start` on: what `without_code` leaves out."""
+    return [found.span() for found in _PLAIN_CODE.finditer(text, start)] if text.find("`", start) >= 0 else []
 
 
 def _run_end(reading: Reading, at: int) -> Steps[int]:

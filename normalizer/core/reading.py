@@ -211,7 +211,7 @@ class Reading(Record):
         self._is_read(draft)
 
     def _is_read(self, draft: Draft) -> None:
-        """A call is finished when it is read, unless it is kept for what follows to decide; behind such a one it waits."""
+        """A call is finished when it is read, unless what follows decides of it, or of one before it."""
         if not self._unfinished.keeps(draft, self.standing):
             self._finished([draft])
 

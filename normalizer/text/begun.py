@@ -10,9 +10,11 @@ Linear: looked for once, when a text is over, at its last places only.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import cache
 
+from llmcore.normalizer.bare.fences import code_in
 from llmcore.normalizer.bare.verdicts import leads_in
 from llmcore.normalizer.calls.call_objects import BESIDE_CALLS, CALL_KEYS, LIST_KEYS, NAME_KEYS
 from llmcore.normalizer.core.names import is_known
@@ -21,6 +23,7 @@ from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.core.surroundings import MARKS
 from llmcore.normalizer.core.words import CALL_FENCES, ID_KEYS, OWN_SIGNS, STRAY_CLOSERS
 from llmcore.normalizer.dialects import registry
+from llmcore.normalizer.text.candidates import signs_of
 from llmcore.types.late import late
 
 __all__ = ["begun_call", "ends_in_opener", "is_prose", "may_end_in_call"]
@@ -113,9 +116,15 @@ def begun_call(reading: Reading, table: MarkerTable) -> int:
     if telling and _behind_markup(reading, done) and _is_head(reading, behind):
         return done
     fences = [found.start(1) for found in _FENCE.finditer(text, done)] if text.find("```", done) >= 0 else []
+    code, bracket = code_in(text, done), signs_of(reading.names, table).any
     bare = 0
     for at in places:
-        if text[at] in "[{" and at > done and text[at - 1] not in _BEFORE_VALUE and not table.may_open(text, at):
+        if text[at] in "[{" and at > done:
+            if text[at - 1] not in _BEFORE_VALUE and not table.may_open(text, at):
+                continue
+            if bracket.match(text, at) is None:  # no call may begin there
+                continue
+        if _is_within(code, at):
             continue
         within = bisect_left(fences, at)
         if within % 2:  # in a fence
@@ -131,7 +140,7 @@ def begun_call(reading: Reading, table: MarkerTable) -> int:
                 continue
         if not _is_quoted(reading, at) and _begins(reading, at, end):
             return at
-    return _cut_opener(reading, table) if (step := _cut_step(reading)) < 0 else step
+    return _cut_opener(reading, table, code) if (step := _cut_step(reading)) < 0 else step
 
 
 def ends_in_opener(reading: Reading, table: MarkerTable) -> bool:
@@ -154,6 +163,12 @@ def _behind_markup(reading: Reading, at: int) -> bool:
     """Does nothing but white space stand between `at` and a call or a marker?"""
     pieces = reading.pieces
     return bool(pieces) and pieces[-1][2] in ("call", "markup") and not reading.src.text[reading.done : at].strip()
+
+
+def _is_within(spans: Sequence[tuple[int, int]], at: int) -> bool:
+    """Does a place stand in one of these spans? They are in order."""
+    k = bisect_right(spans, at, key=lambda span: span[0]) - 1
+    return k >= 0 and at < spans[k][1]
 
 
 def _is_quoted(reading: Reading, at: int) -> bool:
@@ -323,7 +338,7 @@ def _fenced(reading: Reading, table: MarkerTable, at: int) -> bool:
     return bool(body) and (_begins(reading, inner, _opener_end(reading, table, inner)) or _is_python_head(reading, body))
 
 
-def _cut_opener(reading: Reading, table: MarkerTable) -> int:
+def _cut_opener(reading: Reading, table: MarkerTable, code: Sequence[tuple[int, int]]) -> int:
     """Where an opener begins that is not whole. Behind a call or a marker any beginning will do, elsewhere it must be one that
     can be nothing else."""
     text, done = reading.src.text, reading.done
@@ -336,6 +351,8 @@ def _cut_opener(reading: Reading, table: MarkerTable) -> int:
         if behind and reading.ended_by_length and (_CLOSER_BEGUN.match(begun) or begun in ("[", "]", "`", "``")):
             return at
         if not (table.is_begun(begun) or any(tag.startswith(begun) for tag in tags)):
+            continue
+        if _is_within(code, at):
             continue
         if behind:
             if len(begun) > 1:
