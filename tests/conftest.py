@@ -23,6 +23,9 @@ settings.register_profile(
     "nightly", deadline=None, max_examples=5_000, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("quick", settings.get_profile("ci"), max_examples=10)  # `make quick`
+_CASES = 13
+"""So many cases of a test are run by `make quick`. A prime: evenly spaced cases then take every value of each parameter."""
+
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
@@ -35,23 +38,27 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a test marked `sweep(n)`, the cases between n evenly spaced ones are slow; before `-m` chooses by that mark."""
-    sweeps: dict[tuple[str, int], list[pytest.Item]] = defaultdict(list)
+    """Before `-m` chooses: of a test marked `sweep(n)`, the cases between n evenly spaced ones are slow; of any other, those
+    between `_CASES` ones are further cases."""
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        sweep = item.get_closest_marker("sweep")
-        if sweep is not None:
-            sweeps[item.nodeid.partition("[")[0], sweep.args[0]].append(item)
-    for (_, quick), cases in sweeps.items():
-        kept = {at * len(cases) // quick for at in range(quick)}
-        for at, case in enumerate(cases):
-            if at not in kept:
-                case.add_marker(pytest.mark.slow)
+        tests[item.nodeid.partition("[")[0]].append(item)
+    for cases in tests.values():
+        sweep = cases[0].get_closest_marker("sweep")
+        quick, left_out = (_CASES, pytest.mark.further) if sweep is None else (sweep.args[0], pytest.mark.slow)
+        if len(cases) > quick:
+            kept = {at * len(cases) // quick for at in range(quick)}
+            for at, case in enumerate(cases):
+                if at not in kept:
+                    case.add_marker(left_out)
 
 
 def pytest_collection_finish() -> None:
-    """The collected tests live to the end: without them each collection of garbage during the tests costs next to nothing."""
+    """The collected tests live to the end, and so does most of what tests import: the collector leaves the first alone, and
+    walks the second seldom."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000)
 
 
 class NetworkBlockedError(RuntimeError):

@@ -206,6 +206,7 @@ def test_characters_cut_between_reads_are_whole(script: Any) -> None:
     assert json.loads(done.stdout)["content"] == text
 
 
+@pytest.mark.slow
 def test_exit_codes_of_the_console_script(script: Any) -> None:
     assert script("normalize", stdin=b"Hello").returncode == 0
     assert script("normalize", stdin=b"\xff").returncode == 2

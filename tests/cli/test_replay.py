@@ -223,6 +223,7 @@ def test_lone_surrogates_are_shown(script: Any, lines: Write) -> None:
         assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_exit_codes_of_the_console_script(script: Any, lines: Write) -> None:
     assert script("replay", lines(GOOD)).returncode == 0
     assert script("replay", lines(WRONG)).returncode == 1

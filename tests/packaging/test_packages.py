@@ -63,6 +63,7 @@ def loaded_by_everything() -> set[str]:
     return loaded_by(f"import importlib\nfor name in {names}: importlib.import_module(name)")
 
 
+@pytest.mark.slow
 def test_no_module_imports_a_provider_client_before_the_first_call(loaded_by_everything: set[str]) -> None:
     assert loaded_by_everything & PROVIDER_CLIENTS == set()
 

@@ -156,6 +156,7 @@ async def test_many_are_left_behind_in_the_time_of_one() -> None:
     assert await asyncio.gather(*tasks) == ["late"] * 20
 
 
+@pytest.mark.slow
 async def test_what_a_task_raises_when_it_is_left_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
     async def raises_instead() -> None:
         try:

@@ -94,6 +94,7 @@ async def failure_of(adapter: LiteLLMAdapter, call: ModelCall, streamed: bool) -
     return error
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.anyio
 @pytest.mark.parametrize("provider", EACH)
 async def test_every_provider_over_the_wire(adapter: LiteLLMAdapter, provider: str) -> None:
@@ -398,6 +399,7 @@ def test_an_endless_error_is_looked_through_as_far_as_it_is_shown() -> None:
     assert is_clean(Made("short"), Scrubber([KEY]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["{words} {long}", "{long} {words}"])
 def test_of_a_long_message_both_ends_are_read(place: str) -> None:
     long = "w7x " * 500_000

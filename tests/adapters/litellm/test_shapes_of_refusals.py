@@ -40,7 +40,7 @@ def shaped(shape: Any, words: str) -> Any:
 STATUSES = (400, 403, 404, 422, 500)
 
 
-@pytest.mark.sweep(11)
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", [name for name in SHAPES if name != "cut"])
 @pytest.mark.parametrize("provider", WIRES)
 async def test_words_are_read_and_shown_in_any_shape(adapter: LiteLLMAdapter, provider: str, name: str) -> None:

@@ -261,6 +261,7 @@ def event_frame(headers: dict[str, str], words: str) -> bytes:
     return message + struct.pack(">I", zlib.crc32(message))
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize("word", ["m" * 3_000_000, "many words " * 300_000])
 @pytest.mark.parametrize("place", ["message", "param", "code", "type"])
 def test_an_error_as_long_as_a_reply_is_read_no_further_than_an_error_page(word: str, place: str) -> None:

@@ -174,6 +174,7 @@ def test_what_is_going_on_at_the_end_is_kept_and_no_line_is_written_twice(tmp_pa
     assert (proxy.exchanges, proxy.cut) == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_large_exchange_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with WireServer([Turn("a" * (6 * 2**20))]) as server, proxied(server, path) as proxy:

@@ -224,6 +224,7 @@ _FLOODS = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("ask", [whole, stream])
 @pytest.mark.parametrize("flood", _FLOODS)
 async def test_a_body_of_more_values_than_may_be_is_refused_by_the_limit(ask: Ask, flood: str) -> None:

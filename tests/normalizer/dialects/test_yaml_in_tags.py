@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from llmcore.normalizer.api import normalize
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import read_every_way, tool
+from tests.support.growth import assert_linear
 
 TOOLS = ToolSet(
     [
@@ -247,18 +247,10 @@ _FLOODS = {
 }
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize("name", _FLOODS)
 def test_floods_are_linear(name: str) -> None:
-    def seconds(times: int) -> float:
-        text = "<book_room>\nroom: a\n" + _FLOODS[name] * times
-        begun = time.process_time()
-        normalize(text, TOOLS)
-        return time.process_time() - begun
-
-    seconds(100)
-    small = min(seconds(4_000) for _ in range(2))
-    large = min(seconds(16_000) for _ in range(2))
-    assert large < 8 * small + 0.1, (small, large)
+    assert_linear(lambda times: normalize("<book_room>\nroom: a\n" + _FLOODS[name] * times, TOOLS), 500)
 
 
 @pytest.mark.parametrize(

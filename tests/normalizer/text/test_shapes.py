@@ -226,7 +226,7 @@ def _words_of_the_source() -> list[str]:
     return sorted(found)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize("name", JSON_SHAPED + TAGGED)
 def test_no_word_of_ours_is_read_otherwise_as_a_name(name: str) -> None:
     row, given, words, taken = DIALECTS[name], {"city": "Paris"}, _words_of_the_source(), 0

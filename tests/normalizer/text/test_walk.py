@@ -20,6 +20,7 @@ CALL = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_
 BARE = '\n{"name": "get_weather", "arguments": {"city": "Oslo"}}'
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "line",
     [
@@ -58,7 +59,7 @@ def test_what_is_passed_over_does_not_depend_on_the_cut(looks: int) -> None:
         read_every_way(text, sample.toolset, finish_reason=sample.finish, chunkings=2, limits=Limits(looks=looks))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize(
     "unit",
     [

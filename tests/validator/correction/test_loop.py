@@ -302,6 +302,7 @@ def prompt_for(*calls: ToolCall) -> str:
     return text_of(correction)
 
 
+@pytest.mark.slow
 def test_a_correction_of_many_long_calls_is_bounded_and_says_how_many_it_leaves_out() -> None:
     long = {"city": "x" * 8000, "days": "soon"}
     text = prompt_for(*(call(id=f"c{n}", arguments=long, raw_arguments=str(long)) for n in range(128)))
@@ -325,6 +326,7 @@ def test_two_calls_are_both_shown() -> None:
     assert "more calls" not in text
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize(
     "wrong",
     [
