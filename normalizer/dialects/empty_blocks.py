@@ -1,12 +1,12 @@
 """Blocks that hold nothing: an opener of calls and its closer, with white space or nothing between, call nothing and are markup.
 
-In the middle of a sentence they are a sentence about the format, and content, unless no user types such tokens. Families whose
+In the middle of a line of words they are a sentence about the format, and content, unless no user types such tokens. Families whose
 openers are patterns (DSML, DeepSeek) have rows of their own.
 """
 
 from __future__ import annotations
 
-from llmcore.normalizer.bare.verdicts import leads_in
+from llmcore.normalizer.bare.verdicts import leads_in, line_is_over
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
 from llmcore.normalizer.core.source import Steps, skip_space, starts
@@ -39,9 +39,14 @@ _PAIRS = (
     ("<|START_ACTION|>", "<|END_ACTION|>"),
     ("<|action_start|>", "<|action_end|>"),
     ("<|action_start|>", "<|plugin|><|action_end|>"),
+    ("<|action_start|>", "<|plugin|>\n<|action_end|>"),
     ("<start_function_call>", "<end_function_call>"),
+    ("<tool_use>", "</tool_use>"),
+    ("<use_tool>", "</use_tool>"),
+    ("<call_tool>", "</call_tool>"),
+    ("<use_mcp_tool>", "</use_mcp_tool>"),
 )
-_TYPED = ("<tool", "<function", "<TOOL", "[")
+_TYPED = ("<tool", "<function", "<TOOL", "<use_", "<call_", "[")
 """What the openers begin with that people write, too."""
 
 
@@ -52,7 +57,8 @@ def _empty(closer: str) -> Reader:
         if not text.startswith(closer, end):
             return False
         before = reading.line_before(at, _REACH)
-        if text.startswith(_TYPED, at) and not leads_in(before) and before.rstrip()[-1:].isalnum():
+        in_words = text.startswith(_TYPED, at) and not leads_in(before) and before.rstrip()[-1:].isalnum()
+        if in_words and not (yield from line_is_over(reading, end + len(closer))):
             return False
         reading.text(at)
         reading.markup(end + len(closer))

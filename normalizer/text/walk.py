@@ -397,6 +397,8 @@ class Walk:
                 return False
             reading.line_over(words_follow=goes_on)
             return True
+        if self._wrapper_may_close(at):
+            return False
         if standing is not None and standing.behind_sentence:
             rest, over, _ = text[done : done + _FARTHEST if at < 0 else at].partition("\n")
             if not over and at < 0 and not reading.src.final and len(rest) < _FARTHEST:
@@ -414,6 +416,17 @@ class Walk:
             reading.line_over(words_follow=True)
             return True
         return False
+
+    def _wrapper_may_close(self, at: int) -> bool:
+        """Does a closer stand behind the calls that are held, at the next candidate, or may one? Their line ends behind it."""
+        src, done = self._reading.src, self._reading.done
+        behind = src.text[done : done + _FARTHEST]
+        start = done + len(behind) - len(behind.lstrip())
+        if start == len(src.text):
+            return at < 0 and not src.final
+        if at >= 0 and at != start:
+            return False
+        return src.text.startswith("</", start) if at >= 0 and not self.is_undecided(start) else self.is_undecided(start)
 
     def _in_block_quote(self, at: int) -> bool:
         """Does `at` stand in a line that is a quotation (`> `)?"""
