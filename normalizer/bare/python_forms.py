@@ -109,7 +109,7 @@ def _python_object(reading: Reading, call: PythonCall) -> CallObject:
 
 def _word_of_code(repair: Repair, tool: CompiledTool) -> Repair:
     """A bare word is a variable's name in Python, unless the schema lists it as a value."""
-    if repair.kind != "bare_word":
+    if repair.kind != "bare_word" or not isinstance(repair.after, str):
         return repair
     schemas = tool.branches(tool.properties[repair.path]) if repair.path in tool.properties else []
     if any(is_list(listed := schema.get("enum")) and repair.after in listed for schema in schemas):

@@ -37,45 +37,55 @@ _KO = r"(?:실행|호출|사용|복사|전송)"
 
 PROHIBITION: dict[str, Row] = {
     "en": Row(
-        "not don dont neve must shou avoi refr refu unde forb proh",
+        "not don dont neve must shou avoi refr refu unde forb proh nobo no none",
         r"\b(?:do\s+not|don['’]?t|never|must(?:\s+not|n['’]t)|should(?:\s+not|n['’]t)|not\s+(?:(?:meant|supposed|intended|allowed)\s+)?to(?:\s+be)?|"
         r"avoid|refrain\s+from|refuse\s+to|under\s+no\s+circumstances|(?:forbidden|prohibited)\s+to)\b"
-        rf"(?!\s+(?:have|need|want|wish|forget|worry|hesitate|mind|fail|wait)\b)(?:{_SO_FAR}(?!(?:I|we|me|us)\b)\w+){{0,3}}?{_SO_FAR}{_EN}",
+        rf"(?!\s+(?:have|need|want|wish|forget|worry|hesitate|mind|fail|wait)\b)(?:{_SO_FAR}(?!(?:I|we|me|us)\b)\w+){{0,3}}?{_SO_FAR}{_EN}"
+        rf"|\b(?:nobody|no\s+one|none\s+of\s+(?:you|us))\s+(?:should|may|must|can|is\s+(?:allowed|supposed)\s+to)\b(?:\s+\w+){{0,2}}?\s+{_EN}"
+        rf"|\b{_EN}\w*\s+(?:it|this|that|these|those|them|the\s+\w+)\b[^,;:.!?]{{0,24}}\b(?:is|are)\s+(?:\w+\s+)?(?:forbidden|prohibited|not\s+(?:allowed|permitted))\b",
     ),
     "de": Row(
-        "nich niem nie kein fall verb",
+        "nich niem nie kein fall verb unte",
         rf"\b(?:nicht|niemals|nie|keinesfalls|keinen\s+fall)\b(?:{_SO_FAR}\w+){{0,4}}?{_SO_FAR}{_DE}"
         rf"|\b(?:führ|ruf|verwende|benutze|kopiere|sende|schick|start)\w*\b(?:{_SO_FAR}(?!(?:ich|wir)\b)\w+){{0,6}}?{_SO_FAR}"
-        r"(?:nicht|niemals|nie|keinesfalls|keinen\s+fall)\b"
+        r"(?:nicht|niemals|nie|keinesfalls|keineswegs|keine[nm]\s+fall|keinen\s+umständen)\b"
+        rf"|\bkeinen\s+umständen\b(?:{_SO_FAR}\w+){{0,4}}?{_SO_FAR}{_DE}|\bniemand\s+(?:darf|soll|sollte|kann)\b[^,;:.!?]{{0,40}}?{_DE}"
+        rf"|{_DE}\w*\b[^,;:.!?]{{0,40}}\b(?:verboten|untersagt|nicht\s+(?:erlaubt|gestattet|zulässig))\b"
         rf"|\bverboten\b[^;]{{0,40}}?{_DE}",
     ),
     "fr": Row(
-        "ne n pas jama sans évit inte défe",
+        "ne n pas jama sans évit inte défe pers",
         rf"\b(?:ne\s+|n['’])(?:\w+\s+)?(?:(?:jamais|pas)\s+)?(?:être\s+)?(?:l['’])?{_FR}\w*(?:\s+\w+){{0,2}}"
         r"|\bne\s+(?:pas|jamais)\s+\w+|\bsans\s+(?:l['’])?(?:exécuter|appeler|lancer)"
-        rf"|\b(?:évit|interdi|défense)\w*\s+(?:de\s+|d['’])(?:l['’])?{_FR}",
+        rf"|\b(?:évit|interdi|défense)\w*\s+(?:de\s+|d['’])(?:l['’])?{_FR}"
+        rf"|\bpersonne\s+ne\s+(?:doit|devrait|peut)\s+(?:\w+\s+)?(?:l['’])?{_FR}|{_FR}\w*\b[^,;:.!?]{{0,30}}\best\s+(?:\w+\s+)?interdite?\b",
     ),
     "es": Row(
-        "no nunc jamá evit proh",
+        "no nunc jamá evit proh nadi",
         rf"\b(?:no|nunca|jamás)\s+(?:se\s+|lo\s+|la\s+|debe(?:s|n)?\s+|ser\s+|hay\s+que\s+)*{_ES}"
         r"(?!\w*(?:(?<![ld])o|amos|imos|é|aré|iré|aremos)\b)\w*"
-        rf"|\b(?:evit\w+|prohibid\w+)\s+{_ES}\w*r",
+        rf"|\b(?:evit\w+|prohibid\w+)\s+{_ES}\w*r|\bnadie\s+(?:debe|debería|puede)\s+(?:\w+\s+)?{_ES}"
+        rf"|\b{_ES}\w*r(?:lo|la)?\b[^,;:.!?]{{0,24}}\b(?:está|es|queda)\s+(?:\w+\s+)?prohibid[oa]\b",
     ),
     "pt": Row(
-        "não nunc evit proi",
-        rf"\b(?:não|nunca)\s+(?:se\s+|o\s+|a\s+|deve(?:m|s)?\s+|ser\s+)*{_PT}(?!\w*(?:(?<!d)o|amos|ei|arei|aremos)\b)\w*"
-        rf"|\b(?:evit\w+|proibid\w+)\s+{_PT}\w*r",
+        "não nunc evit proi jama ning",
+        rf"\b(?:não|nunca|jamais)\s+(?:se\s+|o\s+|a\s+|deve(?:m|s)?\s+|ser\s+)*{_PT}(?!\w*(?:(?<!d)o|amos|ei|arei|aremos)\b)\w*"
+        rf"|\b(?:evit\w+|proibid\w+)\s+{_PT}\w*r|\bninguém\s+(?:deve|deveria|pode)\s+(?:\w+\s+)?{_PT}"
+        rf"|\b{_PT}\w*r\b[^,;:.!?]{{0,24}}\b(?:está|é)\s+(?:\w+\s+)?proibid[oa]\b",
     ),
     "it": Row(
-        "non mai evit viet",
+        "non mai evit viet ness",
         rf"\b(?:non|mai)\s+(?:lo\s+|la\s+)?{_IT}(?!\w*(?:(?<!l)o|erò|irò|eremo|iremo|iamo)\b)\w*"
-        rf"|\bnon\s+(?:va|vanno|deve|devono)\s+(?:mai\s+)?(?:essere\s+)?{_IT}|\b(?:evit\w+\s+di|vietato)\s+{_IT}",
+        rf"|\bnon\s+(?:va|vanno|deve|devono)\s+(?:mai\s+)?(?:essere\s+)?{_IT}|\b(?:evit\w+\s+di|vietato)\s+{_IT}"
+        rf"|\bnessuno\s+(?:deve|dovrebbe|può)\s+(?:\w+\s+)?{_IT}|\b{_IT}\w*(?:re|rlo|rla)\b[^,;:.!?]{{0,24}}\bè\s+(?:\w+\s+)?vietato\b",
     ),
     "ru": Row(
-        "не нико нель запр",
+        "не нико никт нель запр",
         r"\b(?:(?:не|никогда\s+не)\s+(?:(?!(?:буду|будем|стану|станем|хочу|могу|можем|нужно|обязательно)\b)\w+\s+)?(?!\w+(?:ю|ем|л|ла|ли)\b)"
         r"|(?:не\s+(?:надо|следует|стоит)|нельзя|запрещ\w+)\s+(?:\w+\s+)?)"
-        r"(?:выполня|выполни|запуска|запусти|вызыва|вызови|вызвать|используй|использовать|копиру|отправля)\w*(?!\s+(?:вручную|иначе|без)\b)",
+        r"(?:выполня|выполни|запуска|запусти|вызыва|вызови|вызвать|используй|использовать|копиру|отправля)\w*(?!\s+(?:вручную|иначе|без)\b)"
+        r"|\b(?:выполнять|запускать|вызывать|использовать|копировать|отправлять)\b[^,;:.!?]{0,30}\b(?:нельзя|запрещ\w+|не\s+(?:надо|следует|стоит))\b"
+        r"|\bникто\s+не\s+(?:должен|может)\s+(?:\w+\s+)?(?:выполня|запуска|вызыва|использова|отправля)",
     ),
     "zh": Row("", rf"(?:不要|请勿|切勿|别(?!的|人)|不得|禁止|勿|不能(?!手动|直接)|不可(?!以)|不应)[^，。,;；]{{0,8}}?{_ZH}"),
     "ja": Row("", rf"{_JA}\w*?(?:しないで|さないで|ないで|ないこと|てはいけ|てはなら|てはなり|しては|禁止)"),
@@ -102,7 +112,7 @@ DESCRIBED: dict[str, str] = {
     "fr": r"\bn['’](?:est|était|a|ont|avait)\b|\bne\s+(?:sont|seront|sera|fut|furent)\b",
     "es": r"\bno\s+(?:se\s+(?!deb|pued)(?:\w+[ae]n?\b|ha)|es|está|fue|ha\s+sido)\b",
     "pt": r"\bnão\s+(?:se\s+(?!dev|pod)\w+[ae]m?|é|está|foi)\b",
-    "it": r"\bnon\s+(?:(?!va|vanno|dev)\w+\s+)?\w+(?:at|it|ut)[oaie]\b",
+    "it": r"\bnon\s+(?:(?!va|vanno|dev)\w+\s+\w+(?:at|it|ut)[oaie]|\w+(?:at|it|ut)[oai])\b",
     "ru": r"\bне\s+(?:\w+\s+)?\w+(?:ется|ются|лся|лась|лось|лись)\b",
 }
 """What is said of a thing, and need not forbid the call behind it (`The page is never called:`): that is doubtful."""
@@ -123,7 +133,7 @@ REFUSAL: dict[str, Row] = {
         r"\s+(?:won|wouldn|didn|haven|mustn|aren|can|couldn|shan|shouldn)['’]t|\s+don['’]t(?=\s+(?:want|wish|plan|intend))"
         r"|(?:['’](?:m|re|ll))?(?:\s+(?:will|must|am|are|have\s+to))?\s+(?:unable|refuse|refusing|decline)\s+to)"
         r"(?:\s+(?:be|been|going|to|yet|actually|just|really|ever|even|simply|want|wish|plan|planning|intend|intending|able|allowed|willing|supposed))*"
-        rf"\s+{_EN}\w*(?:\s+{_IT_EN}|\W*\Z)",
+        rf"\s+(?:{_EN}\w*(?:\s+{_IT_EN}|\W*\Z)|do(?:ing)?\s+(?:it|this|that|so)\W*\Z)",
     ),
     "de": Row(
         "nich nie niem kein weig lehn",
@@ -131,40 +141,48 @@ REFUSAL: dict[str, Row] = {
         rf"|\b(?:das|dies\w*)\s+\w+\s+(?:ich|wir)\s(?:[^,;]*\s)?{_NOT_DE}{_HOW_DE}\s+(?:{_DE}|aus\b|auf\b)"
         rf"|\b(?:(?:ich|wir)\s(?:führe|führen|rufe|rufen)|(?:führe|führen|rufe|rufen)\s(?:ich|wir))\s(?:[^,;]*\s)?{_NOT_DE}{_HOW_DE}\s+(?:aus|auf)\b"
         rf"|\b(?:weiger\w*|lehne?n?)\b[^;.]{{0,40}}?{_DE}"
-        rf"|\b{_NOT_DE}\s+{_DE}\w*\s+(?:habe|haben|werde|werden)\s+(?:ich|wir)\b",
+        rf"|\b{_NOT_DE}\s+{_DE}\w*\s+(?:habe|haben|werde|werden)\s+(?:ich|wir)\b"
+        rf"|\b(?:(?:das|dies)\s+(?:mache|tue|werde)\s+ich|ich\s+(?:mache|tue|werde)\s+(?:das|dies|es))\s+(?:\w+\s+)?{_NOT_DE}(?:\s+(?:tun|machen))?\W*\Z",
     ),
     "fr": Row(
         "pas jama refu",
         r"\b(?:je|nous)\s+(?:ne\s+|n['’])(?=[^,;]*\b(?:pas|jamais)\b)"
         rf"(?:(?=[^,;]*\b(?:l['’]|les\b|ceci\b|cela\b|ça\b|cet\s+appel))[^,;]*{_FR}\w*|[^,;]*{_FR}\w*\W*\Z)"
-        rf"|\b(?:je|nous)\s+(?:me\s+|nous\s+)?refus\w+\s+(?:de\s+|d['’]|à\s+)(?:l['’])?{_FR}",
+        rf"|\b(?:je|nous)\s+(?:me\s+|nous\s+)?refus\w+\s+(?:de\s+|d['’]|à\s+)(?:l['’])?{_FR}"
+        r"|\bje\s+ne\s+(?:le\s+)?(?:ferai|fais)\s+(?:pas|jamais)(?:\s+(?:ça|cela|ceci))?\W*\Z",
     ),
     "es": Row(
         "no nieg nega rehú rehu",
         rf"\bno\s+(?:lo|la)\s+(?:(?:voy|vamos|he|hemos|puedo|podemos|quiero|pienso|debo)\b[^,;]*\b{_ES}\w*|{_ES}\w*(?:o|é|amos|aré|aremos)\b)"
         rf"|\bno\s+(?:voy|vamos|pienso|debo|puedo|podemos|quiero|he|hemos)\b[^,;]*\b{_ES}\w*(?:(?:lo|la)\b|(?:\s+a)?\s+{_IT_ES}|\W*\Z)"
         rf"|\bno\s+{_ES}\w*(?:é|aré|aremos|amos|o)\s+(?:a\s+)?{_IT_ES}"
-        rf"|\b(?:me\s+niego\s+a|nos\s+negamos\s+a|reh[uú]so)\s+{_ES}",
+        rf"|\b(?:me\s+niego\s+a|nos\s+negamos\s+a|reh[uú]so)\s+{_ES}"
+        r"|\bno\s+(?:lo\s+(?:haré|hago|haremos|voy\s+a\s+hacer)|(?:haré|haremos|voy\s+a\s+hacer)\s+(?:esto|eso))\W*\Z",
     ),
     "pt": Row(
         "não recu",
         rf"\bnão\s+(?:vou|vamos|devo|posso|podemos|quero|irei|pretendo)\s+[^,;]*\b{_PT}\w*(?:\s*{_IT_PT}|\W*\Z)"
         rf"|\bnão\s+(?:[oa]\s+{_PT}\w*(?:ei|o|amos|aremos)\b|{_PT}\w*(?:ei|o|amos|aremos)\s+{_IT_PT})"
-        rf"|\b(?:recuso(?:-me)?|recusamos(?:-nos)?)\s+a\s+{_PT}",
+        rf"|\b(?:recuso(?:-me)?|recusamos(?:-nos)?)\s+a\s+{_PT}"
+        r"|\bnão\s+(?:o\s+farei|(?:farei|vou\s+fazer)\s+(?:isto|isso))\W*\Z",
     ),
     "it": Row(
         "non rifi",
         rf"\bnon\s+(?:(?:lo|la)\s+{_IT}\w*(?:o|ò|iamo|remo)\b|{_IT}\w*(?:ò|remo|o)\s+{_IT_IT}\b|l['’](?:ho|abbiamo)\s+{_IT})"
         rf"|\bnon\s+(?:voglio|intendo|devo|posso|possiamo|ho|abbiamo)\s+(?:mai\s+)?{_IT}\w*?(?:r(?:lo|la)\b|\s+{_IT_IT}\b|\W*\Z)"
-        rf"|\brifiut\w+\s+di\s+{_IT}",
+        rf"|\brifiut\w+\s+di\s+{_IT}|\bnon\s+(?:lo\s+(?:farò|faccio)|(?:farò|faccio)\s+questo)\W*\Z",
     ),
     "ru": Row(
         "не отка",
         rf"(?:\b(?:я|мы)\s+(?:{_IT_RU}\s+)?не\s+(?:{_WILL_RU}\s+)?|\bне\s+{_WILL_RU}\s+)(?:{_IT_RU}\s+)?{_RU}\w*(?=\W*\Z|\s+{_IT_RU}\b)"
         rf"|(?:\b(?:я|мы)\s+{_IT_RU}\s+не\s+(?:{_WILL_RU}\s+)?|\bне\s+{_WILL_RU}\s+{_IT_RU}\s+){_RU}"
-        rf"|\bотказыва\w+\s+(?:\w+\s+)?{_RU}",
+        rf"|\bотказыва\w+\s+(?:\w+\s+)?{_RU}"
+        r"|\b(?:этого\s+(?:я\s+)?не\s+(?:сделаю|буду\s+делать|делаю)|не\s+(?:сделаю|буду\s+делать)\s+этого)\W*\Z",
     ),
-    "zh": Row("", rf"(?:我|我们)[^，。,;；]{{0,3}}?{_NO_ZH}[^，。,;；]{{0,2}}?{_ZH}(?:它|这|该|此|那|以下|\W*\Z)|拒绝{_ZH}"),
+    "zh": Row(
+        "",
+        rf"(?:我|我们)[^，。,;；]{{0,3}}?{_NO_ZH}[^，。,;；]{{0,2}}?{_ZH}(?:它|这|该|此|那|以下|\W*\Z)|拒绝{_ZH}|我不会(?:这[样么])?做(?:这|这个|这件事)?\W*\Z",
+    ),
     "ja": Row(
         "",
         rf"(?:これ|それ|この|その)[^、。]{{0,12}}?(?:は|を)?{_JA}\w{{0,2}}(?:しません|ません|せずに)"

@@ -42,38 +42,43 @@ PAST: dict[str, Row] = {
         rf"\b(?:was|were|been|got)\s+{_NOT_AGAIN_EN}(?:\w+\s+){{0,3}}?{_EN}{_TO_COLON}"
         rf"|(?<!\bI\s)(?<!\bwe\s)(?<!['’]ve\s)(?<!\bhave\s)\b{_DID_EN}{_NOT_AGAIN_EN}{_TO_COLON}"
         rf"|\b{_DID_EN}{_NOT_AGAIN_EN}(?:\W+\w+){{0,6}}?\W+{_EN_AGO}{_TO_COLON}"
+        rf"|\b{_EN_AGO}[^:]*\bI\s+{_DID_EN}{_NOT_AGAIN_EN}{_TO_COLON}"
         r"|\A\W*(?:(?:the|my|your|our|its|his|her|their|an?)\s+)?(?:previous|earlier|past|old|original|failed|rejected|recorded|logged|yesterday['’]s)\s+"
         r"(?:\w+\s+)?(?:call|request|command|invocation|attempt|output|reply|response|turn|message)s?\b" + _TO_COLON,
     ),
     "de": Row(
-        "wurd word war ware hat habe hatt lief gest früh vorh vori alte ursp gesc fehl",
+        "wurd word war ware hat habe hatt lief gest früh vorh vori alte ursp gesc fehl neul zuvo",
         rf"\b(?:wurden?|worden|war|waren)\b{_NOT_AGAIN_DE}[^,;:.]*?\b{_DE}{_TO_COLON}"
         rf"|\b{_DE}\s+(?:worden|wurden?|war|waren|hat|hatten?|haben)\b{_NOT_AGAIN_DE}{_TO_COLON}"
         rf"|(?<!\bwir\s)\b(?:hat|hatte|haben|hatten)\b{_NOT_AGAIN_DE}[^,;:.]*?\b{_DE}{_TO_COLON}|\bliefe?n?\b{_NOT_AGAIN_DE}{_TO_COLON}"
+        rf"|\b(?:gestern|vorhin|früher|neulich|zuvor)\b[^:]*\b(?:habe\s+ich|haben\s+wir)\b{_NOT_AGAIN_DE}[^:]*{_DE}{_TO_COLON}"
         r"|\A\W*(?:(?:der|die|das|mein|dein|ihr|sein)e?\s+)?(?:gestrig|früher|vorherig|vorig|alt|ursprünglich|gescheitert|fehlgeschlagen)e[srn]?\s+"
         r"(?:\w+\s+)?(?:aufrufe?|anfragen?|befehle?|ausgaben?|antwort(?:en)?|versuche?)\b" + _TO_COLON,
     ),
     "fr": Row(
-        "été fut fure a ont avai appe requ comm",
+        "été fut fure a ont avai appe requ comm hier tout",
         rf"\bété\s+(?:\w+\s+){{0,2}}?{_FR}{_TO_COLON}|\b(?:fut|furent)\s+(?:\w+\s+)?{_FR}{_TO_COLON}"
-        rf"|\b(?:a|ont|avait|avaient)\s+(?:\w+\s+)?{_FR}{_TO_COLON}"
+        rf"|\b(?:a|ont|avait|avaient)\s+(?:\w+\s+)?{_FR}{_TO_COLON}|\b(?:hier|tout\s+à\s+l['’]heure)\b[^:]*\bj['’]ai\s+{_FR}{_TO_COLON}"
         r"|\b(?:appel|requête|commande)s?\s+(?:(?:précédent|initial|échoué|enregistré|rejeté|passé)e?s?|d['’]hier)\b" + _TO_COLON,
     ),
     "es": Row(
-        "fue fuer sido se ejec llam envi invo usó usar lanz emit escr gene mand util peti soli",
+        "fue fuer sido se ejec llam envi invo usó usar lanz emit escr gene mand util peti soli ayer anoc",
         rf"\b(?:fue|fueron|sido)\s+(?:\w+\s+)?{_ES}{_TO_COLON}|\b{_DID_ES}(?![^:]*\b(?:así|ahora)\s+que\b){_TO_COLON}"
+        rf"|\b(?:ayer|anoche)\b[^:]*\b(?:ejecut|llam|envi|invoqu|us|lanc)é(?!\w){_TO_COLON}"
         r"|\b(?:llamada|petición|solicitud)(?:es|s)?\s+(?:(?:anterior|previa|original|fallida|rechazada|registrada)(?:es|s)?|de\s+(?:ayer|anoche))\b"
         + _TO_COLON,
     ),
     "pt": Row(
-        "foi fora sido exec cham envi invo usou usar lanç gero gera util rodo roda emit requ pedi soli",
+        "foi fora sido onte exec cham envi invo usou usar lanç gero gera util rodo roda emit requ pedi soli",
         rf"\b(?:foi|foram|sido)\s+(?:\w+\s+)?{_PT}{_TO_COLON}|\b{_DID_PT}{_TO_COLON}"
+        rf"|\bontem\b[^:]*\b(?:execut|cham|envi|us|rod|lanc)ei\b{_TO_COLON}"
         r"|\b(?:chamada|requisição|pedido|solicitação)s?\s+(?:(?:anterior|prévia|original|rejeitad[oa]|registrad[oa])(?:es|s)?|de\s+ontem)\b"
         + _TO_COLON,
     ),
     "it": Row(
-        "stat venn ha hann avev fu furo chia rich",
+        "stat venn ha hann avev fu furo chia rich ieri",
         rf"\bstat[oaie]\s+(?:\w+\s+)?{_IT}{_TO_COLON}|\b(?:venne|vennero|fu|furono|ha|hanno|aveva|avevano)\s+(?:\w+\s+)?{_IT}{_TO_COLON}"
+        rf"|\bieri\b[^:]*\bho\s+{_IT}{_TO_COLON}"
         r"|\b(?:chiamat[ae]|richiest[ae])\s+(?:precedent[ei]|original[ei]|fallit[ae]|rifiutat[ae]|di\s+ieri)\b" + _TO_COLON,
     ),
     "ru": Row(

@@ -29,13 +29,13 @@ __all__ = [
 
 ANNOUNCEMENT: dict[str, str] = {
     "en": r"\b(?:I['’]ll|I\s+(?:will|shall|need\s+to|am\s+going\s+to|can|have\s+to|must|should)|I['’]m\s+(?:going\s+to\b|\w+ing\b)|"
-    r"I\s+am\s+\w+ing\b|let\s+me|let['’]s|let\s+us|we['’]ll|we\s+(?:will|need\s+to)|allow\s+me|time\s+to)\b(?P<en>(?:\W+\w+){0,4})",
-    "de": r"\b(?:ich\s+(?:werde\b|muss\b|will\b|möchte\b|(?!hab|hatt|hätt|wär|dürft|würd|könnt|wollt|sollt|müsst)\w+e\b)|lass(?:en\s+Sie)?\s+(?:mich|uns)|dazu\s+\w+e\s+ich|\w+e\s+ich)\b(?P<de>(?:\W+\w+){0,8})",
+    r"I\s+am\s+\w+ing\b|(?<!had\s)(?<!have\s)(?<!['’]d\s)let\s+me|let['’]s|let\s+us|we['’]ll|we\s+(?:will|need\s+to)|allow\s+me|time\s+to)\b(?P<en>(?:\W+\w+){0,4})",
+    "de": r"\b(?:ich\s+(?:werde\b|muss\b|will\b|möchte\b|(?!hab|hatt|hätt|wär|dürft|würd|könnt|wollt|sollt|müsst)\w+e\b)|lass(?:en\s+Sie)?\s+(?:mich|uns)|(?!hab|hatt|wär|würd)\w+e\s+ich)\b(?P<de>(?:\W+\w+){0,8})",
     "fr": r"\b(?:je\s+(?:vais|dois|(?!\w*(?:rai[st]|ais)\b)\w+(?:e|s)\b)|laissez?-moi|permettez-moi|allons)\b(?P<fr>(?:\W+\w+){0,4})",
     "es": r"\b(?:voy\s+a|vamos\s+a|déjame|déjeme|permíteme|permítame|necesito|tengo\s+que|debo)\b(?P<es>(?:\W+\w+){0,4})",
     "pt": r"\b(?:vou|vamos|deixe-me|preciso)\b(?P<pt>(?:\W+\w+){0,4})",
     "it": r"\b(?:vado\s+a|lasciami|fammi|devo|sto\s+per)\b(?P<it>(?:\W+\w+){0,4})",
-    "ru": r"\b(?:сейчас\s+(?:\w+)|я\s+\w+(?:ю|у|м)\b|давайте\b|позвольте\b|\b(?!следующ|данн|последн|прошл|вчераш|предыдущ|\w+(?:цию|нную)\b)\w+(?:ю|лю|жу|чу|шу)\b)(?P<ru>(?:\W+\w+){0,4})",
+    "ru": r"\b(?:сейчас\s+(?:\w+)|я\s+\w+(?:ю|у|м)\b|давайте\b|позвольте\b|\b(?!следующ|данн|последн|прошл|вчераш|предыдущ|сво[юё]|мою\b|твою\b|всю\b|\w+[кнгхшщвт]ую\b|\w+(?:цию|нную)\b)\w+(?:ю|лю|жу|чу|шу)\b)(?P<ru>(?:\W+\w+){0,4})",
     "zh": r"(?:我来|我将|(?<![您你他她们])(?<!刚才)(?<!要)(?<!叫)让我|我会|我要|我先|我现在|我去|我马上|我需要|我帮)(?P<zh>[^，。,]{0,12})",
     "ja": r"(?P<ja>[^。、]{0,24})(?:します|てみます|ましょう)",
     "ko": r"(?P<ko>[^.,]{0,24})(?:겠습니다|할게요|볼게요)",
@@ -52,7 +52,7 @@ LABEL_ANCHORS = (
     "exam samp usag synt form docs docu doku temp sche beis aufb vorl verw exem modè util ejem sint plan uso esem prim прим синт форм доку шабл испо "
     "wron bad inco fals schl must faux mauv mal mode erra inco sbag непр неве обра don dont do neve corr sche erro "
     "outp inpu call repl resp resu answ requ ausg eing aufr antw erge sort entr répo résu appe sali resp saíd resu cham usci rice risp risu chia выво ввод отве резу вызо "
-    "list snip figu fig abbi abb code рису рис лист"
+    "list snip test syst few pseu figu fig abbi abb code рису рис лист"
 )
 _ARTICLE = r"(?:an?|the|from\s+the|ein|eine|das|die|der|aus\s+der|un|une|le|la|el|del?|um|uma|uno?)\s+"
 _WHICH = (  # "expected", too: what is expected is not done
@@ -86,7 +86,8 @@ _NUMBERED_NOUN = (
 LABEL = late(
     rf"\W*(?:{_ARTICLE})*(?:"
     rf"(?:{_WHICH})?(?:{_EXAMPLE_NOUN})(?:{_NUMBER}?|{_NUMBER}(?:\s?[–—-]\s|\s?[:：]|(?<=\.)\s){_TITLE}|\s?[:：]{_TITLE})|(?:{_EXPECTED}){_NUMBER}?|(?:{_NUMBERED_NOUN}){_NUMBER}|"
-    r"usage|syntax|format|docs|"
+    rf"(?:test\s+case|testfall|cas\s+de\s+test|caso\s+d[ei]\s+(?:prueba|teste|test)|тест|测试用例|テストケース){_NUMBER}?|"
+    r"snippet|system\s+prompt|few[-\s]shots?|pseudo-?code|usage|syntax|format|docs|"
     r"documentation|template|schema|(?:wrong|bad|incorrect)(?:\s+(?:way|call|format|usage))?|don['’]?ts?|do\s+not|"
     r"dokumentation|aufbau|syntax|format|vorlage|verwendung|falsch|schlecht|muster|"
     r"syntaxe|modèle|utilisation|faux|incorrecte?|mauvais|"
@@ -229,11 +230,12 @@ EXAMPLE: dict[str, Row] = {
 }
 REPORT: dict[str, Row] = {
     "en": Row(
-        "cont show say says said read wrot writ reco logg quot emit prod gene prin answ repl past had list docu retu resp sent send some outp acco stri text line payl inpu cont turn",
+        "cont show say says said read wrot writ reco logg quot emit prod gene prin answ repl past had list docu retu resp sent send some outp acco stri text line payl inpu cont turn type post past subm e emai inje ran sent",
         r"\b(?:log|logs|tests?|parser|files|pages|messages|file|page|attachment|e-?mail|mail|message|document|doc|docs|readme|user|model|assistant|agent|bot|transcript|prompt|line|test|"
         r"config|configuration|ticket|issue|trace|dump|record|snippet|article|tutorial|manual|guide|changelog|commit|diff|database|entry|comment|he|she|they|you|it)\b"
         r"(?:\W+\w+){0,6}?\W+(?:contain(?:s|ed)?|show(?:s|ed)?|says?|said|reads?|wrote|writes?|records?|recorded|logged|quotes?|quoted|emitted|produced|generated|"
         r"printed|answered|replied|pasted|had|listed|documents?|documented|returns|returned|responds|responded|sent|sends|turned)\b(?:\W+(?:this|that|so|it|as|follows|the|following|in|into|to|its|an?|answer|reply|response|log|line|text|string|call|message)){0,4}\W*\Z"
+        r"|\b(?:the|an?|some|one|another)\s+(?:(?!(?:is|was|are|were|be|been|has|have|had|gets?|got)\b)\w+\s+){1,2}(?:wrote|typed|posted|pasted|submitted|e-?mailed|injected|ran|sent)\W*\Z"
         r"|\b(?:someone|somebody)\b(?:\W+\w+){0,8}\W*\Z|\bwhat\b[^,;]*\b(?:wrote|said|sent|produced|printed|emitted|returned|answered)\s+(?:was|is)\W*\Z"
         r"|\A\W*(?:the\s+)?(?:output|reply|response|answer)\s+(?:of|by)\b[^,;]*\Z|\baccording\s+to\s+(?:the|this|that|your)\s+(?:\w+\s+)?(?:logs?|docs|documentation|manual|file|trace)\W*\Z"
         r"|\bthe\s+(?:string|text|line|payload|input|content)\b(?:\s+\w+){0,4}\s+(?:is|was|reads)\W*\Z",
@@ -266,7 +268,7 @@ REPORT: dict[str, Row] = {
         "algu cont most diz diss indi escr resp apar conv solt entr segu lê foi era",
         r"\balguém\b|\bsegundo\s+[oa]\s+(?:registro|log|documentação|arquivo)\W*\Z|\blê-se\W*\Z|\bo\s+que\b[^;]*\b(?:escreveu|disse|enviou|respondeu)\s+(?:foi|era|é)\W*\Z"
         r"|\b(?:registro|registo|arquivo|ficheiro|página|documento|documentação|usuário|"
-        r"utilizador|modelo|assistente|mensagem|linha|e-mail|log)\b(?:\W+\w+){0,6}?\W+(?:contém|continha|mostra|diz|disse|indica|escreveu|respondeu|aparece)(?:\W+(?:isto|isso|assim|o|seguinte)){0,2}\W*\Z",
+        r"utilizador|modelo|assistente|mensagem|linha|e-mail|log)\b(?:\W+\w+){0,6}?\W+(?:contém|continha|mostra|diz|disse|indica|escreveu|respondeu|aparece)(?:\W+(?:isto|isso|assim|o|seguinte|est[ea]|ess[ea]|um|uma|bloco|trecho|comando|chamada|texto)){0,3}\W*\Z",
     ),
     "it": Row(
         "qual cont most dice indi scri risp comp seco legg era",
@@ -284,7 +286,7 @@ REPORT: dict[str, Row] = {
     ),
     "ko": Row(
         "",
-        r"누군가|로그에\s*따르면|(?:로그|파일|페이지|문서|사용자|모델|어시스턴트|메시지|메일)[^.,]{0,16}(?:적혀|표시|포함|기록|보냈|되어\s*있|썼|쓴\s*것|작성한)",
+        r"누군가|로그에\s*따르면|(?:로그|파일|페이지|문서|사용자|모델|어시스턴트|메시지|메일)[^.,]{0,16}(?:적혀|표시|포함|기록|보냈|되어\s*있|있습니다|있다|나와|썼|쓴\s*것|작성한)",
     ),
 }
 POSSIBLE: dict[str, Row] = {

@@ -56,6 +56,12 @@ _ABBREVIATED = late(
     re.IGNORECASE,
 )
 """A point behind it ends no sentence."""
+_INSERTED = late(
+    r"\b(not|never|don['’]t|nicht|niemals|nie|jamais|no|nunca|não|non|mai|никогда|нельзя)(?:,\s*ever\b|,[^,;:.!?]{1,60},)\s*"
+    r"|,\s*(?:egal\s+was|whatever|no\s+matter\s+what|quoi\s+qu|pase\s+lo\s+que|aconteça\s+o\s+que|qualunque\s+cosa|что\s+бы)[^,;:.!?]{0,40},\s*",
+    re.IGNORECASE,
+)
+"""A negation, and words between commas that part it from its verb."""
 _WORDS = re.compile(r"[^\W\d_]+")
 _UNSPACED = late("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # Japanese, Chinese, Korean
 _ANCHOR = 4
@@ -166,6 +172,8 @@ def kind_of(sentence: str) -> LeadIn | None:
 
 
 def _kind_of_words(sentence: str) -> LeadIn | None:
+    if "," in sentence and _INSERTED.search(sentence) is not None:  # `Do not, under any circumstances, run this:`
+        sentence = _INSERTED.sub(r"\g<1> ", sentence)
     rows = _rows_of(sentence)
     if not rows:
         return "statement" if leads_in(sentence) and not _says("announcement", sentence) else None

@@ -55,6 +55,9 @@ _STAMPED = late(rf"[\[(]?(?:{'|'.join(_TIMES)})")
 _CHANGES = ("+", "-")
 """Directly before a call: a list's sign has a blank behind it."""
 _IN_TRACEBACK = late(r'[ \t]*File "[^"\n]{1,256}", line \d')
+_COMMAND = late(r"(?:\A|\n)[ \t]*(?:[\w.@~:/-]{0,40})?\$ \S[^\n]*\n\Z")
+_REQUEST = late(r"(?:\A|\n)(?:[A-Z]{3,7} \S+ HTTP/\d[^\n]*|HTTP/\d\S* \d{3}[^\n]*)\n(?:[\w-]+:[^\n]*\n)*[ \t\r]*\n?\Z")
+"""A command behind a shell's prompt, whose output follows; the head of a request or of its answer, whose body follows."""
 _FILE = 'File "'
 _ABOVE = 512
 
@@ -68,7 +71,12 @@ def in_line_of_code(text: str, line: int, before: str) -> bool:
     """Does a call stand in such a line? The line begins at `line`, and `before` is what of it stands before the call."""
     if before and before.strip(" \t"):
         return before in _CHANGES or _BEGINS.match(before) is not None or _STATEMENT.match(before) is not None
-    if line < 1 or _FILE not in text[max(0, line - _ABOVE) : line]:
+    if line < 1:
+        return False
+    said = text[max(0, line - _ABOVE) : line]
+    if ("$ " in said and _COMMAND.search(said) is not None) or ("HTTP/" in said and _REQUEST.search(said) is not None):
+        return True
+    if _FILE not in said:
         return False
     above = text.rfind("\n", max(0, line - _ABOVE), line - 1) + 1
     return _IN_TRACEBACK.match(text, above) is not None

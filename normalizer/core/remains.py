@@ -19,7 +19,7 @@ __all__ = ["DAMAGED", "has_odd_keys", "remains_in"]
 
 DAMAGED = "damaged_markup"
 """The repair of a value, or of a key, that holds what is left of markup."""
-_ODD_KEY = late(r"""[>="\n]|</|\A\s|\s\Z|\A\Z|\A['‘’“”]|['‘’“”]\Z""")  # noqa: RUF001 # the typographic ones are meant
+_ODD_KEY = late(r"""[="\n]|</|\A\s|\s\Z|\A\Z|\A['‘’“”]|['‘’“”]\Z""")  # noqa: RUF001 # the typographic ones are meant
 _NAMELESS = frozenset({"parameter", "param", "argument", "arg_key", "arg_value"})
 """Tags of parameters, which name none themselves."""
 _ENDED = frozenset({"closer_missing", "missing_delimiter"})
@@ -50,7 +50,8 @@ def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str
     found = [
         _guess(key, key)
         for key in arguments
-        if key not in properties and (key in _NAMELESS or (not key.isidentifier() and _ODD_KEY.search(key) is not None))
+        if key not in properties
+        and ((key in _NAMELESS and f"<{key} name=" in raw) or (not key.isidentifier() and _ODD_KEY.search(key) is not None))
     ]
     between_tags = _ESCAPING.match(raw) is None
     safe = [repair for repair in repairs if repair.safety in ("lossless", "coerced")]

@@ -94,7 +94,6 @@ _ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
 """What may stand behind the last word of a sentence without an end."""
 _ONLY_OPENERS = late(r"\s*(?:(?:<[A-Za-z][\w-]*+[^<>]{0,256}>|\\begin\{[a-z]{1,16}\*?\}(?:[\[{][^\]}\n]{0,99}[\]}])*)\s*)+\Z")
 _LIST_SIGN = late(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
-_INDENT = late(r"[ \t]*")
 _CLOSING_MARK = {mark: late(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}(?:\w|\Z)|\Z)") for mark in "\"'’"}
 _LONGEST_CLOSER = 16
 _DEEP = 4
@@ -438,13 +437,22 @@ def _is_deep(text: str, at: int, start: int, line: int) -> bool:
     if line <= start or line == at or text[line:at].strip():
         return False
     first = max(start, line - _LINE)
-    above = text[first:line].rstrip(" \t\r\n")
-    if not above or text.count("\n", first + len(above), line) < 2:
-        return False
+    above, columns = text[first:line].rstrip(" \t\r\n"), _columns(text[line:at])
+    blank = text.count("\n", first + len(above), line) > 1
     last = above[above.rfind("\n") + 1 :]
+    while above and columns and _LIST_SIGN.match(last) is None and _columns(_indent(last)) >= columns:  # words of the same block
+        rest = above[: -len(last)].rstrip(" \t\r\n")
+        blank, above = "\n\n" in above[len(rest) : len(above) - len(last)].replace("\r", ""), rest
+        last = above[above.rfind("\n") + 1 :]
+    if not above or not blank:
+        return False
     sign = _LIST_SIGN.match(last)
-    margin = _columns(last[: sign.end()] if sign is not None else _INDENT.match(last)[0])  # type: ignore[index]  # it always matches
-    return _columns(text[line:at]) >= margin + _DEEP
+    margin = _columns(last[: sign.end()] if sign is not None else _indent(last))
+    return columns >= margin + _DEEP
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _columns(indent: str) -> int:

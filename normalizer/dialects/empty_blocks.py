@@ -1,7 +1,7 @@
 """Blocks that hold nothing: an opener of calls and its closer, with white space or nothing between, call nothing and are markup.
 
-In the middle of a line of words they are a sentence about the format, and content, unless no user types such tokens. Families whose
-openers are patterns (DSML, DeepSeek) have rows of their own.
+In the midst of a line of words they are a sentence about the format, and content, unless no user types such tokens. Families
+whose openers are patterns (DSML, DeepSeek) have rows of their own.
 """
 
 from __future__ import annotations
