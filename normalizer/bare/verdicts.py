@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmcore.normalizer.calls.call_objects import CallObject
+from llmcore.normalizer.core.html import is_in_page, may_be_html
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.reading import Reading
@@ -17,7 +18,7 @@ from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.showing import shown_behind
 from llmcore.normalizer.core.source import Steps, past, skip_space
 from llmcore.normalizer.core.surroundings import CERTAIN, Standing, is_closed, sentence_goes_on
-from llmcore.normalizer.core.words import COLONS, TURN_TOKENS
+from llmcore.normalizer.core.words import COLONS, HTML_NAMES, TURN_TOKENS
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 
@@ -164,12 +165,23 @@ def enter_tag(
     begin, end = span
     complete = complete and all(repair.safety != "truncated" for repair in repairs)
     reason = refusal(reading, (yield from placed(reading, span, [call], over=over)), [call])
+    if reason is None and call.name.lower() in HTML_NAMES and "</" not in (call.raw or ""):
+        if (yield from is_in_page(reading.src, reading.text_start(), begin, end, reading.names or ())):
+            reason = "quoted"
+        elif not (call.raw or "").strip() and may_be_html(call.arguments or ()) and (yield from _in_words(reading, begin, end)):
+            repairs = [*repairs, Repair(kind="like_html", safety="guess")]
     if reason is not None:
         reading.miss(begin, end, call.name, reason)
         return False
     draft = reading.begin(begin, call.name, dialect)
     reading.end(draft, end, call.arguments, call.raw or "", complete=complete, repairs=repairs, sealed=sealed)
     return True
+
+
+def _in_words(reading: Reading, begin: int, end: int) -> Steps[bool]:
+    """Do words stand before and behind it?"""
+    before = reading.says_anything() or bool(reading.src.text[reading.done : begin].strip())
+    return before and not (yield from rest_is_blank(reading, end))
 
 
 def is_echo(reading: Reading, place: Place, calls: Sequence[CallObject]) -> bool:

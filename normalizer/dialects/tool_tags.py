@@ -247,7 +247,7 @@ def _childless(reading: Reading, call: ElementCall, tool: CompiledTool, text: st
         if is_object(value) and (arguments := _object(reading, value, call.name, tool)) is not None:
             return end, {**call.given, **arguments}, parsed.complete, [*repairs, *parsed.repairs, *_behind(rest, parsed.end)]
     key = only_text_parameter(tool)
-    if key is None or call.given or (call.name.lower() in HTML_NAMES and not _on_lines(reading, call, text)):
+    if key is None or call.given or call.name.lower() in HTML_NAMES:
         return None
     guess = only_parameter(key, text, rest)
     return end, {key: rest}, True, [*repairs, guess]
@@ -257,11 +257,6 @@ def _behind(text: str, end: int) -> list[Repair]:
     """What stands behind the object that ends at `end`, but for brackets too many."""
     rest = text[end:].strip(" \t\r\n}]")
     return [Repair(kind="text_dropped", before=rest, after=None, safety="guess")] if rest else []
-
-
-def _on_lines(reading: Reading, call: ElementCall, text: str) -> bool:
-    """Does the tag open the message, or do both its tags stand on lines of their own? An element of HTML seldom does."""
-    return reading.opens_message(call.at) or (text[:1] == "\n" and text.rstrip(" \t")[-1:] == "\n")
 
 
 def _object(reading: Reading, value: dict[str, Any], name: str, tool: CompiledTool) -> dict[str, Any] | None:

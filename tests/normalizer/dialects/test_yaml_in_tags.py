@@ -212,8 +212,10 @@ def test_a_tools_tag_in_a_line_of_words_is_content(text: str) -> None:
 
 def test_a_line_with_a_known_key_beats_the_only_text_of_a_tool() -> None:
     assert arguments("query: best pizza: where", "search") == {"query": "best pizza: where"}
-    envelope = read_every_way("<search>\nbest pizza: where\n</search>", TOOLS)
+    tools = ToolSet([tool("look_up", ["query"], query="string")])
+    envelope = read_every_way("<look_up>\nbest pizza: where\n</look_up>", tools)
     assert [(call.dialect, call.arguments) for call in envelope.tool_calls] == [("cline", {"query": "best pizza: where"})]
+    assert not read_every_way("<search>\nbest pizza: where\n</search>", TOOLS).tool_calls  # an element of HTML needs a key
 
 
 def test_the_wrapper_types_values_and_peels_the_name() -> None:
