@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from llmcore.normalizer.bare import verdicts
+from llmcore.normalizer.bare.hidden_calls import note_hidden_calls
 from llmcore.normalizer.bare.lost_headers import HEADER_WORDS
 from llmcore.normalizer.bare.made_up import around, wrapped_begins, wrapper_before
 from llmcore.normalizer.bare.python_forms import settled_word
@@ -288,6 +289,8 @@ def _no_calls(reading: Reading, at: int, end: int, bodies: list[Body], messages:
     if bodies[-1].cut:
         reading.looks.never_closed()
         return at + 1
+    if whole and len(bodies) == 1:
+        note_hidden_calls(reading, at, end)
     reading.failed()
     return bodies[-1].end
     yield None
@@ -337,12 +340,18 @@ def _data(reading: Reading, at: int) -> Steps[int]:
     if not (yield from settle(src, _is_data, at)):
         _glanced(reading, at)
         return at + 1
+    alone = reading.opens_message(at)
     if (flat := _FLAT.match(src.text, at)) is not None:
-        return flat.end()
+        end = flat.end()
+        if alone and (yield from rest_is_blank(reading, end)):
+            note_hidden_calls(reading, at, end)
+        return end
     extent = Extent(at, delimiters=("<", "```"))
     while True:
         end = extent.scan(src.text, src.final)
         if end >= 0:
+            if alone and (yield from rest_is_blank(reading, end)):
+                note_hidden_calls(reading, at, end)
             return end
         if extent.stopped >= 0:
             return extent.stopped
