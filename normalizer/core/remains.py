@@ -26,7 +26,10 @@ _ENDED = frozenset({"closer_missing", "missing_delimiter"})
 """Repairs of a value whose end was not written."""
 _WORDS = frozenset({"bare_word", "text_for_yaml"})
 """Repairs of a value that is the text as it stands."""
-_MARKUP = re.compile(r"""[<>]|[|｜]["|>]|\A["“”]|["“”]\Z|escape""")
+_MARKUP = re.compile(
+    r"""<[/\w|｜!\]:]|<\s*\Z|[\w|｜\]]>\s*\Z|[|｜]["|>]|[\]\[]<|\A["“”]|["“”]\Z|escape"""  # DeepSeek's bar
+)
+"""Not what code has between blanks (`a < b`)."""
 _OPTION_FOLLOWS = late(r"\n\s*--\w")
 _INNER_VALUE = late(
     r"\A[^<>]{0,80}<?/?(?:[\w:-]{0,16}\|)?arg_(?:key|value)[^<>]{0,40}>|\A\s*<?!?\[?(?:CDATA|!?\[CDAT)|\A\s*<!\[|\]\]>\s*\Z"
