@@ -8,14 +8,14 @@ row read it. Looked at are keys, and values that were repaired or stand between 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["DAMAGED", "has_odd_keys", "remains_in"]
+__all__ = ["DAMAGED", "remains_in"]
 
 DAMAGED = "damaged_markup"
 """The repair of a value, or of a key, that holds what is left of markup."""
@@ -40,12 +40,7 @@ _LITERAL = "<![CDATA["
 _SIGNS = (">", "<")
 
 
-def has_odd_keys(arguments: Mapping[str, Any]) -> bool:
-    """Is a key no name, as one with what is left of markup in it?"""
-    return any(not key.isidentifier() and _ODD_KEY.search(key) is not None for key in arguments)
-
-
-def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str, properties: Mapping[str, Any]) -> list[Repair]:
+def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str, properties: Collection[str]) -> list[Repair]:
     """A guess for each key and value that holds what is left of markup, if there is none yet. `raw`: the arguments as they were
     written; `properties`: of the tool, whose keys are sound."""
     if any(repair.kind == DAMAGED for repair in repairs):
@@ -87,7 +82,7 @@ def _closes_more(text: str, key: str) -> bool:
     return (closer := f"</{key}>") in text and text.count(closer) > text.count(f"<{key}>")
 
 
-def _holds_key(text: str, properties: Iterable[str]) -> bool:
+def _holds_key(text: str, properties: Collection[str]) -> bool:
     """Does another parameter begin in it?"""
     return any(f"{key}:" in text for key in properties)
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 from llmcore.normalizer.core.placeholders import holds_placeholders
-from llmcore.normalizer.core.remains import has_odd_keys
+from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.text.wholes import (
     ARGUMENTS,
@@ -186,10 +186,10 @@ class Section:
         arguments = self._single.arguments(text, before.end(), behind.start(), tool, limits)
         if arguments is None or ("key" in behind.re.groupindex and behind["key"] != next(reversed(arguments))):
             return None
-        if holds_placeholders(arguments) or has_odd_keys(arguments):
-            return None
         start = before.start("raw") if "raw" in before.re.groupindex else before.end()
         raw = text[start : behind.start("raw_end")].rstrip(SPACE)
+        if holds_placeholders(arguments) or remains_in(arguments, (), raw, tool.properties):
+            return None
         if self._rewrites and _AS_REWRITTEN.fullmatch(raw) is None:
             raw = as_json(arguments)
         return arguments, raw

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 
 from llmcore.normalizer.core.pieces import Piece, settled
 from llmcore.normalizer.core.placeholders import holds_placeholders
-from llmcore.normalizer.core.remains import has_odd_keys
+from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.rows import Dialect, Writer
 from llmcore.normalizer.core.source import past
 from llmcore.normalizer.core.surroundings import Form
@@ -206,7 +206,7 @@ class Sample:
 
     def whole(self, head: re.Match[str], end: int, arguments: dict[str, Any], raw: str) -> Whole | None:
         """The call of this shape that ends at `end`, its markup included; None when a value makes a guess of it."""
-        if holds_placeholders(arguments) or has_odd_keys(arguments):
+        if holds_placeholders(arguments) or remains_in(arguments, (), raw, ()):
             return None
         name, start, stop = head["name"], head.start("call"), end - (len(self.text) - self.span[1])
         return Whole(
