@@ -11,6 +11,7 @@ import pytest
 
 from tests.packaging.tree import ROOT
 
+_CASES = "tests/normalizer/test_samples.py::test_sample"
 _SWEEP = "tests/validator/schema/test_unsound.py::test_it_is_looked_for_in_linear_time"
 
 
@@ -26,6 +27,13 @@ def test_of_a_sweep_only_evenly_spaced_cases_are_quick() -> None:
     assert len(every) == 5
     assert _collected("-m", "not slow", _SWEEP) == [every[0], every[2]]
     assert _collected("-m", "not slow", every[3]) == [every[3]], "a case that is asked for by name is run"
+
+
+@pytest.mark.slow
+def test_of_other_tests_thirteen_cases_are_quick() -> None:
+    every = _collected("-m", "not slow", _CASES)
+    assert len(every) > 700
+    assert _collected("-m", "not slow and not further", _CASES) == [every[at * len(every) // 13] for at in range(13)]
 
 
 def _program(path: Path, text: str) -> None:

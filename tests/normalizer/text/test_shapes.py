@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +215,7 @@ _OF_PROSE = re.compile(r"lead_in|words_behind|impersonal")
 """Modules whose words are those of sentences before and behind calls."""
 
 
+@cache
 def _words_of_the_source() -> list[str]:
     """What literals of the normaliser say, as names: a word that means something to a row stands there."""
     found: set[str] = set()
