@@ -172,7 +172,8 @@ async def test_the_answer_is_told_without_keys() -> None:
 async def test_a_callback_that_fails_or_hangs_breaks_nothing(
     emit: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(telling, "_SECONDS", 0.02)
+    if emit is _hang:  # a busy machine may take that long for the others
+        monkeypatch.setattr(telling, "_SECONDS", 0.02)
     assert await Adder(adding(), None, emit).chat("Add.") == "It is 3."
     warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
     assert {record.name for record in warnings} == {"llmcore.agent"}
