@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from llmcore.types import Repair
-from llmcore.types.copies import copied, updated
+from llmcore.types.copies import copied, is_own, updated
 from llmcore.types.json_data import LARGEST_INT, encodable
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.schema.problems import cut, join_path
@@ -52,22 +52,27 @@ def is_fit(value: Any) -> bool:
             if kind is str:
                 if not (item.isascii() or encodable(item) is item):
                     return False
-            elif kind is dict:
-                if not all(key.__class__ is str for key in item):
-                    return False
-                below += item
-                below += item.values()
+            elif kind in _PLAIN:
+                continue
+            elif is_own(kind):
+                below += item.__dict__.values()
             elif kind is list or kind is tuple:
                 below += item
+            elif kind is dict:
+                for key in item:
+                    if key.__class__ is not str:
+                        return False
+                below += item
+                below += item.values()
             elif kind is int:
                 if not -LARGEST_INT <= item <= LARGEST_INT:
                     return False
             elif kind is float:
                 if not math.isfinite(item):
                     return False
-            elif kind not in _PLAIN:
-                if getattr(kind, "__pydantic_fields__", None) is None:
-                    return False
+            elif getattr(kind, "__pydantic_fields__", None) is None:
+                return False
+            else:
                 below += item.__dict__.values()
         if not below:
             return True

@@ -7,12 +7,12 @@ nothing is read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from copy import copy, deepcopy
-from functools import lru_cache, partial
+from functools import partial
 from operator import is_not
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticUndefined
@@ -20,7 +20,7 @@ from pydantic_core import PydanticUndefined
 from llmcore.types.narrowing import is_object
 from llmcore.types.wordings import mistake_in, unknown
 
-__all__ = ["Value", "assign", "copied", "filled", "made", "updated"]
+__all__ = ["Value", "assign", "copied", "filled", "is_own", "made", "updated"]
 
 T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
@@ -34,6 +34,10 @@ _FLAT: set[type] = {str, int, float, bool, type(None), bytes}
 """What cannot change, with the frozen types that hold nothing else."""
 _PARTS: dict[type[BaseModel], tuple[str, ...]] = {}
 """The fields of each type that may hold something that can."""
+
+
+is_own: Callable[[object], bool] = _PARTS.__contains__
+"""Is this type one of those derived from `Value`? To ask pydantic takes several times as long."""
 
 
 def copied(value: T) -> T:
@@ -150,37 +154,60 @@ def filled(kind: type[Model], fields: dict[str, Any], given: set[str], private: 
     return new
 
 
+class _Shape(NamedTuple):
+    """What every new model of a type begins with."""
+
+    constants: dict[str, Any]
+    """Its fields, in order, with the defaults that never change."""
+    factories: list[tuple[str, Callable[[], Any]]]
+    """The fields whose defaults are made anew."""
+    private: dict[str, Any] | None
+    """Its private attributes, None where it has none."""
+    given: dict[tuple[str, ...], set[str]] | None
+    """The names of the fields that were given, one set for all models that were given the same: of what cannot change, a set
+    would be half of its memory. None where fields are set later."""
+
+
 def made(kind: type[Model], **fields: Any) -> Model:
     """A new model of these fields, which are values of our own that fit: nothing is checked or converted. As pydantic's
     `model_construct`, which takes several times as long. Lists and dicts among them are the model's from now on."""
-    constants, factories, private = _defaults_of(kind)
-    values = {**constants, **fields}
+    constants, factories, private, shared = _SHAPES.get(kind) or _shape_of(kind)
+    values = constants | fields
     for name, make in factories:
         if name not in fields:
             values[name] = make()
-    given = _given_names(kind, tuple(fields)) if kind in _SET_ONCE else {*fields}
-    return filled(kind, values, given, None if private is None else _copied(private))
+    if shared is None:
+        given = {*fields}
+    else:
+        names = (*fields,)
+        given = shared.get(names) or shared.setdefault(names, {*names})
+    new = object.__new__(kind)  # as `filled`, which would be a call more
+    _set_fields(new, values)
+    _set_given(new, given)
+    _set_extra(new, None)
+    _set_private(new, None if private is None else _copied(private))
+    return new
 
 
-@lru_cache(maxsize=1024)
-def _given_names(kind: type[BaseModel], names: tuple[str, ...]) -> set[str]:
-    """The names of the fields that were given. What cannot change shares them: a set of its own would be half of its memory."""
-    return {*names}
+_SHAPES: dict[type[BaseModel], _Shape] = {}
 
 
-@lru_cache(maxsize=256)
-def _defaults_of(kind: type[BaseModel]) -> tuple[dict[str, Any], list[tuple[str, Any]], dict[str, Any] | None]:
-    """Its fields, in order, with the defaults that never change; those that are made anew; its private attributes, None where it
-    has none."""
+def _shape_of(kind: type[BaseModel]) -> _Shape:
     fields = kind.__pydantic_fields__
     constants = {name: None if field.default is PydanticUndefined else field.default for name, field in fields.items()}
-    factories: list[tuple[str, Any]] = [
-        (name, field.default_factory or partial(copied, field.default))
+    factories: list[tuple[str, Callable[[], Any]]] = [
+        (name, partial(copied, field.default) if field.default_factory is None else _plain(field.default_factory))
         for name, field in fields.items()
         if field.default_factory is not None or type(cast("object", field.default)) in (list, dict, set)
     ]
     private = {name: attribute.get_default() for name, attribute in kind.__private_attributes__.items()}
-    return constants, factories, private or None
+    shape = _SHAPES[kind] = _Shape(constants, factories, private or None, {} if kind in _SET_ONCE else None)
+    return shape
+
+
+def _plain(factory: Any) -> Callable[[], Any]:
+    """`list` for `list[Message]`, which would take ten times as long to make the same."""
+    return cast("Callable[[], Any]", get_origin(factory) or factory)
 
 
 def _built(model: Model, fields: dict[str, Any], given: Set[str]) -> Model:
@@ -196,38 +223,40 @@ def _built(model: Model, fields: dict[str, Any], given: Set[str]) -> Model:
 
 def _frozen_copy(model: Model) -> Model:
     """The model, with copies of what it holds that can change; itself where it holds no such thing."""
+    kind, fields = model.__class__, model.__dict__
     own: dict[str, Any] | None = None
-    for name in _PARTS[model.__class__]:
-        value = model.__dict__.get(name)
+    for name in _PARTS[kind]:
+        value = fields.get(name)
         if value.__class__ not in _FLAT and (copied := _copied(value)) is not value:
-            own = model.__dict__.copy() if own is None else own
+            own = fields.copy() if own is None else own
             own[name] = copied
-    return model if own is None else _built(model, own, frozenset())
+    if own is None:
+        return model
+    new = object.__new__(kind)  # as `_built` does, which would be a call more: what is frozen has no private attributes
+    _set_fields(new, own)
+    _set_given(new, model.__pydantic_fields_set__)
+    _set_extra(new, model.__pydantic_extra__)
+    _set_private(new, None)
+    return new
 
 
 def _copied(value: Any) -> Any:
     kind = value.__class__
     if kind in _FLAT:
         return value
-    if kind is dict:
+    if kind in _FROZEN:
+        return _frozen_copy(value)
+    if kind is dict or kind is list:
         new = value.copy()
-        for key, item in value.items():
-            if item.__class__ not in _FLAT:
-                new[key] = _copied(item)
-        return new
-    if kind is list:
-        new = value.copy()
-        for index, item in enumerate(value):
-            if item.__class__ not in _FLAT:
-                new[index] = _copied(item)
+        for place, item in value.items() if kind is dict else enumerate(value):
+            if (inner := item.__class__) not in _FLAT:
+                new[place] = _frozen_copy(item) if inner in _FROZEN else _copied(item)
         return new
     if kind is tuple:
         if not value:
             return value
         items = tuple(map(_copied, value))
         return items if any(map(is_not, items, value)) else value
-    if kind in _FROZEN:
-        return _frozen_copy(value)
     return value.model_copy() if kind in _LIVE else _copied_other(value)
 
 
