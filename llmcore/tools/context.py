@@ -38,7 +38,7 @@ class Within(Protocol):
         ...
 
 
-@in_words()
+@in_words(only=("__init__",))
 @dataclass(slots=True)
 class RunContext(Generic[DepsT]):
     """One call's view of the run. `deps` is what the caller gave to the run or the orchestrator; `messages` is the

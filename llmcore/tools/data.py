@@ -25,6 +25,7 @@ _NUMBERS = frozenset({bool, float, type(None)})
 _QUICK = ToolResultLimits(values=2_000, chars=200_000)
 """So much is written in about a millisecond."""
 _BITS_PER_DIGIT = 3.33
+_WORD = 1 << 63
 
 _ENDLESS = {
     Iterator: "an iterator ({}), which may never end and can be read only once; let the tool return a list",
@@ -60,9 +61,10 @@ class _Foreign(Exception):
     """Something that is no plain data, where only that was asked."""
 
 
-def is_plain(value: object) -> bool:
+def is_plain(value: Any) -> bool:
     """Is it a small amount of dicts, lists, tuples, text and numbers, which is written at once and runs no code?"""
-    if type(value) in _NUMBERS:
+    kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]  # of anything
+    if kind in _NUMBERS or (kind is int and -_WORD < value < _WORD) or (kind is str and len(value) <= _QUICK.chars):
         return True
     try:
         Look(_QUICK, plain_only=True).at(value, 0)

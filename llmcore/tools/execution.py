@@ -247,7 +247,7 @@ class _Try:
         tool, options = self._tool, self._tool.options
         if tool.function is None:
             raise TypeError(f"tool {tool.name!r} has no function")
-        steps = deque[Callable[[Any], Any]]((self._called,))
+        steps: deque[Callable[[Any], Any]] = deque((self._called,))
         if options.preprocess is not None:
             steps.appendleft(self._preprocessed)
         if options.postprocess is not None:

@@ -15,7 +15,6 @@ import contextvars
 import opcode
 import threading
 from collections.abc import Awaitable
-from functools import partial
 from typing import Any, Generic, TypeVar
 
 __all__ = ["Errand", "LeftBehind", "Raised", "bounded", "is_ctrl_c", "leave"]
@@ -41,13 +40,20 @@ class Raised(Exception):
 
 
 class Errand(Generic[T]):
-    """An awaitable in a task of its own, started at once."""
+    """An awaitable in a task of its own, started at once.
 
-    __slots__ = ("_awaitable", "_task")
+    The task itself wakes who waits for it, as the last thing it does: a callback of its end would take a turn of the event loop
+    more. One that was cancelled before it began says nothing, so until then a callback stands in.
+    """
+
+    __slots__ = ("_awaitable", "_task", "_waiter")
 
     def __init__(self, awaitable: Awaitable[T]) -> None:
+        loop = asyncio.get_running_loop()
         self._awaitable = awaitable
-        self._task = asyncio.get_running_loop().create_task(_carried(awaitable))
+        self._waiter: asyncio.Future[None] = loop.create_future()
+        self._task: asyncio.Task[T | Raised] = loop.create_task(self._carried())
+        self._task.add_done_callback(self._wake)
 
     @property
     def is_running(self) -> bool:
@@ -57,45 +63,44 @@ class Errand(Generic[T]):
         """What it gave or raised. Raises `LeftBehind` after so many seconds, and `CancelledError` only when the
         waiting task is cancelled."""
         task = self._task
+        timer = None if seconds is None else task.get_loop().call_later(seconds, self._wake)
         try:
-            await _end_of(task, seconds)
+            await self._waiter
             if not task.done():
                 raise LeftBehind
         except BaseException:
             task.add_done_callback(self._close)  # before anything is awaited: a second cancellation may come meanwhile
             await leave(task)
             raise
+        finally:
+            if timer is not None:
+                timer.cancel()
         if task.cancelled():  # by other code, before it began: nothing could be caught
             self._close(task)
             return Raised(asyncio.CancelledError())
         return task.result()
 
+    async def _carried(self) -> T | Raised:
+        try:
+            self._task.remove_done_callback(self._wake)
+            return await self._awaitable
+        except Raised as carried:
+            return carried
+        except BaseException as error:
+            if is_ctrl_c(error):
+                raise
+            return Raised(error)
+        finally:
+            self._wake()
+
+    def _wake(self, _: object = None) -> None:
+        if not self._waiter.done():
+            self._waiter.set_result(None)
+
     def _close(self, _: asyncio.Future[Any]) -> None:
         """Its task was cancelled, perhaps before it began: a coroutine would be told of as never awaited."""
         if asyncio.iscoroutine(self._awaitable):
             self._awaitable.close()
-
-
-async def _end_of(task: asyncio.Future[Any], seconds: float | None) -> None:
-    """Wait until it ends, for at most so many seconds. As `asyncio.wait` of one, in half the steps."""
-    if task.done():
-        return
-    loop = asyncio.get_running_loop()
-    waiter: asyncio.Future[None] = loop.create_future()
-    timer = None if seconds is None else loop.call_later(seconds, _wake, waiter)
-    woken = partial(_wake, waiter)
-    task.add_done_callback(woken)
-    try:
-        await waiter
-    finally:
-        if timer is not None:
-            timer.cancel()
-        task.remove_done_callback(woken)
-
-
-def _wake(waiter: asyncio.Future[None], _: object = None) -> None:
-    if not waiter.done():
-        waiter.set_result(None)
 
 
 async def bounded(awaitable: Awaitable[T], seconds: float | None, what: str = "it") -> T:
@@ -138,17 +143,6 @@ def _forget(task: asyncio.Future[Any]) -> None:
     _left.discard(task)
     if not task.cancelled():
         task.exception()  # asked for, else asyncio logs it as never retrieved
-
-
-async def _carried(awaitable: Awaitable[T]) -> T | Raised:
-    try:
-        return await awaitable
-    except Raised as carried:
-        return carried
-    except BaseException as error:
-        if is_ctrl_c(error):
-            raise
-        return Raised(error)
 
 
 def is_ctrl_c(error: BaseException) -> bool:

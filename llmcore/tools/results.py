@@ -32,6 +32,10 @@ _MOST_TOLD = 20
 """Members of an exception group that are told of."""
 
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_NO_BLOCKS: list[ResultBlock] = []
+
+
 def rendered(value: Any, max_chars: int) -> list[ResultBlock]:
     """The value as result blocks: at most one text block of at most about `max_chars`, then the blocks the tool gave
     itself.
@@ -40,7 +44,7 @@ def rendered(value: Any, max_chars: int) -> list[ResultBlock]:
     A tool returns extra content (images) by returning blocks, alone
     or in a list or tuple beside its text: `return "a map", ImageBlock(...)`.
     """
-    plain, blocks = _separated(value)
+    plain, blocks = ([value], _NO_BLOCKS) if type(value) in _SCALARS else _separated(value)
     text = "\n".join(map(written, plain))
     return [*([made(TextBlock, text=shortened(text, max_chars))] if text or not blocks else []), *map(_encodable_block, blocks)]
 

@@ -225,15 +225,15 @@ class SignatureSchema:
             filled = self._model.model_validate(dict(arguments))
         except ValidationError as error:
             raise ArgumentsError(problems_of(error)) from None
-        if any(isinstance(each, (dict, list)) for each in arguments.values()):
-            refuse_lost_keys(self._keys, arguments, filled)
-        given = filled.model_fields_set
+        for each in arguments.values():
+            if isinstance(each, (dict, list)):
+                refuse_lost_keys(self._keys, arguments, filled)
+                break
+        given, values = filled.__pydantic_fields_set__, filled.__dict__
         keywords = {
-            name: getattr(filled, field)
-            for field, (name, _, _) in self._fields.items()
-            if field in given or name in self._always_passed
+            name: values[field] for field, (name, _, _) in self._fields.items() if field in given or name in self._always_passed
         }
-        return keywords | (filled.__pydantic_extra__ or {})
+        return keywords | extra if (extra := filled.__pydantic_extra__) else keywords
 
 
 def problems_of(error: ValidationError) -> list[str]:

@@ -197,3 +197,36 @@ def test_a_real_ctrl_c_gets_out_of_the_loop() -> None:
     finally:
         loop.close()
         signal.signal(signal.SIGINT, before)
+
+
+async def test_who_waits_for_what_was_cancelled_before_it_began_is_woken() -> None:
+    async def never_begun() -> str:
+        raise AssertionError("it began")
+
+    before = asyncio.all_tasks()
+    errand = Errand(never_begun())
+    [task] = asyncio.all_tasks() - before
+    task.cancel()
+    ended = await asyncio.wait_for(errand.wait(None), 5)
+    assert isinstance(ended, Raised)
+    assert isinstance(ended.error, asyncio.CancelledError)
+
+
+async def test_what_ends_wakes_who_waits_in_the_next_turn_of_the_loop() -> None:
+    turns = 0
+
+    async def counting() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def at_once() -> str:
+        return "value"
+
+    counter = asyncio.create_task(counting())
+    await asyncio.sleep(0)
+    before = turns
+    assert await Errand(at_once()).wait(10) == "value"
+    assert turns - before <= 2
+    counter.cancel()
