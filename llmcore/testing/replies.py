@@ -34,7 +34,7 @@ from llmcore.types import (
 )
 from llmcore.types.called import check_takes_one
 from llmcore.types.copies import made
-from llmcore.types.narrowing import is_list, object_in, objects_in
+from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types.numbers import exact_json
 from llmcore.types.of_tests import of_test
 from llmcore.types.others_words import bounded
@@ -214,12 +214,34 @@ def raise_if_error(answer: Any) -> None:
 def raise_if_no_reply(answer: Any) -> None:
     """Raise what is an exception, and for a provider's body what a run comes to whose server answers with it: the error that it
     tells of, or that it is no whole reply."""
+    if answer.__class__ is str or (answer.__class__ is dict and _is_plain_chat(answer)):
+        return
     raise_if_error(answer)
     if not isinstance(answer, Mapping):
         return
     body = dict(cast("Mapping[str, Any]", answer))
     if (why := why_no_reply(body)) and not (_is_message(body) or failed_generation_body(body)):
         raise RemoteServerError(f"{why}: {bounded(repr(body), _SHOWN)}")
+
+
+_CHAT = frozenset({"id", "object", "created", "model", "choices", "usage"})
+_CHOICE = frozenset({"index", "message", "finish_reason"})
+_ENDS = ("stop", "length", "tool_calls")
+_CHAT_OBJECT = "chat.completion"
+
+
+def _is_plain_chat(body: dict[str, Any]) -> bool:
+    """Is it a whole chat completion of one choice that came to its end, as nearly all bodies are? Then it tells of no error."""
+    choices = body.get("choices")
+    if not is_list(choices) or len(choices) != 1 or body.get("object", _CHAT_OBJECT) != _CHAT_OBJECT or not body.keys() <= _CHAT:
+        return False
+    choice: object = choices[0]
+    return (
+        is_object(choice)
+        and choice.keys() <= _CHOICE
+        and choice.get("finish_reason") in _ENDS
+        and choice.get("message").__class__ is dict
+    )
 
 
 def _is_message(body: dict[str, Any]) -> bool:

@@ -19,6 +19,8 @@ _HOLDERS = ("response", "message", "delta", "metadata", "llmcore")
 """Where an event of a stream may hold what a whole body has at its top."""
 _USAGES = ("usage", "usageMetadata", "usage_metadata")
 _DETAILS = ("tokens", "billed_units")
+_HELD = frozenset({*_HOLDERS, *_USAGES, "eval_count"})
+"""A body without any of these tells nothing of tokens."""
 _NAMES: dict[str, tuple[str, ...]] = {
     "input_tokens": (
         "prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_token_count", "prompt_eval_count",
@@ -46,6 +48,8 @@ _WITHOUT_CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens", "ca
 
 def usage_in(raw: object) -> Usage | None:
     """The usage of a body, of a stream's events (a list or tuple), or None when nothing is told."""
+    if raw.__class__ is dict and _HELD.isdisjoint(cast("JsonObject", raw)):
+        return None
     counts: dict[str, int] = {}
     cost: float | None = None
     apart = False

@@ -360,12 +360,23 @@ async def test_a_fake_model_is_not_concerned_by_the_block() -> None:
         await asyncio.sleep(0)
 
 
+CHAT: dict[str, Any] = {
+    "object": "chat.completion",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello."}, "finish_reason": "stop"}],
+}
+
+
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
         ({"error": {"message": "boom"}}, RemoteServerError),
         ({"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}}, RateLimited),
         ({"error": {"code": 429, "message": "quota", "status": "RESOURCE_EXHAUSTED"}}, RateLimited),
+        ({**CHAT, "error": {"message": "boom"}}, RemoteServerError),
+        ({**CHAT, "object": "error", "message": "boom"}, RemoteServerError),
+        ({**CHAT, "object": "error"}, RemoteServerError),
+        ({**CHAT, "base_resp": {"status_code": 1002, "status_msg": "rate limit"}}, LLMCoreError),
+        ({"choices": [{**CHAT["choices"][0], "error": {"message": "boom"}}]}, RemoteServerError),
     ],
 )
 async def test_a_body_that_tells_of_an_error_fails_as_on_the_wire(body: dict[str, Any], kind: type[LLMCoreError]) -> None:
