@@ -70,8 +70,9 @@ SecretHeaders = Annotated[Headers, AfterValidator(_remembered)]
 
 def urls_of_environment(provider: str) -> Iterator[str]:
     """What `OPENAI_BASE_URL`, `GROQ_API_BASE` and their like say, in the order in which LiteLLM asks them."""
+    prefix = provider.upper()
     for name in ("BASE_URL", "API_BASE"):
-        if url := os.environ.get(f"{provider.upper()}_{name}"):
+        if url := os.environ.get(f"{prefix}_{name}"):
             yield url
 
 
@@ -107,13 +108,20 @@ class Endpoint(Value):
     def key(self) -> str:
         """What learnt capabilities are filed under: base URL (without its query) and model, for they belong to the endpoint,
         not to the model."""
-        return f"{self.place.partition('?')[0].rstrip('/')}|{self.model}"
+        place = self.place
+        if "?" in place:
+            place = place.partition("?")[0]
+        return f"{place.rstrip('/')}|{self.model}"
 
     @property
     def place(self) -> str:
         """Where it is, as it may be shown: the base URL, else the one that the environment names, which LiteLLM takes then, else
         the provider's name."""
-        return self.shown_url or next(map(shown_url, urls_of_environment(self.provider)), self.provider)
+        if self.base_url:
+            return shown_url(self.base_url)
+        for url in urls_of_environment(self.provider):
+            return shown_url(url)
+        return self.provider
 
     @property
     def shown_url(self) -> str:

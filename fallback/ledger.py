@@ -97,8 +97,9 @@ class Ledger:
 
     def reasks_left(self, model: str) -> int:
         """How many self-corrections this turn may still ask of this model."""
-        made = [one for one in self.of_turn if one.reason == "reask" and one.model == model]
-        left, requests = self.budget.reasks - len(made), self.requests_left
+        left, requests = self.budget.reasks, self.requests_left
+        for one in self.of_turn:
+            left -= one.reason == "reask" and one.model == model
         return max(0, left if requests is None else min(left, requests))
 
     @property
@@ -175,8 +176,9 @@ class Ledger:
             raise InternalError(f"a request of reason {reason!r} without a recorded problem")
         self.check()
         self.check_deadline()
-        for above in self._above():
-            above._requests_below += 1
+        if self._parent is not None:
+            for above in self._above():
+                above._requests_below += 1
         begun, waited = self._wait or (self._clock(), 0.0)
         self._wait = None
         detail = bounded(process_scrubber().text(detail), MAX_MESSAGE) if detail else ""
@@ -202,9 +204,7 @@ class Ledger:
         learnt: dict[str, Any] = {}
         if usage is not None:
             learnt["usage"] = usage
-            for one in (self, *self._above()):
-                one.usage += usage
-                one._cost += max(0.0, usage.cost or 0.0)
+            self._spend(usage)
         begun = self._begun.pop(attempt.n, None)
         if begun is not None:
             learnt["duration"] = self._clock() - begun
@@ -214,6 +214,13 @@ class Ledger:
         if report:
             learnt["report"] = report
         assign(attempt, **learnt)
+
+    def _spend(self, usage: Usage) -> None:
+        self.usage += usage
+        if usage.cost:
+            self._cost += max(0.0, usage.cost)
+        if self._parent is not None:
+            self._parent._spend(usage)
 
     def check_deadline(self) -> None:
         """Raises `Timeout` when the deadline has passed. It looks at the clock, for a timer does not ring while something

@@ -20,7 +20,8 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from cachetools import TLRUCache, TTLCache
 
@@ -81,12 +82,24 @@ _KINDS = {
 }
 
 
-class _Believed(NamedTuple):
+@dataclass(slots=True)
+class _Believed:
     """What is believed of an endpoint from one time until another, unless more is learnt."""
 
     since: float
     until: float
     facts: dict[str, bool]
+    _merged: tuple[Capabilities, Capabilities] | None = None
+    """What was known when it was asked for last, and that with the facts laid over it."""
+
+    def over(self, known: Capabilities) -> Capabilities:
+        """What was known, with what was learnt laid over it."""
+        if not self.facts:
+            return known
+        merged = self._merged
+        if merged is None or merged[0] is not known:
+            merged = self._merged = (known, _with_learnt(known, self.facts))
+        return merged[1]
 
 
 @in_words(
@@ -141,8 +154,8 @@ class CapabilityStore:
 
     def get(self, endpoint: Endpoint) -> Capabilities:
         """Everything known of an endpoint, the most trusted source first."""
-        known, facts = self._table(endpoint), self.learnt(endpoint)
-        merged = _with_learnt(known, facts) if facts else known
+        known, believed = self._table(endpoint), self._believed_now(endpoint)
+        merged = known if believed is None else believed.over(known)
         for told in self._told(endpoint):
             merged = merged.updated(told)
         return merged
@@ -220,14 +233,19 @@ class CapabilityStore:
 
     def learnt(self, endpoint: Endpoint) -> dict[str, bool]:
         """What was learnt of an endpoint and is believed at present, by capability or parameter."""
+        believed = self._believed_now(endpoint)
+        return {} if believed is None else believed.facts.copy()
+
+    def _believed_now(self, endpoint: Endpoint) -> _Believed | None:
+        """None where nothing was learnt of any endpoint."""
         if not self._names:
-            return {}
+            return None
         key, now = endpoint.key, self._clock()
         with self._lock:
             known = self._believed.get(key)
             if known is None or not known.since <= now < known.until:
                 known = self._believed[key] = self._looked_up(key, now)
-            return known.facts.copy()
+            return known
 
     def _looked_up(self, key: str, now: float) -> _Believed:
         names = self._names.get(key, ())

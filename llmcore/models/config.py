@@ -161,6 +161,8 @@ class ModelConfig(Value):
     @property
     def told(self) -> Capabilities:
         """What the user says the endpoint can do; it stands above everything known or learnt."""
+        if _TELLING.isdisjoint(self.__pydantic_fields_set__):
+            return _NOTHING_TOLD
         said = {
             "native_tools": self.supports_tools,
             "web_search": self.supports_web_search,
@@ -172,6 +174,20 @@ class ModelConfig(Value):
         }
         told = {name: value for name, value in said.items() if value is not None}
         return Capabilities.model_validate(told) if told else _NOTHING_TOLD
+
+
+_TELLING = frozenset(
+    {
+        "supports_tools",
+        "supports_web_search",
+        "supports_images",
+        "context_window",
+        "max_output_tokens",
+        "expect_xml",
+        "text_dialect",
+    }
+)
+"""The fields that say what the endpoint can do."""
 
 
 def _names(deployments: tuple[Deployment, ...]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ _CHARACTERS_PER_TOKEN = 4
 _TOKENS_PER_IMAGE = 1000
 _SMALLEST_WINDOW = 1000
 """Any model's window holds so many tokens unless the registry says otherwise: for less nothing is looked up."""
+_NO_TOOLS = "tools (supports_tools)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,14 @@ def lacking(config: ModelConfig, needs: Needs, capabilities: Callable[[ModelConf
     A model without native tools still takes tools (they are taught by the prompt) unless the registry says
     `supports_tools: false`.
     """
-    unsure = needs.web_search or needs.images or needs.tokens > _SMALLEST_WINDOW
-    can = capabilities(config) if unsure else config.told
+    least = min(config.context_window or _SMALLEST_WINDOW, _SMALLEST_WINDOW)
+    if not (needs.web_search or needs.images or needs.tokens > least):  # nothing needs to be looked up
+        return [_NO_TOOLS] if needs.tools and config.supports_tools is False else []
+    can = capabilities(config)
     window = config.context_window or can.context_window
     checks = (
         (needs.web_search and can.web_search is not True, "web search (supports_web_search)"),
-        (needs.tools and config.supports_tools is False, "tools (supports_tools)"),
+        (needs.tools and config.supports_tools is False, _NO_TOOLS),
         (needs.images and can.images is False, "images (supports_images)"),
         (
             window is not None and needs.tokens > window,

@@ -181,7 +181,7 @@ class TurnAttempt:
 
     async def _judged_first(self, config: ModelConfig, plan: Plan) -> CorrectionLoop:
         """The loop that corrects a turn, whose first reply has come."""
-        loop = await self._typed(lambda: self._loop(self._request))
+        loop = await self._typed(partial(self._loop, self._request))
         self._judged(loop)
         if self._call is not None and (failure := self._learning.ignoring(config, plan, self._call, self._request, loop)):
             self._state.ledger.finish(self._state.ledger.attempts[-1], failure=failure)
@@ -211,7 +211,8 @@ class TurnAttempt:
     ) -> None:
         """One request, whose reply is there and says something. Raises `ModelError` for one that says nothing."""
         await self._send(config, plan, request, tools, reason, detail, tell)
-        await self._refuse_empty()
+        if not (self._envelope.tool_calls or self._envelope.content.strip()):
+            await self._refuse_empty()
 
     async def _send(
         self,
@@ -453,8 +454,8 @@ class TurnAttempt:
             state.ledger.finish(state.ledger.attempts[-1], failure=failure)
             raise failure
         envelope, calls = result.envelope, result.report.calls if unknown else result.report.runnable
-        if unknown:
-            state.unknown_told.update({call.name for call in unknown})
+        for name in {call.name for call in unknown}:
+            state.unknown_told[name] += 1
         detail, final = result.detail, self._final
         if calls and final is not None:
             detail = await self._typed(partial(self._beside_calls, final))
@@ -511,8 +512,9 @@ def _tell_of_reply(attempt: Attempt, sending: Sending) -> None:
         response_id=sending.shown(sending.response_id),
         response_model=sending.shown(sending.response_model),
         time_to_first_token=sending.time_to_first_token,
-        dropped=[*dict.fromkeys((*attempt.dropped, *sending.dropped))],
     )
+    if sending.dropped:
+        assign(attempt, dropped=[*dict.fromkeys((*attempt.dropped, *sending.dropped))])
 
 
 def _fit(sending: Sending) -> Envelope:

@@ -33,13 +33,16 @@ class ContextBound:
     counter: Callable[[Request], Any] | None = None
 
 
+_NO_BOUND = ContextBound()
+
+
 def context_bound(most: Any, counter: Any) -> ContextBound:
     """Raises `ConfigError`."""
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
         raise ConfigError(f"max_context_tokens is a whole number of tokens of at least 1, not {most!r}")
     if counter is not None:
         check_takes_one("token_counter", counter)
-    return ContextBound(most, counter)
+    return _NO_BOUND if most is None and counter is None else ContextBound(most, counter)
 
 
 async def check_context(

@@ -29,7 +29,7 @@ class LeftWithin:
     answers: Answers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for each run, and that triples what it costs
 class EnclosingRun:
     """The outer run, as its inner ones know it. `keep` takes their results. `left`: by the ids of its calls, the inner runs that
     an earlier run left, waiting or in their midst, and that go on. `save` saves the run with one of them as it stands; None where

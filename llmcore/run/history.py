@@ -128,6 +128,8 @@ def assistant_message(envelope: Envelope, before: Sequence[ToolCall], calls: Seq
     block of a call is replaced by its call, blocks of calls that were dropped go, and calls without a block come
     last.
     """
+    if envelope.is_calls_alone:
+        return made(Message, role="assistant", content=[use_block(call, None) for call in calls]) if calls else None
     waiting: defaultdict[str, deque[int]] = defaultdict(deque)
     for index, call in enumerate(before):
         waiting[call.id].append(index)
@@ -140,7 +142,8 @@ def assistant_message(envelope: Envelope, before: Sequence[ToolCall], calls: Seq
             index = waiting[block.id].popleft()
             placed.add(index)
             blocks.append(use_block(calls[index], block))
-    blocks += [use_block(call, None) for index, call in enumerate(calls) if index not in placed]
+    if len(placed) < len(calls):
+        blocks += [use_block(call, None) for index, call in enumerate(calls) if index not in placed]
     return made(Message, role="assistant", content=blocks) if blocks else None
 
 
@@ -172,7 +175,8 @@ def open_calls(messages: Sequence[Message]) -> list[ToolUseBlock]:
     """The calls of the last assistant turn that have no result yet."""
     answered: set[str] = set()
     for message in reversed(messages):
-        answered |= {result.tool_use_id for result in message.tool_results}
+        for result in message.tool_results:
+            answered.add(result.tool_use_id)
         if message.role == "assistant":
             return [use for use in message.tool_uses if use.id not in answered]
     return []
@@ -180,7 +184,10 @@ def open_calls(messages: Sequence[Message]) -> list[ToolUseBlock]:
 
 def last_calls(messages: Sequence[Message]) -> list[ToolUseBlock]:
     """The calls of the last turn of the assistant."""
-    return next((message.tool_uses for message in reversed(messages) if message.role == "assistant"), list[ToolUseBlock]())
+    for message in reversed(messages):
+        if message.role == "assistant":
+            return message.tool_uses
+    return []
 
 
 def in_call_order(messages: Sequence[Message], results: Sequence[ToolResultBlock]) -> list[ToolResultBlock]:

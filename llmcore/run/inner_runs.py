@@ -77,6 +77,11 @@ class InnerRuns:
         """The one whose calls wait."""
         return self._waiting[call_id]
 
+    @property
+    def is_any(self) -> bool:
+        """Was one made, or is one to go on?"""
+        return bool(self.ended or self._waiting or self._under_way)
+
     def told(self, held: Collection[str], begun: Collection[str]) -> list[RunResult]:
         """Those that were made, and those of an earlier run that still wait for the calls `held`, or of the calls `begun`."""
         left = [run for call_id, run in self._waiting.items() if call_id in held]

@@ -64,7 +64,7 @@ class Resumed:
 class Entered:
     """The messages as the run has them, what was repaired of them, and the turn that is not over, if there is one."""
 
-    messages: list[Message]
+    messages: Sequence[Message]
     repairs: list[RepairRecord] = field(default_factory=list[RepairRecord])
     resumed: Resumed | None = None
 
@@ -75,7 +75,7 @@ def entered(
     """`history`: so many of the messages were given as what came before. `saved`: the result that they are of, if they are.
     Raises `CallerError` for an answer to a call that does not wait, and for a result behind the history that answers none."""
     if saved is None and answers is None and len(messages) == 1 and _is_words(messages[0]):
-        return Entered([*messages])
+        return Entered(messages)
     if history:
         check_results_answer_calls(messages, start=history)
     resumes = saved is not None or answers is not None

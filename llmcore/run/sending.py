@@ -47,6 +47,7 @@ from llmcore.types.telling import Tell
 __all__ = ["RefusedRequests", "Sending", "within"]
 
 T = TypeVar("T")
+_JSON_MODES = frozenset({"json_schema", "json_object"})
 _MOST_CALLS = 4096
 """Calls of one streamed reply that are read. Far fewer run (`Limits.calls`)."""
 
@@ -106,6 +107,8 @@ class Sending:
         self._reasoning_open = reasoning_open
         self._ended = False  # the adapter said that the stream came to its end
         self._last: object = None
+        self._enveloped = call.mode in _JSON_MODES and call.output_schema is None
+        """Was the library's envelope asked for, and nothing typed that may look like it?"""
         self._words = EnvelopeWords() if self._enveloped and len(tools) else None
         self.held: Callable[[int], str] = _nothing_held
         """`held(start)`: what came and was not told yet, from its character `start` on."""
@@ -126,11 +129,6 @@ class Sending:
         else:
             for event in await self._whole():
                 await tell(event)
-
-    @property
-    def _enveloped(self) -> bool:
-        """Was the library's envelope asked for, and nothing typed that may look like it?"""
-        return self._call.mode in ("json_schema", "json_object") and self._call.output_schema is None
 
     @property
     def call(self) -> ModelCall:
@@ -155,7 +153,8 @@ class Sending:
         if self._may_be_deaf:
             awaitable = leaving.bounded(awaitable, None, "the adapter")
         try:
-            return await within(self._seconds_left(), awaitable)
+            left = self._seconds_left()
+            return await awaitable if left is None else await within(left, awaitable)
         except (LLMCoreError, StopAsyncIteration):
             raise
         except Exception as error:  # the adapter's contract is broken

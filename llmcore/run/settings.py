@@ -65,6 +65,7 @@ TOOL_OPTIONS = {
 _log = logger("tools")
 _MAX_NAMES = 50
 _NOTHING_SET = ToolConfig()
+_NO_BUDGET = Budget()
 
 
 class Toolbox:
@@ -334,12 +335,13 @@ def resolve(
         answers=options.get("answers"),
         system=request.system if isinstance(request.system, str) else "",
     )
-    request = updated(request, {"messages": came.messages})
+    if came.messages is not request.messages:
+        request = updated(request, {"messages": came.messages})
     toolbox = tools.extended(request.tools, more=more_tools) if request.tools else tools
     return RunSettings(
         request=request,
         toolbox=toolbox,
-        budget=_budget(options.get("budget", budget), request.deadline) or made(Budget),
+        budget=_budget(options.get("budget", budget), request.deadline) or _NO_BUDGET,
         deps=options.get("deps", deps),
         strictness=options.get("strictness", strictness),
         tool_overrides=tool_settings(options.get("tool_config"), options),

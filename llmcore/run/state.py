@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from functools import partial
@@ -84,7 +84,7 @@ class RunState:
         self.ended = False
         self.tool_turns = 0
         self._used_tools = resumed is not None and resumed.used_tools
-        self.unknown_told: Counter[str] = Counter()
+        self.unknown_told: defaultdict[str, int] = defaultdict(int)
         """How many times each name of a tool that does not exist was answered as unknown."""
         self.tool_results: list[ToolRecord] = []
         self.repairs: list[RepairRecord] = list(settings.repairs)
@@ -296,17 +296,18 @@ class RunState:
         """The message of the last turn's results, with these."""
         names = {use.id: use.name for use in last_calls(self.messages)}
         named = [_named(block, names.get(block.tool_use_id, block.name)) for block in blocks]
-        there = self.messages[-1].content if self.messages[-1].tool_results else []
-        if not there:
+        last = self.messages[-1]
+        if last.role == "assistant" or not last.tool_results:
             return made(Message, role="tool", content=in_call_order(self.messages, named))
-        new = {block.tool_use_id for block in named}
+        there, new = last.content, {block.tool_use_id for block in named}
         old = [block for block in there if isinstance(block, ToolResultBlock) and block.tool_use_id not in new]
         others = [block for block in there if not isinstance(block, ToolResultBlock)]
         return made(Message, role="tool", content=[*in_call_order(self.messages, [*old, *named]), *others])
 
     def _put_results(self, message: Message) -> None:
         """Let the message of the last turn's results stand in the history, once."""
-        if self.messages[-1].tool_results:
+        last = self.messages[-1]
+        if last.role != "assistant" and last.tool_results:
             self.messages.pop()
         self._enter(message)
 
@@ -459,7 +460,6 @@ class RunState:
 
     def result(self) -> RunResult:
         """The run as it stands. Asked for when it is over: the caller is given the history itself."""
-        begun = {use.id for use in open_calls(self.messages)} - self.done.keys()
         return made(
             RunResult,
             envelope=self.envelope,
@@ -480,8 +480,12 @@ class RunState:
             repairs=[*self.repairs],
             given_messages=self._given,
             not_entered=[*self._not_entered, *left_waiting(self.settings.interjections)],
-            runs=self.inner.told(self._held, begun),
+            runs=self._told_runs() if self.inner.is_any else [],
         )
+
+    def _told_runs(self) -> list[RunResult]:
+        begun = {use.id for use in open_calls(self.messages)} - self.done.keys()
+        return self.inner.told(self._held, begun)
 
     def _open_calls(self) -> list[OpenCall]:
         is_open = self._open.keys() - self.done.keys()

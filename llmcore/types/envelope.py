@@ -164,6 +164,12 @@ class Envelope(Value):
         private["_blocks"] = own = list(found)
         return own
 
+    @property
+    def is_calls_alone(self) -> bool:
+        """Does it hold calls and nothing else that could be a block?"""
+        only = not (self.content or self.reasoning)
+        return only and cast("dict[str, Any]", self.__pydantic_private__)["_blocks"] is None
+
     def _of_fields(self) -> list[Block]:
         thoughts = [ThinkingBlock(thinking=self.reasoning)] if self.reasoning.strip() else []
         words = [TextBlock(text=self.content)] if self.content.strip() else []
@@ -201,10 +207,10 @@ class Envelope(Value):
         fields: dict[str, Any],
         source: str,
         segments: Callable[[], Sequence[Segment]] | Sequence[Segment],
-        blocks: Callable[[], Sequence[Block]] | Sequence[Block],
+        blocks: Callable[[], Sequence[Block]] | Sequence[Block] | None,
     ) -> Envelope:
         """An envelope of all fields, by name, that are right already: nothing is validated. For the normaliser: to
-        validate and `attach` takes longer than to read a short reply."""
+        validate and `attach` takes longer than to read a short reply. `blocks` None: those that the fields make."""
         return filled(cls, fields, _FIELDS, {"_source": source, "_segments": segments, "_blocks": blocks})
 
     def __getstate__(self) -> dict[Any, Any]:

@@ -31,7 +31,7 @@ from llmcore.types.tools import ToolSet
 __all__ = ["Dropped", "Reading", "Readings", "read_calls", "settled"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for each reply, and that triples what it costs
 class Reading:
     """What must be known to read a call: the tools, the limits, and whether and how the reply ended."""
 

@@ -7,7 +7,6 @@ tested (`tests/normalizer/replies/test_plain_chat.py`).
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from llmcore.normalizer.native.calls import NativeCall
@@ -15,9 +14,8 @@ from llmcore.normalizer.native.finish import reason_of
 from llmcore.normalizer.replies.envelopes import envelope_of_words_and_calls
 from llmcore.normalizer.replies.native_calls import Reading, read_calls
 from llmcore.normalizer.text.quick import read_quickly
-from llmcore.types.envelope import Envelope, ToolCall, tool_use
+from llmcore.types.envelope import Envelope
 from llmcore.types.limits import Limits
-from llmcore.types.messages import Block
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import ToolSet
 
@@ -78,7 +76,7 @@ def _of_calls(entries: object, word: str, tools: ToolSet | None, limits: Limits)
         "near_misses": [],
         "repairs": [],
     }
-    return Envelope.trusted(fields, "", (), partial(_blocks, calls))
+    return Envelope.trusted(fields, "", (), None)
 
 
 def _call(position: int, entry: object) -> NativeCall | None:
@@ -92,7 +90,3 @@ def _call(position: int, entry: object) -> NativeCall | None:
     if not isinstance(name, str) or not name or not isinstance(arguments, str):
         return None
     return NativeCall(position, position, id, name, pieces=[arguments], whole=True)
-
-
-def _blocks(calls: list[ToolCall]) -> list[Block]:
-    return [tool_use(call) for call in calls]

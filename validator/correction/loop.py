@@ -93,7 +93,7 @@ class Correction:
         return summary(self.problems)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for each reply, and that triples what it costs
 class CorrectionResult:
     """The turn as it stands after correction. `envelope` is the corrected turn: kept calls in their places, corrected
     ones in place of the failing ones. `report` is that envelope's; `value` (with `detail`) is the typed output when
@@ -166,7 +166,9 @@ class CorrectionLoop:
         self._corrections: list[Correction] = []
         self._envelope = envelope
         self._review = self._judge(envelope, required)
-        self._seen = {_signature(envelope, self._review)} if self._review.problems else set[str]()
+        self._seen: set[str] = set()
+        if self._review.problems:
+            self._seen.add(_signature(envelope, self._review))
         self._refused: set[str] = set()
         self._outcome: Outcome | None = None if self._review.problems else "ok"
 
