@@ -17,7 +17,7 @@ from llmcore.normalizer.bare.lost_headers import announced, harmony_header
 from llmcore.normalizer.bare.made_up import wrapper_before
 from llmcore.normalizer.bare.python_forms import is_callable, mid_line_call, python_list, python_run
 from llmcore.normalizer.bare.python_lines import begins_lines, begins_tuple, in_a_block, python_lines, python_tuple, unread_lines
-from llmcore.normalizer.bare.verdicts import leads_in, rest_is_blank
+from llmcore.normalizer.bare.verdicts import leads_in, may_stand, rest_is_blank
 from llmcore.normalizer.calls.call_objects import PARALLEL
 from llmcore.normalizer.core.names import is_known, name_start, peel
 from llmcore.normalizer.core.reading import Reading
@@ -120,7 +120,7 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
         if not (yield from settle(reading.src, opens_object, at)):
             return at + 1
         return (yield from named_brace(reading, line[0], at, line[1], "functionary_v32"))
-    if leads_in(before) or wrapper_before(reading, at) is not None:
+    if may_stand(reading, before) or wrapper_before(reading, at) is not None:
         return (yield from json_form(reading, at))
     return (yield from mid_line(reading, at)) if before[-1] in BEFORE_BARE else at + 1
 
@@ -172,7 +172,7 @@ def _bracket(reading: Reading, at: int) -> Steps[int]:
     if before.endswith("functools"):
         return (yield from _marked(reading, at, at - len("functools")))
     escaped = before.endswith("\\")
-    if not leads_in(before.removesuffix("\\")) and wrapper_before(reading, at) is None:
+    if not may_stand(reading, before.removesuffix("\\")) and wrapper_before(reading, at) is None:
         return (yield from mid_line(reading, at)) if before[-1] in BEFORE_BARE else at + 1
     ahead = yield from skip_space(src, at + 1)
     char = src.text[ahead : ahead + 1]
@@ -221,7 +221,7 @@ def _paren(reading: Reading, at: int) -> Steps[int]:
         return (yield from _announced(reading, begin, brace)) if reading.src.text.startswith("{", brace) else at + 1
     lead = "" if lead.strip() == "tool_code" else lead
     printed = lead.rstrip().endswith("print") or lead.endswith("print(")
-    if not leads_in(lead) and not printed and wrapper_before(reading, begin) is None:
+    if not may_stand(reading, lead) and not printed and wrapper_before(reading, begin) is None:
         if (end := (yield from _code(reading, start, lead, word, at))) >= 0:
             return end
         return (yield from mid_line_call(reading, begin, at)) if is_known(word, reading.tools) else at + 1

@@ -17,7 +17,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.showing import shown_behind
 from llmcore.normalizer.core.source import Steps, past, skip_space
-from llmcore.normalizer.core.surroundings import CERTAIN, Standing, is_closed, sentence_goes_on
+from llmcore.normalizer.core.surroundings import CERTAIN, Standing, ends_sentence, is_closed, sentence_goes_on
 from llmcore.normalizer.core.words import COLONS, HTML_NAMES, TURN_TOKENS
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
@@ -30,6 +30,7 @@ __all__ = [
     "is_echo",
     "leads_in",
     "line_is_over",
+    "may_stand",
     "mid_line",
     "only_shown",
     "placed",
@@ -57,6 +58,11 @@ def leads_in(before: str) -> bool:
     if before[-1:] in (" ", "\t") and before.strip() == "*":
         return False
     return before.rstrip(" \t\r*_`\"'").endswith(COLONS) or not before.strip(" \t\r\"'`*")
+
+
+def may_stand(reading: Reading, before: str) -> bool:
+    """May a form of a known tool follow this text on its line: behind a lead-in, or, doubtful, behind a sentence?"""
+    return leads_in(before) or (reading.tools is not None and ends_sentence(before))
 
 
 def line_is_over(reading: Reading, end: int) -> Steps[bool]:

@@ -31,6 +31,7 @@ __all__ = [
     "Quotation",
     "Standing",
     "Surroundings",
+    "ends_sentence",
     "form_of",
     "has_words",
     "is_closed",
@@ -90,6 +91,7 @@ _MOST_SIGNS = 5  # within which they are told
 _SENTENCE_ENDS = frozenset(".!?:…。！？：")
 _REMARK = late(r"[ \t]*[^\W_]+(?:['’-][^\W_]+)*(?:,?[ \t]+[^\W_]+(?:['’-][^\W_]+)*)?[.!…。！]{1,3}[\"'”’»)*_`]*[ \t\r]*")
 """A sentence of one word or two, to its line's end."""
+_ENDED = late(r"""(?:[^\W\d_]{2}|[)\]])[.!?…。！？]{1,3}["'”’»)]{0,2}[ \t]*\Z""")
 _ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
 """What may stand behind the last word of a sentence without an end."""
 _ONLY_OPENERS = late(r"\s*(?:(?:<[A-Za-z][\w-]*+[^<>]{0,256}>|\\begin\{[a-z]{1,16}\*?\}(?:[\[{][^\]}\n]{0,99}[\]}])*)\s*)+\Z")
@@ -157,6 +159,11 @@ def form_of(opener: str) -> Form:
 
 def has_words(text: str) -> bool:
     return _WORD.search(text) is not None
+
+
+def ends_sentence(before: str) -> bool:
+    """Does this beginning of a line end with a sentence? A number and a point are a list's sign."""
+    return _ENDED.search(before) is not None
 
 
 def words_follow(text: str, at: int) -> bool | None:
@@ -343,6 +350,8 @@ class Surroundings:
         if form != "token" and not fenced and _is_deep(text, at, start, line):
             return _EXAMPLE if form == "tag" else Standing(deep=True)
         if before and has_words(before):
+            if form == "bare" and ends_sentence(before):
+                return Standing(doubt="behind_a_sentence", words=sentence)
             if form == "tag":
                 return _IN_LINE[before.rstrip(_ENDS_WORDS)[-1:] in _SENTENCE_ENDS]
         elif sentence.rstrip(_ENDS_WORDS)[-1:].isalnum() and _is_split(text, at, start, sentence, form):

@@ -246,4 +246,4 @@ def test_html_is_no_call_of_a_tool_of_that_name() -> None:
     page = "<details>\n<summary>More</summary>\ntext\n</details>"
     found = normalize(page, _TOOLS)
     assert (found.tool_calls, found.content) == ([], page)
-    assert _read("<summary>\nMore\n</summary>").tool_calls[0].arguments == {"title": "More"}
+    assert _read("<summary>\n<title>More</title>\n</summary>").tool_calls[0].arguments == {"title": "More"}
