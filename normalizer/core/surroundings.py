@@ -91,6 +91,8 @@ _MOST_SIGNS = 5  # within which they are told
 _SENTENCE_ENDS = frozenset(".!?:…。！？：")
 _REMARK = late(r"[ \t]*[^\W_]+(?:['’-][^\W_]+)*(?:,?[ \t]+[^\W_]+(?:['’-][^\W_]+)*)?[.!…。！]{1,3}[\"'”’»)*_`]*[ \t\r]*")
 """A sentence of one word or two, to its line's end."""
+_HEADERS = ("to=", "assistant", "commentary", "analysis")
+"""What a header of Harmony's begins with whose tokens are lost: no words of a sentence."""
 _ENDED = late(r"""(?:[^\W\d_]{2}|[)\]])[.!?…。！？]{1,3}["'”’»)]{0,2}[ \t]*\Z""")
 _ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
 """What may stand behind the last word of a sentence without an end."""
@@ -350,7 +352,7 @@ class Surroundings:
         if form != "token" and not fenced and _is_deep(text, at, start, line):
             return _EXAMPLE if form == "tag" else Standing(deep=True)
         if before and has_words(before):
-            if form == "bare" and ends_sentence(before):
+            if form == "bare" and ends_sentence(before) and not text.startswith(_HEADERS, at + (text[at : at + 1] == " ")):
                 return Standing(doubt="behind_a_sentence", words=sentence)
             if form == "tag":
                 return _IN_LINE[before.rstrip(_ENDS_WORDS)[-1:] in _SENTENCE_ENDS]
