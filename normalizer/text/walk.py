@@ -403,7 +403,7 @@ class Walk:
             rest, over, _ = text[done : done + _FARTHEST if at < 0 else at].partition("\n")
             if not over and at < 0 and not reading.src.final and len(rest) < _FARTHEST:
                 return False
-            if is_remark(rest):
+            if (over or at < 0) and is_remark(rest):  # what may be a candidate on its line may turn out to be words
                 reading.line_over(words_follow=False)
                 return True
         for char in text[done : done + _FARTHEST if at < 0 else min(at, done + _FARTHEST)]:

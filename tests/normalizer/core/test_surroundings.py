@@ -241,7 +241,8 @@ def test_a_full_width_colon_is_a_colon(form: str) -> None:
 
 
 def test_a_bare_form_behind_another_full_width_sign_is_a_near_miss() -> None:
-    assert _found(f"我来查询\u3002{JSON}") == "mid_line"
+    assert _found(f"我来查询\uff0c{JSON}") == "mid_line"
+    assert _found(f"我来查询\u3002{JSON}") == "guess"  # a sentence is over
 
 
 def test_a_list_in_a_block_quote_is_a_near_miss() -> None:
