@@ -59,9 +59,23 @@ def _about_miss(miss: NearMiss, source: str) -> Iterator[str]:
     name = shortened(miss.name or "no name")
     yield f"near miss: {name}: {shortened(miss.reason)}{_place(miss.span)}; kept as content"
     yield f"  why         {shortened(near_miss_sentence(miss.reason), _EXCERPT)}"
-    if miss.reason == "example" and kind_of(words := sentence_before(source, 0, miss.span[0])) is not None:
+    if words := _deciding(miss, source):
         yield f"  words       {shortened(words, _EXCERPT)}"
     yield f"  excerpt     {_excerpt(source, miss.span)}"
+
+
+def _deciding(miss: NearMiss, source: str) -> str:
+    """The words that made it a near miss, if words did: the sentence before it that says so, what stands before it on its line, or,
+    where it is quoted, the line above."""
+    start = miss.span[0]
+    if miss.reason == "example":
+        words = sentence_before(source, 0, start)
+        return words if kind_of(words) is not None else ""
+    if miss.reason not in ("quoted", "mid_line"):
+        return ""
+    line = source[source.rfind("\n", 0, start) + 1 : start].strip()
+    above = source[:start].rstrip().rpartition("\n")[2].strip()
+    return line or (above if miss.reason == "quoted" else "")
 
 
 def _about_the_rest(envelope: Envelope) -> Iterator[str]:

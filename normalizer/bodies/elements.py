@@ -14,6 +14,7 @@ from functools import lru_cache
 from html import unescape
 from typing import Any
 
+from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END
 from llmcore.normalizer.bodies.entities import decoded
 from llmcore.normalizer.bodies.entries import Entries
 from llmcore.normalizer.bodies.json_bodies import named_call, swallow
@@ -75,6 +76,7 @@ _DSML = "[｜|‖]{1,2}DSML[｜|‖]{1,2} ?"
 _CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
 _FIRST_CHILD = late(_CHILD)
 _OPENER = late(r"<([^\s<>=/]{1,64}+)[\s=>]")
+_LITERAL_END = late(re.escape(CDATA_END))
 _NEVER = "<(?!)"
 _CALL_BEHIND = r"(?:(?<=>)|[^<>]{0,272}>)(?=\s{0,16}</?[A-Za-z_])"
 """What stands behind the beginning of an opener, where a call opens within a value."""
@@ -270,6 +272,8 @@ def read_held(reading: Reading, call: ElementCall, holder: str, body: int) -> St
     src = reading.src
     start = yield from skip_space(src, body)
     yield from _whole_tag(src, start)
+    if src.text.startswith(CDATA, start):
+        return (yield from _read_literal(reading, call, start, holder))
     if src.text.startswith(("{", "<"), start):
         return (yield from _read(reading, call, body, start, holder))
     if start == len(src.text):
@@ -286,6 +290,24 @@ def read_held(reading: Reading, call: ElementCall, holder: str, body: int) -> St
     guess = only_parameter(key, src.text[body:stop], text)
     repairs = [*call.repairs, guess]
     reading.end(draft, end, {**call.given, key: text}, src.text[body:stop], complete=closer is not None, repairs=repairs)
+    return True
+
+
+def _read_literal(reading: Reading, call: ElementCall, start: int, holder: str) -> Steps[bool]:
+    """`<![CDATA[{...}]]>`: the arguments as a literal; None where it holds no object."""
+    draft = reading.begin(call.at, call.name, call.dialect, call.id)
+    closed = yield from search(reading.src, _LITERAL_END, start, len(CDATA_END))
+    stop, end = closed.span() if closed is not None else (len(reading.src.text), len(reading.src.text))
+    closed = None  # a match keeps the text it was found in
+    is_closed = stop < end
+    written = reading.src.text[start + len(CDATA) : stop]
+    parsed = read_json(written, limits=reading.limits, cut=not is_closed)
+    value = parsed.values[0] if len(parsed.values) == 1 else None
+    arguments = {**call.given, **value} if is_object(value) else None
+    if is_closed:
+        end, _ = yield from swallow(reading, end, call.closers(holder), extra=False)
+    repairs = [*call.repairs, *parsed.repairs]
+    reading.end(draft, end, arguments, written, complete=is_closed and parsed.complete, repairs=repairs)
     return True
 
 

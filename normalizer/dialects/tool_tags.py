@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import enter_tag, leads_in, line_is_over
+from llmcore.normalizer.bodies.cdata import joined
 from llmcore.normalizer.bodies.children import (
     Child,
     call_follows,
@@ -373,7 +374,7 @@ def _cline_mcp(reading: Reading, at: int, body: int) -> Steps[bool]:
     if not is_known(name, reading.tools):
         reading.miss(at, end, name or None, "unknown_name")
         return False
-    written, over_at = _field(fields, "arguments"), _past_field(fields, "arguments")
+    written, over_at = joined(_field(fields, "arguments")), _past_field(fields, "arguments")
     is_closed = stop < end
     if not is_closed and over_at > 0:  # what follows is text
         stop = end = body + over_at

@@ -164,6 +164,7 @@ def test_explain_shows_near_misses_with_reason_and_excerpt(invoke: Invoke, tools
     output = invoke("normalize", "--explain", "--tools", tools, stdin=f"I could call: {call} now.").stdout
     assert output.startswith("no call\nnear miss: get_weather: mid_line, characters 14-")
     assert f"excerpt     {call}" in output
+    assert "words       I could call:" in output
 
 
 def test_explain_without_tools_says_so(invoke: Invoke) -> None:
