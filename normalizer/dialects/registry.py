@@ -31,6 +31,7 @@ from llmcore.normalizer.dialects import (
     reasoning,
     tokens,
     tool_tags,
+    unread_blocks,
     yaml_in_tags,
 )
 from llmcore.types.errors import ConfigError
@@ -80,8 +81,10 @@ def _table(names: frozenset[str] | None) -> MarkerTable:
     rows = [row for row in DIALECTS.values() if wanted is None or row.name in wanted]
     calls = [marker for row in rows for marker in row.markers]
     opened = {opener for marker in calls for opener in marker.openers}
-    empty = [marker for marker in empty_blocks.MARKERS if opened.issuperset(marker.openers)]
-    return MarkerTable([*empty, *calls, *reasoning.MARKERS, *tokens.MARKERS])
+    empty, unread = (
+        [marker for marker in blocks.MARKERS if opened.issuperset(marker.openers)] for blocks in (empty_blocks, unread_blocks)
+    )
+    return MarkerTable([*empty, *calls, *unread, *reasoning.MARKERS, *tokens.MARKERS])
 
 
 def marker_table(names: Collection[str] | None) -> MarkerTable:

@@ -1,0 +1,64 @@
+"""Wrappers of calls that no row can read: nothing of them vanishes, and nothing that may have been meant goes unsaid.
+
+A wrapper that names a known tool first is a call whose arguments cannot be read; one whose body is a literal
+(`<![CDATA[...]]>`) is read as the body by itself; any other is content and a near miss. Asked last, on a line of its own, up to
+a closer that is near.
+"""
+
+from __future__ import annotations
+
+import re
+
+from llmcore.normalizer.bare.verdicts import leads_in
+from llmcore.normalizer.bodies.cdata import CDATA, joined
+from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.rows import Marker, Reader
+from llmcore.normalizer.core.source import Steps
+from llmcore.normalizer.core.words import OWN_SIGNS
+from llmcore.types.late import late
+
+__all__ = ["MARKERS"]
+
+_REACH = 400
+_NEAR = 1024  # characters in which the closer must stand
+_PAIRS = (("<tool_call>", "</tool_call>"), ("<function_call>", "</function_call>"), ("<TOOLCALL>", "</TOOLCALL>"))
+_NAME = late(r"\s*+([^\s<>{}()\[\]\"'=:,]{1,256}+)(?=\s)")
+_BRACKETS = ("[", "{", *OWN_SIGNS)
+_OPENER = re.compile("<(?=[A-Za-z|｜])")
+
+
+def _unread(opener: str, closer: str) -> Reader:
+    def read(reading: Reading, at: int, body: int) -> Steps[bool]:
+        if reading.nested or not leads_in(reading.line_before(at, _REACH)):
+            return False
+        src = reading.src
+        while (stop := src.text.find(closer, body, body + _NEAR)) < 0:
+            if src.final or len(src.text) - body >= _NEAR or _may_be_another(src.text, body):
+                return False
+            yield None
+        inner, end = src.text[body:stop], stop + len(closer)
+        if _may_be_another(src.text[:stop], body) or not inner.strip() or inner.lstrip().startswith(_BRACKETS):
+            return False
+        if inner.lstrip().startswith(CDATA):
+            said = reading.nest(f"{opener}{joined(inner.strip())}{closer}")
+            if said.drafts and not said.says_anything:
+                reading.adopt(said, at, end)
+                return True
+        named = _NAME.match(inner)
+        if named is not None and is_known(named[1], reading.tools):
+            draft = reading.begin(at, named[1], "hermes")
+            reading.end(draft, end, None, inner[named.end() :].strip())
+            return True
+        reading.miss(at, end, None, "no_call_object")
+        return False
+
+    return read
+
+
+def _may_be_another(text: str, body: int) -> bool:
+    """Does a tag open in it? Then it is the readers' of what stands there."""
+    return _OPENER.search(text, body, body + _NEAR) is not None
+
+
+MARKERS = tuple(Marker(_unread(opener, closer), (opener,), order=90, calls=True, dialect="") for opener, closer in _PAIRS)
