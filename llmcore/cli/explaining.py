@@ -65,8 +65,8 @@ def _about_miss(miss: NearMiss, source: str) -> Iterator[str]:
 
 
 def _deciding(miss: NearMiss, source: str) -> str:
-    """The words that made it a near miss, if words did: the sentence before it that says so, what stands before it on its line, or,
-    where it is quoted, the line above."""
+    """The words that made it a near miss, if words did: the sentence before it that says so, what stands before it on its line,
+    or, where it is quoted, the line above."""
     start = miss.span[0]
     if miss.reason == "example":
         words = sentence_before(source, 0, start)
