@@ -38,6 +38,8 @@ def _unread(opener: str, closer: str) -> Reader:
                 return False
             yield None
         inner, end = src.text[body:stop], stop + len(closer)
+        if reading.near_misses and reading.near_misses[-1].span[0] == at:  # another row has said what is wrong
+            return False
         if _may_be_another(src.text[:stop], body) or not inner.strip() or inner.lstrip().startswith(_BRACKETS):
             return False
         if inner.lstrip().startswith(CDATA):
