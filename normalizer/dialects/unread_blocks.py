@@ -24,6 +24,7 @@ _REACH = 400
 _NEAR = 1024  # characters in which the closer must stand
 _PAIRS = (("<tool_call>", "</tool_call>"), ("<function_call>", "</function_call>"), ("<TOOLCALL>", "</TOOLCALL>"))
 _NAME = late(r"\s*+([^\s<>{}()\[\]\"'=:,]{1,256}+)(?=\s)")
+_ATTRIBUTE = late(r"\s*+[\w.-]{1,64}\s*=")
 _BRACKETS = ("[", "{", *OWN_SIGNS)
 _OPENER = re.compile("<(?=[A-Za-z|｜])")
 
@@ -48,6 +49,9 @@ def _unread(opener: str, closer: str) -> Reader:
                 reading.adopt(said, at, end)
                 return True
         named = _NAME.match(inner)
+        if named is not None and is_known(named[1], reading.tools) and _ATTRIBUTE.match(inner, named.end()) is not None:
+            reading.miss(at, end, named[1], "unknown_parameter")
+            return False
         if named is not None and is_known(named[1], reading.tools):
             draft = reading.begin(at, named[1], "hermes")
             reading.end(draft, end, None, inner[named.end() :].strip())
