@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.error_facts import SERVERS_WORDS
 from llmcore.adapters.litellm.fields import in_our_names
+from llmcore.adapters.litellm.named_tools import names_one_tool, offered_names
 from llmcore.adapters.litellm.quotations import own_words
 from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, speaks_of_a_part, without_tool_names
 from llmcore.adapters.litellm.refused_parts import parts_named
@@ -77,7 +78,7 @@ class Contrast:
             return
         words = _own_words(error, call)
         asked = _suspects(call, can, words)
-        if _is_of_one(words, call):
+        if _is_of_one(words, call) or names_one_tool(_with_tool_names(error, names := offered_names(call, can), call), names):
             asked = []
         decisive = asked[:1] if _is_open(asked, can) else []
         held: Sequence[str] = ()
@@ -125,6 +126,12 @@ def _own_words(error: BaseException, call: ModelCall) -> str:
     return in_our_names(without_tool_names(own_words(words, call, bool), call), provider_of(call.endpoint).wire)
 
 
+def _with_tool_names(error: BaseException, names: Collection[str], call: ModelCall) -> str:
+    """The server's words in small letters, without what they quote of the request but the names of its tools."""
+    words, names = str(error).partition(SERVERS_WORDS)[2].lower(), {name.lower() for name in names}
+    return own_words(words, call, lambda quoted: quoted.strip("'\"` .,:") not in names)
+
+
 _OF_ONE = re.compile(
     r"\b(?:tools?|functions?)(?:\[\d|\.\d)"
     r"|\b(?:keywords?|propert(?:y|ies)|additionalproperties|anyof|oneof|allof|enum|unions?|nest(?:ed|ing)|recursi\w+|in grammar"
@@ -133,14 +140,13 @@ _OF_ONE = re.compile(
     r"|\b(?:when|while|unless|together with|alongside|with (?:an? )?(?:images?|audio|files?|streaming|thinking))\b"
 )
 """Words about what is wrong with one tool or one schema, or about a condition."""
+_ONE_TOOL = re.compile(r"\b(?:tool|function)s?:? ['\"`]?it\b")
+"""What `without_tool_names` leaves of a tool that is named."""
 
 
 def _is_of_one(words: str, call: ModelCall) -> bool:
-    """Do the words speak of what one tool or schema of the request is like, name it, or make a condition? Other requests may be
-    taken."""
-    names = [re.escape(tool.name.lower()) for tool in call.tools]
-    named = rf"['\"`](?:{'|'.join(names)})['\"`]|\b(?:tool|function)s?:? ['\"`]?(?:it|{'|'.join(names)})\b" if names else ""
-    return _OF_ONE.search(words) is not None or (bool(named) and re.search(named, words) is not None)
+    """Do the words speak of what one tool or schema of the request is like, or make a condition? Other requests may be taken."""
+    return _OF_ONE.search(words) is not None or (bool(call.tools) and _ONE_TOOL.search(words) is not None)
 
 
 def _is_of_a_schema(error: RequestRefused, call: ModelCall) -> bool:

@@ -254,3 +254,37 @@ async def test_what_may_pass_is_sent_again(status: int) -> None:
         async with Orchestrator(registry(server), strategies=FAST) as orchestrator:
             assert (await orchestrator.run("Hi")).content == "Hello."
     assert len(server.requests) == 2
+
+
+def read_the_instruments_of_the_station(city: str) -> str:
+    """Reads them."""
+    return city
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize("tool", [get_weather, read_the_instruments_of_the_station])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "tool name {} is reserved here",
+        "{} may not be used",
+        "the name {} collides with a builtin tool",
+        "a function called {} exists already on this server",
+    ],
+)
+async def test_a_refusal_that_holds_the_name_of_a_tool_says_nothing_of_others(
+    words: str, tool: Callable[..., str], streamed: bool
+) -> None:
+    name = tool.__name__
+
+    def script(seen: Seen) -> Step:
+        offered = {offered["function"]["name"] for offered in seen.body.get("tools", ())}
+        if name in offered:
+            return Failure(400, {"error": {"message": words.format(name)}})
+        return json.dumps(ANSWER) if "response_format" in seen.body else "It is sunny."
+
+    with WireServer(script) as server:
+        async with Orchestrator(registry(server), [tool], strategies=FAST) as orchestrator:
+            result = await ended(orchestrator, streamed, "Weather in Paris?")
+            learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
+    assert (result.content, learnt.get("native_tools")) == ("It is sunny.", None)
