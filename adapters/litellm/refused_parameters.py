@@ -78,9 +78,33 @@ def parameters_refused(text: str, call: ModelCall | None) -> Iterator[str]:
                 yield name
 
 
+_CALLED = (
+    (
+        "thinking",
+        re.compile(
+            r"(?<![\w-])(?<!with )(?<!while )(?<!when )(?<!during )(?<!beside )(?<!alongside )"
+            r"(?:thinking|reasoning|thoughts)\b(?![-_]| (?:models?|for|behind|about)\b)"
+        ),
+    ),
+    (
+        "stop",
+        re.compile(
+            r"(?<![\w-])(?:stop|stopping)[ _-](?:sequence|word|string|phrase|token|marker|list|parameter|field|setting|option)s?\b"
+            r"|(?:^|[;.\n]\s?)stop(?=\s*[?:!,]|\W*$)"
+        ),
+    ),
+    ("top_p", re.compile(r"\btop[ -]?p\b|\bnucleus\b")),
+)
+"""What people call a parameter, beside its name. Where thinking is a condition, something else is refused."""
+
+
 def parameters_named(text: str, call: ModelCall) -> tuple[str, ...]:
-    """The parameters of the request that the text (lower case) names, whatever it says of them but what their value should be."""
-    found = (name for sentence in _sentences(text) for name in re.findall(_NAME, sentence))
+    """The parameters of the request that the text (lower case) names, or calls as people do, whatever it says of them but what
+    their value should be."""
+    found = list[str]()
+    for sentence in _sentences(text):
+        found += re.findall(_NAME, sentence)
+        found += (name for name, words in _CALLED if words.search(sentence))
     return tuple(name for name in dict.fromkeys(found) if is_held(name, call))
 
 

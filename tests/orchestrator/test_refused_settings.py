@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -89,6 +90,34 @@ async def test_a_parameter_that_unknown_words_name_is_left_out_first(words: str)
         ("native_tools", ["temperature"]),
     ]
     assert [attempt.dropped for attempt in second.attempts] == [["temperature"]]
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "given", "words"),
+    [
+        ("anthropic", "claude-sonnet-4-5", {"thinking": 2048}, "thinking? not here"),
+        ("anthropic", "claude-sonnet-4-5", {"thinking": 2048}, "Thinking mode is unavailable"),
+        ("anthropic", "claude-sonnet-4-5", {"thinking": 2048}, "extended thinking is not offered by this relay"),
+        ("gemini", "gemini-2.5-pro", {"thinking": 2048}, "thinking budget unavailable here"),
+        ("openai", "o3", {"thinking": 2048}, "reasoning effort cannot be set on this gateway"),
+        ("openai_compatible", "local", {"stop": ["Q"]}, "stop sequences unavailable"),
+        ("openai_compatible", "local", {"stop": ["Q"]}, "we do without stop words"),
+        ("openai_compatible", "local", {"stop": ["Q"]}, "stop? not here"),
+        ("openai_compatible", "local", {"top_p": 0.5}, "nucleus sampling is beyond us"),
+    ],
+)
+async def test_a_parameter_that_unknown_words_call_as_people_do_is_left_out_first(
+    provider: str, model: str, given: dict[str, Any], words: str
+) -> None:
+    def holds(seen: Seen) -> bool:
+        sent = json.dumps(seen.body)
+        return any(f'"{name}"' in sent for name in ("thinking", "thinkingConfig", "reasoning_effort", "stop", "top_p"))
+
+    with WireServer(refusing(holds, words)) as server:
+        async with orchestrator(server, provider, model, system="Be brief.") as made:
+            first, second = [await made.run("Hello", **given) for _ in range(2)]
+    assert [attempt.mode for attempt in first.attempts] == ["native_tools"] * 2
+    assert [attempt.dropped for attempt in (first.attempts[1], *second.attempts)] == [[*given]] * 2
 
 
 async def test_thinking_that_the_user_promised_is_left_out_of_the_run() -> None:
