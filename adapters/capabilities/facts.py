@@ -60,12 +60,14 @@ PARAMETERS = frozenset(
         "top_k",
         "top_p",
         "top_p_beside_temperature",
+        "usage",
         "user",
     }
 )
 """The request parameters that an endpoint may refuse by themselves; such a one is in `Capabilities.unsupported_parameters`.
 `tool_choice`: any at all, `none` among them (forced ones are the capabilities `tool_choice_required` and `tool_choice_named`).
-`system_place`: a system message elsewhere than at the start. `top_p_beside_temperature`: either alone is taken."""
+`system_place`: a system message elsewhere than at the start. `usage`: by it OpenRouter is asked for the cost.
+`top_p_beside_temperature`: either alone is taken."""
 
 
 class Fact(NamedTuple):

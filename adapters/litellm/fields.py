@@ -36,6 +36,7 @@ _OURS: dict[str, tuple[str, ...]] = {
     "cache_control": ("cachecontrol", "cachepoint", "cache_point", "cachedcontent", "prompt_cache"),
     "stream_options": ("stream_options.include_usage", "streamoptions"),
     "web_search_options": ("websearchoptions",),
+    "usage": ("usage.include",),
 }
 """Our names (OpenAI's), and those of the other wires, in small letters."""
 _BY_NAME = {name: ours for ours, names in _OURS.items() for name in names}
@@ -49,7 +50,7 @@ _AROUND = (
 )
 """What such a field stands in, where the name is told with it."""
 _COMMON = {
-    **{name: name for name in ("stop", "stream", "thinking", "strict")},
+    **{name: name for name in ("stop", "stream", "thinking", "strict", "usage")},
     **{"system": "system_message", "format": "response_format", "think": "thinking", "reasoning": "thinking"},
 }
 """Fields whose names are words."""

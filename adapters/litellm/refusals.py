@@ -197,6 +197,7 @@ _PARAMETERS = (
     "max_tokens",
     "max_completion_tokens",
     "stream_options",
+    "usage",
     "system_message",
     "cache_control",
     "strict",
@@ -396,7 +397,7 @@ def _asks_for(capability: str, call: ModelCall) -> bool:
         return call.request.allow_web_search
     if capability == "images":
         return any(isinstance(part, ImageBlock) for message in call.request.messages for part in _parts(message))
-    if capability in ("temperature", "top_p", "stop", "cache_control", "strict"):
+    if capability in ("temperature", "top_p", "stop", "cache_control", "strict", "usage"):
         return is_held(capability, call)
     return capability not in ("streaming", "stream_options") or call.streamed
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.denials_abroad import DENIED_BEHIND, DENIES_BEFORE
+from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.parameters import TOP_P_BESIDE
 from llmcore.adapters.request.unsendable import blocks_of
 
@@ -20,7 +21,7 @@ _NAMES = (
     *("temperature", "top_p", "max_tokens", "max_completion_tokens", "parallel_tool_calls", "reasoning_effort"),
     *("stream_options", "web_search_options", "cache_control"),
 )
-_COMMON_WORDS = ("stop", "thinking", "stream", "strict")
+_COMMON_WORDS = ("stop", "thinking", "stream", "strict", "usage")
 """Names that are words of a sentence as well: only in quotes they name a field (`in_our_names` puts them there)."""
 _QUOTED = "|".join(_COMMON_WORDS)
 _NAME = rf"(?:(?<![\w-])(?:{'|'.join(sorted(_NAMES, key=len, reverse=True))})(?![\w-])|(?<=['\"`])(?:{_QUOTED})(?=['\"`]))"
@@ -89,11 +90,13 @@ _CALLED = (
     (
         "stop",
         re.compile(
-            r"(?<![\w-])(?:stop|stopping)[ _-](?:sequence|word|string|phrase|token|marker|list|parameter|field|setting|option)s?\b"
+            r"(?<![\w-])(?:stop|stopping)[ _-]"
+            r"(?:sequence|word|string|phrase|token|marker|list|parameter|field|setting|option)s?\b"
             r"|(?:^|[;.\n]\s?)stop(?=\s*[?:!,]|\W*$)"
         ),
     ),
     ("top_p", re.compile(r"\btop[ -]?p\b|\bnucleus\b")),
+    ("usage", re.compile(r"(?<![\w-])(?<!tool )(?<!tools )(?<!function )usage\b(?![-_]| (?:limits?|quotas?|polic|of)\b)")),
 )
 """What people call a parameter, beside its name. Where thinking is a condition, something else is refused."""
 
@@ -120,6 +123,8 @@ def is_held(name: str, call: ModelCall | None) -> bool:
         return any(tool.strict for tool in call.tools) if call.mode == "native_tools" else call.mode == "json_schema"
     if name == "web_search_options":
         return call.request.allow_web_search
+    if name == "usage":
+        return provider_of(call.endpoint).reports_cost and name not in call.request.extra_body  # the caller's stays
     field = {"max_completion_tokens": "max_tokens", "reasoning_effort": "thinking"}.get(name, name)
     return getattr(call.request, field, None) not in (None, False, []) or name in call.request.extra_body
 

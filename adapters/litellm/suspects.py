@@ -10,7 +10,7 @@ from llmcore.adapters.request.additions import NATIVE_SEARCH, STREAMING, additio
 
 __all__ = ["named_in", "parameters_sent"]
 
-_SENT = ("temperature", "top_p", "stop", "parallel_tool_calls", "thinking")
+_SENT = ("temperature", "top_p", "stop", "parallel_tool_calls", "thinking", "usage")
 _WORDS = {
     STREAMING: re.compile(r"(?<![a-z_])stream(?:s|ed|ing)?(?![a-z_])"),
     "stream_options": re.compile(r"\b(?:stream_options|include_usage)\b"),
@@ -21,7 +21,8 @@ _WORDS = {
 
 
 def parameters_sent(call: ModelCall, can: Capabilities) -> list[str]:
-    """The parameters of the caller's that the request holds and the endpoint is not known to refuse."""
+    """The parameters that the request holds, the caller's and the `usage` that asks for a cost, and the endpoint is not known to
+    refuse."""
     found = [name for name in _SENT if is_held(name, call)]
     if call.request.max_tokens is not None:
         found.append(_most(can))

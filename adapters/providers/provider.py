@@ -169,7 +169,8 @@ class Provider:
     """How `extra_body` goes out: by LiteLLM's parameter of that name; by the `transport`, which adds it to LiteLLM's body, where
     LiteLLM would send a field of that name; as `arguments` of their own, where in addition the body is signed."""
     reports_cost: bool = False
-    """`usage.cost` of a reply is what the provider charged, in US dollars; elsewhere it is LiteLLM's own sum."""
+    """`usage.cost` of a reply is what the provider charged, in US dollars; elsewhere it is LiteLLM's own sum. LiteLLM asks for it
+    by `usage`, unasked."""
     headers: tuple[tuple[str, str], ...] = ()
 
     def row(self, model: str) -> ModelRow | None:

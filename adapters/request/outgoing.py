@@ -117,6 +117,8 @@ class Outgoing:
                 "sent; leave base_url out, or name the provider whose wire that server speaks (`openai_compatible`, say)"
             )
         missing = [*self._lost_marks(body), *self._lost_images(body), *self._lost_reasoning(body)]
+        if self._is_cost_refused and not signed:
+            body = _without_usage(body)
         if prepared.provider.wire != "openai-chat":
             try:
                 document: object = json.loads(body, parse_float=exact_float)
@@ -136,6 +138,13 @@ class Outgoing:
         return body
 
     # Too much
+
+    @property
+    def _is_cost_refused(self) -> bool:
+        """Is the endpoint known to refuse the `usage` that LiteLLM puts in, and is it not the caller's own?"""
+        prepared = self._prepared
+        refused = prepared.provider.reports_cost and "usage" in prepared.known.unsupported_parameters
+        return refused and "usage" not in self._call.request.extra_body
 
     def _clear(self, document: dict[str, Any]) -> bool:
         """Take out what nobody asked for, and put in `extra_body` as it was given. Did that change anything?"""
@@ -213,6 +222,16 @@ class Outgoing:
         proofs += [block.data for block in blocks if isinstance(block, RedactedThinkingBlock)]
         if any(proof[:_HEAD_OF_DATA].encode() not in body for proof in proofs):
             yield "reasoning of an earlier turn"
+
+
+def _without_usage(body: bytes) -> bytes:
+    try:
+        document: object = json.loads(body, parse_float=exact_float)
+    except (ValueError, RecursionError):
+        return body
+    if not is_object(document) or document.pop("usage", None) is None:
+        return body
+    return exact_json(document).encode("utf-8", "surrogatepass")
 
 
 def _places(document: dict[str, Any]) -> Iterator[dict[str, Any]]:

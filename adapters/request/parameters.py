@@ -438,6 +438,8 @@ def _add_extras(prepared: Prepared, call: ModelCall, capabilities: Capabilities)
     request, endpoint = call.request, call.endpoint
     if request.allow_web_search:
         _add_web_search(prepared, capabilities)
+    if prepared.provider.reports_cost and not _is_left_out(prepared, capabilities, "usage"):
+        prepared.arguments.setdefault("extra_body", {})["usage"] = {"include": True}  # LiteLLM would put it in by itself
     headers = dict(prepared.provider.headers) | endpoint.extra_headers | request.extra_headers
     if headers:
         prepared.arguments["extra_headers"] = headers

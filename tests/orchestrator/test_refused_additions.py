@@ -144,3 +144,42 @@ async def test_a_server_that_streams_nothing_is_asked_for_whole_answers(tools: l
     assert learnt["streaming"] is False
     assert learnt.get("native_tools") is not False
     assert {attempt.failure for attempt in results[-1].attempts} == {None}
+
+
+def asks_for_the_cost(seen: Seen) -> bool:
+    return "usage" in seen.body
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Unrecognized request argument supplied: usage",
+        "usage: unknown field",
+        "usage.include is not permitted",
+        "usage? not on this gateway",
+    ],
+)
+async def test_the_cost_that_nobody_asked_for_is_not_asked_for_where_it_is_refused_by_name(words: str, streamed: bool) -> None:
+    at = {"provider": "openrouter", "model": "meta-llama/llama-3.3-70b-instruct", "api_key": "k-0123456789"}
+    refusal = Failure(400, {"error": {"message": words}})
+    with WireServer(lambda seen: refusal if asks_for_the_cost(seen) else weather(seen)) as server:
+        models = {"models": {"m": {**at, "base_url": server.base_url("openrouter")}}}
+        async with Orchestrator(models, [get_weather], strategies=FAST) as orchestrator:
+            first, second = [await ended(orchestrator, streamed, "Weather in Paris?") for _ in range(2)]
+            learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
+    assert [attempt.mode for attempt in first.attempts[:2]] == ["native_tools"] * 2
+    assert [attempt.failure for attempt in (*first.attempts[1:], *second.attempts)] == [None] * 4
+    assert (learnt["usage"], learnt.get("native_tools")) == (False, None)
+    assert [asks_for_the_cost(seen) for seen in server.requests] == [True, *[False] * 4]
+
+
+async def test_a_usage_of_the_callers_own_stays() -> None:
+    at = {"provider": "openrouter", "model": "meta-llama/llama-3.3-70b-instruct", "api_key": "k-0123456789"}
+    own = {"usage": {"include": True}}
+    with WireServer([Failure(400, {"error": {"message": "usage: unknown field"}})]) as server:
+        models = {"models": {"m": {**at, "base_url": server.base_url("openrouter")}}}
+        async with Orchestrator(models, strategies=FAST) as orchestrator:
+            with pytest.raises(FallbackExhausted):
+                await orchestrator.run(Request.model_validate({"messages": "Hello", "extra_body": own}))
+    assert [seen.body["usage"] for seen in server.requests] == [own["usage"]]
