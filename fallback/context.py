@@ -28,6 +28,10 @@ __all__ = ["FallbackContext", "Models", "Plan", "best_place", "first_well", "res
 _FAULT = 500
 
 
+def _may_be_of_the_request(status: int | None) -> bool:
+    return status == _FAULT or (status is not None and 400 <= status < _FAULT)
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The next attempt: which model (alias), in which mode, why (`detail`: the recorded problem), after how many
@@ -138,10 +142,11 @@ class FallbackContext:
     @property
     def fails_by_its_mode(self) -> bool:
         """Did the model fail by its server's own fault (500) each time, twice at least? A server that is down says 502 or 503, or
-        nothing; a template or a grammar that breaks on what a mode sends says 500, in any words."""
+        nothing; a template or a grammar that breaks on what a mode sends says 500, in any words. So it is where what was refused
+        (400s) in words of a passing thing does not pass."""
         failures = [one for plan, one in zip(self.tried, self.failures, strict=True) if plan.model == self.plan.model]
         of_servers = (RemoteServerError, CapabilityRefused, RequestRefused)
-        return len(failures) > 1 and all(isinstance(one, of_servers) and one.status == _FAULT for one in failures)
+        return len(failures) > 1 and all(isinstance(one, of_servers) and _may_be_of_the_request(one.status) for one in failures)
 
     @property
     def may_be_its_mode(self) -> bool:

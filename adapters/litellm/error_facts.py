@@ -22,7 +22,9 @@ from llmcore.adapters.litellm.refusals import (
     may_pass,
     names_the_key,
     names_the_model,
+    passes,
     refused_capability,
+    says_it_passes,
     searches_natively,
     speaks_of_a_part,
 )
@@ -150,6 +152,8 @@ class Facts:
     """They speak of the key, the account or the place that it is used from."""
     may_pass: bool = False
     """By its status or its words the server may take the same request later."""
+    passes: bool = False
+    """It refuses the request as it is, and by its status or its words may take the same later."""
     call: ModelCall | None = None
     """What was asked for; None = not told."""
     unsent: bool = False
@@ -322,6 +326,7 @@ def facts_of(
         names_model=names_the_model(named, call),
         names_key=names_the_key(named),
         may_pass=may_pass(status, said, told_wait),
+        passes=passes(status, own_words(told.lower(), call, says_it_passes)),
         call=call,
         unsent=unsent,
         sent_with=sent_with if isinstance(sent_with := getattr(error, "sent_with", None), int) else None,

@@ -252,12 +252,13 @@ ROWS: tuple[Row, ...] = (
     _row(_no_model, kinds=("NotFoundError",)),
     _row(_authentication, kinds=("PermissionDeniedError",)),
     _row(_no_model, status=(400,), text=MISSING_MODEL),
-    _row(_rate_limited, status=(429,)),
+    _row(_authentication, status=(498,), also=lambda facts: facts.names_key),  # a token that is not valid
+    _row(_rate_limited, status=(420, 429)),
     _row(_rate_limited, kinds=("RateLimitError",)),
     _row(_rate_limited, text=_TOO_OFTEN),
     _row(_rate_limited, text=("rate limit", "rate_limit", "resource exhausted"), also=lambda facts: facts.sent_with is not None),
     _row(_refused, status=(500, 501, 502, 503), also=lambda facts: facts.speaks_of_part and not facts.may_pass),
-    _row(_overloaded, status=(503, 529)),
+    _row(_overloaded, status=(498, 503, 529)),
     _row(_overloaded, codes=("overloaded_error", "unavailable", "503", "529")),
     _row(_overloaded, status=(500, 502), text=("overloaded",)),
     _row(_with_status(Timeout, "the server timed out"), status=(408, 504)),
@@ -268,6 +269,10 @@ ROWS: tuple[Row, ...] = (
         also=lambda facts: not refuses_as_it_is(facts.status),
     ),
     _row(_ours, kinds=("APIConnectionError",), text=_LITELLMS_OWN),
+    _row(
+        _with_status(RemoteServerError, "the server takes the request later"),
+        also=lambda facts: facts.passes and not facts.speaks_of_part,
+    ),
     _row(
         _plain(CallerError, "the server does not take a parameter's value"),
         status=(400, 422),

@@ -36,15 +36,20 @@ __all__ = [
     "names_half",
     "names_the_key",
     "names_the_model",
+    "passes",
     "refused_capability",
     "refuses_as_it_is",
+    "says_it_passes",
     "searches_natively",
     "speaks_of_a_part",
     "without_tool_names",
 ]
 
-_MAY_PASS = frozenset({408, 425, 429})
-"""Statuses of the 400s that say nothing of the request: it came too slowly, too early or too often."""
+_MAY_PASS = frozenset({408, 420, 425, 429, 498})
+"""Statuses of the 400s that say nothing of the request: it came too slowly, too early or too often (420 and 498 are names that
+hosts have of their own for a rate and for a tier without room)."""
+_CONFLICT = 409
+"""Something else is under way: the same request may be taken when it is over."""
 _NOT_IMPLEMENTED = 501
 _FAULT = 500
 
@@ -372,6 +377,27 @@ def may_pass(status: int | None, text: str, wait: float | None) -> bool:
     one, or for which it asks to wait (seconds)."""
     passing = wait is not None or _PASSING.search(text) is not None
     return status in _MAY_PASS or (status is not None and status >= _FAULT and passing)
+
+
+_PASSES = re.compile(
+    r"\btemporar|\boverloaded\b|\bbusy\b|\b(?:again|retry|back) (?:later|soon|shortly|in (?:an? |some |\d))"
+    r"|(?<!and )(?<!then )\btry(?:ing)? again(?=\W*$|[.;,!\n]| (?:later|soon|shortly|in|after (?:an? |some |\d)))"
+    r"|\b(?:at|out of|over|no|exceed\w*|insufficient|(?:not|n't) (?:have )?enough)"
+    r" (?:free |spare |available )?capacity\b(?! to\b)"
+    r"|\bcapacity (?:is |was |has been |limit )?(?:exceeded|reached|exhausted|full)\b"
+    r"|\btoo many (?:concurrent |simultaneous |parallel )?(?:requests|connections)\b|\benhance your calm\b|\bplease wait\b"
+)
+
+
+def says_it_passes(text: str) -> bool:
+    """Do a server's words (lower case) call what is wrong a passing thing? Words that ask for another request ("drop it and try
+    again", "try again without") do not."""
+    return _PASSES.search(text) is not None
+
+
+def passes(status: int | None, text: str) -> bool:
+    """May the same request be taken later, though it was refused as it is, by its status or by the server's words?"""
+    return refuses_as_it_is(status) and (status == _CONFLICT or says_it_passes(text))
 
 
 _OF_TOOLS = frozenset(

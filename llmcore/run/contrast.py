@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from llmcore.adapters.base import Capabilities, ModelCall
@@ -20,7 +20,7 @@ from llmcore.adapters.litellm.error_facts import SERVERS_WORDS
 from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.named_tools import names_one_tool, offered_names
 from llmcore.adapters.litellm.quotations import own_words
-from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, speaks_of_a_part, without_tool_names
+from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, says_it_passes, speaks_of_a_part, without_tool_names
 from llmcore.adapters.litellm.refused_parts import parts_named
 from llmcore.adapters.litellm.suspects import named_in, parameters_sent
 from llmcore.adapters.providers import provider_of
@@ -78,7 +78,7 @@ class Contrast:
             return
         words = _own_words(error, call)
         asked = _suspects(call, can, words)
-        if _is_of_one(words, call) or names_one_tool(_with_tool_names(error, names := offered_names(call, can), call), names):
+        if says_it_passes(words) or _is_of_one(words, call) or _names_one_tool(error, call, can):
             asked = []
         decisive = asked[:1] if _is_open(asked, can) else []
         held: Sequence[str] = ()
@@ -126,10 +126,12 @@ def _own_words(error: BaseException, call: ModelCall) -> str:
     return in_our_names(without_tool_names(own_words(words, call, bool), call), provider_of(call.endpoint).wire)
 
 
-def _with_tool_names(error: BaseException, names: Collection[str], call: ModelCall) -> str:
-    """The server's words in small letters, without what they quote of the request but the names of its tools."""
-    words, names = str(error).partition(SERVERS_WORDS)[2].lower(), {name.lower() for name in names}
-    return own_words(words, call, lambda quoted: quoted.strip("'\"` .,:") not in names)
+def _names_one_tool(error: BaseException, call: ModelCall, can: Capabilities) -> bool:
+    """Do the server's words name an offered tool? A name alone is no quotation of the request."""
+    names = offered_names(call, can)
+    small = {name.lower() for name in names}
+    words = str(error).partition(SERVERS_WORDS)[2].lower()
+    return names_one_tool(own_words(words, call, lambda quoted: quoted.strip("'\"` .,:") not in small), names)
 
 
 _OF_ONE = re.compile(

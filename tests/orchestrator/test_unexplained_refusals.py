@@ -228,7 +228,7 @@ async def test_a_request_without_tools_or_a_format_is_refused_once() -> None:
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
-@pytest.mark.parametrize("status", [302, 406, 410, 411, 418, 421, 423, 424, 426, 428, 431, 444, 451, 460, 498, 499])
+@pytest.mark.parametrize("status", [302, 406, 410, 411, 418, 421, 423, 424, 426, 428, 431, 444, 451, 460, 499])
 async def test_a_status_that_nobody_listed_is_a_refusal_as_well(status: int, streamed: bool) -> None:
     with WireServer(refusing(Wording("tools", status, {"error": {"message": "Not like this."}}), weather)) as server:
         async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
@@ -288,3 +288,49 @@ async def test_a_refusal_that_holds_the_name_of_a_tool_says_nothing_of_others(
             result = await ended(orchestrator, streamed, "Weather in Paris?")
             learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
     assert (result.content, learnt.get("native_tools")) == ("It is sunny.", None)
+
+
+PASSING = [
+    (498, "capacity exceeded"),
+    (420, "Enhance your calm"),
+    (409, "conflict"),
+    (400, "We are at capacity, please try again."),
+    (400, "The fleet is busy; try again later"),
+    (422, "Not enough capacity for flex requests"),
+]
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+@pytest.mark.parametrize(("status", "words"), PASSING)
+async def test_what_passes_by_its_status_or_its_words_is_sent_again_and_teaches_nothing(
+    status: int, words: str, streamed: bool
+) -> None:
+    steps = [Failure(status, {"error": {"message": words}}), "Hello."]
+    with WireServer(steps) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            result = await ended(orchestrator, streamed, "Hi")
+            learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
+    assert [(attempt.mode, attempt.reason) for attempt in result.attempts] == [
+        ("native_tools", "first"),
+        ("native_tools", "retry"),
+    ]
+    assert learnt.get("native_tools") is not False
+
+
+@pytest.mark.parametrize("words", ["We are at capacity, please try again.", "Tools? Please try again later."])
+async def test_what_does_not_pass_though_it_is_said_to_ends_in_another_mode_and_teaches_nothing(words: str) -> None:
+    with WireServer(refusing(Wording("tools", 400, {"error": {"message": words}}), weather)) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            result = await orchestrator.run("Weather in Paris?")
+            learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
+    assert (result.content, learnt.get("native_tools")) == ("It is sunny.", None)
+
+
+@pytest.mark.parametrize("words", ["Drop it and try again", "Odd. Try again without them.", "Too little capacity to reason"])
+async def test_words_that_ask_for_another_request_are_a_refusal(words: str) -> None:
+    with WireServer(refusing(Wording("tools", 400, {"error": {"message": words}}), weather)) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            result = await orchestrator.run("Weather in Paris?")
+            learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
+    assert [attempt.mode for attempt in result.attempts] == ["native_tools", "json_schema", "json_schema"]
+    assert learnt["native_tools"] is False
