@@ -27,7 +27,7 @@ replay: setup ## Replay the recorded transcripts and print the success rates
 test: setup ## Run all tests
 	$(KEEP_BYTECODE) $(BIN)/python $(PYTEST) $(ARGS)
 
-quick: setup ## Run what is not slow, 13 cases of each test, under a minute; ARGS="tests/normalizer" runs those of a room
+quick: setup ## Run what is not slow, at most 5 cases of each test, in a minute; ARGS="tests/normalizer" runs those of a room
 	$(KEEP_BYTECODE) HYPOTHESIS_PROFILE=quick $(BIN)/python $(PYTEST) -m "not slow and not further" $(ARGS)
 
 versions: ## Run all tests on each Python of VERSIONS (3.11 3.12 3.13) that is at hand

@@ -475,6 +475,7 @@ async def _of_the_run_around_it(kind: type[Agent]) -> None:
     await chats[0]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("kind", [SlowPrompt, BlockingPrompt, SlowEnd, BlockingEnd])
 @pytest.mark.parametrize(
     "chat", [_in_the_call, _in_the_budget, _earlier_in_the_budget, _of_the_agent, _of_the_client, _of_the_run_around_it]

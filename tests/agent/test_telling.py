@@ -108,6 +108,7 @@ async def _refuse_to_stop(event: Any) -> None:
         await asyncio.sleep(0.3)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("emit", [_block, _hang, _refuse_to_stop])
 async def test_a_callback_that_takes_its_time_holds_neither_the_loop_nor_the_deadline(
     emit: Any, caplog: pytest.LogCaptureFixture
@@ -129,6 +130,7 @@ async def test_a_callback_that_takes_its_time_holds_neither_the_loop_nor_the_dea
     assert caplog.text.count("was left behind") == 1
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("emit", [_hang, _refuse_to_stop])
 @pytest.mark.parametrize("options", [{"deadline": 1}, {"budget": Budget(deadline=1)}], ids=str)
 async def test_a_callback_that_hangs_leaves_the_chat_its_time(emit: Any, options: dict[str, Any]) -> None:

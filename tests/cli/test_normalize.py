@@ -83,6 +83,7 @@ def test_how_the_reply_is_read_can_be_told(invoke: Invoke) -> None:
     assert cut["finish_reason"] == "length"
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("stdin", ["", " ", "{", "Hi", "data", "null", "[3]", "3", '{"a": 1}'])
 def test_a_reply_without_a_call_is_content(invoke: Invoke, stdin: str) -> None:
     result = invoke("normalize", stdin=stdin)

@@ -187,6 +187,7 @@ FIVE_MEGABYTES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "reply",
     [*GARBAGE, *(pytest.param(reply, marks=pytest.mark.slow) for reply in FIVE_MEGABYTES)],

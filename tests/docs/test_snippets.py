@@ -46,6 +46,7 @@ PAGES = [
 ]
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("page", PAGES)
 def test_the_snippets_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging, "basicConfig", _leave_logging)

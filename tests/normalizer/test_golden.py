@@ -19,6 +19,7 @@ def test_every_text_is_read_as_before(source: str) -> None:
     assert not changed, _CHANGED.format(changed)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.sweep(3)
 @pytest.mark.parametrize("source", SOURCES)
 def test_one_text_in_ten_is_read_as_before(source: str) -> None:

@@ -156,6 +156,7 @@ def _assert_linear(make: Callable[[int], str], piece: int) -> None:
     assert_linear(read, _SHORT)
 
 
+@pytest.mark.quick(0)
 @pytest.mark.sweep(1)
 @pytest.mark.parametrize("opener", _OPENERS)
 def test_floods_of_openers_cost_linear_time(opener: str) -> None:

@@ -95,6 +95,7 @@ def test_text_around_a_sample_is_content(sample: Sample) -> None:
     assert envelope.content.endswith("That is all.")
 
 
+@pytest.mark.quick(22)
 @pytest.mark.sweep(37)
 @pytest.mark.parametrize("finish", [None, "length"])
 @pytest.mark.parametrize("sample", POSITIVE, ids=_id)

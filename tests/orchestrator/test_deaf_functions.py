@@ -56,6 +56,7 @@ def _options(place: str, function: Any) -> tuple[dict[str, Any], dict[str, Any]]
     return options[place]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "place", ["output_validators", "checkpoint", "tools", "interjections", "requires_approval", "token_counter"]
 )
@@ -106,6 +107,7 @@ class DeafAdapter:
         await self._deaf()
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("own", [True, False])
 async def test_an_adapter_that_is_deaf_is_left_behind(own: bool, streamed: bool, over: asyncio.Event) -> None:

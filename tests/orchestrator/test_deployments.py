@@ -206,6 +206,7 @@ async def test_a_cost_budget_wants_the_price_of_every_deployment() -> None:
         await orchestrator.run("Hi", budget=Budget(cost=1))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("status", "tries"), [(401, 1), (403, 1), (400, 4), (422, 4)])
 async def test_a_place_that_takes_no_key_or_no_such_request_gives_way(status: int, tries: int) -> None:
     with WireServer([Failure(status, {"error": {"message": "Not here."}})]) as sick, WireServer(["Hello."]) as well:

@@ -42,6 +42,7 @@ class Stubborn:
         await self.tool()
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("how", ["timeout", "deadline", "cancellation"])
 async def test_a_tool_that_ignores_its_cancellation_holds_up_no_run(how: str, count: int) -> None:
@@ -68,6 +69,7 @@ async def test_a_tool_that_ignores_its_cancellation_holds_up_no_run(how: str, co
     assert "late" not in [block.text for block in messages[2].tool_results]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["before_request", "on_response", "before_tool_run", "after_tool_run", "on_tool_response"])
 async def test_a_hook_that_does_not_end_stands_under_the_deadline(name: str) -> None:
     stubborn = Stubborn()

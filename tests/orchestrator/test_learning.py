@@ -275,6 +275,7 @@ class Sleepy:
             await asyncio.Event().wait()
 
 
+@pytest.mark.quick(0)
 async def test_a_backend_that_hangs_costs_a_run_a_part_of_its_time_and_is_told_at_the_end(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

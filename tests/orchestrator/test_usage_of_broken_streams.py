@@ -59,6 +59,7 @@ def test_left_without_an_event_loop() -> None:
     assert is_estimated(stream.result)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("budget", [Budget(deadline=0.2), Budget(deadline=0.2, tokens=10_000)], ids=["plain", "tokens"])
 async def test_the_deadline_passes(budget: Budget) -> None:
     with pytest.raises(Timeout) as failed:

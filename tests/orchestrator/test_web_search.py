@@ -135,6 +135,7 @@ REFUSED = (
 )
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("words", REFUSED)
 async def test_where_the_provider_refuses_to_search_our_tool_does_it(words: str) -> None:
     def script(seen: Seen) -> Step:
@@ -156,6 +157,7 @@ async def test_where_the_provider_refuses_to_search_our_tool_does_it(words: str)
     assert {attempt.failure for attempt in second.attempts} == {None}
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("status", "body"),
     [

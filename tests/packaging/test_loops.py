@@ -12,6 +12,7 @@ import pytest
 from tests.packaging.tree import ROOT
 
 _CASES = "tests/normalizer/test_samples.py::test_sample"
+_LONG = "tests/orchestrator/test_cut_streams.py::test_a_call_whose_arguments_had_not_begun_when_the_room_was_up_does_not_run"
 _SWEEP = "tests/validator/schema/test_unsound.py::test_it_is_looked_for_in_linear_time"
 
 
@@ -30,10 +31,17 @@ def test_of_a_sweep_only_evenly_spaced_cases_are_quick() -> None:
 
 
 @pytest.mark.slow
-def test_of_other_tests_thirteen_cases_are_quick() -> None:
+def test_of_other_tests_five_cases_are_quick() -> None:
     every = _collected("-m", "not slow", _CASES)
     assert len(every) > 700
-    assert _collected("-m", "not slow and not further", _CASES) == [every[at * len(every) // 13] for at in range(13)]
+    assert _collected("-m", "not slow and not further", _CASES) == [every[at * len(every) // 5] for at in range(5)]
+
+
+@pytest.mark.slow
+def test_of_a_test_that_takes_its_time_so_many_cases_are_quick_as_it_says() -> None:
+    every = _collected("-m", "not slow", _LONG)
+    assert len(every) > 5
+    assert _collected("-m", "not slow and not further", _LONG) == [every[0]]
 
 
 def _program(path: Path, text: str) -> None:

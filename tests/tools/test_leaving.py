@@ -56,6 +56,7 @@ async def test_awaitables_that_are_no_coroutines_are_awaited() -> None:
     assert await bounded(future, 10) == "from a future"
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("error", [None, ValueError("late"), SystemExit(1)])
 async def test_code_that_ignores_its_cancellation_is_left_behind_without_a_word(
     error: BaseException | None, caplog: pytest.LogCaptureFixture

@@ -98,6 +98,7 @@ async def test_entries_that_are_no_facts_are_left_out(tmp_path: Path) -> None:
     assert await FileFacts(tmp_path / "f").load() == {"k": {"images": Fact(True, now)}}
 
 
+@pytest.mark.quick(0)
 async def test_a_lock_that_is_not_given_back_ends_no_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     store = CapabilityStore(backend=tmp_path / "f")
     store.record_failure(LOCAL, "images")

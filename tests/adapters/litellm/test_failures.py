@@ -94,6 +94,7 @@ async def failure_of(adapter: LiteLLMAdapter, call: ModelCall, streamed: bool) -
     return error
 
 
+@pytest.mark.quick(0)
 @pytest.mark.sweep(1)
 @pytest.mark.anyio
 @pytest.mark.parametrize("provider", EACH)
@@ -132,6 +133,7 @@ PORTS = (4033, 4030, 40344, 40422, 42942, 5039)
 """Ports whose digits look like HTTP statuses."""
 
 
+@pytest.mark.quick(1)
 @pytest.mark.sweep(3)
 @pytest.mark.anyio
 @pytest.mark.parametrize("streamed", [False, True])
@@ -359,6 +361,7 @@ def everything_shown(error: BaseException) -> str:
     return "\n".join(parts)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.anyio
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("provider", QUICK)

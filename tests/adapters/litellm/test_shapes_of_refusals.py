@@ -40,6 +40,7 @@ def shaped(shape: Any, words: str) -> Any:
 STATUSES = (400, 403, 404, 422, 500)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", [name for name in SHAPES if name != "cut"])
 @pytest.mark.parametrize("provider", WIRES)
@@ -87,6 +88,7 @@ async def test_what_may_be_about_the_mode_leads_to_the_next_one(status: int, bod
     assert_never_twice(server.requests[: len(first.attempts)])
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("status", "body"), UNEXPLAINED, ids=str)
 async def test_where_no_mode_helps_one_other_is_asked(status: int, body: Any) -> None:
     with WireServer([Failure(status, body)]) as server:
@@ -98,6 +100,7 @@ async def test_where_no_mode_helps_one_other_is_asked(status: int, body: Any) ->
     assert len(server.requests) == len(caught.value.attempts) == 2
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize(
     ("status", "words", "kind"),
     [
@@ -157,6 +160,7 @@ QUOTED = (
 )
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("quoted", QUOTED)
 @pytest.mark.parametrize("provider", WIRES)

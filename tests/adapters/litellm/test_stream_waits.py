@@ -25,6 +25,7 @@ def delta(**fields: Any) -> bytes:
 EMPTY, SAYS, COMMENT = delta(role="assistant", content=""), delta(content="Hi"), b": still here\n\n"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("frames", "pause", "waits", "words"),
     [
@@ -51,6 +52,7 @@ async def test_a_silent_stream_is_given_up(
     assert time.perf_counter() - started < 3.0
 
 
+@pytest.mark.quick(0)
 async def test_a_first_token_may_take_longer_than_what_follows(adapter: LiteLLMAdapter) -> None:
     frames = [COMMENT] * 12 + [SAYS, delta(content="!"), b"data: [DONE]\n\n"]
     with WireServer([Raw(frames, "text/event-stream", pause=0.05)]) as server:

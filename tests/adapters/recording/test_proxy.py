@@ -31,6 +31,7 @@ def proxied(server: WireServer, path: Path, provider: str = "openai") -> Recordi
     return RecordingProxy(server.root, path, provider=provider, provenance="local: a test")
 
 
+@pytest.mark.quick(1)
 @pytest.mark.anyio
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "ollama"])
 async def test_a_client_notices_nothing(adapter: LiteLLMAdapter, tmp_path: Path, provider: str) -> None:
@@ -156,6 +157,7 @@ def test_what_a_client_leaves_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
     assert (proxy.exchanges, proxy.cut, proxy.lost, len(told)) == (1, 1, 0, 1)
 
 
+@pytest.mark.quick(0)
 def test_what_is_going_on_at_the_end_is_kept_and_no_line_is_written_twice(tmp_path: Path) -> None:
     path, told = tmp_path / "run.jsonl", list[str]()
     with WireServer([Raw(FRAMES, "text/event-stream", pause=0.2)]) as server:

@@ -50,6 +50,7 @@ async def small() -> AsyncIterator[LiteLLMAdapter]:
     await adapter.close()
 
 
+@pytest.mark.quick(5)
 @pytest.mark.sweep(7)
 @BOTH
 @PROVIDERS
@@ -60,6 +61,7 @@ async def test_a_body_without_end_is_broken_off(small: LiteLLMAdapter, provider:
         await ask(small, server, provider)
 
 
+@pytest.mark.quick(2)
 @PROVIDERS
 async def test_a_stream_without_end_is_broken_off(small: LiteLLMAdapter, provider: str) -> None:
     parts = list(frames(WIRES.get(provider, WIRES["openai-chat"]), Turn(" ".join(map(str, range(5000))), chunk=100)))
@@ -104,6 +106,7 @@ async def test_honest_packing_is_unpacked(adapter: LiteLLMAdapter, provider: str
         assert "It is sunny." in json.dumps(await ask(adapter, server, provider))
 
 
+@pytest.mark.quick(2)
 @pytest.mark.sweep(7)
 @BOTH
 @PROVIDERS
@@ -116,6 +119,7 @@ async def test_of_an_errors_body_only_a_head_is_read(small: LiteLLMAdapter, prov
         assert str(caught.value.__cause__).count("word") < 500
 
 
+@pytest.mark.quick(2)
 @PROVIDERS
 async def test_of_a_body_that_is_no_reply_litellm_reads_only_a_head(small: LiteLLMAdapter, provider: str) -> None:
     for body in (b"<html>" + b"<p> " * 4000, b'{"a": "' + b"word " * 3000, b'{"a": "' + b"word " * 3000 + b'"}'):
@@ -224,6 +228,7 @@ _FLOODS = {
 }
 
 
+@pytest.mark.quick(1)
 @pytest.mark.sweep(3)
 @pytest.mark.parametrize("ask", [whole, stream])
 @pytest.mark.parametrize("flood", _FLOODS)

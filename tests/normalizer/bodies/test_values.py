@@ -53,6 +53,7 @@ def _check(found: Envelope, given: dict[str, str], *, alone: bool = True) -> Non
         assert not any(map(_is_sound, more)), "a call in a value runs"
 
 
+@pytest.mark.quick(10)
 @pytest.mark.sweep(17)
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 def test_a_closer_in_a_value_does_not_end_it(name: str) -> None:

@@ -62,5 +62,6 @@ def test_what_is_meant_is_none(sentence: str) -> None:
     assert not call.repairs
 
 
+@pytest.mark.quick(0)
 def test_looking_is_linear() -> None:
     assert_linear(lambda size: leads_in("The " + "so this is " * size + "request:"), 2_000)

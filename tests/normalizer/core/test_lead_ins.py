@@ -290,6 +290,7 @@ def test_the_anchors_find_what_the_expressions_find(monkeypatch: pytest.MonkeyPa
 _PHRASES_TRIED = settings().max_examples * 3 // 5
 
 
+@pytest.mark.quick(3)
 @pytest.mark.sweep(5)
 @pytest.mark.parametrize(("table", "language"), [key for key in PHRASES if TABLES[key[0]][key[1]].anchors])
 def test_every_phrase_of_an_expression_holds_an_anchor(table: str, language: str) -> None:

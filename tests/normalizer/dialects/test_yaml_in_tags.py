@@ -249,6 +249,7 @@ _FLOODS = {
 }
 
 
+@pytest.mark.quick(0)
 @pytest.mark.sweep(1)
 @pytest.mark.parametrize("name", _FLOODS)
 def test_floods_are_linear(name: str) -> None:

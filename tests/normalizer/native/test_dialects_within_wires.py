@@ -14,6 +14,7 @@ def test_there_is_a_stream_for_every_wire() -> None:
     assert set(SAYING) == {sample.wire for sample in SAMPLES}
 
 
+@pytest.mark.quick(81)
 @pytest.mark.sweep(101)
 @pytest.mark.parametrize("wire", SAYING)
 @pytest.mark.parametrize("name", sorted(DIALECTS))

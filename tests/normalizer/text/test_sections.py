@@ -150,6 +150,7 @@ def test_what_is_no_plain_section_is_the_engines(name: str) -> None:
         same(text, limits=limits)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.sweep(11)
 @pytest.mark.parametrize("name", SECTIONS)
 def test_damage_anywhere_changes_nothing(name: str) -> None:

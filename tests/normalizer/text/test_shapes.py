@@ -92,6 +92,7 @@ def test_a_shape_is_read_as_the_engine_reads_it(name: str) -> None:
     assert not envelope.content
 
 
+@pytest.mark.quick(6)
 @pytest.mark.sweep(11)
 @pytest.mark.parametrize("name", JSON_SHAPED)
 @given(data=st.data())
@@ -110,6 +111,7 @@ def test_layout_changes_nothing(name: str, data: st.DataObject) -> None:
     read_every_way(text + data.draw(st.sampled_from(["", "", "\n", " Done.", "<|im_end|>", text])), chunkings=1)
 
 
+@pytest.mark.quick(6)
 @pytest.mark.sweep(11)
 @pytest.mark.parametrize("name", JSON_SHAPED + TAGGED)
 def test_white_space_anywhere_changes_nothing(name: str) -> None:
@@ -139,6 +141,7 @@ _VALUES = st.one_of(
 )
 
 
+@pytest.mark.quick(2)
 @pytest.mark.sweep(7)
 @pytest.mark.parametrize("name", TAGGED)
 @given(data=st.data())
@@ -228,6 +231,7 @@ def _words_of_the_source() -> list[str]:
     return sorted(found)
 
 
+@pytest.mark.quick(0)
 @pytest.mark.sweep(1)
 @pytest.mark.parametrize("name", JSON_SHAPED + TAGGED)
 def test_no_word_of_ours_is_read_otherwise_as_a_name(name: str) -> None:
@@ -272,6 +276,7 @@ _BEHIND = (
 )
 
 
+@pytest.mark.quick(4)
 @pytest.mark.sweep(13)
 @pytest.mark.parametrize("name", JSON_SHAPED + TAGGED)
 def test_a_shape_is_read_alike_wherever_it_stands(name: str) -> None:

@@ -40,6 +40,7 @@ def test_a_long_text_full_of_brackets_loses_no_call(line: str) -> None:
         assert normalize(text + call, TOOLS).tool_calls[-1].arguments == {"city": "Oslo"}
 
 
+@pytest.mark.quick(0)
 def test_brackets_that_came_to_nothing_are_passed_over_and_markers_are_not() -> None:
     """The brackets cost far more than the text before them: a bare call is content, a delimited one is a call."""
     flood = "\n{" * 40_000
@@ -59,6 +60,7 @@ def test_what_is_passed_over_does_not_depend_on_the_cut(looks: int) -> None:
         read_every_way(text, sample.toolset, finish_reason=sample.finish, chunkings=2, limits=Limits(looks=looks))
 
 
+@pytest.mark.quick(0)
 @pytest.mark.sweep(1)
 @pytest.mark.parametrize(
     "unit",
