@@ -63,6 +63,7 @@ WRAPPERS = "(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls
 _WRAPPER = late(WRAPPERS)
 _TAG_END = 1024
 _OPEN_TAG = late(r"""(?:<(?:[^<>"]++|"[^"\n>]*+"?)*+)?\Z""")
+"""A tag that has not ended: `<` may stand in a quote of one line. Each beginning of what it matches matches as well."""
 _ANGLE = late("[<>]")
 _HOLDER = late(rf"<({HOLDERS})>")
 _OTHER_WORD = late(r"<[^<>\s]{0,24}?(param|argument|arg)[\sĠ]{0,16}name[\s=]")
@@ -245,7 +246,7 @@ def _whole_tag(src: Source, start: int) -> Steps[None]:
     sought = start + 1
     while not src.final and len(src.text) - start < _TAG_END and src.text[start : start + 1] in ("", "<"):
         angle = _ANGLE.search(src.text, sought)
-        if angle is not None and not (angle[0] == "<" and src.text.count('"', start, angle.start()) % 2):
+        if angle is not None and _OPEN_TAG.match(src.text, start, angle.end()) is None:
             return
         sought, angle = max(sought, len(src.text) if angle is None else angle.end()), None
         if sought == len(src.text):
