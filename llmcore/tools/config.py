@@ -25,8 +25,8 @@ class ToolConfig(Value):
 
     `allowed` None = all. `tool_choice` None = the request's. `max_turns`: how many times tools may run before the
     final answer. `max_parallel`: how many run at once. `timeout`: seconds for each try, None = none; a tool's own
-    `timeout` and `retries` win. `max_result_chars`: a longer result keeps its first and last part and states its full
-    size.
+    `timeout` and `retries` win. `max_result_chars` (200 or more): a longer result keeps its first and last part around a
+    note of its full size, which counts in it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -30,6 +30,9 @@ _MOST_SHOWN = 80
 """Characters of a key that is told of."""
 _MOST_TOLD = 20
 """Members of an exception group that are told of."""
+_DOTS = "..."
+_LEAST_KEPT = 20
+"""Characters of a long text that are kept beside the note of its size, or there is no note."""
 
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -37,7 +40,7 @@ _NO_BLOCKS: list[ResultBlock] = []
 
 
 def rendered(value: Any, max_chars: int) -> list[ResultBlock]:
-    """The value as result blocks: at most one text block of at most about `max_chars`, then the blocks the tool gave
+    """The value as result blocks: at most one text block of at most `max_chars`, then the blocks the tool gave
     itself.
 
     Text stays as it is, bytes become text (those that are no UTF-8 in base64), anything else JSON.
@@ -173,11 +176,17 @@ def escaped(text: str) -> str:
 
 
 def shortened(text: str, max_chars: int) -> str:
-    """The text, or its first and last part around a note that states its full size in characters."""
+    """The text, or its first and last part around a note that states its full size in characters: no more than `max_chars`, the
+    note among them. Where that has no room for the note, the first part and three dots."""
     if len(text) <= max_chars:
         return text
-    head = max_chars * 2 // 3
-    tail = max_chars - head
-    left_out = len(text) - head - tail
-    note = f"\n[... {left_out} characters left out here; the whole result has {len(text)} characters ...]\n"
-    return text[:head] + note + text[-tail:]
+    room = max_chars - len(_note(len(text), len(text)))
+    if room < _LEAST_KEPT:
+        return text[: max(max_chars - len(_DOTS), 0)] + _DOTS[:max_chars]
+    head = room * 2 // 3
+    tail = room - head
+    return text[:head] + _note(len(text) - room, len(text)) + text[-tail:]
+
+
+def _note(left_out: int, whole: int) -> str:
+    return f"\n[... {left_out} characters left out here; the whole result has {whole} characters ...]\n"

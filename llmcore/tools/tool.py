@@ -35,7 +35,7 @@ from llmcore.tools.signature import (
     refuse_lost_keys,
     schema_of_type,
 )
-from llmcore.tools.summaries import summary_of
+from llmcore.tools.summaries import check_summary, summary_of
 from llmcore.types import ConfigError, JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.annotations import usable
 from llmcore.types.called import in_words, is_async
@@ -101,6 +101,7 @@ class Tool(Generic[P, R_co]):
         self._is_checked = False
         with suppress(UnresolvedAnnotation):  # perhaps defined further down; raised on first use if it is not
             is_told = self.options.examples or isinstance(self.options.params, Mapping)
+            self._check_summary()
             if self._compile().dynamic:
                 check_callables(self._compile().schema, int(self._is_method), f"tool {self.name!r}: parameters")
             elif is_told:
@@ -152,8 +153,18 @@ class Tool(Generic[P, R_co]):
             from llmcore.validator.schema.compiled import check_tool  # loads jsonschema
 
             check_tool(self.definition)
+            self._check_summary()
             self._is_checked = not self.is_dynamic
         return self
+
+    def _check_summary(self) -> None:
+        if isinstance(self.options.summary, str):
+            check_summary(self.name, self.options.summary, self._schema)
+
+    @property
+    def _schema(self) -> JsonSchema:
+        """As it was given, or made once of the function: with the functions that it asks."""
+        return self._given.parameters if self._given is not None else self._compile().schema
 
     @property
     def needs_instance(self) -> bool:
@@ -233,8 +244,7 @@ class Tool(Generic[P, R_co]):
     @property
     def _defaults(self) -> dict[str, Any]:
         """What the parameters are that a call leaves out, as the schema has it."""
-        schema = self._given.parameters if self._given is not None else self._compile().schema
-        parts: Mapping[str, Any] = schema.get("properties") or {}
+        parts: Mapping[str, Any] = self._schema.get("properties") or {}
         told: dict[str, Any] = {name: part["default"] for name, part in parts.items() if is_object(part) and "default" in part}
         return {name: value for name, value in told.items() if not callable(value)}
 

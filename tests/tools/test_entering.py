@@ -208,7 +208,7 @@ def test_a_summary_tells_users_what_a_call_does() -> None:
 
 
 def test_a_summary_that_fails_ends_nothing() -> None:
-    summaries: list[Any] = ["{town}", lambda given: 1 / 0, "{city:d}"]  # pyright: ignore[reportUnknownLambdaType]
+    summaries: list[Any] = ["{city[0][0][a]}", lambda given: 1 / 0, "{city:d}"]  # pyright: ignore[reportUnknownLambdaType]
     for summary in summaries:
         assert tool(forecast, summary=summary).summary_of({"city": "x" * 100}) == f"forecast(city={'x' * 60}...)"
     assert tool(forecast, summary="{city}").summary_of(None) == "forecast()"

@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, Field, computed_field
 
-from llmcore.tools.results import UnwritableResult, as_text, described, escaped, rendered
+from llmcore.tools.results import UnwritableResult, as_text, described, escaped, rendered, shortened
 from llmcore.types import ImageBlock, TextBlock
 
 
@@ -179,3 +179,12 @@ def test_errors_are_described_whatever_they_do() -> None:
 
 def test_other_text_is_left_as_it_is() -> None:
     assert escaped("é 😀 \x00") == "é 😀 \x00"
+
+
+@pytest.mark.parametrize("most", [0, 2, 3, 80, 100, 120, 200, 1000])
+def test_a_shortened_text_is_within_its_bound_with_its_note(most: int) -> None:
+    text = "ab" * 50_000
+    shown = shortened(text, most)
+    assert len(shown) <= most
+    assert ("the whole result has 100000 characters" in shown) == (most > 100)
+    assert shortened(text, len(text)) == text
