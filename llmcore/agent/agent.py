@@ -37,6 +37,7 @@ from llmcore.run.callers_code import CallersFunction
 from llmcore.run.loop import Run
 from llmcore.run.options import PER_RUN, RunOptions
 from llmcore.run.result import RunResult
+from llmcore.run.resuming import check_says_something
 from llmcore.run.settings import checked_options
 from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.tools import RunContext, Tool
@@ -336,6 +337,7 @@ class Agent:
                 raise CallerError("a chat goes on from one result, or from `message_history`: give one of them")
             history, message = message, None
         said = [] if message is None else as_messages(message)
+        check_says_something(said)
         talk = self._conversation if history is None else Talk(history)
         if not said and not given.get("answers") and not talk.goes_on:
             raise CallerError("the chat holds no message; give text, or at least one message")

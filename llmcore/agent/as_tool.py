@@ -14,7 +14,7 @@ from llmcore.run.enclosing import LeftWithin, enclosing, going_on, left_within
 from llmcore.tools import RunContext, Tool
 from llmcore.tools.execution import CallHeld
 from llmcore.tools.options import OptionsByName, ToolOptions
-from llmcore.types import CallerError, ConfigError
+from llmcore.types import CallerError, ConfigError, RetryTool
 
 __all__ = ["agent_tool"]
 
@@ -41,6 +41,8 @@ def agent_tool(agent: Asked, settings: Mapping[str, Any], *, keep_history: bool,
         message: Annotated[str, Field(description="What is asked, with all that must be known: nothing else is told.")],
         context: RunContext[Any],
     ) -> Any:
+        if not message.strip():
+            raise RetryTool("the message is empty: ask something")
         options: dict[str, Any] = {} if settings.get("deps") is not None else {"deps": context.deps}
         left = left_within(context)
         if not keep_history:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from llmcore.run.callers_code import CallersFunction
 from llmcore.run.copies import refusing
+from llmcore.run.resuming import says_nothing
 from llmcore.tools import RunContext
 from llmcore.types import CallerError, Message
 from llmcore.types.called import in_words
@@ -104,4 +105,6 @@ def _messages(given: object) -> list[Message]:
     for message in made:
         if message.role not in _ROLES or message.tool_results:
             raise CallerError(f"an interjection is a message of the user or the system, not one of the role {message.role!r}")
+        if says_nothing(message):
+            raise CallerError("an interjection is empty: give text, or leave it out")
     return refusing(made, lambda words: CallerError(f"an interjection's {words}"))

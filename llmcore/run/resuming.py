@@ -12,7 +12,15 @@ from llmcore.run.history import open_calls
 from llmcore.types import CallerError, Message, TextBlock, ToolResultBlock
 from llmcore.types.wordings import mistake_in, unknown
 
-__all__ = ["check_results_answer_calls", "check_saved", "not_saved", "openai_messages"]
+__all__ = [
+    "check_asks",
+    "check_results_answer_calls",
+    "check_saved",
+    "check_says_something",
+    "not_saved",
+    "openai_messages",
+    "says_nothing",
+]
 
 
 def check_saved(data: Mapping[Any, Any], fields: Iterable[str], version: int) -> None:
@@ -38,6 +46,28 @@ def _keys_of(data: Mapping[Any, Any]) -> str:
 def not_saved(error: ValidationError, fields: Collection[str]) -> CallerError:
     """What is wrong with data that is no saved result."""
     return CallerError(f"this is no saved RunResult: {mistake_in(error, 'RunResult', fields)}")
+
+
+def says_nothing(message: Message) -> bool:
+    """Has it no content but blanks?"""
+    return all(isinstance(block, TextBlock) and (not block.text or block.text.isspace()) for block in message.content)
+
+
+def check_says_something(messages: Sequence[Message]) -> None:
+    """Raises `CallerError` where what is asked last is empty, which some providers refuse and others answer with anything."""
+    if messages and says_nothing(messages[-1]):
+        what = f"the {messages[-1].role} message that ends it" if len(messages) > 1 else "it"
+        raise CallerError(f"the request is empty: {what} has no content but blanks; give text, an image, or leave it out")
+
+
+def check_asks(messages: Sequence[Message]) -> None:
+    """Raises `CallerError` where the model has had the last word: most models have nothing to add, and some providers refuse
+    it."""
+    if messages[-1].role == "assistant":
+        raise CallerError(
+            "nothing is asked: what is given ends with the model's answer, and no call of it waits; say what comes next as the "
+            "request, as in run('And then?', message_history=result)"
+        )
 
 
 def check_results_answer_calls(messages: Sequence[Message], start: int = 0) -> None:
@@ -68,7 +98,12 @@ def openai_messages(messages: Sequence[Message], told: Callable[[str], str | Non
 
     endpoint = Endpoint(provider="openai", model="gpt-4o", alias="openai")
     call = ModelCall(endpoint=endpoint, request=Request(messages=_closed(messages, told)))
-    return render_messages(call, provider_of(endpoint), NameMap((), None))
+    rendered = render_messages(call, provider_of(endpoint), NameMap((), None))
+    return [message for message in rendered if message != _SAID_NOTHING]
+
+
+_SAID_NOTHING = {"role": "assistant", "content": ""}
+"""What becomes of a message of the model that has nothing but reasoning."""
 
 
 def _closed(messages: Sequence[Message], told: Callable[[str], str | None]) -> list[Message]:

@@ -19,7 +19,7 @@ from llmcore.run.interjections import interjections_of
 from llmcore.run.options import REQUEST_OPTIONS, Given, Strictness, check_options
 from llmcore.run.output import OutputSpec
 from llmcore.run.result import RepairRecord, RunResult
-from llmcore.run.resuming import check_results_answer_calls
+from llmcore.run.resuming import check_asks, check_results_answer_calls, check_says_something
 from llmcore.run.resumption import Resumed, entered
 from llmcore.run.saving import checkpoint_of
 from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
@@ -326,6 +326,9 @@ def resolve(
     others in each turn. Raises `CallerError`s."""
     check_options("run", options)
     request, history = _resolved(given, options)
+    is_new = len(request.messages) > history
+    if is_new:
+        check_says_something(request.messages)
     if request.system is None and system is not None:
         request = _owned(updated(request, {"system": system}))
     came = entered(
@@ -335,6 +338,8 @@ def resolve(
         answers=options.get("answers"),
         system=request.system if isinstance(request.system, str) else "",
     )
+    if not is_new and came.resumed is None and options.get("interjections") is None:
+        check_asks(came.messages)
     if came.messages is not request.messages:
         request = updated(request, {"messages": came.messages})
     toolbox = tools.extended(request.tools, more=more_tools) if request.tools else tools

@@ -66,6 +66,13 @@ async def test_its_answer_is_the_result_and_its_spending_the_asking_runs(as_tool
     assert ToolRegistry([desk]).list()[0].name == "librarian"
 
 
+async def test_a_model_that_asks_nothing_is_told_so() -> None:
+    fake = FakeModel().tool_call("librarian", {"message": " "}).text("Well.")
+    result = await Agent(fake, tools=[librarian("On shelf 3.")]).run("Where is Emma?")
+    assert result.tool_results[0].content == "the message is empty: ask something"
+    assert result.content == "Well."
+
+
 async def test_each_call_begins_anew_also_those_at_once() -> None:
     desk = Librarian(FakeModel(default=lambda request: f"{len(request.messages)}"))
     boss = Agent(asking("librarian", "librarian", "librarian"), tools=[desk])

@@ -168,6 +168,8 @@ def test_a_chat_that_failed_behind_a_tool_is_gone_on_with() -> None:
     assert agent.done == ["Ann"]
     with pytest.raises(CallerError, match="holds no message"):
         agent.chat_sync()
+    with pytest.raises(CallerError, match="has no content but blanks"):
+        agent.chat_sync(" ")
 
 
 def test_a_conversation_is_saved_while_a_chat_goes_on() -> None:

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmcore import Observer
+from llmcore import Interjections, Observer
 from llmcore.adapters.request.history import NO_RESULT, repaired_history, sound_history
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
 from llmcore.run.result import RepairRecord
 from llmcore.testing import FakeModel
-from llmcore.types import CallerError, ImageBlock, Message, Role, TextBlock, ToolResultBlock, ToolUseBlock
+from llmcore.types import CallerError, ImageBlock, Message, Role, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
 from tests.orchestrator.support import assert_valid
 
 pytestmark = pytest.mark.anyio
@@ -346,10 +346,23 @@ async def test_calls_without_ids_are_answered_in_their_order_or_by_name() -> Non
         await entered([*history, {"role": "tool", "content": "one too many"}])
 
 
-async def test_an_empty_prompt_is_the_callers_own() -> None:
+@pytest.mark.parametrize("given", ["", " \n", [says("user")], [HI, says("user", " ")], [{"role": "assistant", "content": None}]])
+async def test_an_empty_prompt_is_refused(given: Any) -> None:
     fake = FakeModel("ok")
-    await Orchestrator(fake).run("")
-    assert fake.requests[0].messages == [says("user", "")]
+    with pytest.raises(CallerError, match="has no content but blanks; give text"):
+        await Orchestrator(fake).run(given)
+    with pytest.raises(CallerError, match="the user message that ends it has no content"):
+        await Orchestrator(fake).run(" ", message_history=[HI, says("assistant", "Hi.")])
+    with pytest.raises(CallerError, match="an interjection is empty"):
+        Interjections().add("")
+    assert fake.call_count == 0
+
+
+async def test_what_is_told_in_openais_form_has_nothing_to_repair() -> None:
+    thoughts = says("assistant", ThinkingBlock(thinking="Hm."))
+    result = RunResult[Any](messages=[HI, thoughts, says("user", "Well?"), says("assistant", "Yes.")])
+    assert [one["content"] for one in result.messages_as_openai()] == ["hi", "Well?", "Yes."]
+    assert not (await Orchestrator(FakeModel("ok")).run("?", message_history=result.messages_as_openai())).repairs
 
 
 async def test_what_is_said_anew_must_answer_a_call() -> None:

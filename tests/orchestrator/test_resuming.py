@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 
-from llmcore import Answer, Approve, ToolUseBlock, tool
+from llmcore import Answer, Approve, Interjections, ToolUseBlock, tool
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
 from llmcore.testing import FakeModel
@@ -45,11 +46,31 @@ async def test_a_run_that_waits_for_its_caller_goes_on_from_its_json() -> None:
     assert_valid(done.messages)
 
 
-async def test_a_result_alone_is_a_request() -> None:
+async def test_a_result_that_the_model_has_not_answered_is_a_request() -> None:
     fake = FakeModel("more")
     result = await first()
-    await Orchestrator(fake, [add]).run(result)
-    assert fake.requests[0].messages == result.messages
+    unanswered = result.model_copy(update={"messages": result.messages[:-1]})
+    assert (await Orchestrator(fake, [add]).run(unanswered)).content == "more"
+    assert fake.requests[0].messages == unanswered.messages
+
+
+@pytest.mark.parametrize("as_history", [False, True])
+@pytest.mark.parametrize("stored", [False, True])
+async def test_a_run_that_is_over_needs_something_new(as_history: bool, stored: bool) -> None:
+    fake = FakeModel("more", "and more")
+    result = await first()
+    given = RunResult[Any].model_validate_json(result.model_dump_json()) if stored else result
+    orchestrator = Orchestrator(fake, [add])
+    words = re.escape("ends with the model's answer, and no call of it waits; say what comes next")
+    with pytest.raises(CallerError, match=words):
+        await (orchestrator.run(message_history=given) if as_history else orchestrator.run(given))
+    with pytest.raises(CallerError, match=words):
+        await orchestrator.run([], message_history=given.messages, answers={})
+    assert fake.call_count == 0
+    box = Interjections()
+    box.add("And then?")
+    assert (await orchestrator.run(given, interjections=box)).content == "more"
+    assert (await orchestrator.run([*given.messages])).content == "and more"  # the caller's own list: he may want it so
 
 
 @pytest.mark.parametrize(
