@@ -40,7 +40,7 @@ def test_a_summary_names_parameters_that_there_are(summary: str, words: str) -> 
 
 
 def test_a_summary_may_name_what_a_schema_leaves_open() -> None:
-    anything = {"name": "call", "parameters": {"type": "object", "properties": {}, "additionalProperties": True}}
+    anything: dict[str, Any] = {"name": "call", "parameters": {"type": "object", "properties": {}, "additionalProperties": True}}
     assert Tool.from_definition(anything, summary="{city}").summary_of({"city": "Rome"}) == "Rome"
 
 
