@@ -48,6 +48,7 @@ from llmcore.run.verdict import (
     without_failed_call,
 )
 from llmcore.tools import compile_tools
+from llmcore.tools.web_search import WEB_SEARCH
 from llmcore.types import (
     Attempt,
     AttemptReason,
@@ -175,8 +176,10 @@ class TurnAttempt:
             return request
         if self._models.can(config).web_search is True and NATIVE_SEARCH not in plan.without:
             return request
-        self.toolbox = self._with_search(self._given)
-        self._tools = self.toolbox.tool_set()
+        toolbox = self._with_search(self._given)
+        if toolbox.get(WEB_SEARCH) is None:  # `allowed` leaves it out: who sends the request tells that nobody searches
+            return request
+        self.toolbox, self._tools = toolbox, toolbox.tool_set()
         return updated(request, {"allow_web_search": False})
 
     async def _judged_first(self, config: ModelConfig, plan: Plan) -> CorrectionLoop:

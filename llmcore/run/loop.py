@@ -97,6 +97,8 @@ class Run:
             check_allowed(self._tools, settings.toolbox)
             check_choice(request, settings.toolbox, self._tools)
         self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
+        if self._search is not None and self._toolbox.get(self._search.name) is None:  # then it is told that nobody searches
+            request = updated(request, {"allow_web_search": True})
         if request is not settings.request or self._toolbox is not settings.toolbox:
             settings = replace(settings, request=request, toolbox=self._toolbox)
         run = ObservedRun(token_hex(16), self._model.alias, machinery.name, current_run.get(), request, self._model)

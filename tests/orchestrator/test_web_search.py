@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from llmcore import ConfigError, FakeModel, ModelNotFound, Orchestrator
+from llmcore import ConfigError, FakeModel, ModelNotFound, Orchestrator, ToolConfig
 from llmcore.tools.web_search import web_search_tool
 from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
 
@@ -191,5 +191,27 @@ async def test_without_a_tool_of_ours_the_search_is_left_out_and_told() -> None:
         at = {"provider": "anthropic", "model": "claude-sonnet-4-5", "base_url": server.base_url("anthropic"), "api_key": "none"}
         async with Orchestrator({"models": {"m": at}}) as orchestrator:
             result = await orchestrator.run("When?", allow_web_search=True)
+    assert result.content == "No idea."
+    assert result.attempts[-1].dropped == ["web search"]
+
+
+@pytest.mark.parametrize("config", [ToolConfig(allowed={"len_of"}), ToolConfig(enabled=False)])
+async def test_a_search_that_the_tools_settings_leave_out_is_told(config: ToolConfig, caplog: pytest.LogCaptureFixture) -> None:
+    with WireServer(["Dunno."]) as server, caplog.at_level(logging.WARNING, "llmcore"):
+        async with Orchestrator(registry(server), [len_of], web_search=find) as orchestrator:
+            result = await orchestrator.run("When?", allow_web_search=True, tool_config=config)
+    assert result.attempts[0].dropped == ["web search"]
+    assert "does not take web search: it is not sent" in caplog.text
+
+
+async def test_so_is_one_that_was_to_stand_in_for_the_providers() -> None:
+    def script(seen: Seen) -> Step:
+        return Failure(400, {"error": {"message": REFUSED[0]}}) if "web_search_20" in json.dumps(seen.body) else "No idea."
+
+    with WireServer(script) as server:
+        at = {"provider": "anthropic", "model": "claude-sonnet-4-5", "base_url": server.base_url("anthropic"), "api_key": "none"}
+        async with Orchestrator({"models": {"m": at}}, [len_of], web_search=find) as orchestrator:
+            allowed = ToolConfig(allowed={"len_of"})
+            result = await orchestrator.run("When?", allow_web_search=True, tool_config=allowed)
     assert result.content == "No idea."
     assert result.attempts[-1].dropped == ["web search"]
