@@ -43,9 +43,9 @@ class Core:
         settings = _usable({"tools": (), **settings})
         if isinstance(client, Orchestrator):
             _refuse_settled(kind, settings)
-            return cls(settings, client, False, _run_options(settings, whole=True), given)
+            return cls(settings, client, False, _run_options(settings, client, whole=True), given)
         base = Orchestrator(cast("Models", client), **orchestrators(settings))
-        return cls(settings, base, True, _run_options(settings, whole=False), given)
+        return cls(settings, base, True, _run_options(settings, base, whole=False), given)
 
     def changed(self, kind: str, name: str, value: Any) -> Core:
         """With this option in place of what it was; models, connections and what is known of endpoints stay. Raises `CallerError`
@@ -71,7 +71,7 @@ class Core:
             base = Orchestrator(cast("Models", base._catalog), **told)  # pyright: ignore[reportPrivateUsage]  # the same models
         else:
             _refuse_settled(kind, {name: value})
-        per_run = _run_options(settings, whole=not self.owns_base)
+        per_run = _run_options(settings, base, whole=not self.owns_base)
         return replace(self, settings=settings, base=base, per_run=per_run, given={*self.given, name}, tool=None)
 
 
@@ -106,10 +106,14 @@ def _kept(tools: Any) -> Any:
     return cast("Any", tools) if may_be_read_again else tuple(tools_given(cast("object", tools)))
 
 
-def _run_options(settings: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
+def _run_options(settings: Mapping[str, Any], base: Orchestrator, *, whole: bool) -> dict[str, Any]:
+    """Raises `ModelNotFound` for an alias that the models of `base` do not have."""
     options = {name: value for name, value in per_run(settings, whole=whole).items() if name != "model"}
     client, model = settings.get("client"), settings.get("model")
     may_choose = isinstance(
         client, str | Mapping | PathLike | ModelRegistry | Orchestrator
     )  # an adapter is the one model there is
-    return {**options, "model": model} if may_choose and model is not None else options
+    if not may_choose or model is None:
+        return options
+    base.models.get(model)
+    return {**options, "model": model}

@@ -109,7 +109,7 @@ class FakeModel:
         self._usage_each: Usage | None = None
         self._capabilities = capabilities or Capabilities()
         self._delay = 0.0
-        self._on_request: Callable[[Request], Any] | None = None
+        self._on_request: list[Callable[[Request], Any]] = []
         self._count_tokens: Callable[[Request], int] | None = None
 
     # What it answers
@@ -163,9 +163,9 @@ class FakeModel:
 
     def on_request(self, function: Callable[[Request], Any]) -> FakeModel:
         """Call this (sync or async) with each request as it comes, before any delay; what it returns, if not None, is
-        the answer instead of the script's."""
+        the answer instead of the script's. Of several each is called, and the first answer counts."""
         check_takes_one("FakeModel.on_request", function)
-        self._on_request = function
+        self._on_request.append(function)
         return self
 
     def usage(self, *, input_tokens: int = 0, output_tokens: int = 0, cost: float | None = None) -> FakeModel:
@@ -251,9 +251,10 @@ class FakeModel:
         self.requests.append(call.request)
         self.calls.append(call)
         instead = None
-        if self._on_request is not None:
-            instead = self._on_request(call.request.model_copy())
-            instead = await heeding(instead) if inspect.isawaitable(instead) else instead
+        for function in self._on_request:
+            given = function(call.request.model_copy())
+            given = await heeding(given) if inspect.isawaitable(given) else given
+            instead = given if instead is None else instead
         if self._delay:
             await asyncio.sleep(self._delay)
         if instead is not None:

@@ -17,6 +17,8 @@ from llmcore import (
     FakeModel,
     Hooks,
     LimitExceeded,
+    ModelNotFound,
+    ModelRegistry,
     Orchestrator,
     RunContext,
     ToolCall,
@@ -297,3 +299,18 @@ def test_copies_have_it_too() -> None:
         made.max_tokens = 9
     agent.chat_sync("Hi")
     assert fake.requests[-1].max_tokens == 7
+
+
+REGISTRY = {"models": {"fast": {"provider": "groq", "model": "llama-3.3-70b-versatile", "api_key": "k"}}}
+
+
+@pytest.mark.parametrize(
+    "client", [REGISTRY, ModelRegistry.load(REGISTRY), Orchestrator(REGISTRY), "groq/llama-3.3-70b-versatile"]
+)
+def test_an_alias_that_there_is_not_is_refused_where_it_is_given(client: Any) -> None:
+    with pytest.raises(ModelNotFound, match="there is no model 'fsat'"):
+        Agent(client, model="fsat")
+    agent = Agent(client)
+    with pytest.raises(ModelNotFound, match="there is no model 'fsat'"):
+        agent.model = "fsat"
+    assert Agent(FakeModel("Hello."), model="fsat").chat_sync("Hi") == "Hello."  # an adapter is the one model there is

@@ -132,6 +132,22 @@ async def test_on_request_sees_all_and_may_answer_itself() -> None:
     assert seen == ["a", "b", "c"]
 
 
+async def test_each_function_on_request_sees_all_and_the_first_answer_counts() -> None:
+    seen: list[str] = []
+
+    def first(given: Request) -> str | None:
+        seen.append("first")
+        return "by the first" if given.messages[0].text == "a" else None
+
+    async def second(given: Request) -> str:
+        seen.append("second")
+        return "by the second"
+
+    fake = FakeModel(default="scripted").on_request(first).on_request(second)
+    assert [(await fake.complete(request(text))).raw for text in "ab"] == ["by the first", "by the second"]
+    assert seen == ["first", "second"] * 2
+
+
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
