@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from llmcore.normalizer import Normalizer as _Normalizer
 from llmcore.normalizer import normalize as _normalize
 from llmcore.tools import compile_tools
-from llmcore.types import DEFAULT_LIMITS, CallerError, Envelope, Limits, ToolSet
+from llmcore.types import DEFAULT_LIMITS, CallerError, ConfigError, Envelope, Limits, ToolSet
 from llmcore.types.called import Kind, check_kinds, in_words, told
 from llmcore.types.copies import copied
 from llmcore.types.limits import check_limits
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import exact_float
-from llmcore.types.wordings import described
+from llmcore.types.wordings import described, hint
 
 if TYPE_CHECKING:
     from llmcore.validator import ValidationReport
@@ -27,7 +27,15 @@ __all__ = ["Normalizer", "normalize", "validate"]
 
 Tools = ToolSet | Iterable[object] | None
 _NAME = Kind(lambda value: isinstance(value, str), "a text")
-_KINDS = {"finish_reason": _NAME, "forced_tool": _NAME}
+_KINDS = {
+    "finish_reason": _NAME,
+    "forced_tool": _NAME,
+    "reasoning_open": Kind(lambda value: isinstance(value, bool), "True or False"),
+    "dialects": Kind(
+        lambda value: isinstance(value, Collection) and not isinstance(value, str | bytes),
+        "a list of dialects' names, as in dialects=['hermes']",
+    ),
+}
 
 
 @told
@@ -53,20 +61,43 @@ def normalize(
     word or ours, where the reply does not hold it. `reasoning_open`: the prompt opened the reasoning. `forced_tool`: bare
     arguments belong to it.
 
-    Raises `ToolDefinitionError` when `tools` holds something that is no tool, `ConfigError` for an unknown dialect name.
+    Raises `ToolDefinitionError` when `tools` holds something that is no tool, `ConfigError` for an unknown dialect name, a
+    `forced_tool` that is none of the tools, and an option of another kind.
     """
     check_limits(limits)
-    if finish_reason is not None or forced_tool is not None:
-        check_kinds("normalize", {"finish_reason": finish_reason, "forced_tool": forced_tool}, _KINDS)
+    compiled = None if tools is None else compile_tools(tools)
+    if not (dialects is finish_reason is forced_tool is None and reasoning_open is False):
+        _check("normalize", compiled, dialects, reasoning_open, forced_tool, finish_reason)
     return _normalize(
         reply if isinstance(reply, str) else _loaded(reply),
-        None if tools is None else compile_tools(tools),
+        compiled,
         dialects=dialects,
         finish_reason=finish_reason,
         reasoning_open=reasoning_open,
         forced_tool=forced_tool,
         limits=limits,
     )
+
+
+def _check(
+    thing: str,
+    tools: ToolSet | None,
+    dialects: Collection[str] | None,
+    reasoning_open: bool,
+    forced_tool: str | None,
+    finish_reason: str | None = None,
+) -> None:
+    """Raises `ConfigError` for an option of another kind, and for a name that there is not."""
+    given = {"dialects": dialects, "reasoning_open": reasoning_open, "forced_tool": forced_tool, "finish_reason": finish_reason}
+    check_kinds(thing, given, _KINDS)
+    if dialects is not None:
+        from llmcore.normalizer import dialect  # only where one is named
+
+        for name in dialects:
+            dialect(name)
+    if forced_tool is not None and tools is not None and len(tools) and forced_tool not in tools:
+        fix = hint(forced_tool, sorted(tools.names))
+        raise ConfigError(f"{thing}: `forced_tool` is {forced_tool[:80]!r}, which is none of the tools; {fix}")
 
 
 def _loaded(reply: object) -> object:
@@ -104,8 +135,10 @@ class Normalizer(_Normalizer):
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         check_limits(limits)
+        compiled = None if tools is None else compile_tools(tools)
+        _check("Normalizer", compiled, dialects, reasoning_open, forced_tool)
         super().__init__(
-            None if tools is None else compile_tools(tools),
+            compiled,
             dialects=dialects,
             reasoning_open=reasoning_open,
             forced_tool=forced_tool,

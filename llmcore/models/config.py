@@ -5,7 +5,6 @@ Field names are the keys of the YAML file. Unknown keys are errors. Keys are `Se
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, field_validator
@@ -14,7 +13,7 @@ from llmcore.adapters.base import ApiKey, BaseUrl, Capabilities, Endpoint, Price
 from llmcore.models.deployment import Deployment
 from llmcore.tools.config import ToolConfig
 from llmcore.types import ConfigError, OutputMode
-from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
+from llmcore.types.bounds import Count, PositiveAmount, PositiveCount, Switch
 from llmcore.types.copies import Value, made
 
 __all__ = ["DEFAULT_MODES", "ModelConfig"]
@@ -29,12 +28,12 @@ _OF_A_PLACE = ("provider", "model", "api_key", "base_url", "extra_headers")
 
 def _check_dialect(name: str) -> None:
     """Raises `ConfigError`, with the nearest name, for a dialect that there is not."""
-    from llmcore.normalizer import DIALECTS  # only where one is named
+    from llmcore.normalizer import dialect  # only where one is named
 
-    if name not in DIALECTS:
-        near = get_close_matches(name, DIALECTS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(DIALECTS))}"
-        raise ConfigError(f"text_dialect: no dialect is called {name[:200]!r}; {hint}")
+    try:
+        dialect(name)
+    except ConfigError as error:
+        raise ConfigError(f"text_dialect: {error}") from None
 
 
 class ModelConfig(Value):
@@ -61,24 +60,24 @@ class ModelConfig(Value):
     model: str = Field(min_length=1)
     api_key: ApiKey | None = Field(default=None, repr=False)
     base_url: BaseUrl | None = Field(default=None, repr=False)
-    supports_tools: bool | None = None
-    supports_web_search: bool | None = None
-    supports_images: bool | None = None
+    supports_tools: Switch | None = None
+    supports_web_search: Switch | None = None
+    supports_images: Switch | None = None
     context_window: PositiveCount | None = None
     max_output_tokens: PositiveCount | None = None
     prices: Prices | None = None
     preferred_modes: tuple[OutputMode, ...] = Field(default=DEFAULT_MODES, min_length=1)
-    prefer_native_tools: bool = False
-    force_text_mode: bool = False
-    expect_xml: bool = False
+    prefer_native_tools: Switch = False
+    force_text_mode: Switch = False
+    expect_xml: Switch = False
     max_retries: Count | None = None
-    retry_with_different_format: bool = True
-    strict_json_instructions: bool = False
+    retry_with_different_format: Switch = True
+    strict_json_instructions: Switch = False
     escalates_to: tuple[str, ...] = ()
     deployments: tuple[Deployment, ...] = ()
     tools: ToolConfig = ToolConfig()
     text_dialect: str | None = None
-    reasoning_open: bool = False
+    reasoning_open: Switch = False
     timeout: PositiveAmount = 60.0
     first_token_timeout: PositiveAmount | None = None
     extra_headers: SecretHeaders = Field(default_factory=dict[str, str], repr=False)

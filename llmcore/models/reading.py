@@ -22,6 +22,7 @@ from llmcore.models.config import ModelConfig
 from llmcore.models.deployment import Deployment
 from llmcore.tools.config import ToolConfig
 from llmcore.types import ConfigError, RetryConfig
+from llmcore.types.bounds import FROM_TEXT
 from llmcore.types.limits import REGISTRY_LIMITS
 
 __all__ = ["Document", "build_models", "document_of", "files_of", "read_document", "read_file"]
@@ -170,7 +171,7 @@ def _build(alias: str, document: Document) -> ModelConfig:
         if any(fnmatchcase(name, pattern) for name in names):
             settings = _laid_over(settings, override)
     try:
-        config = ModelConfig.model_validate({**settings, "alias": alias})
+        config = ModelConfig.model_validate({**settings, "alias": alias}, context=FROM_TEXT)
         for place in map(config.at, config.places):
             check_names(place.provider, place.model, place.base_url)
         return config

@@ -103,6 +103,8 @@ def _check_given(models: Any, adapter: Any) -> None:
     if not (isinstance(models, str | Mapping | ModelRegistry | PathLike) or _is_adapter(models)):
         fix = "; of several adapters make models by `adapter={alias: ...}`" if is_list(models) else ""
         raise ConfigError(f"the models must be {_MODELS}, not {described(models)}{fix}")
+    if adapter is not None and _is_adapter(models):
+        raise ConfigError("the models are an adapter already, so `adapter` would never be asked: give one of them")
     given: list[Any] = [] if adapter is None else [*adapter.values()] if is_object(adapter) else [adapter]
     for each in given:
         if isinstance(each, type) or not _is_adapter(each):

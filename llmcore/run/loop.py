@@ -24,7 +24,7 @@ from llmcore.run.observing import ObservedRun, Observers
 from llmcore.run.open_calls import OpenCall
 from llmcore.run.result import RunResult
 from llmcore.run.saving import SavePoints
-from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choice
+from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choice, check_names
 from llmcore.run.settling import aborted, settled
 from llmcore.run.state import GO_ON, RunState
 from llmcore.run.stepping import Step
@@ -93,6 +93,7 @@ class Run:
         self._tools = machinery.tool_config.overlaid(self._model.tools).overlaid(settings.tool_overrides)
         if self._tools.tool_choice is not None and "tool_choice" not in request.model_fields_set:
             request = updated(request, {"tool_choice": self._tools.tool_choice})
+        check_names(settings.toolbox, settings.output)
         if not source.is_open:
             check_allowed(self._tools, settings.toolbox)
             check_choice(request, settings.toolbox, self._tools)
@@ -320,6 +321,7 @@ class Run:
         toolbox = (await self._source.now(state.context(), state.ledger.seconds_left)).extended(request.tools, more=True)
         if self._search is not None and toolbox.get(self._search.name) is None:
             toolbox = toolbox.extended([self._search])
+        check_names(toolbox, state.settings.output)
         if not state.has_used_tools:
             check_choice(request, toolbox, self._tools)
         return toolbox.limited(self._tools)

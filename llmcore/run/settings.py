@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from pydantic import PydanticUndefinedAnnotation, ValidationError
 
+from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.run.callers_code import CallersFunction
 from llmcore.run.context_size import ContextBound, context_bound
 from llmcore.run.copies import is_fit, refusing
@@ -46,6 +47,7 @@ __all__ = [
     "Toolbox",
     "check_allowed",
     "check_choice",
+    "check_names",
     "checked_options",
     "resolve",
     "resolve_request",
@@ -391,6 +393,15 @@ def check_choice(request: Request, toolbox: Toolbox, config: ToolConfig) -> None
     if name is None:
         raise ConfigError(f"{asked} and there are no tools; give tools or leave it at 'auto'")
     raise ConfigError(f"{asked}, which is none of the tools {_names(toolbox)}")
+
+
+def check_names(toolbox: Toolbox, output: OutputSpec | None) -> None:
+    """Raises `ToolDefinitionError` where a tool has the name by which the model gives a typed answer."""
+    if output is not None and toolbox.get(FINAL_RESULT) is not None:
+        raise ToolDefinitionError(
+            f"a tool is called {FINAL_RESULT!r}, which is how a typed answer is given (output_type): rename it by "
+            "tool(f).renamed('...')"
+        )
 
 
 def _names(tools: Toolbox) -> list[str]:

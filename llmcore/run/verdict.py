@@ -26,6 +26,7 @@ from llmcore.types import (
     Truncated,
 )
 from llmcore.types.copies import updated
+from llmcore.types.narrowing import object_in
 from llmcore.validator import CorrectionResult
 from llmcore.validator.correction.loop import FAILED_CALL_WORDS
 from llmcore.validator.schema.problems import Problem, cut
@@ -100,6 +101,12 @@ def refuse_empty(envelope: Envelope, *, answer_due: bool) -> None:
     if envelope.content.strip() or envelope.tool_calls or envelope.finish_word in FAILED_CALL_WORDS:
         return
     if answer_due and envelope.finish_reason != "length":
+        dropped = [object_in(repair.before).get("name") for repair in envelope.repairs if repair.kind == "call_not_allowed"]
+        if dropped:
+            raise ModelError(
+                f"the reply is a call of {cut(str(dropped[0]), 80)} and nothing else, and none is allowed (tool_choice, or tools "
+                "disabled)"
+            )
         raise ModelError("the reply is empty")
 
 

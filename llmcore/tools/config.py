@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict
+from pydantic_core import PydanticCustomError
 
 from llmcore.types import RetryConfig, ToolChoice
-from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
+from llmcore.types.bounds import Count, PositiveAmount, PositiveCount, Switch, whole_number
 from llmcore.types.copies import Value
 
 __all__ = ["ToolConfig", "ToolErrors"]
@@ -17,6 +18,12 @@ __all__ = ["ToolConfig", "ToolErrors"]
 ToolErrors = Literal["continue", "abort", "retry"]
 """What a failed tool does: `continue` tells the model, `abort` ends the run with the `ToolError`, `retry` runs it
 again with back-off and then tells the model."""
+
+
+def _names(given: object) -> object:
+    if isinstance(given, str):
+        raise PydanticCustomError("names", "must be a set of tools' names, as in {'add'}, not a text")
+    return given
 
 
 class ToolConfig(Value):
@@ -43,15 +50,15 @@ class ToolConfig(Value):
         "tool_errors": "here it is `errors`",
     }
 
-    enabled: bool = True
-    allowed: Annotated[AbstractSet[str], AfterValidator(frozenset)] | None = None
+    enabled: Switch = True
+    allowed: Annotated[AbstractSet[str], BeforeValidator(_names), AfterValidator(frozenset)] | None = None
     tool_choice: ToolChoice | None = None
     max_turns: Count = 10
     max_parallel: PositiveCount = 8
     timeout: PositiveAmount | None = 60.0
     errors: ToolErrors = "continue"
     retry: RetryConfig = RetryConfig()
-    max_result_chars: int = Field(default=100_000, ge=200)
+    max_result_chars: Annotated[int, whole_number(200)] = 100_000
 
     def overlaid(self, other: ToolConfig | None) -> ToolConfig:
         """These, with what `other` sets explicitly laid over them."""

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from llmcore.tools.options import OptionsByName, ToolOptions
+from llmcore.tools.refusals import not_a_function
 from llmcore.tools.tool import Tool, is_tool
 from llmcore.types import ToolDefinitionError
 from llmcore.types.called import told
@@ -48,7 +49,9 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[Option
     generator, or a method without its object. An unannotated parameter takes anything.
     """
     if function is not None and not callable(function):
-        raise ToolDefinitionError(f"tool takes a function, or options by name as in @tool(name=...), not {function!r}")
+        raise ToolDefinitionError(
+            f"tool takes a function, or options by name as in @tool(name=...), not {not_a_function(function)}"
+        )
     settings = ToolOptions.of(options)
 
     def decorate(decorated: Callable[P, R], /) -> Tool[P, R]:

@@ -12,7 +12,7 @@ from typing import Any
 from llmcore.types import ToolDefinitionError
 from llmcore.types.wordings import described
 
-__all__ = ["HOOK_MARK", "defined_in_a_class", "is_method", "refuse"]
+__all__ = ["HOOK_MARK", "defined_in_a_class", "is_method", "not_a_function", "refuse"]
 
 HOOK_MARK = "__llmcore_hooks__"
 """Where a function says which hooks it is."""
@@ -27,9 +27,7 @@ def refuse(function: Callable[..., Any]) -> None:
             "function of one argument"
         )
     if not callable(function):
-        is_classmethod = isinstance(function, classmethod)
-        fix = "write @classmethod above @tool" if is_classmethod else "a tool takes a function, or options by name"
-        raise ToolDefinitionError(f"not a function: {described(function)}; {fix}")
+        raise ToolDefinitionError(f"a tool takes a function, or options by name, not {not_a_function(function)}")
     _refuse_generators(function)
     if marks := getattr(function, HOOK_MARK, ()):
         raise ToolDefinitionError(
@@ -39,6 +37,15 @@ def refuse(function: Callable[..., Any]) -> None:
         owner, _, name = function.__qualname__.rpartition(".")
         fix = f"give {owner}(...).{name}, or write @tool above it in the class"
         raise ToolDefinitionError(f"{function.__qualname__} is a method without its object: {fix}")
+
+
+def not_a_function(given: object) -> str:
+    """What was given, and where it is known, what to write."""
+    if isinstance(given, classmethod):
+        return "a classmethod: write @classmethod above @tool"
+    if isinstance(given, property):
+        return "a property: a tool is a method, which the model calls with arguments"
+    return described(given)
 
 
 def _refuse_generators(function: Callable[..., Any]) -> None:

@@ -107,6 +107,8 @@ class Value(BaseModel):
         (_LIVE if changes_in_place else _FROZEN).add(cls)
         if cls.model_config.get("frozen"):
             _SET_ONCE.add(cls)
+            type.__setattr__(cls, "__setattr__", _set_in_words)  # to a checker it is the base's, which refuses it
+            type.__setattr__(cls, "__delattr__", _delete_in_words)
         parts = [name for name, field in cls.__pydantic_fields__.items() if not _is_flat(field.annotation)]
         _PARTS[cls] = tuple(parts)
         if not changes_in_place and not parts:
@@ -130,6 +132,29 @@ class Value(BaseModel):
             if value.__class__ not in _FLAT and name not in given:
                 own[name] = _copied(value)
         return _built(self, own, given.keys())
+
+
+def _set_in_words(self: Value, name: str, value: Any) -> None:
+    """Of a type whose fields are set once."""
+    try:
+        BaseModel.__setattr__(self, name, value)
+    except (ValidationError, ValueError) as error:  # a field, or a name that is none
+        raise _set_once(self, name) from error
+
+
+def _delete_in_words(self: Value, name: str) -> None:
+    try:
+        BaseModel.__delattr__(self, name)
+    except ValidationError as error:
+        raise _set_once(self, name) from error
+
+
+def _set_once(value: Value, name: str) -> Exception:
+    kind, fields = _name(value), type(value).__pydantic_fields__
+    if name not in fields:
+        return value.raises(unknown(kind, "field", name, fields, value.instead))
+    fix = f"value.model_copy(update={{{name!r}: ...}}) makes another one"
+    return value.raises(f"{kind}.{name} is settled when the {kind} is made: {fix}")
 
 
 def assign(model: BaseModel, **fields: Any) -> None:

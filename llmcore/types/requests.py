@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
-from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, field_validator
+from pydantic import BeforeValidator, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict, Unpack
 
-from llmcore.types.bounds import Amount, PositiveAmount, PositiveCount
+from llmcore.types.bounds import Amount, PositiveAmount, PositiveCount, Switch
 from llmcore.types.copies import Value
 from llmcore.types.errors import ConfigError, ToolDefinitionError
 from llmcore.types.given_messages import given_messages
@@ -52,6 +53,12 @@ ToolChoice = Annotated[Literal["auto", "none", "required", "any"] | dict[str, An
 Anthropic are read: what a request holds is always one of the four."""
 
 
+def _thinking(given: Any) -> Any:
+    if isinstance(given, int) and (isinstance(given, bool) or given >= 1):
+        return given
+    raise PydanticCustomError("thinking", "must be True, False or the number of tokens that the model may think, 1 or more")
+
+
 class OptionsOfAnyModel(TypedDict, total=False):
     """The fields of a `Request` beside its messages, output type and model, as options of a run."""
 
@@ -92,13 +99,13 @@ class Request(Value):
     model: str | None = None
     tools: tuple[Any, ...] = ()
     tool_choice: ToolChoice = "auto"
-    parallel_tool_calls: bool | None = None
-    allow_web_search: bool = False
+    parallel_tool_calls: Switch | None = None
+    allow_web_search: Switch = False
     max_tokens: PositiveCount | None = None
     temperature: Amount | None = None
     top_p: Annotated[Amount, Field(le=1)] | None = None
     stop: list[str] = Field(default_factory=list[str])
-    thinking: StrictBool | PositiveCount = False
+    thinking: Annotated[bool | int, BeforeValidator(_thinking)] = False
     output_type: Any = None
     deadline: PositiveAmount | None = None
     extra_body: dict[str, Any] = Field(default_factory=dict[str, Any], repr=False)

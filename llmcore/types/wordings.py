@@ -21,7 +21,18 @@ _ALIKE = 0.85  # of two names one of which is a slip of the other
 _NEARLY_THE_SAME = 0.9
 _SHORTEST_EXCHANGED, _SHORTEST_CHANGED = 5, 6  # letters of a name; `books` are no `hooks`
 _PLAIN = re.compile(r"\w+")
-_A = {"integer": "a whole number", "number": "a number", "string": "a text", "boolean": "True or False", "dictionary": "a dict"}
+_A = {
+    "dictionary or object to extract fields from": "a dict or an object",
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "a text",
+    "boolean": "True or False",
+    "dictionary": "a dict",
+    "list": "a list",
+    "set": "a set",
+    "frozenset": "a set",
+    "tuple": "a list",
+}
 
 
 def nearest(name: str, known: Collection[str], cutoff: float = 0.6) -> str | None:
@@ -102,8 +113,12 @@ def mistake_in(error: ValidationError, thing: str, known: Collection[str] = (), 
         return unknown(thing, "field", where, known, instead)
     if problem["type"] == "missing":
         return f"{thing} needs `{where}`"
+    if problem["type"].startswith("union_tag"):
+        return f"{thing}.{where}{_tag_of(problem.get('ctx', {}))}"
     words = problem["msg"].removeprefix("Value error, ")
     given = problem.get("input")
+    if problem["type"] in _TOLD_OF_TEXTS and isinstance(given, str):
+        words += ", not a text"
     if problem["type"] == "literal_error" and isinstance(given, str):
         choices = re.findall(r"'([^']+)'", words)
         near = nearest(given, choices, 0.5)
@@ -114,16 +129,34 @@ def mistake_in(error: ValidationError, thing: str, known: Collection[str] = (), 
     return f"{named} {words}" if words.startswith("must") else f"{named}: {words}"
 
 
+_TOLD_OF_TEXTS = frozenset({"number", "switch", "thinking"})
+"""What `bounds` and others refuse: `max_tokens="5"`."""
+
+
+def _tag_of(context: Mapping[str, object]) -> str:
+    """What is wrong with the field by which one of several types is told."""
+    field, known = str(context.get("discriminator", "")).strip("'"), str(context.get("expected_tags", ""))
+    if not known:
+        return f" needs `{field}`, which says what it is"
+    given = str(context.get("tag", ""))[:_MAX_SHOWN]
+    near = nearest(given, re.findall(r"'([^']+)'", known))
+    return f".{field} is {given!r}, and must be one of {known}{f'; did you mean {near!r}?' if near else ''}"
+
+
 def _where(steps: tuple[int | str, ...]) -> str:
     """The path to it, without the branches of unions that pydantic tells beside the fields."""
     found: list[str] = []
-    for step in steps:
+    for at, step in enumerate(steps):
+        if step in _TAGS and 0 < at < len(steps) - 1 and isinstance(steps[at - 1], int):
+            continue
         if isinstance(step, str) and (not _PLAIN.fullmatch(step) or (found and step in _BRANCHES)):
             break
         found.append(str(step))
     return ".".join(found)
 
 
+_TAGS = frozenset({"text", "image", "tool_use", "tool_result", "thinking", "redacted_thinking", "provider"})
+"""Types of blocks, which pydantic tells behind the number of each."""
 _BRANCHES = frozenset({"str", "int", "bool", "float", "dict", "list", "none"})
 
 

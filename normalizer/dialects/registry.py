@@ -35,6 +35,7 @@ from llmcore.normalizer.dialects import (
     yaml_in_tags,
 )
 from llmcore.types.errors import ConfigError
+from llmcore.types.wordings import nearest
 
 __all__ = ["DIALECTS", "FAMILIES", "dialect", "is_bare", "marker_table"]
 
@@ -61,11 +62,15 @@ FAMILIES: tuple[tuple[Dialect, ...], ...] = (
 
 DIALECTS: dict[str, Dialect] = {row.name: row for family in FAMILIES for row in family}
 
+_MAX_SHOWN = 200
+
 
 def dialect(name: str) -> Dialect:
-    """The row called `name`. Raises `ConfigError`, naming the known ones, when there is none."""
+    """The row called `name`. Raises `ConfigError`, with the nearest name, when there is none."""
     if name not in DIALECTS:
-        raise ConfigError(f"no dialect is called {name!r}; known: {', '.join(sorted(DIALECTS))}")
+        near = nearest(name, DIALECTS) if isinstance(name, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+        hint = f"did you mean {near!r}? " if near else ""
+        raise ConfigError(f"no dialect is called {str(name)[:_MAX_SHOWN]!r}; {hint}llmcore.normalizer.DIALECTS holds all of them")
     return DIALECTS[name]
 
 

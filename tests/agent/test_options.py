@@ -64,9 +64,10 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("temperature", "hot", "a finite number of at least 0"),
     ("top_p", 7, "less than or equal to 1"),
     ("max_tokens", 0, "at least 1"),
-    ("stop", 3, "must be list"),
+    ("stop", 3, "must be a list"),
     ("stop", [3], "must be a text"),
-    ("thinking", "yes", "True or False"),
+    ("thinking", "yes", "True, False or the number of tokens"),
+    ("deadline", "5", "must be a finite number above 0, not a text"),
     ("parallel_tool_calls", "maybe", "True or False"),
     ("allow_web_search", "maybe", "True or False"),
     ("tool_choice", "requird", "did you mean 'required'?"),
@@ -120,10 +121,6 @@ def test_a_chats_own_are_told_at_once_too() -> None:
     agent = AGENT(FakeModel("x"))
     with pytest.raises(ConfigError, match=r"chat\.deadline must be a finite number above 0"):
         agent.stream("Hi", deadline="soon")
-
-
-def test_a_number_as_text_is_that_number() -> None:
-    assert AGENT(FakeModel("x"), deadline="5").chat_sync("Hi", deadline="7") == "x"
 
 
 def test_a_type_may_name_what_is_defined_later() -> None:

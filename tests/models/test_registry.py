@@ -170,3 +170,18 @@ def test_a_path_that_is_not_there_is_no_model(given: str) -> None:
 def test_a_folder_that_looks_like_a_model_is_neither() -> None:
     with pytest.raises(ConfigError, match="neither a file nor a model: there is no provider 'conf'"):
         ModelRegistry.load("conf/models")
+
+
+def test_a_variable_is_read_as_the_number_or_the_switch_that_it_is() -> None:
+    model = {
+        "provider": "groq",
+        "model": "m",
+        "timeout": "${T}",
+        "supports_tools": "${S}",
+        "tools": {"max_turns": "${N}", "enabled": "${S}"},
+    }
+    registry = ModelRegistry.from_dict({"models": {"m": model}}, environ={"T": "2.5", "N": "3", "S": "no"})
+    config = registry.get("m")
+    assert (config.timeout, config.supports_tools, config.tools.max_turns, config.tools.enabled) == (2.5, False, 3, False)
+    with pytest.raises(ConfigError, match="timeout"):
+        ModelRegistry.from_dict({"models": {"m": model}}, environ={"T": "soon", "N": "3", "S": "no"}).get("m")

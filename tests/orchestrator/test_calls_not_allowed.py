@@ -10,7 +10,9 @@ import pytest
 from llmcore.hooks import Hooks
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
+from llmcore.testing.replies import tool_call_body
 from llmcore.tools import ToolConfig, tool
+from llmcore.types import FallbackExhausted
 from tests.orchestrator.support import add, assert_valid, calls_in
 from tests.orchestrator.test_cut_streams import finished
 
@@ -95,3 +97,9 @@ async def test_another_call_in_its_place_is_asked_for_again() -> None:
     result = await Orchestrator(fake, [add, sub]).run("go", tool_choice={"name": "add"})
     assert [attempt.reason for attempt in result.attempts] == ["first", "reask", "turn"]
     assert [record.value for record in result.tool_results] == [3]
+
+
+async def test_a_reply_that_is_nothing_but_such_a_call_is_told_as_one() -> None:
+    fake = FakeModel(default=tool_call_body([("add", ONE)], None, 0))
+    with pytest.raises(FallbackExhausted, match="the reply is a call of add and nothing else, and none is allowed"):
+        await Orchestrator(fake, [add]).run("go", tool_choice="none")

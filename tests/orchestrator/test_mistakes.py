@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -83,7 +84,7 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: made(log=print), "'log'", "logging.getLogger('llmcore')"),
     (lambda: made(api_key="k"), "'api_key'", "registry entry"),
     (lambda: made(system=5), "`system`", "text or a list of TextBlocks"),
-    (lambda: made(adapter="litellm"), "`adapter`", "LiteLLM needs none"),
+    (lambda: Orchestrator("openai/gpt-4o", adapter=cast("Any", "litellm")), "`adapter`", "LiteLLM needs none"),
     (lambda: made(enforce_limits="no"), "`enforce_limits`", "True or False"),
     (lambda: made(strictness="strict"), "`strictness`", "'off', 'safe' or 'lenient'"),
     (lambda: made(max_tool_turns="3"), "`max_tool_turns`", "a whole number"),
@@ -119,9 +120,9 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: run(temperature="hot"), "Request.temperature", "a finite number of at least 0"),
     (lambda: run(temperature=-3), "Request.temperature", "at least 0"),
     (lambda: run(top_p=7), "Request.top_p", "less than or equal to 1"),
-    (lambda: run(thinking="yes"), "Request.thinking", "True or False"),
+    (lambda: run(thinking="yes"), "Request.thinking", "True, False or the number of tokens"),
     (lambda: run(max_tokens=0), "Request.max_tokens", "at least 1"),
-    (lambda: run(stop=3), "Request.stop", "must be list"),
+    (lambda: run(stop=3), "Request.stop", "must be a list"),
     (lambda: run(tool_choice="requird"), "'requird'", "did you mean 'required'?"),
     (lambda: run(tool_choice="add", tools=[add]), "'add'", "{\"name\": 'add'}"),
     (lambda: run(tool_choice={"name": "ad"}, tools=[add]), "'ad'", "'add'"),
@@ -204,6 +205,49 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: FACE.Normalizer(tool=[]), "'tool'", "did you mean 'tools'?"),
     (lambda: FACE.parse("5", int, partal=True), "'partal'", "did you mean 'partial'?"),
     (lambda: FACE.validate("text", []), "'text'", "validate(normalize(reply, tools), tools)"),
+    # numbers and switches as texts, as a shell or an environment has them
+    *(
+        (partial(run, **{name: value}), f"Request.{name}", f"{words}, not a text")
+        for name, value, words in (
+            ("max_tokens", "5", "a whole number of at least 1"),
+            ("temperature", "0.5", "a finite number of at least 0"),
+            ("top_p", "1", "a finite number of at least 0"),
+            ("deadline", "3", "a finite number above 0"),
+            ("parallel_tool_calls", "no", "True or False"),
+            ("allow_web_search", "yes", "True or False"),
+            ("thinking", "high", "the number of tokens that the model may think, 1 or more"),
+        )
+    ),
+    (lambda: run(thinking=-1), "Request.thinking", "the number of tokens that the model may think, 1 or more"),
+    (lambda: run(thinking=0), "Request.thinking", "the number of tokens that the model may think, 1 or more"),
+    (lambda: FACE.Budget(tokens="5"), "Budget.tokens", "not a text"),
+    (lambda: FACE.RetryConfig(max_retries="3"), "RetryConfig.max_retries", "not a text"),
+    (lambda: FACE.ToolConfig(enabled="no"), "ToolConfig.enabled", "True or False, not a text"),
+    (lambda: FACE.ToolConfig(max_result_chars=3), "ToolConfig.max_result_chars", "at least 200"),
+    (lambda: FACE.ToolConfig(allowed="add"), "ToolConfig.allowed", "a set of tools' names, as in {'add'}"),
+    # values are settled when they are made
+    (lambda: setattr(FACE.Budget(), "tokens", 5), "Budget.tokens is settled", "model_copy(update={'tokens': ...})"),
+    (lambda: setattr(FACE.Budget(), "token", 5), "Budget has no field 'token'", "did you mean 'tokens'?"),
+    (lambda: setattr(FACE.Message(role="user", content="x"), "role", "x"), "Message.role is settled", "model_copy"),
+    (lambda: delattr(FACE.Budget(), "tokens"), "Budget.tokens is settled", "model_copy"),
+    # blocks
+    (lambda: FACE.Message(role="user", content=[{"type": "txt"}]), "Message.content.0.type is 'txt'", "did you mean 'text'?"),
+    (lambda: FACE.Message(role="user", content=[{"text": "x"}]), "Message.content.0", "needs `type`"),
+    (lambda: FACE.Message(role="user", content=[{"type": "text"}]), "Message needs", "`content.0.text`"),
+    (lambda: FACE.Message(role="user", content=[3]), "Message.content.0", "a dict or an object, not int"),
+    # tools and readers
+    (lambda: FACE.tool(classmethod(cast("Any", add))), "a classmethod", "write @classmethod above @tool"),
+    (lambda: FACE.tool(property(add)), "a property", "a tool is a method"),
+    (lambda: made(tools=[FACE.tool(add, name="final_result")]).run_sync("q", output_type=int), "'final_result'", "rename it by"),
+    (lambda: FACE.normalize("x", [add], dialects="hermes"), "`dialects`", "as in dialects=['hermes']"),
+    (lambda: FACE.normalize("x", [add], dialects=["hermess"]), "'hermess'", "did you mean 'hermes'?"),
+    (lambda: FACE.Normalizer([add], dialects="hermes"), "`dialects`", "as in dialects=['hermes']"),
+    (lambda: FACE.Normalizer([add], dialects=["zzzzz"]), "'zzzzz'", "llmcore.normalizer.DIALECTS"),
+    (lambda: FACE.normalize("{}", [add], forced_tool="ad"), "`forced_tool` is 'ad'", "did you mean 'add'?"),
+    (lambda: FACE.Normalizer([add], forced_tool="ad"), "`forced_tool` is 'ad'", "did you mean 'add'?"),
+    (lambda: FACE.normalize("x", reasoning_open="no"), "`reasoning_open`", "True or False"),
+    (lambda: FACE.parse("3", int, partial="yes"), "`partial`", "True or False"),
+    (lambda: made(adapter=FakeModel()), "`adapter`", "give one of them"),
 ]
 
 

@@ -29,7 +29,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.replies.reasoning_spans import reasoning_spans
-from llmcore.types import DEFAULT_LIMITS, CallerError, JsonSchema, OutputParseError, Repair, Safety
+from llmcore.types import DEFAULT_LIMITS, CallerError, ConfigError, JsonSchema, OutputParseError, Repair, Safety
 from llmcore.types.called import told
 from llmcore.types.narrowing import is_list
 from llmcore.validator.coercion.coercer import Strictness, settle, trust
@@ -106,6 +106,8 @@ def parse_detailed(text: str, output_type: Any, *, strictness: Strictness = "saf
     check_strictness(strictness)
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
         raise CallerError(f"parse takes a text, got {type(text).__name__}; give the reply's `content`")
+    if partial is not True and partial is not False:  # pyright: ignore[reportUnnecessaryComparison] - callers are not all typed
+        raise ConfigError(f"parse: `partial` must be True or False, not {type(partial).__name__}")
     output = compile_output(output_type)
     if partial:
         return _partial(text, output, strictness)
