@@ -204,7 +204,7 @@ def refused_together(text: str) -> bool:
 
 _IMAGE = (
     r"(?:(?:input_?)?image(?:_url|s)?(?:[ _-](?:inputs?|content|parts?|blocks?|modality|understanding|support|types?)){0,3}"
-    r"|vision(?: input)?|multi-?modal (?:inputs?|content))"
+    r"|vision(?: input)?|multi-?modal (?:inputs?|content)|pictures|photos|photographs)"
 )
 _IMAGES = re.compile(
     rf"\b{_IMAGE}\b{_BETWEEN}{_DENIED}{CONDITION}|{_DENYING}{_BETWEEN}\b{_IMAGE}\b|\bat most 0 image"
@@ -213,16 +213,46 @@ _IMAGES = re.compile(
     r"|\bmissing data required for image|\bcontent['\"`]?:? (?:must|should) be a (?:valid )?string"
     rf"|{'|'.join(denied_abroad(f'{_IMAGE}|画像(?:入力)?|图[片像](?:输入)?|이미지|bilder|imágenes|imagens|immagini'))}"
 )
+_ANY_IMAGES = (
+    r"(?<!the )(?<!your )(?<!these )(?<!those )(?<!some )(?<!of )(?<!input )\b(?:images|pictures|photos|photographs"
+    r"|(?:image(?:_url)?|picture|photo|vision)[ _-](?:inputs|parts|blocks|items|messages|uploads))\b(?!\W?\d)"
+)
+"""Images in general: what is said of `the image` is of one."""
+_CANNOT = (
+    r"(?:cannot|can['\u2019]?t|can not|(?:is|are|do|does|will) not|(?:is|are|do|does)n['\u2019]t|won['\u2019]t"
+    r"|(?:un|not )able to|never)"
+)
+_SEEN = r"(?:read|seen|viewed|processed|handled|understood|looked at|parsed|taken|welcome|(?:a|our) thing|an option)"
+_SEE = r"(?:look at|see|view|read|process|handle|understand|interpret|parse|do|(?:work|deal) with)"
+_PART_TYPE = r"(?:message|content|input|chunk|part|block|item|element|type)"
+_OF_SIGHT = r"(?:images?|vision|visual|multi-?modal)"
+_IS_BLIND = re.compile(
+    rf"{_ANY_IMAGES}{_BETWEEN}{_CANNOT} (?:be )?{_SEEN}\b|\b{_CANNOT} {_SEE} (?:any )?{_ANY_IMAGES}"
+    rf"|(?:\bnot|n['\u2019]t) (?:an? )?(?:multi-?modal{_ENDS}"
+    rf"|(?:multi-?modal|vision)(?:[ -](?:capable|enabled|language))?(?: (?:{_PLACES}|llm)\b))"
+    rf"|\btext[ -]only (?:language )?(?:{_PLACES}|llm)\b"
+    rf"|\b(?:no|without an?|(?:lacks|has no|misses) (?:an? )?) ?{_OF_SIGHT}[ -]"
+    r"(?:(?:pre-?)?processors?|encoders?|towers?|projectors?|adapters?|heads?|capabilit(?:y|ies))\b"
+    rf"|\b(?:unsupported|unknown|unexpected|unrecogni[sz]ed)(?: {_PART_TYPE}){{1,3}}s?:? {_QUOTE}?(?:input_)?image(?:_url)?"
+    rf"(?![\w/])|\btype:? {_QUOTE}?(?:input_)?image(?:_url)?{_QUOTE}?"
+    r" (?:is|was) (?:unknown|unexpected|unrecogni[sz]ed|not (?:known|expected))\b"
+)
+"""Other words by which a model sees no images: it cannot look at them, is made for text alone, lacks what reads them, or their
+parts of a message are unknown."""
 _OF_ONE_IMAGE = re.compile(
     r"\b(?:formats?|media[ _-]?types?|mime\w*|base64|sizes?|large|small|pixels?|resolution|dimensions?|download\w*|fetch\w*"
-    r"|corrupt\w*|decod\w+|invalid|animated|gif|webp|svg|tiff|bmp|heic|expired|scheme|url|uri|too many|more than)\b"
+    r"|corrupt\w*|decod\w+|invalid|animated|gif|webp|svg|tiff|bmp|heic|expired|scheme|url|uri|too many|more than"
+    r"|could(?: not|n['\u2019]t) \w+)\b"
 )
 """Words about what is wrong with one image: another one may be taken."""
 
 
 def images_refused(text: str) -> bool:
     """Does the text (lower case) say that images are not taken?"""
-    return any(_IMAGES.search(part) and not _OF_ONE_IMAGE.search(part) for part in re.split(r"[;\n]|(?<=[.\u3002])\s*", text))
+    return any(
+        (_IMAGES.search(part) or _IS_BLIND.search(part)) and not _OF_ONE_IMAGE.search(part)
+        for part in re.split(r"[;\n]|(?<=[.\u3002])\s*", text)
+    )
 
 
 _NAMED = tuple((parameter, re.compile(rf"(?:{part})\b")) for parameter, part in _PARTS)
