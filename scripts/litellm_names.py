@@ -1,5 +1,5 @@
 """Write `adapters/providers/litellm_names.json`: the providers that LiteLLM routes, and the models it lists for those whose
-rows of our table tell the names of their models.
+rows of our table tell the names of their models, and for those without a row that serve models of their own only.
 
     .venv/bin/python scripts/litellm_names.py
 
@@ -19,6 +19,11 @@ from llmcore.adapters.providers import PROVIDERS
 
 OUT = Path(__file__).parent.parent / "adapters" / "providers" / "litellm_names.json"
 CHAT = frozenset({"chat", "completion", "responses"})
+WITHOUT_A_ROW = {
+    **{name: name for name in ("ai21", "cohere_chat", "minimax", "moonshot", "perplexity", "zai")},
+    "cohere": "cohere_chat",
+}
+"""Providers that serve their own models under names of their own, by LiteLLM's name, and what their list is called."""
 
 
 def package() -> Path:
@@ -38,7 +43,7 @@ def providers(folder: Path) -> list[str]:
 
 def models(folder: Path) -> dict[str, list[str]]:
     table = json.loads((folder / "model_prices_and_context_window_backup.json").read_bytes())
-    wanted = {row.prefix: row.name for row in PROVIDERS.values() if row.names_of_models}
+    wanted = {**WITHOUT_A_ROW, **{row.prefix: row.name for row in PROVIDERS.values() if row.names_of_models}}
     found: defaultdict[str, set[str]] = defaultdict(set)
     for name, entry in table.items():
         prefix = entry.get("litellm_provider")

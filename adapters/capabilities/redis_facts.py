@@ -23,6 +23,7 @@ from llmcore.adapters.capabilities.facts import DAY, Fact, fact_of
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.types import ConfigError
 from llmcore.types.narrowing import is_list
+from llmcore.types.wordings import described
 
 __all__ = ["RedisFacts"]
 
@@ -50,9 +51,10 @@ end
 class RedisFacts:
     """Learnt facts in the Redis at `url` (`redis://`, `rediss://` with TLS, `unix://`), in the hash `name`.
 
-    `client`: a `redis.Redis` of one's own in place of a URL (Sentinel, a cluster); it is never closed here. `timeout`: seconds
-    for connecting and for each answer. `maxsize`: how many facts the hash holds, the latest ones. Raises `ConfigError` for a URL
-    that is none, and where the package is not installed.
+    `client`: a `redis.Redis` of one's own in place of a URL (Sentinel, a cluster), not one of `redis.asyncio`, which would be
+    tied to one event loop; it is never closed here. `timeout`: seconds for connecting and for each answer. `maxsize`: how many
+    facts the hash holds, the latest ones. Raises `ConfigError` for a URL that is none, for a client that is none or has to be
+    awaited, and where the package is not installed.
     """
 
     def __init__(
@@ -70,6 +72,8 @@ class RedisFacts:
             raise ConfigError("RedisFacts takes a url or a client")
         if client is None and find_spec("redis") is None:
             raise ConfigError("sharing capabilities by Redis needs the package redis: pip install 'llmcore-engine[redis]'")
+        if client is not None:
+            _check_client(client)
         self._url = url
         self._client = client
         self._name = name
@@ -145,6 +149,13 @@ def _checked(url: str) -> str:
 
 def _text(value: object) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _check_client(client: Any) -> None:
+    if not callable(getattr(client, "hgetall", None)):
+        raise ConfigError(f"RedisFacts takes a redis.Redis as its client, not {described(client)}")
+    if hasattr(client, "__aenter__"):
+        raise ConfigError("RedisFacts takes a client that is not awaited: give a redis.Redis, or the `url` of the server")
 
 
 def _entry(field: str, value: str) -> tuple[str, str, Fact] | None:

@@ -51,7 +51,11 @@ _ASKED = ("/chat/completions", "/completions", "/responses", "/v1/messages", "/a
 _WORD = re.compile(r"[a-z]{4,}")
 _OPEN = re.compile(r"/|^(?:ft|arn):")
 """What stands in the names of models of a user's own or of somebody else's: their words may be any."""
+_SAME_MODELS = {"cohere": "cohere_chat", "ai21_chat": "ai21"}
+"""Providers without a row whose models are listed with another's."""
+_FEW = 6
 _PART = re.compile(r"[a-z]+|[0-9]+")
+_LOOKS_LIKE = str.maketrans("0li", "o11")
 _SHORTEST = 3
 """Letters of a word that may be another one with a slip: shorter ones are versions."""
 _NEAR = 0.8
@@ -79,16 +83,32 @@ def check_names(provider: str, model: str, base_url: str | None = None) -> None:
     row = PROVIDERS.get(name)
     if row is None:
         _check_litellms(provider)
+        if not base_url:
+            _check_listed(_SAME_MODELS.get(name, name), model)
         return
     if row.needs_url and not base_url and not os.environ.get(row.url_variable):
         variable = f" (or the variable {row.url_variable})" if row.url_variable else ""
         raise ConfigError(f"the provider {provider!r} needs a `base_url`{variable}, for example {row.needs_url}")
-    if base_url or model in _models(row):
+    if base_url or model in _models(row.name):
         return
-    if not row.may_serve(model) or _misspelt(row, model):
+    if not row.may_serve(model) or (row.names_of_models and _misspelt(row.name, model)):
         raise ConfigError(_unknown_model(row, model))
-    if row.names_of_models and not _OPEN.search(model) and (near := _one_letter_away(row.name, model)):
+    if row.names_of_models and not _OPEN.search(model) and (near := _slip_away(row.name, model)):
         _warn(row.name, model, near)
+
+
+def _check_listed(provider: str, model: str) -> None:
+    """Of a provider without a row the beginnings of names are not known: what is like none of its models is asked for, with a
+    warning."""
+    known = _models(provider)
+    if not known or model in known or _OPEN.search(model):
+        return
+    near = _nearest(model.lower(), known) or ""
+    if _misspelt(provider, model):
+        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known[:_FEW])}"
+        raise ConfigError(f"{provider} has no model {model[:200]!r}; {hint} (With a `base_url` any name goes)")
+    if (slip := _slip_away(provider, model)) or _parts(model)[:1] not in [_parts(name)[:1] for name in known]:
+        _warn(provider, model, slip or near)
 
 
 def check_provider(provider: str) -> None:
@@ -132,16 +152,17 @@ def _check_litellms(provider: str) -> None:
     )
 
 
-def _models(row: Provider) -> list[str]:
-    found: list[str] = litellm_names()["models"].get(row.name, [])
+def _models(provider: str) -> list[str]:
+    found: list[str] = litellm_names()["models"].get(provider, [])
     return found
 
 
 @cache
 def _words(name: str) -> frozenset[str]:
     """The words in the names of a provider's models."""
-    row = PROVIDERS[name]
-    return frozenset(word for text in (*_models(row), *row.names_of_models) for word in _WORD.findall(text.lower()))
+    row = PROVIDERS.get(name)
+    beginnings = () if row is None else row.names_of_models
+    return frozenset(word for text in (*_models(name), *beginnings) for word in _WORD.findall(text.lower()))
 
 
 def _swapped(word: str) -> Iterable[str]:
@@ -149,30 +170,39 @@ def _swapped(word: str) -> Iterable[str]:
     return (word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1))
 
 
-def _misspelt(row: Provider, model: str) -> bool:
+def _misspelt(provider: str, model: str) -> bool:
     """Does a name of the right beginning hold a word that is nearly one of its provider's? The next version of a family has
     another number, and a new family a new word; neither is nearly an old word."""
-    if not row.names_of_models or _OPEN.search(model):
+    if _OPEN.search(model):
         return False
-    known = _words(row.name)
+    known = _words(provider)
     unknown: set[str] = {*_WORD.findall(model.lower())} - known
     return any(not known.isdisjoint(_swapped(word)) or get_close_matches(word, known, n=1, cutoff=_NEAR) for word in unknown)
 
 
-def _one_letter_away(provider: str, model: str) -> str | None:
-    """The known model whose name has the same parts in other places or with other separators, or all but one, in which one letter
-    is missing, too much, another or in the wrong place. Other numbers are another model."""
-    parts = _PART.findall(model.lower())
-    for name in litellm_names()["models"].get(provider, ()):
-        others = _PART.findall(name.lower())
+def _slip_away(provider: str, model: str) -> str | None:
+    """The known model whose name is this one but for separators, zeros before a number and letters that look like a digit, or
+    has the same parts in other places, or all but one, in which one letter is missing, too much, another or in the wrong place.
+    Other numbers are another model."""
+    parts, shape = _parts(model), _shape(model)
+    for name in _models(provider):
+        if _shape(name) == shape:
+            return name
+        others = _parts(name)
         if len(others) != len(parts):
             continue
         pairs = [(part, other) for part, other in zip(parts, others, strict=True) if part != other]
-        if len(pairs) == 1 and _is_one_slip(*pairs[0]):
-            return str(name)
-        if pairs == [] or sorted(parts) == sorted(others):
-            return str(name)
+        if (len(pairs) == 1 and _is_one_slip(*pairs[0])) or sorted(parts) == sorted(others):
+            return name
     return None
+
+
+def _parts(name: str) -> list[str]:
+    return [part.lstrip("0") or "0" for part in _PART.findall(name.lower())]
+
+
+def _shape(name: str) -> str:
+    return "".join(_parts(name)).translate(_LOOKS_LIKE)
 
 
 def _is_one_slip(word: str, other: str) -> bool:
@@ -188,11 +218,12 @@ def _is_one_slip(word: str, other: str) -> bool:
 
 @cache
 def _warn(provider: str, model: str, near: str) -> None:
-    _log.warning("%s: the model %r is not known; is it %r? It is asked for as it is written", provider, model[:200], near)
+    hint = f"; is it {near!r}?" if near else "."
+    _log.warning("%s: the model %r is not known%s It is asked for as it is written", provider, model[:200], hint)
 
 
 def _unknown_model(row: Provider, model: str) -> str:
-    near = _nearest(model.lower(), _models(row))
+    near = _nearest(model.lower(), _models(row.name))
     hint = f"did you mean {near!r}?" if near else f"its models are called {', '.join(row.names_of_models)}"
     return (
         f"{row.name} has no model {model[:200]!r}; {hint} (A model that is served by somebody else needs its `provider`, or a "

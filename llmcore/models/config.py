@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from llmcore.adapters.base import ApiKey, BaseUrl, Capabilities, Endpoint, Prices, SecretHeaders
 from llmcore.models.deployment import Deployment
@@ -94,6 +95,13 @@ class ModelConfig(Value):
         if name is not None:
             _check_dialect(name)
         return name
+
+    @field_validator("provider", "model")
+    @classmethod
+    def _without_blanks(cls, value: str) -> str:
+        if value != value.strip():
+            raise PydanticCustomError("blanks", "has blanks at its ends; write the name without them")
+        return value
 
     @field_validator("escalates_to", mode="before")
     @classmethod

@@ -154,7 +154,16 @@ def build_models(document: Document) -> dict[str, ModelConfig]:
     _few_enough(document, next(iter(document.sources.values()), "the registry"))
     models = {alias: _build(alias, document) for alias in document.models}
     for alias, config in models.items():
+        if not alias or alias != alias.strip():
+            raise ConfigError(
+                f"{document.sources[alias]}: llm.models: the alias {_short(alias)!r} is empty or has blanks at its ends"
+            )
         for target in config.escalates_to:
+            if target == alias:
+                raise ConfigError(
+                    f"{document.sources[alias]}: llm.models.{alias}.escalates_to: names the model itself; name another, or leave "
+                    "it out"
+                )
             if target not in models:
                 raise ConfigError(
                     f"{document.sources[alias]}: llm.models.{alias}.escalates_to: there is no model {_short(target)!r}; "

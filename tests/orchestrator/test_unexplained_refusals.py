@@ -305,7 +305,7 @@ PASSING = [
 async def test_what_passes_by_its_status_or_its_words_is_sent_again_and_teaches_nothing(
     status: int, words: str, streamed: bool
 ) -> None:
-    steps = [Failure(status, {"error": {"message": words}}), "Hello."]
+    steps: list[Step] = [Failure(status, {"error": {"message": words}}), "Hello."]
     with WireServer(steps) as server:
         async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
             result = await ended(orchestrator, streamed, "Hi")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,13 @@ async def test_a_client_of_ones_own_is_used_and_left_open(url: str) -> None:
         await facts.save({"k": {"images": Fact(True, now)}})
         assert await facts.load() == {"k": {"images": Fact(True, now)}}
         assert client.exists("mine") == 1
+
+
+def test_a_client_that_is_none_or_is_awaited_is_refused_at_once() -> None:
+    awaited = import_module("redis.asyncio").Redis(port=1)
+    for client, words in ((awaited, "not awaited: give a redis.Redis"), ({"url": "x"}, "takes a redis.Redis as its client")):
+        with pytest.raises(ConfigError, match=words):
+            RedisFacts(client=client)
 
 
 async def test_nothing_but_names_yes_or_no_and_times_is_stored(url: str) -> None:

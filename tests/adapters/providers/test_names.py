@@ -37,6 +37,10 @@ from tests.adapters.conftest import EVERY_MODEL
         (("deepseek", "deepseek-chta"), ["did you mean 'deepseek-chat'"]),
         (("anthropic", "claude-opsu-4-5"), ["did you mean 'claude-opus-4-5'"]),
         (("openai", "gpt-4o-miin"), ["did you mean 'gpt-4o-mini'"]),
+        (("cohere_chat", "comand-r-plus"), ["cohere_chat has no model 'comand-r-plus'", "did you mean 'command-r-plus"]),
+        (("cohere", "comand-r-plus"), ["did you mean 'command-r-plus"]),
+        (("perplexity", "sonnar-pro"), ["did you mean 'sonar-pro'"]),
+        (("ai21", "jamb-1.5"), ["did you mean 'jamba-1.5'"]),
         (("vllm", "m", "http://127.0.0.1:1/v1/chat/completions"), ["leave out '/chat/completions'", "'/v1'"]),
         (("anthropic", "m", "https://proxy.example/v1/messages/"), ["leave out '/v1/messages'"]),
     ],
@@ -73,6 +77,7 @@ def test_what_nobody_knows_is_an_error_with_the_nearest(
         ("together_ai", "some/model"),
         ("bedrock", "eu.anthropic.claude-opus-4-5-v1:0"),
         ("fireworks_ai", "accounts/x/models/y"),  # LiteLLM's
+        ("cohere_chat", "comand-r-plus", "https://proxy.example"),
         ("nano-gpt", "m"),
         ("custom", "m"),
     ],
@@ -91,6 +96,11 @@ def test_what_can_be_reached_is_let_through(given: tuple[str, ...]) -> None:
         ("anthropic", "claude-4-5-opus", "claude-opus-4-5"),
         ("deepseek", "deepseek-chad", "deepseek-chat"),
         ("gemini", "gemini-2.5-por", "gemini-2.5-pro"),
+        ("openai", "gpt-40", "gpt-4o"),
+        ("anthropic", "claude-sonnet-45", "claude-sonnet-4-5"),
+        ("gemini", "gemini-25-flash", "gemini-2.5-flash"),
+        ("openai", "gpt-4o-2024-08-6", "gpt-4o-2024-08-06"),
+        ("zai", "gml-5", "glm-5"),
     ],
 )
 def test_what_may_be_a_slip_is_let_through_with_a_warning(
@@ -104,9 +114,20 @@ def test_what_may_be_a_slip_is_let_through_with_a_warning(
     assert f"{near!r}" in said
 
 
+def test_what_is_like_no_model_of_a_provider_without_a_row_is_let_through_with_a_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    _warn.cache_clear()
+    check_names("cohere_chat", "nonsense-99")
+    assert caplog.messages == ["cohere_chat: the model 'nonsense-99' is not known. It is asked for as it is written"]
+
+
 @pytest.mark.parametrize(
     ("provider", "model"),
     [
+        ("cohere_chat", "command-z"),
+        ("zai", "glm-9"),
+        ("moonshot", "kimi-k9"),
         ("openai", "gpt-4o-mini"),
         ("openai", "gpt-9-mini"),
         ("openai", "gpt-4x-mini"),
@@ -144,7 +165,7 @@ def test_the_shipped_list_is_the_installed_litellms() -> None:
 
     assert litellm_names()["litellm"] == version("litellm")
     assert {row.prefix for row in PROVIDERS.values()} <= set(litellm_names()["providers"])
-    assert litellm_names()["models"].keys() <= PROVIDERS.keys()
+    assert litellm_names()["models"].keys() <= PROVIDERS.keys() | set(litellm_names()["providers"])
 
 
 def test_litellm_is_not_imported_for_it() -> None:
