@@ -101,16 +101,16 @@ LABEL = late(
     r"(?:잘못된|올바른)\s*예시?|형식|문법|구문|사용법|문서|템플릿)(?:\s?[(（][^()（）]{0,40}[)）])?\W*\Z",
     re.IGNORECASE,
 )
-QUESTION = late(r"^\W*(?:Q|F|P|D|В|问|問|質問|질문|문)\s?[:：]", re.MULTILINE)
-ANSWER = late(r"\W*(?:A|R|О|答|答え|回答|답|답변)\s?[:：]\W*\Z")
+QUESTION = late(r"^[^\w\n]*+(?:Q|F|P|D|В|问|問|質問|질문|문)\s?[:：]", re.MULTILINE)
+ANSWER = late(r"\W*+(?:A|R|О|答|答え|回答|답|답변)\s?[:：]\W*\Z")
 """The signs of a question and of its answer, in the letters of the ten languages."""
 USER = late(
-    r"^\W*(?:user|human|customer|nutzer(?:in)?|benutzer(?:in)?|mensch|utilisateur|usuari[oa]|usuári[oa]|utilizador|utente|"
+    r"^[^\w\n]*+(?:user|human|customer|nutzer(?:in)?|benutzer(?:in)?|mensch|utilisateur|usuari[oa]|usuári[oa]|utilizador|utente|"
     r"пользователь|用户|使用者|ユーザー?|사용자)(?:\s\d{1,3})?\W{0,4}[:：]",
     re.IGNORECASE | re.MULTILINE,
 )
 ASSISTANT = late(
-    r"^\W*(?:assistant|ai|bot|model|agent|assistentin|assistent|modell|agente|asistente|assistente|modelo|modello|modèle|"
+    r"^[^\w\n]*+(?:assistant|ai|bot|model|agent|assistentin|assistent|modell|agente|asistente|assistente|modelo|modello|modèle|"
     r"ассистент|помощник|модель|助手|助理|模型|アシスタント|モデル|어시스턴트|모델)(?:\s\d{1,3})?\W{0,4}[:：]",
     re.IGNORECASE | re.MULTILINE,
 )

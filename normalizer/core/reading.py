@@ -271,6 +271,8 @@ class Reading(Record):
         for draft in inner.drafts:
             mine = self.begin(start, draft.name, dialect or draft.dialect, draft.id)
             self.end(mine, end, draft.arguments, draft.raw, complete=draft.complete, repairs=draft.repairs)
+        if self._next_call >= 0:  # one was begun again, and what follows is read from there on
+            return
         self.take("call", end)
         self.cut = self.cut or inner.cut
         if inner.needs_more_work is not None:

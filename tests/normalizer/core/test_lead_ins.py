@@ -12,7 +12,7 @@ from llmcore.normalizer.core import lead_in_denials as denials
 from llmcore.normalizer.core import lead_in_statements as statements
 from llmcore.normalizer.core import lead_in_words as words
 from llmcore.normalizer.core import lead_ins
-from llmcore.normalizer.core.lead_ins import kind_of, sentence_before
+from llmcore.normalizer.core.lead_ins import answers, kind_of, sentence_before
 from tests.support.growth import assert_linear
 
 TABLES = {
@@ -383,6 +383,11 @@ def test_labels(sentence: str) -> None:
 def test_the_sentence_before(text: str, sentence: str) -> None:
     assert sentence_before(text, 0, len(text)) == sentence
     assert sentence_before(f"Before it. {text}", len("Before it. "), len("Before it. ") + len(text)) == sentence
+
+
+@pytest.mark.parametrize("unit", ["\n", ".", "user:", "user: x\n"])
+def test_a_run_before_a_sign_of_an_answer_costs_linear_time(unit: str) -> None:
+    assert_linear(lambda size: answers("A:", unit * size + "a: b:"), 2_000)
 
 
 @pytest.mark.slow
