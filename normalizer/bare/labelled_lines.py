@@ -135,11 +135,21 @@ def _head(reading: Reading, begin: int, colon: int, column: int) -> Steps[_Head 
         if word in _ARGUMENTS:
             head.value = at
             return head
+        if word in _NAMED:
+            yield from _named_twice(reading, head, at)
+            return None
         told = (yield from _line(reading, _ID, at)) if word in _IDS and not head.id else None
         if told is None:
             return None
         head.id, at = told["id"], told.end()
         told = None  # as above
+
+
+def _named_twice(reading: Reading, head: _Head, at: int) -> Steps[None]:
+    """Another tool's name stands where the arguments should: nobody knows which is meant."""
+    named = yield from _line(reading, _NAME, at)
+    if named is not None and is_known(named["name"], reading.tools):
+        reading.miss(head.begin, named.end(), head.name, "no_arguments")
 
 
 def _line(reading: Reading, pattern: re.Pattern[str], at: int) -> Steps[re.Match[str] | None]:

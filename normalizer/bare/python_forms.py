@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llmcore.normalizer.bare import verdicts
+from llmcore.normalizer.bare.hidden_calls import note_hidden_calls
 from llmcore.normalizer.bare.made_up import around, wrapped_begins, wrapper_before
 from llmcore.normalizer.bare.statements import among_statements
 from llmcore.normalizer.bare.verdicts import (
@@ -186,6 +187,8 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     if not parsed.calls:
         if body.cut:
             reading.looks.never_closed()
+        elif whole:
+            note_hidden_calls(reading, begin, end)
         return bracket + 1
     objects = python_objects(reading, parsed.calls)
     place = yield from placed(reading, (begin, end), objects, over=over, closed=closed, whole=whole)

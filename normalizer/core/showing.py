@@ -36,6 +36,7 @@ def settle_shown(reading: Reading, staged: Staged, standing: Standing, at: int, 
         reading.answer_follows()
         return True
     drafts, end = reading.drafts[staged.drafts :], reading.done
+    missed = next((miss.name for miss in reading.near_misses[staged.near_misses :] if miss.name), None)
     is_opener = not drafts and len(reading.near_misses) == staged.near_misses  # of calls that follow, which say it themselves
     reading.take_back(staged)
     if not all(draft.complete for draft in drafts):
@@ -43,6 +44,6 @@ def settle_shown(reading: Reading, staged: Staged, standing: Standing, at: int, 
         return False
     reading.shown(end, reason)
     if not is_opener:
-        reading.note(at, end, drafts[0].name if drafts else None, reason)
+        reading.note(at, end, drafts[0].name if drafts else missed, reason)
     reading.text(end)
     return True

@@ -146,9 +146,14 @@ def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
         return True
     if _INVOKE_NEXT.match(src.text, start) is None:
         return (yield from _name_and_fence(reading, at, start))
-    reading.text(at)
-    reading.markup(start)
-    return True
+    if reading.leads:
+        reading.text(at)
+        reading.markup(start)
+        return True
+    reading.lead(at, start)
+    took = yield from reading.marker(start)
+    reading.drop_lead()
+    return took
 
 
 _NAME_FENCE_LENGTH = 320

@@ -16,7 +16,7 @@ from llmcore.normalizer.bodies.sections import call_marker
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
-from llmcore.normalizer.core.source import Steps, match_within, skip_space, starts
+from llmcore.normalizer.core.source import Steps, match_within, search, skip_space, starts
 from llmcore.normalizer.dialects.invoke import WORD
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.dialects.key_value import pairs
@@ -37,6 +37,8 @@ _ATTRIBUTE = late(r"([A-Za-z_][\w.:-]{0,63})\s{0,4}+=\s{0,4}+(?:[\"']|(?=[^\s\"'
 _KEY_LEFT = late(r"(?:<tool_call>\s{0,16}+)?([\w.-]{1,128}+)\s{0,16}+</arg_key>")
 _CHILD = late(r"<\s{0,4}+([^\s<>/]{1,128}+)\s{0,4}+/?>")
 _CUT_CHILD = late(r"</?[^\s<>]{0,128}+\Z")
+_CLOSER = late(r"</?tool_call>|\n[ \t]{0,8}\n")
+_LONGEST = 2048  # arguments that cannot be read
 _TOLD = late(r"=\s{0,4}+\S|</arg_key>|[\n.]|</tool_call>")
 
 
@@ -79,8 +81,23 @@ def _named(reading: Reading, at: int, body: int) -> Steps[bool]:
             draft = reading.begin(at, name, "glm45")
             read = yield from read_parameters(reading, draft, key_at, _lost_keys(name))
             return finish_parameters(reading, draft, key_at, read)
-    if tool is not None and src.text.startswith("<", after) and not src.text.startswith("</tool_call>", after):
-        reading.miss(at, after, word, "unreadable")
+    if tool is not None and _ATTRIBUTE.match(src.text, after) is not None:
+        reading.miss(at, after, word, "unknown_parameter")
+    if tool is not None and src.text.startswith("<", after):
+        return (yield from _unreadable(reading, at, word, after))
+    return False
+
+
+def _unreadable(reading: Reading, at: int, name: str, after: int) -> Steps[bool]:
+    """A tool's name, and tags that hold no arguments up to the closer: a call whose arguments cannot be read."""
+    src = reading.src
+    found = yield from search(src, _CLOSER, after, len("</tool_call>"))
+    if found is not None and found[0] == "</tool_call>" and found.start() - after < _LONGEST:
+        stop, end = found.span()
+        found = None  # a match keeps the text it was found in
+        reading.end(reading.begin(at, name, _ROW), end, None, src.text[after:stop].strip())
+        return True
+    reading.miss(at, after, name, "unreadable")
     return False
 
 

@@ -28,6 +28,7 @@ _LAGUNA_HEAD = late(r"\s*([^\s<>{}]{1,256})\s*(?=\{)")
 _COLON = "".join(COLONS)
 _FLOWER_HEAD = late(rf"\s*+[{_COLON}]?\s*+([^\s✿{_COLON}{{}}]{{1,256}})\s*+✿ARGS✿[ \t]*+[{_COLON}]?\s*+(?=([{{✿])?)")
 _FLOWER_MAYBE = late(rf"\s*+[{_COLON}]?\s*+[^\s✿{_COLON}{{}}]{{0,256}}+\s*+(?:✿(?:A(?:R(?:GS?)?)?)?)?\Z")
+_LINE_END = late(r"\r?\n|\[TOOL_CALLS\]|</s>")
 _TAGGED_OPENERS = ("<function>", "<tool_call>", "<invoke>", "<tool_use>", "<tool>")
 _HEAD = 340  # within which the name and the arguments' brace must stand
 
@@ -64,7 +65,17 @@ def _mistral_v11(reading: Reading, at: int, body: int) -> Steps[bool]:
         return _without_arguments(reading, at, start, name, identity)
     if src.final and any(token.startswith(src.text[start:]) for token in _V11_TOKENS):
         return _without_arguments(reading, at, len(src.text), name, identity, cut=True)
+    if src.text.startswith("[ARGS]", match.end()) and peel(name, reading.tools) is not None:
+        return (yield from _unreadable(reading, at, start, name, identity))
     return False
+
+
+def _unreadable(reading: Reading, at: int, start: int, name: str, identity: str) -> Steps[bool]:
+    """Arguments that are no object, up to the end of their line."""
+    over = yield from search(reading.src, _LINE_END, start, len("[TOOL_CALLS]"))
+    end = over.start() if over is not None else len(reading.src.text)
+    reading.end(reading.begin(at, name, "mistral_v11", identity), end, None, reading.src.text[start:end].strip())
+    return True
 
 
 def _without_arguments(

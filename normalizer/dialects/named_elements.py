@@ -34,8 +34,10 @@ _BESIDE = ("id", "call_id", "type", "server_name")
 """Elements that may stand before the name."""
 
 _HEAD = 640
+_NAME = r"(?:<!\[CDATA\[\s{0,4}+([^\s<>\[\]]{1,256}+)\s{0,4}+\]\]>|([^\s<>]{1,256}+))"
+"""A tool's name, perhaps as literal text."""
 _NAMED = late(
-    rf"\s*+(?:<({'|'.join(_BESIDE)})>([^<>]{{0,128}}+)</\s{{0,4}}+\1\s{{0,4}}+>\s*+){{0,2}}+<({'|'.join(_NAMES)})>\s*+([^\s<>]{{1,256}}+)\s*+</\s{{0,4}}+\3\s{{0,4}}+>"
+    rf"\s*+(?:<({'|'.join(_BESIDE)})>([^<>]{{0,128}}+)</\s{{0,4}}+\1\s{{0,4}}+>\s*+){{0,2}}+<({'|'.join(_NAMES)})>\s*+{_NAME}\s*+</\s{{0,4}}+\3\s{{0,4}}+>"
 )
 _PAIR = late(
     rf"\s*+(?P<name>[^\s<>]{{1,256}}+)\s*+</\s{{0,4}}+(?P<named>{'|'.join(_NAMES)})\s{{0,4}}+>\s*+<(?P<holder>{HOLDERS})>"
@@ -63,7 +65,7 @@ def _name_inside(reading: Reading, at: int, body: int) -> Steps[bool]:
         head = _NAMED.match(src.text, body, body + _HEAD)
         if head is None:
             return False
-    if tag == "function" and reading.tools is not None and not is_known(head[4], reading.tools):
+    if tag == "function" and reading.tools is not None and not is_known(head[4] or head[5], reading.tools):
         behind = head.end()
         head = None
         if (yield from settle(src, _PARAMETERS, behind)):
@@ -72,7 +74,7 @@ def _name_inside(reading: Reading, at: int, body: int) -> Steps[bool]:
         if head is None:
             return False
     legacy = tag == "invoke" and head[3] == "tool_name"
-    call = ElementCall(at, head[4], "anthropic_legacy" if legacy else "function_name_arguments", tag)
+    call = ElementCall(at, head[4] or head[5], "anthropic_legacy" if legacy else "function_name_arguments", tag)
     call.told_apart = tag not in COMMON_WORDS and tag != "function"
     call.id = head[2] if head[1] in ("id", "call_id") else ""
     end = head.end()

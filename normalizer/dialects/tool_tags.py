@@ -22,7 +22,7 @@ from llmcore.normalizer.bodies.children import (
     read_children,
     takes,
 )
-from llmcore.normalizer.bodies.elements import ElementCall, opening_tag, read_attributes
+from llmcore.normalizer.bodies.elements import ElementCall, is_cut_tag, opening_tag, read_attributes
 from llmcore.normalizer.bodies.entries import Entries, is_whole
 from llmcore.normalizer.bodies.parameters import only_parameter, only_text_parameter
 from llmcore.normalizer.bodies.sections import as_text
@@ -49,6 +49,7 @@ _SAID_ON_A_LINE = 128  # by a tag and its closer in a sentence
 _TAG_BEGUN = late(r"<[^<>]{0,256}+\Z")
 _FIRST_CHILD = late(r"\s*+(?:<[ \t]{0,4}+[^\s<>/]{0,256}+(?:\s[^<>]{0,256}+)?>?)?")
 _HEAD = 600
+_ATTRIBUTE_KEY = late(r"\s{1,16}+([A-Za-z_][\w.:-]{0,63}+)\s{0,4}+=")
 _PROPERTY = late(r"\n[ \t]*+[^\s<>:]{1,256}+:?[ \t]*+\r?\n\s*+<[^\s<>/]{1,256}+>")
 """A line that may be a name, and a tag behind it."""
 
@@ -67,7 +68,7 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
         else:
             head = yield from opening_tag(reading.src, body)
             if head is None:
-                return False
+                return placed and _cut_in_tag(reading, at, body, name, tool)
             body, attributes, alone = head
             if not (attributes or alone) or (attributes and not any(takes(tool, key) for key in attributes)):
                 reading.miss(at, body, name, "unknown_parameter")
@@ -89,6 +90,16 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     meant = CallObject(name, arguments, True, raw=reading.src.text[body:stop])
     over = yield from line_is_over(reading, end)
     return (yield from enter_tag(reading, (at, end), meant, "cline", complete, repairs, over=over))
+
+
+def _cut_in_tag(reading: Reading, at: int, body: int, name: str, tool: CompiledTool) -> bool:
+    """The text ends in the tag of a tool, in its attributes or behind them."""
+    text = reading.src.text
+    first = _ATTRIBUTE_KEY.match(text, body)
+    if first is None or not takes(tool, first[1]) or not is_cut_tag(reading.src, body):
+        return False
+    reading.end(reading.begin(at, name, "cline"), len(text), None, text[body:], complete=False)
+    return True
 
 
 def _child_is_next(reading: Reading, body: int, tool: CompiledTool) -> Steps[bool]:
@@ -370,7 +381,7 @@ def _cline_mcp(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     stop, end = element
     fields = reading.src.text[body:stop][: reading.limits.arguments]
-    name = _field(fields, "tool_name")
+    name = joined(_field(fields, "tool_name")).strip()
     if not is_known(name, reading.tools):
         reading.miss(at, end, name or None, "unknown_name")
         return False

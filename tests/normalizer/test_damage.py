@@ -174,8 +174,8 @@ def test_an_object_in_a_tag_that_never_closes_is_whole() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("<tool_call>move_shelf<arg_value>Q</arg_value></tool_call>", "unreadable"),
-        ("<tool_call>move_shelf<parameter=shelf></arg_key>Q</tool_call>", "unreadable"),
+        ("<tool_call>move_shelf<arg_value>Q</arg_value>", "unreadable"),
+        ("<tool_call>move_shelf<parameter=shelf></arg_key>Q", "unreadable"),
         ("<function>move_shelf</function>\n<parameter>colour</parameter>\nQ\n</function>", "unknown_parameter"),
     ],
 )
