@@ -76,7 +76,7 @@ class Unfinished:
         behind, is_talked_of = len(text), False
         for draft in reversed(drafts) if judged else ():
             if id(draft) in judged:
-                said = _content(text, pieces, done, draft.stop, behind, near_misses)
+                said = _content(text, pieces, done, draft.stop, behind, near_misses).strip()
                 if is_left_over(said, draft.name):
                     draft.doubted(Repair(kind="text_dropped", before=said[:_SHOWN], safety="guess"))
                 is_talked_of = is_talked_of or (has_words(said) and _talks(said, text, pieces, draft.start))
