@@ -14,7 +14,9 @@ _SENT = ("temperature", "top_p", "stop", "parallel_tool_calls", "thinking", "usa
 _WORDS = {
     STREAMING: re.compile(r"(?<![a-z_])stream(?:s|ed|ing)?(?![a-z_])"),
     "stream_options": re.compile(r"\b(?:stream_options|include_usage)\b"),
-    "system_message": re.compile(r"\bsystem[ _-](?:message|prompt|role|instruction)s?\b|['\"`]system['\"`]|\brole system\b"),
+    "system_message": re.compile(
+        r"\bsystem[ _-](?:message|prompt|role|instruction|turn|text)s?\b|['\"`]system['\"`]|\brole system\b"
+    ),
     NATIVE_SEARCH: re.compile(r"\b(?:web|live|google)[ _-]?search|\bsearch(?:ing)?\b|\bground(?:ed|ing)\b|\bplugins?\b"),
 }
 """How servers speak of what we add to a request."""

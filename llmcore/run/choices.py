@@ -96,6 +96,10 @@ class RunModels:
         _log.info("learnt of %s: %s is %s", config.alias, capability, works)
         self._forget(config)
 
+    def learnt(self, config: ModelConfig) -> dict[str, bool]:
+        """What was learnt of its endpoint, whatever the user says of it."""
+        return self._catalog.store.learnt(config.endpoint)
+
     def suppose(self, config: ModelConfig, capability: str) -> None:
         """What was not asked for is taken to be refused, until it is tried."""
         self._catalog.store.suppose(config.endpoint, capability)

@@ -29,7 +29,7 @@ from llmcore.adapters.request.choices import choice_capability
 from llmcore.adapters.request.output import output_plan, tools_of
 from llmcore.types import RemoteServerError, RequestRefused
 
-__all__ = ["Contrast", "Doubt", "Proof", "explained", "rests_on"]
+__all__ = ["LEARNT_AS", "Contrast", "Doubt", "Proof", "explained", "rests_on"]
 
 _Place = tuple[str, str]
 """An alias, and the name of a deployment."""
@@ -39,7 +39,7 @@ _SAYS_NOTHING = re.compile(
     r"(?:\W|\d|an?\b|the|and|error|exception|fault|internal|no|occurred|server|something|unexpected|went|words|wrong)*"
 )
 """Words of which a server's "Internal Server Error" is made."""
-_LEARNT_AS = {NATIVE_SEARCH: "web_search", "parallel_tool_calls": "parallel_tools", "thinking": "reasoning"}
+LEARNT_AS = {NATIVE_SEARCH: "web_search", "parallel_tool_calls": "parallel_tools", "thinking": "reasoning"}
 """The capability that an addition is, where it is no parameter that is left out by itself."""
 
 
@@ -117,7 +117,7 @@ class Contrast:
             if not set(found).intersection(held)
         ]
         doubts = [doubt for doubt in left if doubt.capabilities]
-        return Proof(list(dict.fromkeys(_LEARNT_AS.get(name, name) for name in found)), doubts)
+        return Proof(list(dict.fromkeys(LEARNT_AS.get(name, name) for name in found)), doubts)
 
 
 def _own_words(error: BaseException, call: ModelCall) -> str:

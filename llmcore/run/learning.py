@@ -12,10 +12,10 @@ from llmcore.adapters.request.choices import calls_for_one, requires_call
 from llmcore.fallback import Plan
 from llmcore.models import ModelConfig
 from llmcore.run.choices import RunModels, ignores_tools, is_prose
-from llmcore.run.contrast import Contrast, Doubt, explained, rests_on
+from llmcore.run.contrast import LEARNT_AS, Contrast, Doubt, explained, rests_on
 from llmcore.run.state import RunState
 from llmcore.run.verdict import no_call, no_json
-from llmcore.types import Envelope, LLMCoreError, Request
+from llmcore.types import Envelope, LLMCoreError, Request, RequestRefused
 from llmcore.validator import CorrectionLoop
 
 __all__ = ["Learning"]
@@ -32,8 +32,11 @@ class Learning:
         self._contrast = Contrast()
 
     def refused(self, plan: Plan, call: ModelCall, can: Capabilities, error: BaseException) -> None:
-        """A request failed."""
+        """A request failed. What the user promises goes out though it was refused before: then it is left out first."""
         self._contrast.refused((plan.model, plan.deployment), call, can, error)
+        if isinstance(error, RequestRefused) and len(error.additions) > 1:
+            known = self._models.learnt(self._models.config(plan.model, plan.deployment))
+            error.additions = tuple(sorted(error.additions, key=lambda name: known.get(LEARNT_AS.get(name, name)) is not False))
 
     def came(self, config: ModelConfig, call: ModelCall, envelope: Envelope) -> None:
         """A whole reply shows of its endpoint that it takes tools, or ignores what it was asked for."""

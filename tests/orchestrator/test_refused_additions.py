@@ -146,6 +146,29 @@ async def test_a_server_that_streams_nothing_is_asked_for_whole_answers(tools: l
     assert {attempt.failure for attempt in results[-1].attempts} == {None}
 
 
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
+async def test_words_of_a_system_turn_name_the_system_message(streamed: bool) -> None:
+    said = "Roles must alternate; a system turn is something this template cannot render"
+    asked = Request.model_validate({"messages": "Weather in Paris?", "system": "Be brief."})
+    refusal = Failure(400, {"error": {"message": said}})
+    with WireServer(lambda seen: refusal if has_system(seen) else weather(seen)) as server:
+        first, second, learnt = await runs(server, streamed, [get_weather], asked, times=2)
+    assert [attempt.failure for attempt in (*first.attempts[1:], *second.attempts)] == [None] * 4
+    assert (learnt["system_message"], learnt.get("stream_options")) == (False, None)
+
+
+async def test_a_search_that_the_user_promises_and_that_was_refused_is_left_out_first() -> None:
+    def searches(seen: Seen) -> bool:
+        return "web_search_options" in seen.body
+
+    refusal = Failure(400, {"error": {"message": "Hosted tools? No such luxury."}})
+    asked = Request.model_validate({"messages": "Hello", "allow_web_search": True})
+    with WireServer(lambda seen: refusal if searches(seen) else "Hello.") as server:
+        _, *later, learnt = await runs(server, True, [], asked, times=3, supports_web_search=True)
+    assert [len(result.attempts) for result in later] == [2, 2]
+    assert learnt["web_search"] is False
+
+
 def asks_for_the_cost(seen: Seen) -> bool:
     return "usage" in seen.body
 
