@@ -40,6 +40,7 @@ _DOUBTS = {
     "behind_a_sentence": "one without markers behind a sentence on its line",
     "like_html": "one that may be an element of HTML, with words around it",
     "within_a_sentence": "one within a sentence",
+    "two_forms": "one that is written twice, in two formats",
     "between_sentences": "one that the sentences around it talk about",
     "fence_between_sentences": "one in a fence between two texts",
     "within_value": "one that may be what a value of the call before it says",

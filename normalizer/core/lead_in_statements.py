@@ -1,4 +1,4 @@
-"""The phrases of statements before a call: what was run, how calls are written, which template to fill in.
+"""The phrases of statements before a call: what was run, how calls are written, which template to fill in, which version it is.
 
 As in `core.lead_in_words`, a row a language. Each of these sentences may also stand before a call that is meant (`That was sent
 to the wrong address:`), so they make a call doubtful, in whatever form it is written, and never lose one. All are sought up to
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from llmcore.normalizer.core.lead_in_denials import Row
 
-__all__ = ["MANNER", "PAST", "TEMPLATE"]
+__all__ = ["CONTRAST", "MANNER", "PAST", "TEMPLATE"]
 
 _TO_COLON = r"[^,;:：.!?]*[:：]\W*\Z"  # the full-width colon is meant
 _EN = (
@@ -190,3 +190,51 @@ TEMPLATE: dict[str, Row] = {
     "ko": Row("", r"(?:이|다음|아래)\s*(?:템플릿|양식|틀|서식)[^.,]{0,12}\Z"),
 }
 """Something to be filled in."""
+
+_WHICH = r"(?:\s?[#№]?\s?(?:\d{1,2}|[a-h]|[ivx]{1,4}))"
+_ALONE = r"(?:\s?[(（][^()（）]{0,40}[)）])?\W*\Z"
+CONTRAST: dict[str, Row] = {
+    "en": Row(
+        "befo afte old new opti vari vers alte corr righ orig pref clas lega",
+        rf"\A\W*(?:the\s+)?(?:before|after|old|new|(?:old|new|legacy|original|preferred)\s+(?:way|form|format|style|syntax|version|call)"
+        rf"|(?:option|variant|version|alternative){_WHICH}){_ALONE}|\A\W*(?:correct|right)\s*[:：]\W*\Z",
+    ),
+    "de": Row(
+        "vorh nach alt neu opti vari vers alte neue rich korr bish künf",
+        rf"\A\W*(?:vorher|nachher|alt|neu|bisher|künftig|(?:alte|neue)[srn]?\s+(?:form|format|syntax|schreibweise|version|aufruf)"
+        rf"|(?:option|variante|version|alternative){_WHICH}){_ALONE}|\A\W*(?:richtig|korrekt)\s*[:：]\W*\Z",
+    ),
+    "fr": Row(
+        "avan aprè anci nouv opti vari vers",
+        rf"\A\W*(?:avant|après|(?:l['’])?ancien(?:ne)?(?:\s+\w+)?|(?:le\s+|la\s+)?nouve(?:au|lle)(?:\s+\w+)?|(?:option|variante|version){_WHICH}){_ALONE}",
+    ),
+    "es": Row(
+        "ante desp viej nuev opci vari vers corr",
+        rf"\A\W*(?:antes|después|viejo|nuevo|(?:opción|variante|versión){_WHICH}){_ALONE}|\A\W*correcto\s*[:：]\W*\Z",
+    ),
+    "pt": Row(
+        "ante depo velh novo opçã vari vers corr cert",
+        rf"\A\W*(?:antes|depois|velho|novo|(?:opção|variante|versão){_WHICH}){_ALONE}|\A\W*(?:correto|certo)\s*[:：]\W*\Z",
+    ),
+    "it": Row(
+        "prim dopo vecc nuov opzi vari vers corr",
+        rf"\A\W*(?:prima|dopo|vecchio|nuovo|(?:opzione|variante|versione){_WHICH}){_ALONE}|\A\W*corretto\s*[:：]\W*\Z",
+    ),
+    "ru": Row(
+        "было стал до посл вари верс стар нова прав",
+        rf"\A\W*(?:было|стало|до|после|(?:вариант|версия){_WHICH}|(?:старая|новая)\s+\w+){_ALONE}|\A\W*правильно\s*[:：]\W*\Z",
+    ),
+    "zh": Row(
+        "",
+        r"\A\W*(?:修改|改动|更改|优化|重构)?(?:之?前|之?后)\W*\Z|\A\W*(?:旧|新|原)(?:版本?|写法|格式|代码)?\W*\Z|\A\W*(?:方案|选项|版本|变体|方式|写法)\s?[一二三四1-9A-Fa-f]\W*\Z|\A\W*正确\W*\Z",
+    ),
+    "ja": Row(
+        "",
+        r"\A\W*(?:変更|修正|改善)?(?:前|後)\W*\Z|\A\W*(?:旧|新)(?:版|形式|バージョン)?\W*\Z|\A\W*(?:案|選択肢|バージョン|方法|パターン)\s?[一二三四1-9A-Fa-fＡ-Ｆ]\W*\Z|\A\W*正(?:しい)?\W*\Z",
+    ),
+    "ko": Row(
+        "",
+        r"\A\W*(?:변경|수정)?\s*(?:전|후)\W*\Z|\A\W*(?:기존|신규)(?:\s*\w+)?\W*\Z|\A\W*(?:옵션|방법|버전|안)\s?[1-9A-Fa-f가나다]\W*\Z",
+    ),
+}
+"""The name of one of several versions, alone in its sentence: whoever chooses one writes no name over it."""

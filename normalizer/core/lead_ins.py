@@ -77,6 +77,7 @@ _TABLES = {
     "past": statements.PAST,
     "manner": statements.MANNER,
     "template": statements.TEMPLATE,
+    "contrast": statements.CONTRAST,
 }
 _SPEAKER = {
     "announcement": words.ANNOUNCEMENT,
@@ -90,6 +91,7 @@ _KINDS: dict[str, LeadIn] = {
     "past": "statement",
     "manner": "statement",
     "template": "statement",
+    "contrast": "statement",
     "example": "example",
 }
 """What a table's phrase makes of a call that nothing else decides about; the first that fits counts."""

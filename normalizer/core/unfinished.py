@@ -1,7 +1,8 @@
 """Calls that are read and not finished: what stands behind them decides whether they are guesses.
 
-Three places are decided by what follows. A call with words before it on its line is a guess if words follow it there; one
-within a sentence, if the sentence goes on; and any, if the words behind it talk of it (`words_behind`).
+Four places are decided by what follows. A call with words before it on its line is a guess if words follow it there; one
+within a sentence, if the sentence goes on; any, if the words behind it talk of it (`words_behind`)
+or are the next step of a how-to (`listed_steps`); and any that stands in the reply once more, in another form.
 The line is over soon; the last is known when the reply is over.
 
 Listeners hear of calls in order, so a call waits for those before it.
@@ -10,10 +11,12 @@ Listeners hear of calls in order, so a call waits for those before it.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.listed_steps import is_listed_step
 from llmcore.normalizer.core.pieces import Piece
 from llmcore.normalizer.core.surroundings import Standing, has_words
 from llmcore.normalizer.core.words_behind import REACH, is_left_over, is_retold, sentence_before_step, talk_of_it
@@ -22,6 +25,7 @@ from llmcore.types.envelope import NearMiss, Repair
 __all__ = ["Unfinished", "UnfinishedMark"]
 
 
+_MOST = 16  # calls that are compared
 _SHOWN = 120  # characters of what was left over
 
 
@@ -79,12 +83,17 @@ class Unfinished:
                 said = _content(text, pieces, done, draft.stop, behind, near_misses).strip()
                 if is_left_over(said, draft.name):
                     draft.doubted(Repair(kind="text_dropped", before=said[:_SHOWN], safety="guess"))
-                is_talked_of = is_talked_of or (has_words(said) and _talks(said, text, pieces, draft.start))
+                last = behind == len(text)
+                is_talked_of = is_talked_of or (has_words(said) and _talks(said, _above(text, pieces, draft.start), last=last))
                 if is_talked_of:
                     draft.doubted(Repair(kind="between_sentences", safety="guess"))
             else:
                 is_talked_of = False
             behind = draft.start
+        if judged and len({draft.dialect for draft in drafts[:_MOST]}) > 1:
+            for draft in _compared(drafts[:_MOST], text, pieces, done):
+                if id(draft) in judged and not any(repair.safety == "guess" for repair in draft.repairs):
+                    draft.doubted(Repair(kind="two_forms", safety="guess"))
         return self.all_over()
 
     def result_follows(self, text: str, pieces: Sequence[Piece], done: int) -> list[Draft]:
@@ -121,18 +130,27 @@ class Unfinished:
         return {id(draft) for draft, _ in self.on_line + self.waiting}
 
 
-def _talks(said: str, text: str, pieces: Sequence[Piece], start: int) -> bool:
-    """Do the words behind a call that begins at `start` talk of it?"""
-    return talk_of_it(said, _sentence(text, pieces, start))
+def _talks(said: str, above: str, *, last: bool) -> bool:
+    """Do the words behind a call talk of it, or is it one of several steps? `above`: the words before it; `last`: no other call
+    follows."""
+    return talk_of_it(said, sentence_before_step(above)) or is_listed_step(said, above, call_follows=not last)
 
 
-def _sentence(text: str, pieces: Sequence[Piece], start: int) -> str:
-    """The last sentence of the content before a place."""
+def _above(text: str, pieces: Sequence[Piece], start: int) -> str:
+    """The last words of the content before a place."""
     for at in range(bisect_left(pieces, (start,)) - 1, -1, -1):
         begin, end, kind = pieces[at]
         if kind == "content" and has_words(text[begin:end]):
-            return sentence_before_step(text[max(begin, start - REACH) : min(end, start)])
+            return text[max(begin, start - REACH) : min(end, start)]
     return ""
+
+
+def _compared(drafts: Sequence[Draft], text: str, pieces: Sequence[Piece], done: int) -> Iterator[Draft]:
+    """The calls that stand in the reply once more in another form, words between: whoever shows how formats differ writes so."""
+    for one, other in combinations(drafts, 2):
+        same = one.name == other.name and one.dialect != other.dialect and one.arguments == other.arguments
+        if same and one.arguments is not None and has_words(_content(text, pieces, done, one.stop, other.start, ())):
+            yield from (one, other)
 
 
 def _content(text: str, pieces: Sequence[Piece], done: int, start: int, end: int, near_misses: Sequence[NearMiss]) -> str:

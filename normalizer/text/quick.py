@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
+from itertools import combinations
 from typing import Final
 
 from llmcore.normalizer.bare.fences import without_code
 from llmcore.normalizer.core.block_quotes import in_block_quote
+from llmcore.normalizer.core.listed_steps import is_listed_step
 from llmcore.normalizer.core.names import call_begins
 from llmcore.normalizer.core.pieces import Piece
 from llmcore.normalizer.core.surroundings import (
@@ -153,11 +155,26 @@ def _take_wholes(
         judged.append((len(wholes), *before))
         start = found[-1].end
         at = _next(text, start, tools.names, dialects) if start < len(text) else -1
+    if len(wholes) > 1 and _one_in_two_forms(wholes):
+        return False
     for n, begin, stop in judged:
         said = text[wholes[n - 1].end : wholes[n].start if n < len(wholes) else len(text)]
-        if said and has_words(said) and _says_something_of(said, wholes[n - 1].name, text[begin:stop][-REACH:]):
-            return False
+        if said and has_words(said):
+            above = text[begin:stop][-REACH:]
+            if _says_something_of(said, wholes[n - 1].name, above) or is_listed_step(said, above, call_follows=n < len(wholes)):
+                return False
     return True
+
+
+def _one_in_two_forms(wholes: Sequence[Whole]) -> bool:
+    """May two of the calls be one, written in two forms?"""
+    first = wholes[0].dialect
+    if all(whole.dialect == first for whole in wholes):
+        return False
+    return any(
+        one.name == other.name and one.dialect != other.dialect and one.arguments == other.arguments
+        for one, other in combinations(wholes, 2)
+    )
 
 
 def _says_something_of(said: str, name: str, before: str) -> bool:
