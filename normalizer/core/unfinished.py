@@ -80,9 +80,9 @@ class Unfinished:
         behind, is_talked_of = len(text), False
         for draft in reversed(drafts) if judged else ():
             if id(draft) in judged:
-                said = _content(text, pieces, done, draft.stop, behind, near_misses).strip()
+                said = _content(text, pieces, done, draft.stop, behind, near_misses)
                 if is_left_over(said, draft.name):
-                    draft.doubted(Repair(kind="text_dropped", before=said[:_SHOWN], safety="guess"))
+                    draft.doubted(Repair(kind="text_dropped", before=said.strip()[:_SHOWN], safety="guess"))
                 last = behind == len(text)
                 is_talked_of = is_talked_of or (has_words(said) and _talks(said, _above(text, pieces, draft.start), last=last))
                 if is_talked_of:
