@@ -235,6 +235,11 @@ class Orchestrator:
     @overload
     async def execute(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
 
+    # mypy takes an overload that gives Any where the first does not fit what its value is assigned to (`x: list[str] =
+    # execute(..., list[int])`); the second stands before that one, so that the assignment is the error that it is
+    @overload
+    async def execute(self, request: Given | None, output_type: type[Any], **options: Unpack[RunOptions]) -> object: ...  # pyright: ignore[reportOverlappingOverload]  # for mypy: see `execute`
+
     @overload
     async def execute(self, request: Given | None, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
 
@@ -314,6 +319,9 @@ class Orchestrator:
 
     @overload
     def execute_sync(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
+
+    @overload
+    def execute_sync(self, request: Given | None, output_type: type[Any], **options: Unpack[RunOptions]) -> object: ...  # pyright: ignore[reportOverlappingOverload]  # for mypy: see `execute`
 
     @overload
     def execute_sync(self, request: Given | None, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...

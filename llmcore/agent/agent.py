@@ -184,6 +184,9 @@ class Agent:
     async def chat(self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
+    async def chat(self, message: Said | None, output_type: type[Any], **options: Unpack[RunOptions]) -> object: ...  # pyright: ignore[reportOverlappingOverload]  # for mypy: see `execute`
+
+    @overload
     async def chat(self, message: Said | None, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
 
     async def chat(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
@@ -226,6 +229,9 @@ class Agent:
 
     @overload
     def chat_sync(self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
+
+    @overload
+    def chat_sync(self, message: Said | None, output_type: type[Any], **options: Unpack[RunOptions]) -> object: ...  # pyright: ignore[reportOverlappingOverload]  # for mypy: see `execute`
 
     @overload
     def chat_sync(self, message: Said | None, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...

@@ -16,7 +16,8 @@ PROJECT = '''
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -111,13 +112,24 @@ async def main() -> None:
         print(error.partial, error.attempts[0].model)
 
 
+def values(orchestrator: Orchestrator, kind: type[Any]) -> None:
+    numbers: Sequence[int] = orchestrator.execute_sync("q", list[int])
+    perhaps: int | None = orchestrator.execute_sync("q", int)
+    either: int | str = orchestrator.execute_sync("q", int | str)
+    word: str = orchestrator.execute_sync("q", Literal["a", "b"])
+    small: int = parse("3", Annotated[int, Field(lt=9)])
+    data: dict[str, Any] = orchestrator.execute_sync("q", {"type": "object"})
+    whatever: City = orchestrator.execute_sync("q", kind)
+    print(numbers, perhaps, either, word, small, data, whatever)
+
+
 def models(more: dict[str, Any]) -> ModelRegistry:
     return ModelRegistry.from_dict({"models": {"m": {"provider": "custom", "model": "m", **more}}})
 '''
 
 HEAD = """
 from pydantic import BaseModel
-from llmcore import FakeModel, Finished, Orchestrator, PartialOutput, Request, ToolRegistry, Budget, Message, parse, tool
+from llmcore import Agent, FakeModel, Finished, Orchestrator, PartialOutput, Request, ToolRegistry, Budget, Message, parse, tool
 
 class City(BaseModel):
     name: str
@@ -141,6 +153,12 @@ WRONG = {
     "misspelt choice": 'o.run_sync("q", tool_choice="requird")',
     "unknown strictness": 'o.run_sync("q", strictness="strict")',
     "history of a number": 'o.run_sync("q", message_history=3)',
+    "a value of another type": 'x: list[str] = o.execute_sync("q", list[int])',
+    "a value of another type, awaited": """
+async def f() -> None:
+    x: list[str] = await o.execute("q", list[int])""",
+    "a chat's value of another type": 'x: list[str] = Agent(FakeModel("x")).chat_sync("q", list[int])',
+    "what was parsed as another type": 'x: list[str] = parse("[]", list[int])',
     "misspelt option of a stream": 'o.stream("q", max_tool_turn=3)',
     "text for a tool's number": 'add("text")',
     "a tool without its argument": "add()",

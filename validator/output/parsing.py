@@ -85,6 +85,12 @@ def parse(text: str, output_type: type[T], *, strictness: Strictness = "safe", p
 
 
 @overload
+def parse(  # pyright: ignore[reportOverlappingOverload]  # for mypy: see `execute`
+    text: str, output_type: type[Any], *, strictness: Strictness = "safe", partial: Literal[False] = False
+) -> object: ...
+
+
+@overload
 def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> Any: ...
 
 
