@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from llmcore.tools.leaving import LeftBehind, bounded
 from llmcore.tools.refusals import HOOK_MARK
@@ -57,7 +57,8 @@ class StreamedSoFar:
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
-Maybe = Awaitable[Any] | Any
+Maybe: TypeAlias = Awaitable[T | None] | T | None
+"""What a hook returns, sync or async: another one in place of what it was given, or None."""
 
 _PARAMETERS = {
     "before_request": ("request",),
@@ -167,15 +168,29 @@ class Hooks:
     _given: Mapping[str, Callable[..., Any]] = {}
     _owner: object = None
 
+    if TYPE_CHECKING:  # a class of your own has those that it writes
+
+        def before_request(self, request: Request, /) -> Maybe[Request]: ...
+
+        def on_response(self, envelope: Envelope, /) -> Maybe[Envelope]: ...
+
+        def on_streaming_response(self, so_far: StreamedSoFar, /) -> Awaitable[None] | None: ...
+
+        def before_tool_run(self, call: ToolCall, context: Any, /) -> Maybe[ToolCall | Veto]: ...
+
+        def after_tool_run(self, call: ToolCall, outcome: Outcome, /) -> Maybe[Outcome]: ...
+
+        def on_tool_response(self, message: Message, /) -> Maybe[Message]: ...
+
     def __init__(
         self,
         *,
-        before_request: Callable[[Request], Maybe] | None = None,
-        on_response: Callable[[Envelope], Maybe] | None = None,
-        on_streaming_response: Callable[[StreamedSoFar], Maybe] | None = None,
-        before_tool_run: Callable[[ToolCall, Any], Maybe] | None = None,
-        after_tool_run: Callable[[ToolCall, Outcome], Maybe] | None = None,
-        on_tool_response: Callable[[Message], Maybe] | None = None,
+        before_request: Callable[[Request], Maybe[Request]] | None = None,
+        on_response: Callable[[Envelope], Maybe[Envelope]] | None = None,
+        on_streaming_response: Callable[[StreamedSoFar], Awaitable[None] | None] | None = None,
+        before_tool_run: Callable[[ToolCall, Any], Maybe[ToolCall | Veto]] | None = None,
+        after_tool_run: Callable[[ToolCall, Outcome], Maybe[Outcome]] | None = None,
+        on_tool_response: Callable[[Message], Maybe[Message]] | None = None,
     ) -> None:
         given: dict[str, Callable[..., Any] | None] = {
             "before_request": before_request,

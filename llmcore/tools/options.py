@@ -25,7 +25,7 @@ class OptionsByName(TypedDict, total=False):
 
     name: str | None
     description: str | None
-    params: Params
+    params: Mapping[str, Mapping[str, object | Callable[[Any], Any]]] | type[Any] | None
     required: Collection[str] | None
     preprocess: Callable[[dict[str, Any]], Any] | None
     postprocess: Callable[[Any], Any] | None

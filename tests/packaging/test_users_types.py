@@ -112,6 +112,22 @@ async def main() -> None:
         print(error.partial, error.attempts[0].model)
 
 
+class Shelf:
+    lent: list[str]
+
+    @tool(params={"title": {"type": "string", "enum": lambda self: self.lent}})
+    def give_back(self, title: str) -> str:
+        return title
+
+
+class Guard(Hooks):
+    async def before_tool_run(self, call: ToolCall, context: RunContext[Deps]) -> Veto | None:
+        return Veto("no") if (call.arguments or {}).get("a") == context.deps.base else None
+
+    def before_request(self, request: Request) -> Request:
+        return request
+
+
 def values(orchestrator: Orchestrator, kind: type[Any]) -> None:
     numbers: Sequence[int] = orchestrator.execute_sync("q", list[int])
     perhaps: int | None = orchestrator.execute_sync("q", int)
@@ -129,7 +145,10 @@ def models(more: dict[str, Any]) -> ModelRegistry:
 
 HEAD = """
 from pydantic import BaseModel
-from llmcore import Agent, FakeModel, Finished, Orchestrator, PartialOutput, Request, ToolRegistry, Budget, Message, parse, tool
+from llmcore import (
+    Agent, Budget, FakeModel, Finished, Hooks, Message, Orchestrator, PartialOutput, Request, RunContext, ToolCall, ToolRegistry,
+    parse, tool,
+)
 
 class City(BaseModel):
     name: str
@@ -159,6 +178,15 @@ async def f() -> None:
     x: list[str] = await o.execute("q", list[int])""",
     "a chat's value of another type": 'x: list[str] = Agent(FakeModel("x")).chat_sync("q", list[int])',
     "what was parsed as another type": 'x: list[str] = parse("[]", list[int])',
+    "a hook's wrong result": """
+class Guard(Hooks):
+    async def before_tool_run(self, call: ToolCall, context: RunContext) -> str:
+        return call.name""",
+    "a wrong result of a function that is a hook": """
+def check(call: ToolCall, context: RunContext) -> str:
+    return call.name
+
+Hooks(before_tool_run=check)""",
     "misspelt option of a stream": 'o.stream("q", max_tool_turn=3)',
     "text for a tool's number": 'add("text")',
     "a tool without its argument": "add()",
