@@ -33,6 +33,7 @@ from llmcore.tools import RunContext, Tool, ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
 from llmcore.types import Budget, ConfigError, Request, TextBlock
 from llmcore.types.called import Kind, check_kinds, in_words
+from llmcore.types.shown_options import show_options
 from llmcore.types.telling import silently
 from llmcore.types.wordings import meant
 
@@ -385,6 +386,12 @@ _SETTINGS = frozenset(inspect.signature(Orchestrator).parameters)
 """What its constructor takes; an attribute of that name would change nothing."""
 _TOOL_DEFAULTS = {name: one.default for name, one in inspect.signature(Orchestrator).parameters.items() if name in TOOL_OPTIONS}
 """A setting of tools that is not given, so that `tool_config` may set it."""
+
+
+for _run in (Orchestrator.run, Orchestrator.run_sync):
+    show_options(_run, RunOptions, {"output_type": "Any"})
+for _name in ("execute", "stream", "iterate", "execute_sync", "stream_sync"):
+    show_options(getattr(Orchestrator, _name), RunOptions)
 
 
 def _value_of(result: RunResult[Any], output_type: Any) -> Any:

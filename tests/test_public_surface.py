@@ -132,7 +132,7 @@ def test_type_checkers_see_what_the_run_time_gives() -> None:
 def test_the_parameters_of_the_contract(path: str) -> None:
     name, _, method = path.partition(".")
     function = getattr(getattr(llmcore, name), method) if method else getattr(llmcore, name)
-    parameters = inspect.signature(function).parameters.values()
+    parameters = inspect.signature(inspect.unwrap(function)).parameters.values()  # as written, not as help() shows it
     by_name = {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
     positional = [parameter.name for parameter in parameters if parameter.kind not in by_name]
     named = [parameter.name for parameter in parameters if parameter.kind in by_name]

@@ -44,6 +44,7 @@ from llmcore.tools import RunContext, Tool
 from llmcore.tools.options import OptionsByName
 from llmcore.types import CallerError, ConfigError, Event, Finished, InternalError, LLMCoreError, Message, Request
 from llmcore.types.called import in_words
+from llmcore.types.shown_options import show_options
 
 __all__ = ["Agent"]
 
@@ -462,6 +463,12 @@ class _Chat:
 
     def so_far(self) -> RunResult[Any]:
         return RunResult() if self.run is None else self.run.so_far()
+
+
+show_options(Agent.__init__, AgentOptions)
+show_options(Agent.as_tool, OptionsByName)
+for _name in ("chat", "run", "stream", "chat_sync", "run_sync", "stream_sync"):
+    show_options(getattr(Agent, _name), RunOptions)
 
 
 class _Until:

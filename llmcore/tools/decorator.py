@@ -11,6 +11,7 @@ from llmcore.tools.refusals import not_a_function
 from llmcore.tools.tool import Tool, is_tool
 from llmcore.types import ToolDefinitionError
 from llmcore.types.called import told
+from llmcore.types.shown_options import show_options
 
 __all__ = ["tool"]
 
@@ -58,3 +59,6 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[Option
         return cast("Tool[P, R]", decorated.with_options(**options)) if is_tool(decorated) else Tool(decorated, settings)
 
     return decorate if function is None else decorate(function)
+
+
+show_options(tool, OptionsByName)
