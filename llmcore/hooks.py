@@ -42,7 +42,7 @@ class Veto:
     reason: str
 
     def __post_init__(self) -> None:
-        if not isinstance(self.reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+        if not isinstance(self.reason, str) or not self.reason.strip():  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             raise ConfigError("Veto.reason must be text: what the model is told of why the tool does not run")
 
 

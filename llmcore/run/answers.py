@@ -67,9 +67,12 @@ class Answer(CallAnswer):
     is_error: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.is_error, bool):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+            raise ConfigError(f"Answer: `is_error` must be True or False, not {described(self.is_error)}")
         object.__setattr__(self, "value", copied(self.value))
 
 
+_NONE_WAITS = "none waits: the result whose calls wait is what the run is given, as in run(result, answers=...)"
 Answers = Mapping[str, CallAnswer]
 """By the calls' ids."""
 
@@ -83,5 +86,5 @@ def check_answered(answers: Mapping[str, object], waiting: Mapping[str, str]) ->
             raise ConfigError(f"{said}, not {described(answer)}")
         if call_id not in waiting:
             listed = ", ".join(f"{one!r} ({name})" for one, name in waiting.items())
-            wait = f"those that wait are {listed}" if waiting else "none waits"
+            wait = f"those that wait are {listed}" if waiting else _NONE_WAITS
             raise CallerError(f"answers: no call {str(call_id)[:_MAX_SHOWN]!r} waits for an answer; {wait}")

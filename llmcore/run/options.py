@@ -93,11 +93,15 @@ def _is_history(value: object) -> bool:
 
 
 def _is_system(value: object) -> bool:
-    return isinstance(value, str) or (is_list(value) and all(isinstance(each, TextBlock | Mapping) for each in value))
+    return isinstance(value, str) or (is_list(value) and all(map(_is_text_block, value)))
+
+
+def _is_text_block(value: object) -> bool:
+    return isinstance(value, TextBlock) or (isinstance(value, Mapping) and "role" not in value)
 
 
 KINDS: Mapping[str, Kind] = {
-    "system": Kind(_is_system, "text or a list of TextBlocks"),
+    "system": Kind(_is_system, "text or a list of TextBlocks (a message of the role system is one of the request)"),
     "message_history": Kind(
         _is_history, "a list of messages, or a RunResult (a saved one is read by RunResult.model_validate_json)"
     ),

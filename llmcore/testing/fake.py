@@ -52,6 +52,7 @@ _COUNTS = {
     "output_tokens": _TOKENS,
     "cost": Kind(is_amount, "a number of US dollars of at least 0"),
 }
+_NAME = {"name": Kind(lambda value: isinstance(value, str), "a tool's name, a text")}
 _TEXT = {"text": Kind(lambda value: isinstance(value, str), "a text")}
 _ERROR = {
     "error": Kind(
@@ -126,6 +127,7 @@ class FakeModel:
 
     def tool_call(self, name: str, arguments: Any = None, *, text: str | None = None) -> FakeModel:
         """Next, one native call. `arguments` may be a str: it goes out as it is, broken or not."""
+        check_kinds("FakeModel.tool_call", {"name": name}, _NAME)
         return self.tool_calls((name, {} if arguments is None else arguments), text=text)
 
     def tool_calls(self, *calls: tuple[str, Any], text: str | None = None) -> FakeModel:

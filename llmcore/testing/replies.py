@@ -186,10 +186,15 @@ async def heeding(awaitable: Awaitable[T]) -> T:
 
 async def resolved(answer: Any, request: Request) -> Any:
     """The answer with callables asked (sync or async), until something plain is left; it is `checked`."""
+    asked: object = None
     while callable(answer) and not isinstance(answer, type):
+        asked = answer
         answer = answer(request.model_copy())
         if answer.__class__ not in _AS_THEY_ARE and inspect.isawaitable(answer):
             answer = await heeding(answer)
+    if answer is None and asked is not None:
+        name = getattr(asked, "__name__", type(asked).__name__)
+        raise ConfigError(f"the function {name}, given as a reply, returned None: it must return the reply")
     return checked(answer)
 
 

@@ -84,8 +84,7 @@ class Value(BaseModel):
 
         def __init__(self, /, *args: Any, **fields: Any) -> None:
             if args:
-                names = list(type(self).__pydantic_fields__)
-                raise self.raises(f"{_name(self)} takes its fields by name: write {_name(self)}({names[0]}=...)")
+                raise self.raises(f"{_name(self)} takes its fields by name: write {_name(self)}({_first_fields(type(self))})")
             try:
                 self.__pydantic_validator__.validate_python(fields, self_instance=self)
             except ValidationError as error:
@@ -309,6 +308,16 @@ def _is_flat(annotation: object) -> bool:
     if origin is Annotated:
         return _is_flat(parts[0])
     return isinstance(annotation, type) and annotation in _FLAT
+
+
+def _first_fields(kind: type[Value]) -> str:
+    """Those that one must give, or the first that says something of its own."""
+    fields = kind.__pydantic_fields__
+    needed = [name for name, field in fields.items() if field.is_required()]
+    return ", ".join(f"{name}=..." for name in needed or [name for name in fields if name not in _SELDOM_GIVEN][:1])
+
+
+_SELDOM_GIVEN = frozenset({"cache_control", "type", "version", "id"})
 
 
 def _name(value: Value) -> str:

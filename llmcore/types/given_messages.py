@@ -32,6 +32,9 @@ from llmcore.types.numbers import exact_float
 __all__ = ["given_messages"]
 
 
+_MEANT = {**dict.fromkeys(("human", "client"), "user"), **dict.fromkeys(("ai", "model", "bot", "agent"), "assistant")}
+"""Roles as other APIs call them."""
+_A_MESSAGE = "{'role': 'user', 'content': '...'}"
 _GIVE = "give text, a list of messages or a Request"
 _ROLES = {
     "system": "system",
@@ -62,9 +65,18 @@ def given_messages(given: object) -> list[Message | Dict]:
         return [given]
     kind = type(given).__name__
     if isinstance(given, bytes | bytearray | Mapping) or not isinstance(given, Iterable):
-        raise CallerError(f"the request is of type {kind}; {_GIVE}")
+        raise CallerError(f"the request is of type {kind}; {_fix(cast('Any', given))}")
     reader = _Reader()
     return [reader.message(index, item) for index, item in enumerate(cast("Iterable[object]", given))]
+
+
+def _fix(given: object) -> str:
+    """What to give in place of what is no request."""
+    if is_object(given) and "role" in given:
+        return "put the message in a list: [message]"
+    if is_object(given) and "version" in given and "messages" in given:
+        return "a saved result is read by RunResult.model_validate(data)"
+    return _GIVE
 
 
 class _Reader:
@@ -82,7 +94,8 @@ class _Reader:
             return item
         fields = _fields(item)
         if fields is None:
-            raise CallerError(f"{self._where} is of type {type(item).__name__}; give a Message, or a dict of one")
+            kind = type(item).__name__
+            raise CallerError(f"{self._where} is of type {kind}; give a Message, or a dict of one: {_A_MESSAGE}")
         role = self._role(fields)
         content = fields.get("content")
         if fields.keys() <= {"role", "content"} and role == fields["role"] and _is_ours(role, content):
@@ -101,7 +114,9 @@ class _Reader:
         if role is None:
             raise CallerError(f"{self._where} has no `role`; it is one of {known}")
         if not isinstance(role, str) or role not in _ROLES:
-            raise CallerError(f"{self._where} has the role {_shown(role)}; it is one of {known}")
+            meant = _MEANT.get(role.lower()) if isinstance(role, str) else None
+            fix = f"here it is {meant!r}" if meant else f"it is one of {known}"
+            raise CallerError(f"{self._where} has the role {_shown(role)}; {fix}")
         return _ROLES[role]
 
     def _check_content(self, role: str, content: object) -> None:

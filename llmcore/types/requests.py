@@ -15,7 +15,7 @@ from llmcore.types.errors import ConfigError, ToolDefinitionError
 from llmcore.types.given_messages import given_messages
 from llmcore.types.headers import Headers
 from llmcore.types.messages import Message, TextBlock
-from llmcore.types.narrowing import is_object
+from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.others_words import bounded
 from llmcore.types.tools import tools_given
 from llmcore.types.usage import Usage
@@ -129,8 +129,11 @@ class Request(Value):
     @field_validator("stop", mode="before")
     @classmethod
     def _one_is_a_list(cls, value: Any) -> Any:
-        """OpenAI's API takes a single text as well."""
-        return [value] if isinstance(value, str) else value
+        """OpenAI's API takes a single text as well. An empty one would end each reply before it begins, or is refused."""
+        given = [value] if isinstance(value, str) else value
+        if is_list(given) and "" in given:
+            raise ValueError("a text that ends a reply must not be empty; leave it out")
+        return given
 
     @field_validator("tools", mode="before")
     @classmethod

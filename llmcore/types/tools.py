@@ -225,10 +225,20 @@ def tools_in(tools: object) -> Iterable[object]:
     return _flat(_collection(tools))
 
 
+def _in_a_list(given: object) -> str:
+    """How what was given is put in a list, where it is a tool or several by their names."""
+    if is_object(given):
+        is_one = bool({"name", "function", "type"} & given.keys())
+        return ": [tool]" if is_one else ": [*tools.values()]"
+    is_one = callable(given) or isinstance(given, ToolDefinition)
+    name = getattr(given, "name", None) or getattr(given, "__name__", "tool")
+    return f": [{name}]" if is_one else ""
+
+
 def _collection(tools: object) -> Iterable[object]:
     name = type(tools).__name__
-    if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Iterable):
-        raise ToolDefinitionError(f"give a list of tools, not {name}")
+    if isinstance(tools, str | bytes | Mapping | ToolDefinition) or not isinstance(tools, Iterable):
+        raise ToolDefinitionError(f"give a list of tools, not {name}{_in_a_list(cast('Any', tools))}")
     return cast("Iterable[object]", tools)
 
 

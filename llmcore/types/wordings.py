@@ -115,7 +115,7 @@ def mistake_in(error: ValidationError, thing: str, known: Collection[str] = (), 
         return f"{thing} needs `{where}`"
     if problem["type"].startswith("union_tag"):
         return f"{thing}.{where}{_tag_of(problem.get('ctx', {}))}"
-    words = problem["msg"].removeprefix("Value error, ")
+    words = _SHORT.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
     given = problem.get("input")
     if problem["type"] in _TOLD_OF_TEXTS and isinstance(given, str):
         words += ", not a text"
@@ -129,6 +129,7 @@ def mistake_in(error: ValidationError, thing: str, known: Collection[str] = (), 
     return f"{named} {words}" if words.startswith("must") else f"{named}: {words}"
 
 
+_SHORT = {"string_too_short": "must not be empty", "too_short": "must not be empty"}
 _TOLD_OF_TEXTS = frozenset({"number", "switch", "thinking"})
 """What `bounds` and others refuse: `max_tokens="5"`."""
 
@@ -162,6 +163,8 @@ _BRANCHES = frozenset({"str", "int", "bool", "float", "dict", "list", "none"})
 
 def _must_be(words: str) -> str:
     said = words.removeprefix("Input should be ").removeprefix("a valid ").removeprefix("an instance of ")
+    if said.startswith("dictionary or instance of"):
+        return "must be a dict of it, or one"
     for kind, plain in _A.items():
         if said == kind or said.startswith(f"{kind},"):
             said = plain

@@ -45,7 +45,10 @@ def test_what_is_no_request_is_named(given: Any) -> None:
 
 
 def test_so_is_what_is_no_message() -> None:
-    assert _refused([USER, 5]) == "message 1 of the request is of type int; give a Message, or a dict of one"
+    assert (
+        _refused([USER, 5])
+        == "message 1 of the request is of type int; give a Message, or a dict of one: {'role': 'user', 'content': '...'}"
+    )
 
 
 def _taken(given: Any, **options: Any) -> list[Message]:

@@ -129,7 +129,6 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: run(tool_choice={"type": "function"}), "tool_choice", "{'name': tool}"),
     (lambda: run(message_history="x"), "`message_history`", "a list of messages"),
     (lambda: run(message_history=run().model_dump_json()), "`message_history`", "RunResult.model_validate_json"),
-    (lambda: made().run_sync({"role": "user", "content": "x"}), "dict", "give text, a list of messages or a Request"),
     # values
     (lambda: FACE.Budget(token=5), "'token'", "did you mean 'tokens'?"),
     (lambda: FACE.Budget(tokens=0), "Budget.tokens", "at least 1"),
@@ -138,7 +137,6 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: FACE.Request("hi"), "Request", "Request(messages=...)"),
     (lambda: FACE.Request(messages="x", temprature=1), "'temprature'", "did you mean 'temperature'?"),
     (lambda: FACE.Message(role="usr", content="x"), "Message.role", "did you mean 'user'?"),
-    (lambda: FACE.Message("user", "x"), "Message", "Message(role=...)"),
     (lambda: FACE.Message(role="user", text="x"), "'text'", "content"),
     (lambda: FACE.ImageBlock(), "ImageBlock", "either `url` or `data`"),
     (lambda: FACE.ImageBlock(data="aGk="), "ImageBlock", "`media_type`"),
@@ -248,6 +246,33 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: FACE.normalize("x", reasoning_open="no"), "`reasoning_open`", "True or False"),
     (lambda: FACE.parse("3", int, partial="yes"), "`partial`", "True or False"),
     (lambda: made(adapter=FakeModel()), "`adapter`", "give one of them"),
+    # one where several are due, and several where one is
+    (lambda: run(tools=FACE.tool(add)), "a list of tools, not Tool", "[add]"),
+    (lambda: run(tools={"add": add}), "a list of tools, not dict", "[*tools.values()]"),
+    (lambda: made(tools=FACE.ToolDefinition(name="ask")), "a list of tools, not ToolDefinition", "[ask]"),
+    (lambda: ToolRegistry(FACE.tool(add)), "a list of tools, not Tool", "[add]"),
+    (lambda: FACE.ToolSet({"name": "add", "parameters": {}}), "a list of tools, not dict", "[tool]"),
+    (lambda: made().run_sync({"role": "user", "content": "x"}), "of type dict", "put the message in a list"),
+    (lambda: made().run_sync(FACE.RunResult().model_dump()), "of type dict", "RunResult.model_validate(data)"),
+    (lambda: made().run_sync([("user", "x")]), "message 0 of the request is of type tuple", "{'role': 'user', 'content': '...'}"),
+    (lambda: made().run_sync([{"role": "human", "content": "x"}]), "has the role 'human'", "here it is 'user'"),
+    (lambda: made().run_sync([{"role": "model", "content": "x"}]), "has the role 'model'", "here it is 'assistant'"),
+    (lambda: run(system=[{"role": "user", "content": "x"}]), "`system`", "text or a list of TextBlocks"),
+    # fields by position
+    (lambda: FACE.TextBlock("x"), "TextBlock takes its fields by name", "TextBlock(text=...)"),
+    (lambda: FACE.ImageBlock("a.png"), "ImageBlock takes its fields by name", "ImageBlock(url=...)"),
+    (lambda: FACE.Message("user", "x"), "Message takes its fields by name", "Message(role=..., content=...)"),
+    # empty texts and values of another kind
+    (lambda: run(stop=""), "Request.stop", "must not be empty"),
+    (lambda: run(stop=["END", ""]), "Request.stop", "must not be empty"),
+    (lambda: FACE.ToolDefinition(name=""), "ToolDefinition.name", "must not be empty"),
+    (lambda: FACE.Veto(" "), "Veto.reason", "why the tool does not run"),
+    (lambda: FACE.Answer("x", "yes"), "`is_error`", "True or False"),
+    (lambda: FACE.Budget(usd=1), "'usd'", "it is `cost`"),
+    (lambda: FACE.Budget(seconds=1), "'seconds'", "the run's time is `deadline`"),
+    (lambda: FACE.RunResult.model_validate(5), "this is no saved RunResult", "a dict"),
+    (lambda: FACE.FakeModel().tool_call(add), "FakeModel.tool_call: `name`", "a tool's name, a text"),
+    (lambda: run(answers={"c": FACE.Approve()}), "no call 'c' waits", "run(result, answers=...)"),
 ]
 
 
@@ -263,6 +288,14 @@ def test_a_mistake_is_named_with_its_fix(index: int) -> None:
     assert thing in str(caught.value)
     assert fix in str(caught.value)
     assert not caught.value.attempts, "it was found before anything was sent"
+
+
+def test_a_function_that_returns_no_reply_is_named() -> None:
+    def answer(request: object) -> None:
+        """Forgets its `return`."""
+
+    with pytest.raises(CallerError, match="the function answer, given as a reply, returned None: it must return the reply"):
+        Orchestrator(FakeModel(cast("Any", answer))).run_sync("q")
 
 
 def test_pydantics_error_is_the_cause() -> None:
