@@ -36,7 +36,8 @@ class Learning:
         self._contrast.refused((plan.model, plan.deployment), call, can, error)
         if isinstance(error, RequestRefused) and len(error.additions) > 1:
             known = self._models.learnt(self._models.config(plan.model, plan.deployment))
-            error.additions = tuple(sorted(error.additions, key=lambda name: known.get(LEARNT_AS.get(name, name)) is not False))
+            refused = [name for name in error.additions if known.get(LEARNT_AS.get(name, name)) is False]
+            error.additions = tuple(dict.fromkeys((*refused, *error.additions)))
 
     def came(self, config: ModelConfig, call: ModelCall, envelope: Envelope) -> None:
         """A whole reply shows of its endpoint that it takes tools, or ignores what it was asked for."""
