@@ -37,6 +37,7 @@ _MAX_NEAR_MISSES = 3
 _DOUBTS = {
     "example_lead_in": "one behind words that introduce an example",
     "words_on_both_sides": "one with words before and behind it on its line",
+    "words_behind": "one with words behind it on its line",
     "behind_a_sentence": "one without markers behind a sentence on its line",
     "like_html": "one that may be an element of HTML, with words around it",
     "within_a_sentence": "one within a sentence",

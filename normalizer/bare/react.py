@@ -12,10 +12,11 @@ from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.showing import may_be_shown, settle_shown
 from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
-from llmcore.normalizer.core.surroundings import has_words
+from llmcore.normalizer.core.surroundings import ends_sentence, has_words
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
+from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_object
 
@@ -30,6 +31,8 @@ _STEP = 2048  # of a thought and its action
 _INPUT = "Action Input:"
 _STOP = re.compile(r"\n[ \t]{0,16}(?:Observation|Thought|Action|Final Answer)\s{0,8}:|<\|im_end\|>|</s>")
 _LONGEST_STOP = 38
+_LABEL = late(r"[ \t*_]*(?:Observation|Thought|Action|Final Answer)\s{0,8}:")
+_SHOWN = 120  # characters of words behind an input
 _FENCE = late(r"\s*```[\w]{0,16}\s*")
 _FENCE_CLOSES = late(r"[ \t\r]{0,16}\n?[ \t]{0,16}```")
 _FENCE_OPENS = late(r"```\w{0,16}+(?=\W)")
@@ -40,11 +43,12 @@ _NO_CALL = frozenset({"none", "n/a", "finish", "final answer", "no action", "non
 
 
 def action(reading: Reading, at: int) -> Steps[int]:
-    """`Action:` at the start of a line."""
+    """`Action:` at the start of a line, or, doubtful, behind a sentence."""
     src = reading.src
     body = at + len("Action:")
     start = max(reading.line_start(at), reading.done)
-    if src.text[start:at].strip(" \t*_#"):
+    before = src.text[start:at].rstrip("*_#")
+    if before.strip(" \t*_#") and (reading.tools is None or not ends_sentence(before)):
         return body
     standing = reading.standing_at(_thought_before(reading, at), "bare")
     reading.judged(standing)
@@ -97,7 +101,11 @@ def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
         yield None
     known = is_known(word, reading.tools)
     if not src.text.startswith(_INPUT, ahead):
-        if word.lower() in _NO_CALL and not known:
+        if (
+            word.lower() in _NO_CALL
+            and not known
+            and not src.text[max(reading.line_start(at), reading.done) : at].strip(" \t*_#")
+        ):
             reading.text(at)
             reading.markup(after)
             return after
@@ -117,6 +125,9 @@ def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
         complete = False
     if read >= 0:
         call.raw, end = written[:read].strip(), body + read
+        line = written[read:].partition("\n")[0]
+        if has_words(line) and _LABEL.match(line) is None:
+            call.repairs.append(Repair(kind="words_behind", before=line.strip()[:_SHOWN], safety="guess"))
     add_calls(reading, (at, end), [call], "react", complete=complete or not (goes_on or stop is None))
     if stop is not None and "Observation" in stop[0]:
         reading.distrust_rest()

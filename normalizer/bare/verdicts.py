@@ -18,7 +18,7 @@ from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.showing import shown_behind
 from llmcore.normalizer.core.source import Steps, past, skip_space
 from llmcore.normalizer.core.surroundings import CERTAIN, Standing, ends_sentence, is_closed, sentence_goes_on
-from llmcore.normalizer.core.words import COLONS, HTML_NAMES, TURN_TOKENS
+from llmcore.normalizer.core.words import COLONS, FACES, HTML_NAMES, TURN_TOKENS
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
-_CLOSING = late(r"[ \t.,;:!?)\]}\"'`*_>…。]*")
+_CLOSING = late(rf"[ \t.,;:!?)\]}}\"'`*_>…。{FACES}]*")
 _LONGEST_LEAD_IN = 200
 
 

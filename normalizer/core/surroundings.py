@@ -20,7 +20,7 @@ from typing import Literal
 from llmcore.normalizer.core.lead_ins import LeadIn, announces, answers, kind_of, sentence_before
 from llmcore.normalizer.core.lines_of_code import in_line_of_code
 from llmcore.normalizer.core.source import Source, Steps
-from llmcore.normalizer.core.words import OWN_SIGNS
+from llmcore.normalizer.core.words import FACES, OWN_SIGNS
 from llmcore.types.late import late
 
 __all__ = [
@@ -93,7 +93,10 @@ _REMARK = late(r"[ \t]*[^\W_]+(?:['’-][^\W_]+)*(?:,?[ \t]+[^\W_]+(?:['’-][^\
 """A sentence of one word or two, to its line's end."""
 _HEADERS = ("to=", "assistant", "commentary", "analysis")
 """What a header of Harmony's begins with whose tokens are lost: no words of a sentence."""
-_ENDED = late(r"""(?:[^\W\d_]{2}|[)\]])[.!?…。！？]{1,3}["'”’»)]{0,2}[ \t]*\Z""")
+_ENDED = late(
+    r"""(?:(?:[^\W\d_]{2}|[)\]])[.!?…。！？]{1,3}["'”’»)*_]{0,4}|"""
+    rf"""[^\W\d_]["'”’»)*_.!?…:。！？：]{{0,4}}[ \t]*[{FACES}]{{1,8}})[ \t]*\Z"""
+)
 _ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
 """What may stand behind the last word of a sentence without an end."""
 _ONLY_OPENERS = late(r"\s*(?:(?:<[A-Za-z][\w-]*+[^<>]{0,256}>|\\begin\{[a-z]{1,16}\*?\}(?:[\[{][^\]}\n]{0,99}[\]}])*)\s*)+\Z")

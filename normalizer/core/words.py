@@ -7,6 +7,7 @@ __all__ = [
     "BEFORE_BARE",
     "CALL_FENCES",
     "COLONS",
+    "FACES",
     "HTML_NAMES",
     "ID_KEYS",
     "NAMING",
@@ -22,6 +23,11 @@ BEFORE_BARE = frozenset((*COLONS, *" \t\r\n\"'`*>_;“„‘‚”»›«‹「�
 """What may stand directly before a bare form (`;` ends an escaped tag, `&gt;`); after anything else a bracket
 belongs to what it stands in."""
 
+FACES = (
+    "\u2639\u263a\u270a-\u270d\u2728\u2764\u200d\ufe0f"
+    "\U0001f300-\U0001f533\U0001f536-\U0001f64f\U0001f680-\U0001f6ff\U0001f900-\U0001faff"
+)
+"""Signs, as of a class of an expression, that end a sentence as a point does; check marks and lights, which judge, are none."""
 ARGUMENT_KEYS = (
     *("arguments", "parameters", "args", "params", "input", "tool_input", "action_input"),
     *("kwargs", "inputs", "toolInput", "tool_args", "tool_arguments", "tool_parameters", "function_args", "function_arguments"),

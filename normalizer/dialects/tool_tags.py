@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from llmcore.normalizer.bare.verdicts import enter_tag, leads_in, line_is_over
+from llmcore.normalizer.bare.verdicts import enter_tag, line_is_over, may_stand
 from llmcore.normalizer.bodies.cdata import joined
 from llmcore.normalizer.bodies.children import (
     Child,
@@ -60,7 +60,7 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     tool = reading.tool(name)
     if tool is None or reading.text_kind == "reasoning" or reading.looks.too_many_left_open:
         return False
-    placed = reading.leads or leads_in(reading.line_before(at, _REACH))
+    placed = reading.leads or may_stand(reading, reading.line_before(at, _REACH))
     call, alone, unclosed = ElementCall(at, name, "cline", name), False, False
     if reading.src.text[body - 1] != ">":
         if placed and (yield from _child_is_next(reading, body, tool)):
@@ -370,7 +370,11 @@ def _beside_fields(text: str) -> str:
 
 
 def _may_stand(reading: Reading, at: int) -> bool:
-    return reading.text_kind != "reasoning" and not reading.looks.too_many_left_open and leads_in(reading.line_before(at, _REACH))
+    return (
+        reading.text_kind != "reasoning"
+        and not reading.looks.too_many_left_open
+        and may_stand(reading, reading.line_before(at, _REACH))
+    )
 
 
 def _cline_mcp(reading: Reading, at: int, body: int) -> Steps[bool]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmcore.normalizer.bare.verdicts import enter_tag, leads_in, line_is_over
+from llmcore.normalizer.bare.verdicts import enter_tag, line_is_over, may_stand
 from llmcore.normalizer.bodies.entities import are_escaped, decoded
 from llmcore.normalizer.bodies.entries import is_whole
 from llmcore.normalizer.bodies.json_bodies import add_calls, swallow
@@ -95,7 +95,11 @@ def _closer_missing(found: LinesEnd) -> Repair:
 
 
 def _may_stand(reading: Reading, at: int) -> bool:
-    return reading.text_kind != "reasoning" and not reading.looks.too_many_left_open and leads_in(reading.line_before(at, _REACH))
+    return (
+        reading.text_kind != "reasoning"
+        and not reading.looks.too_many_left_open
+        and may_stand(reading, reading.line_before(at, _REACH))
+    )
 
 
 def _opens(reading: Reading, tag: str) -> bool:
