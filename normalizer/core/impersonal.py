@@ -34,6 +34,7 @@ _PERSONS = {
 """Somebody speaks or is spoken to."""
 _SUBJECTS = (
     r"\A\W*(?:"
+    r"(?:who(?:ever)?|any(?:one|body)|some(?:one|body)|wer|jemand|qui(?:conque)?|quien(?:es)?|alguien|quem|alguém|chi(?:unque)?|кто)\b|[谁誰]|"
     r"(?:the|an?|this|that|these|those|what|which|how|one|each|every|some|most|many|any|it|they|he|she|its|their|his|her|another|such|"
     r"d(?:er|ie|as|en|em|es)|ein(?:e[mnrs]?)?|diese[mnrs]?|jede[mnrs]?|man|was|wie|welche[mnrs]?|er|es|sein\w{0,2}|alle|viele|manche|"
     r"les?|une?|des|ces?|cet(?:te)?|chaque|tout\w?|tous|que?|quel\w{0,3}|comment|ils?|elles?|on|son|sa|ses|leurs?|"

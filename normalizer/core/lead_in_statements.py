@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from llmcore.normalizer.core.lead_in_denials import Row
 
-__all__ = ["CONTRAST", "MANNER", "PAST", "TEMPLATE"]
+__all__ = ["CONTRAST", "MANNER", "OBSOLETE", "PAST", "TEMPLATE"]
 
 _TO_COLON = r"[^,;:：.!?]*[:：]\W*\Z"  # the full-width colon is meant
 _EN = (
@@ -238,3 +238,43 @@ CONTRAST: dict[str, Row] = {
     ),
 }
 """The name of one of several versions, alone in its sentence: whoever chooses one writes no name over it."""
+
+OBSOLETE: dict[str, Row] = {
+    "en": Row(
+        "long depr obso lega remo drop",
+        r"\A(?=[^.]*?\b(?:forms?|formats?|syntax|notations?|calls?|styles?|following|spelling)\b)[^,;.]*?(?:\bno\s+longer\s+(?:\w+\s+)?(?:supported|accepted|valid|allowed|used|read|parsed)|\b(?:deprecated|obsolete|legacy))\b[^,;]*\Z",
+    ),
+    "de": Row(
+        "mehr vera obso über",
+        r"\A(?=[^.]*?\b(?:form\w*|syntax|schreibweisen?|notation|aufrufe?|folgend\w*)\b)[^,;.]*?(?:\bnicht\s+(?:mehr|länger)\s+(?:unterstützt|gültig|akzeptiert|angenommen|verwendet|erlaubt)|\b(?:veraltet\w*|überholt\w*))\b[^,;]*\Z",
+    ),
+    "fr": Row(
+        "plus obso dépr aban péri",
+        r"\A(?=[^.]*?\b(?:form\w*|syntaxe|notation|écriture|appels?|suivante?s?)\b)[^,;.]*?(?:\bplus\s+(?:pris\w*\s+en\s+charge|accepté\w*|valides?|utilisé\w*|permis\w*)|\b(?:obsolètes?|déprécié\w*|abandonné\w*|périmé\w*))(?!\w)[^,;]*\Z",
+    ),
+    "es": Row(
+        "ya obso desu aban",
+        r"\A(?=[^.]*?\b(?:form\w*|sintaxis|notación|llamadas?|siguientes?)\b)[^,;.]*?(?:\bya\s+no\s+(?:se\s+)?(?:admite\w*|acepta\w*|soporta\w*|usa\w*|es\s+válid\w+)|\b(?:obsolet\w+|desus\w+|abandonad\w+))\b[^,;]*\Z",
+    ),
+    "pt": Row(
+        "mais obso desc",
+        r"\A(?=[^.]*?\b(?:form\w*|sintaxe|notação|chamadas?|seguintes?)\b)[^,;.]*?(?:\bnão\s+(?:é|são|se)\s+mais\s+(?:suportad|aceit|válid|usad)\w+|\b(?:obsolet|descontinuad)\w+)\b[^,;]*\Z",
+    ),
+    "it": Row(
+        "più obso depr abba",
+        r"\A(?=[^.]*?\b(?:form\w*|sintassi|notazione|chiamat\w|seguent\w)\b)[^,;.]*?(?:\bnon\s+(?:è|sono)\s+più\s+(?:supportat|accettat|valid|usat)\w+|\b(?:obsolet|deprecat|abbandonat)\w+)\b[^,;]*\Z",
+    ),
+    "ru": Row(
+        "боль уста",
+        r"\A(?=[^.]*?\b(?:форм\w*|синтаксис\w*|запис\w+|вызов\w*|следующ\w+)\b)[^,;.]*?(?:\bбольше\s+не\s+(?:поддержива|принима|использу)\w+|\bустаре\w+)\b[^,;]*\Z",
+    ),
+    "zh": Row(
+        "",
+        r"(?:不再(?:支持|接受|使用|有效)|已(?:经)?(?:弃用|废弃|过时|淘汰))[^，,;；]{0,12}(?:格式|写法|语法|形式|调用|以下|下列|如下)|(?:格式|写法|语法|形式|调用)[^，,;；]{0,8}(?:不再(?:支持|接受|使用|有效)|已(?:经)?(?:弃用|废弃|过时|淘汰))",
+    ),
+    "ja": Row(
+        "", r"(?:形式|書式|構文|書き方|呼び出し|以下|次)[^、。]{0,12}(?:サポートされなく|サポートされません|使えなく|廃止|非推奨)"
+    ),
+    "ko": Row("", r"(?:형식|구문|문법|호출|다음)[^.,]{0,12}(?:더\s*이상\s*(?:지원|사용)|폐기|사용\s*중단)"),
+}
+"""A form of calls that is not valid any more."""

@@ -303,12 +303,18 @@ POSSIBLE: dict[str, Row] = {
         r"\b(?:pourriez|pourrions|dois-je|voulez-vous|souhaitez-vous|"
         r"(?:pour|dev|se|fe|appelle|enver|écri|utilise|lance|exécute|supprime|donne|ressemble)rai(?:s|t|ent))\b",
     ),
-    "es": Row("podr harí llam serí debe quie", r"\b(?:podría\w*|haría|llamaría|sería|debería\w*|quieres\s+que)\b"),
+    "es": Row(
+        "podr harí llam serí debe quie usar envi ejec escr util mand pond",
+        r"\b(?:podría\w*|(?:har|ser|deber|llamar|usar|enviar|ejecutar|escribir|utilizar|mandar|pondr)ía(?:n|s|mos)?|quieres\s+que)\b",
+    ),
     "ru": Row("бы если могл мог можн стои", r"\b(?:бы|если|могли?\s+бы|мог\s+бы|можно|стоит\s+ли)\b"),
-    "pt": Row("pode deve seri fari cham quer quis", r"\b(?:poderia|deveria|seria|faria|chamaria|quer\s+que|quiser)\b"),
+    "pt": Row(
+        "pode deve seri fari cham quer quis usar envi exec escr util mand",
+        r"\b(?:(?:poder|dever|ser|far|chamar|usar|enviar|executar|escrever|utilizar|mandar)ia(?:m|s|mos)?|quer\s+que|quiser)\b",
+    ),
     "it": Row(
-        "potr dovr sare fare chia vuoi vuol desi",
-        r"\b(?:potre\w+|dovre\w+|sarebbe|farei|chiamerei|vuoi\s+che|vuole\s+che|desidera\s+che)\b",
+        "potr dovr sare fare chia vuoi vuol desi user invi eseg scri util mand",
+        r"\b(?:potre\w+|dovre\w+|sarebbe|(?:far|chiamer|user|invier|eseguir|scriver|utilizzer|mander)(?:ei|ebbe(?:ro)?)|vuoi\s+che|vuole\s+che|desidera\s+che)\b",
     ),
     "zh": Row(
         "", r"如果|要是|大概会|可以(?:调用|使用|这样|用|写)|要不要|是否(?:要|需要)|要我|会是这样|将会是|本来(?:要|会)|需要我"

@@ -78,6 +78,7 @@ _TABLES = {
     "manner": statements.MANNER,
     "template": statements.TEMPLATE,
     "contrast": statements.CONTRAST,
+    "obsolete": statements.OBSOLETE,
 }
 _SPEAKER = {
     "announcement": words.ANNOUNCEMENT,
@@ -92,6 +93,7 @@ _KINDS: dict[str, LeadIn] = {
     "manner": "statement",
     "template": "statement",
     "contrast": "statement",
+    "obsolete": "statement",
     "example": "example",
 }
 """What a table's phrase makes of a call that nothing else decides about; the first that fits counts."""

@@ -19,9 +19,10 @@ _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩"
 _STEP = late(
     r"[ \t>]{0,16}+(?:[#*_]{1,6}[ \t]{0,4}+)?(?:(?P<sign>[-*+•‣▪])[ \t]{1,4}+(?:\[[ x]\][ \t])?|"
     rf"(?:(?P<word>[^\W\d_]{{2,10}}+)[ \t]?|第)?(?:(?P<number>\d{{1,3}})|(?P<numeral>[{_NUMERALS}])|(?P<circled>[{_CIRCLED}]))"
-    r"[ \t]?(?:[步歩]骤?|단계|番目)?(?:[ \t]?[.)\]:．、：）—–](?!\d)|(?<=[步骤歩계目①-⑩])|[*_]{2}|\Z))(?P<said>.*)"  # noqa: RUF001 - full-width signs are meant
+    r"(?:[ \t]?(?:/|de|of|von|sur|di|из)[ \t]?\d{1,3}(?!\d))?[ \t]?(?:[步歩]骤?|단계|番目)?"
+    r"(?:[ \t]?[.)\]:．、：）—–](?!\d)|(?<=[步骤歩계目①-⑩])|[*_]{2}|\Z))(?P<said>.*)"  # noqa: RUF001 - full-width signs are meant
 )
-"""A line that begins a step: `- `, `2.`, `2)`, `Step 2:`, `## Schritt 2`, `**2.**`, `第二步`, `②`, `Step 2`."""
+"""A line that begins a step: `- `, `2.`, `2)`, `Step 2:`, `## Schritt 2`, `**2.**`, `第二步`, `②`, `Step 2 of 4`."""
 _FEW = 8  # lines between a call and the beginnings of its step and of the next
 _MOST = 64  # lines that are looked at
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from llmcore.normalizer.core.dialogues import is_in_dialogue
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.listed_steps import is_listed_step
 from llmcore.normalizer.core.pieces import Piece
@@ -133,7 +134,11 @@ class Unfinished:
 def _talks(said: str, above: str, *, last: bool) -> bool:
     """Do the words behind a call talk of it, or is it one of several steps? `above`: the words before it; `last`: no other call
     follows."""
-    return talk_of_it(said, sentence_before_step(above)) or is_listed_step(said, above, call_follows=not last)
+    return (
+        talk_of_it(said, sentence_before_step(above))
+        or is_listed_step(said, above, call_follows=not last)
+        or is_in_dialogue(said, above)
+    )
 
 
 def _above(text: str, pieces: Sequence[Piece], start: int) -> str:

@@ -14,6 +14,7 @@ from typing import Final
 
 from llmcore.normalizer.bare.fences import without_code
 from llmcore.normalizer.core.block_quotes import in_block_quote
+from llmcore.normalizer.core.dialogues import is_in_dialogue
 from llmcore.normalizer.core.listed_steps import is_listed_step
 from llmcore.normalizer.core.names import call_begins
 from llmcore.normalizer.core.pieces import Piece
@@ -161,7 +162,7 @@ def _take_wholes(
         said = text[wholes[n - 1].end : wholes[n].start if n < len(wholes) else len(text)]
         if said and has_words(said):
             above = text[begin:stop][-REACH:]
-            if _says_something_of(said, wholes[n - 1].name, above) or is_listed_step(said, above, call_follows=n < len(wholes)):
+            if _says_something_of(said, wholes[n - 1].name, above, call_follows=n < len(wholes)):
                 return False
     return True
 
@@ -177,9 +178,11 @@ def _one_in_two_forms(wholes: Sequence[Whole]) -> bool:
     )
 
 
-def _says_something_of(said: str, name: str, before: str) -> bool:
-    """Is what stands behind a call of this tool a part of it, or does it talk of it?"""
-    return is_left_over(said, name) or talk_of_it(said, sentence_before_step(before))
+def _says_something_of(said: str, name: str, above: str, *, call_follows: bool) -> bool:
+    """Is what stands behind a call of this tool a part of it, does it talk of it, or go on with steps or a dialogue?"""
+    if is_left_over(said, name) or talk_of_it(said, sentence_before_step(above)):
+        return True
+    return is_listed_step(said, above, call_follows=call_follows) or is_in_dialogue(said, above)
 
 
 def _next(text: str, position: int, names: frozenset[str] | None, dialects: frozenset[str] | None) -> int:

@@ -71,6 +71,8 @@ STEPS = [
     ("第一步：打开聊天。\n第二步：粘贴", "第三步：按回车。"),  # noqa: RUF001
     ("手順1：開く\n手順2：貼り付ける", "手順3：送信"),  # noqa: RUF001
     ("① Ouvrir\n② Coller", "③ Valider"),
+    ("Paso 1 de 4: abra\nPaso 2 de 4: pegue", "Paso 3 de 4: pulse"),
+    ("Step 1/3: open\nStep 2/3: paste", "Step 3/3: press"),
     ("1) Открыть.\n2) Вставить", "3) Нажать."),
 ]
 
@@ -103,3 +105,56 @@ def test_an_announced_step_or_another_number_is_none(text: str) -> None:
 def test_a_plan_with_a_call_for_each_step_is_carried_out(signs: tuple[str, str]) -> None:
     one, two = signs
     assert _doubts(f"{one} Weather of Oslo\n{HERMES}\n{two} Weather of Paris\n{HERMES.replace('Oslo', 'Paris')}\n") == [[], []]
+
+
+DIALOGUES = [
+    ("Host: rain?\nBot: ", "Host: wow\nBot: It rains."),
+    ("**Anna:** Regen?\n**Gerät:** ", "**Anna:** Danke."),
+    ("客人：下雨吗？\n机器人：", "客人：谢谢。"),  # noqa: RUF001
+    ("Agent 1: go on\nAgent 2:\n", "Agent 1: fine"),
+]
+
+
+@pytest.mark.parametrize("form", [HERMES, QWEN, JSON])
+@pytest.mark.parametrize(("above", "behind"), DIALOGUES)
+def test_a_call_in_a_dialogue_is_a_guess(form: str, above: str, behind: str) -> None:
+    (kinds,) = _doubts(f"{above}{form}\n{behind}")
+    assert kinds
+
+
+@pytest.mark.parametrize("text", [f"Note: rain\nOslo: {HERMES}\nParis: sun", f"Thought: rain\nPlan:\n{HERMES}\nThought: done"])
+def test_other_labels_are_no_dialogue(text: str) -> None:
+    assert _doubts(text) == [[]]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The following format is no longer supported.",
+        "This syntax is deprecated:",
+        "Die folgende Schreibweise ist veraltet:",
+        "Dieses Format wird nicht mehr unterstützt.",
+        "Le format suivant n'est plus pris en charge :",
+        "La siguiente sintaxis ya no se admite.",
+        "O formato seguinte não é mais suportado:",
+        "Il formato seguente non è più supportato:",
+        "Следующий формат больше не поддерживается:",
+        "从 2.0 起，不再支持下列格式。",  # noqa: RUF001
+        "次の形式は廃止されました。",
+        "다음 형식은 더 이상 지원되지 않습니다.",
+        "Quien tenga permiso usaría esto:",
+        "Whoever may do it sends this:",
+        "Wer darf, schickt folgenden Aufruf:",
+        "Quem pode enviaria isto:",
+        "Chi può userebbe questo:",
+    ],
+)
+def test_forms_that_are_not_valid_any_more_and_what_others_would_do(said: str) -> None:
+    assert _doubts(f"{said}\n\n{HERMES}") == [["example_lead_in"]]
+
+
+@pytest.mark.parametrize(
+    "said", ["The old link is no longer valid.", "Your format is deprecated, so I'll use mine:", "Who knows."]
+)
+def test_what_is_gone_and_is_no_form_leads_to_calls(said: str) -> None:
+    assert _doubts(f"{said}\n\n{HERMES}") == [[]]
