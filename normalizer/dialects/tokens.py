@@ -8,8 +8,9 @@ import re
 from llmcore.normalizer.bodies.sections import closer_after_markup
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
-from llmcore.normalizer.core.source import Steps, search, skip_space
+from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
 from llmcore.normalizer.core.words import COLONS, TURN_TOKENS
+from llmcore.types.late import late
 
 __all__ = ["MARKERS"]
 
@@ -23,6 +24,18 @@ _ANSWER_WRAPPERS = (
     "<co>",
     "</co>",
 )
+_ROLES = "(?:user|assistant|model|system|tool|ipython|developer|human)"
+_HEADER = late(
+    rf"(?:<\|im_start\|>|<start_of_turn>|<\|turn>){_ROLES}(?=[\r\n])|<\|start_header_id\|>{_ROLES}<\|end_header_id\|>"
+    rf"|<\|header_start\|>{_ROLES}<\|header_end\|>|<\|{_ROLES}\|>|<\|im_{_ROLES}\|>[a-z]{{0,16}}+<\|im_middle\|>"
+    r"|<\|START_OF_TURN_TOKEN\|><\|(?:USER|SYSTEM|CHATBOT)_TOKEN\|>"
+)
+"""Headers of turns, as chat templates write them."""
+_HEADER_OPENERS = (
+    *("<|start_header_id|>", "<|header_start|>", "<start_of_turn>", "<|turn>", "<|user|>", "<|assistant|>", "<|system|>"),
+    *("<|im_user|>", "<|im_assistant|>", "<|im_system|>", "<|START_OF_TURN_TOKEN|>"),
+)
+_LONGEST_HEADER = 64
 _CITATION_END = r"</co:[^<>\n]{0,64}>"
 
 
@@ -37,8 +50,22 @@ def _token(reading: Reading, at: int, body: int) -> bool:
     return True
 
 
+def _header(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """The header of a turn behind the end of another, or behind a call: who speaks is no word of the answer."""
+    if not reading.blank_before(at) or not (reading.says_anything() or reading.drafts):
+        return False
+    header = yield from match_within(reading.src, _HEADER, at, _LONGEST_HEADER)
+    if header is None:
+        return False
+    reading.text(at)
+    reading.markup(header.end())
+    return True
+
+
 def _chat_token(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<|im_start|>` in the place of a call's tag (A9), or after a call."""
+    """`<|im_start|>` in the header of a further turn, in the place of a call's tag (A9), or after a call."""
+    if (yield from _header(reading, at, body)):
+        return True
     follows_text = not reading.blank_before(at)
     first = not reading.says_anything() and not reading.drafts and not follows_text
     if first:
@@ -52,7 +79,8 @@ def _chat_token(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _span(closer: str, kind: str) -> Reader:
-    """Everything up to the closer is `kind` and never a call; without a closer the opener is text."""
+    """Everything up to the closer is `kind` and never a call; without a closer the opener is text. A `result` is content, but
+    behind a call, where the model made it up, markup."""
     pattern = re.compile(re.escape(closer))
 
     def read(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -60,7 +88,8 @@ def _span(closer: str, kind: str) -> Reader:
         if match is None:
             return False
         reading.text(at)
-        reading.take("markup" if kind == "markup" else "content", match.end())
+        made_up = kind == "result" and bool(reading.drafts)
+        reading.take("markup" if kind == "markup" or made_up else "content", match.end())
         reading.result_follows()
         return True
 
@@ -131,13 +160,14 @@ MARKERS = (
     Marker(closer_after_markup, pattern=_SPACED_END, begins=_SPACED_BEGINS, calls=True),
     Marker(_token, (*TURN_TOKENS, *_ANSWER_WRAPPERS), order=9),
     Marker(_chat_token, ("<|im_start|>", "<?xml ?>")),
+    Marker(_header, _HEADER_OPENERS, order=9),
     Marker(_token, pattern=_CITATION_END, begins=("</co:",)),
     Marker(_span("</function_results>", "markup"), ("<function_results>",)),
     Marker(_span("</function_result>", "markup"), ("<function_result>",)),
     Marker(_span("<｜tool▁outputs▁end｜>", "markup"), ("<｜tool▁outputs▁begin｜>",)),
-    Marker(_span("</tool_response>", "content"), ("<tool_response>",)),
-    Marker(_span("<tool_response|>", "content"), ("<|tool_response>",)),
-    Marker(_span("</observation>", "content"), ("<observation>",)),
+    Marker(_span("</tool_response>", "result"), ("<tool_response>",)),
+    Marker(_span("<tool_response|>", "result"), ("<|tool_response>",)),
+    Marker(_span("</observation>", "result"), ("<observation>",)),
     Marker(_flower_result, ("✿RESULT✿",)),
     Marker(_flower_return, ("✿RETURN✿",)),
     Marker(_span("</tools>", "content"), ("<tools>",)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import llmcore
+from tests.normalizer.helpers import read_every_way
 
 _CALL = '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'
 
@@ -26,3 +27,47 @@ def test_a_call_after_an_invented_result_is_a_guess(result: str) -> None:
 def test_a_result_before_any_call_was_not_invented() -> None:
     (call,) = llmcore.normalize(f"<tool_response>pong</tool_response>\n{_CALL}").tool_calls
     assert call.repairs == []
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "<tool_response>\npong\n</tool_response>",
+        "<|tool_response>pong<tool_response|>",
+        "<observation>pong</observation>",
+        "<function_results>pong</function_results>",
+    ],
+)
+def test_an_invented_result_is_no_part_of_the_answer(result: str) -> None:
+    assert read_every_way(f"{_CALL}\n{result}\nThere.").content == "There."
+
+
+def test_a_result_without_a_call_is_content() -> None:
+    text = "<tool_response>\npong\n</tool_response>\nThere."
+    assert read_every_way(text).content == text
+
+
+_HEADERS = [
+    "<|im_end|>\n<|im_start|>{}\n",
+    "<|eot_id|><|start_header_id|>{}<|end_header_id|>\n\n",
+    "<|eot|><|header_start|>{}<|header_end|>\n\n",
+    "<end_of_turn>\n<start_of_turn>{}\n",
+    "<turn|>\n<|turn>{}\n",
+    "<|end|><|{}|>\n",
+    "<|im_end|><|im_{0}|>{0}<|im_middle|>",
+]
+
+
+@pytest.mark.parametrize("said", ["Done.", _CALL])
+@pytest.mark.parametrize("role", ["user", "assistant", "system"])
+@pytest.mark.parametrize("header", _HEADERS)
+def test_who_speaks_in_a_further_turn_is_no_part_of_the_answer(header: str, role: str, said: str) -> None:
+    found = read_every_way(f"{said}{header.format(role)}Thanks!").content or ""
+    assert found.split() == [*(["Done."] if said == "Done." else []), "Thanks!"] or found == "Done.Thanks!"
+
+
+@pytest.mark.parametrize(
+    "text", ["Use <|im_start|>user to begin a turn.", "The <|user|> token", "A turn:\n<start_of_turn>users\n"]
+)
+def test_headers_in_words_are_content(text: str) -> None:
+    assert (read_every_way(text).content or "").rstrip() == text.rstrip()
