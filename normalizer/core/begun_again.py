@@ -39,9 +39,9 @@ _HEAD = late(
 )
 """An opener. Where a special token begins arguments as well (`<|open|>call `), the word behind it belongs to it."""
 _BEFORE = late(
-    r"""(?:<[|｜][^<>\n]{1,63}>[^<>{}"\n]{0,80}\s{0,16}|<[\w:|.-]{0,24}(?:tool|call|function|invoke|request)[\w:|.-]{0,24}>\s{0,16})+\Z"""
+    r"""(?:<[|｜][^<>"\n]{1,63}>[^<>{}"\n]{0,80}\s{0,16}|<[\w:|.-]{0,24}(?:tool|call|function|invoke|request)[\w:|.-]{0,24}>\s{0,16})+\Z"""
 )
-"""Openers that stand before the one of a call: of a section, of a message, of a separator."""
+"""Openers that stand before the one of a call: of a section, of a message, of a separator; no quotation mark of Gemma's."""
 _REACH = 256
 _TELLING = 24  # of an opener and what stands behind it
 _GOES_ON = late(r"(?:[^\w<]++|<[^<>\n]{1,64}+>)*+\w(?:[^<]++|<(?![^<>\s]))*+<[^<>\s]")

@@ -293,3 +293,12 @@ def test_a_function_that_is_begun_again_in_a_key_is_not_whole(begun: str) -> Non
     first, second = read_every_way(text, _TOOLS, chunkings=2).tool_calls
     assert not first.complete
     assert (second.arguments, _runs(second)) == ({"box": "rope"}, True)
+
+
+@pytest.mark.parametrize("begun", ['{title:<|"|>A', '{title:<|"|>A<|"|>,text:<|"|>C c', '{title:<|"|>A b '])
+def test_half_a_value_of_gemma_is_no_content(begun: str) -> None:
+    again = '<|tool_call>call:save_note{title:<|"|>B<|"|>}<tool_call|>'
+    found = read_every_way(f"<|tool_call>call:save_note{begun}{again}")
+    assert [(call.arguments, call.complete) for call in found.tool_calls][1:] == [({"title": "B"}, True)]
+    assert not found.tool_calls[0].complete
+    assert found.content == ""

@@ -1,8 +1,8 @@
 """The last rung: `json_repair` on the arguments of one call that would otherwise be asked again.
 
 It guesses, and it loses and invents keys without a word (hardening.md section 2), so it runs only within bounds: one
-object, at most 4 KB, a reply that was not cut; afterwards every key must be one the schema names and no key of the
-text may have vanished. What it gives is tagged `guess`.
+object, at most 4 KB, without markup, a reply that was not cut; afterwards every key must be one the schema names and
+no key of the text may have vanished. What it gives is tagged `guess`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ MAX_REPAIRED = 4096
 
 _KEY = re.compile(r"""["']([^"'\\\n]{1,64})["']\s*:""")
 _BRACE = re.compile(r"[{}]")
+_MARKUP = re.compile(r"<[|｜]|[|｜]>|</?escape>")
+"""Tokens of the notations that models are trained on; `json_repair` knows none, and makes texts of them."""
 
 
 def repaired_arguments(raw: str, tool: CompiledTool) -> tuple[dict[str, Any], Repair] | None:
     """The arguments that `raw` most likely means, or None when no guess keeps within the bounds."""
     text = raw.strip()
-    if not text.startswith("{") or len(text) > MAX_REPAIRED or _holds_several(text):
+    if not text.startswith("{") or len(text) > MAX_REPAIRED or _MARKUP.search(text) is not None or _holds_several(text):
         return None
     found = _loads(text)
     if not is_object(found) or not found:
