@@ -15,7 +15,8 @@ _WORDS = {
     STREAMING: re.compile(r"(?<![a-z_])stream(?:s|ed|ing)?(?![a-z_])"),
     "stream_options": re.compile(r"\b(?:stream_options|include_usage)\b"),
     "system_message": re.compile(
-        r"\bsystem[ _-](?:message|prompt|role|instruction|turn|text)s?\b|['\"`]system['\"`]|\brole system\b"
+        r"\bsystem[ _-]?(?:message|prompt|role|instruction|turn|text|nachricht|rolle|anweisung)s?\b|['\"`]system['\"`]"
+        r"|\brole system\b|\broles\b|\.role\b|\b(?:de |del |du |di )(?:sistema|système)\b|系统|系統|システム|시스템"
     ),
     NATIVE_SEARCH: re.compile(r"\b(?:web|live|google)[ _-]?search|\bsearch(?:ing)?\b|\bground(?:ed|ing)\b|\bplugins?\b"),
 }

@@ -17,7 +17,7 @@ from tests.support.wire_server import Failure, Seen, Step, WireServer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
-ODD = Failure(400, {"error": {"message": "Conversation roles must be user and assistant, in turns."}})
+ODD = Failure(400, {"error": {"message": "That is not a shape this house can digest."}})
 NO = Failure(422, {"message": "E1047"})
 
 
@@ -147,8 +147,18 @@ async def test_a_server_that_streams_nothing_is_asked_for_whole_answers(tools: l
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
-async def test_words_of_a_system_turn_name_the_system_message(streamed: bool) -> None:
-    said = "Roles must alternate; a system turn is something this template cannot render"
+@pytest.mark.parametrize(
+    "said",
+    [
+        "A system turn is something this template cannot render",
+        "Only user and assistant roles are supported!",
+        "Conversation roles must alternate user/assistant/user/assistant/...",
+        "messages[0].role: unknown variant",
+        "Der Systemprompt kommt hier nicht an.",
+        "Este modelo não aceita mensagens de sistema.",
+    ],
+)
+async def test_words_of_a_system_turn_name_the_system_message(said: str, streamed: bool) -> None:
     asked = Request.model_validate({"messages": "Weather in Paris?", "system": "Be brief."})
     refusal = Failure(400, {"error": {"message": said}})
     with WireServer(lambda seen: refusal if has_system(seen) else weather(seen)) as server:
