@@ -153,8 +153,7 @@ class Sending:
         if self._may_be_deaf:
             awaitable = leaving.bounded(awaitable, None, "the adapter")
         try:
-            left = self._seconds_left()
-            return await awaitable if left is None else await within(left, awaitable)
+            return await within(self._seconds_left(), awaitable)
         except (LLMCoreError, StopAsyncIteration):
             raise
         except Exception as error:  # the adapter's contract is broken

@@ -22,8 +22,32 @@ async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:
     """Await it, for at most so long. Raises `Timeout` when the run's deadline passes meanwhile; what is awaited may take
     half a second more to tidy up, then it is cancelled once more.
 
+    Raises `CancelledError` when the task was cancelled meanwhile, also where what was awaited kept that to itself: up to Python
+    3.11 `asyncio.wait_for` gives its result instead when that came at the same moment, and LiteLLM reads bodies of errors by it.
+
     Set around each wait and never across a `yield`: between two events the time belongs to whoever listens.
     """
+    task = asyncio.current_task()
+    if task is None:
+        return await _timed(seconds, awaitable)
+    before = task.cancelling()
+    try:
+        value = await _timed(seconds, awaitable)
+    except Exception:
+        await _heed(task, before)
+        raise
+    await _heed(task, before)
+    return value
+
+
+async def _heed(task: asyncio.Task[object], before: int) -> None:
+    """Raises `CancelledError` when the task was cancelled more often than `before`."""
+    if task.cancelling() > before:
+        await asyncio.sleep(0)  # raises it where the event loop had not done so yet: it would otherwise do so once more, later
+        raise asyncio.CancelledError
+
+
+async def _timed(seconds: float | None, awaitable: Awaitable[T]) -> T:
     if seconds is None:
         return await awaitable
     limit, last = asyncio.timeout(max(seconds, 0)), asyncio.timeout(max(seconds, 0) + GRACE)

@@ -12,7 +12,7 @@ import pytest
 
 from llmcore import FakeModel, Orchestrator, RunContext, tool
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
-from llmcore.types import Timeout
+from llmcore.types import RemoteServerError, Timeout
 from tests.orchestrator.support import add, called
 
 pytestmark = pytest.mark.anyio
@@ -125,6 +125,45 @@ async def test_an_adapter_that_is_deaf_is_left_behind(own: bool, streamed: bool,
     done, _ = await asyncio.wait([waiting], timeout=5)
     assert done == {waiting}
     assert waiting.cancelled()
+
+
+class KeepsItToItself:
+    """An adapter within which a cancellation gets lost, as `asyncio.wait_for` of Python 3.11 loses one; the server then fails."""
+
+    provider_id = "custom"
+    heeds_cancellation = True
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def capabilities(self, endpoint: Endpoint) -> Capabilities:
+        return Capabilities()
+
+    async def _fail(self) -> Any:
+        self.asked += 1
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(5)
+        raise RemoteServerError("busy", status=503)
+
+    async def complete(self, call: ModelCall) -> Any:
+        return await self._fail()
+
+    async def stream(self, call: ModelCall) -> AsyncGenerator[str]:
+        yield await self._fail()
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("deadline", [None, 30.0])
+async def test_a_cancellation_that_got_lost_within_an_adapter_ends_the_run(streamed: bool, deadline: float | None) -> None:
+    adapter: Any = KeepsItToItself()
+    orchestrator = Orchestrator({"models": {"m": {"provider": "custom", "model": "x"}}}, adapter=adapter)
+    run = asyncio.ensure_future(consumed(orchestrator, deadline) if streamed else orchestrator.run("go", deadline=deadline))
+    await asyncio.sleep(0.02)
+    run.cancel()
+    await asyncio.wait([run], timeout=5)
+    assert run.cancelled()
+    assert adapter.asked == 1
 
 
 async def consumed(orchestrator: Orchestrator, deadline: float | None) -> None:
