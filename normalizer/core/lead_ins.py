@@ -130,7 +130,7 @@ def sentence_before(text: str, start: int, at: int) -> str:
     Layout between it and `at`, list signs, and the openers of a fence or a wrapper are no part of it.
     """
     before = text[max(start, at - _REACH) : at]
-    if "</" in before:
+    if "<" in before and "</" in before:
         before = _INLINE.sub("", _BLOCK.sub("\n", before))
     before = before.rstrip(_LAYOUT)
     while (framed := _framing(before)) < len(before):

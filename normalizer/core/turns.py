@@ -35,33 +35,40 @@ _LABELS = (
     r"|用户|ユーザー|사용자)(?:\*\*|>|\])?[ \t]?[:：]"  # noqa: RUF001 # the full-width colon
 )
 _HEADER = late(rf"(?:(?<=[>\].!?…。！？\n])|\A)[ \t]{{0,8}}(?:{_HEADERS})", re.IGNORECASE)  # noqa: RUF001 # as above
-_LABEL_FIRST = late(rf"[ \t]*(?:{_LABELS})")
-_LABEL_BELOW = late(rf"\n[ \t\r]*\n[ \t]*(?:{_LABELS})")
+_LABEL = late(rf"[ \t]*(?:{_LABELS})")
 _LABEL_BEHIND = late(rf"[|｜]>\s{{0,8}}[ \t]*(?:{_LABELS})")  # as above
-"""Three expressions in place of one: each begins with a character that is sought at once, so that prose costs next to nothing."""
-_SIGNS = ("<", "[", "]~b]")
+_COLONS = (":", "：")  # noqa: RUF001 # as above
+_LONGEST_LABEL = 64
 _FENCE = late(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 
 
 def other_speaks(said: str) -> bool:
     """Does a turn of another speaker begin in what was said before a call?"""
-    if any(sign in said for sign in _SIGNS):
+    if "<" in said or "[" in said or ("]" in said and "]~b]" in said):  # one character is found fifty times as fast as two
         for found in _HEADER.finditer(said):
             if len(_FENCE.findall(said, 0, found.start())) % 2 == 0:
                 return True
-    if ":" in said or "：" in said:  # noqa: RUF001 # as above
-        for start in _labels(said):
-            if len(_FENCE.findall(said, 0, start)) % 2 == 0:
-                return True
-    return False
+    return any(len(_FENCE.findall(said, 0, start)) % 2 == 0 for start in _labels(said))
 
 
 def _labels(said: str) -> Iterator[int]:
-    """Where the label of another speaker begins."""
-    if _LABEL_FIRST.match(said) is not None:
-        yield 0
-    for found in _LABEL_BELOW.finditer(said):
-        yield found.start()
-    if "|>" in said or "｜>" in said:  # as above
+    """Where the label of another speaker begins: at the text's beginning, below a blank line, or behind a token.
+
+    Its colon is sought, which is rare, and not a line's beginning: prose costs next to nothing.
+    """
+    for sign in _COLONS:
+        colon = said.find(sign)
+        while colon >= 0:
+            above = said.rfind("\n", max(colon - _LONGEST_LABEL, 0), colon)
+            is_first = above < 0 and colon <= _LONGEST_LABEL
+            if (is_first or _is_below_a_blank_line(said, above)) and _LABEL.match(said, above + 1) is not None:
+                yield above + 1
+            colon = said.find(sign, colon + 1)
+    if "|" in said or "｜" in said:  # as above
         for found in _LABEL_BEHIND.finditer(said):
             yield found.start()
+
+
+def _is_below_a_blank_line(said: str, above: int) -> bool:
+    """Does a blank line end with the line break at `above` (-1 for none)?"""
+    return above > 0 and said[max(above - _LONGEST_LABEL, 0) : above].rstrip(" \t\r").endswith("\n")
