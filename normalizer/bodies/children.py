@@ -6,8 +6,7 @@ that is none stays in the arguments beside others that are.
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
+from bisect import bisect_left
 from typing import NamedTuple
 
 from llmcore.normalizer.bodies.cdata import CDATA, joined, left_open
@@ -17,11 +16,12 @@ from llmcore.normalizer.bodies.raw_values import trimmed
 from llmcore.normalizer.calls.nested_values import parameter_value
 from llmcore.normalizer.core.begun_again import HOLDS_CALL
 from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.sought import Element, closers_in
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.tools import CompiledTool, ToolSet
 
-__all__ = ["Child", "call_follows", "child_at", "child_begun", "closer_of", "enter_children", "read_children", "takes"]
+__all__ = ["Child", "call_follows", "child_at", "child_begun", "enter_children", "read_children", "takes"]
 
 _CHILD = late(r"\s*+<[ \t]{0,4}+(?P<key>[^\s<>/]{1,256}+)(?P<rest>(?:\s[^<>]{0,512}?)?)(?P<empty>/?)>")
 _CHILD_BEGUN = late(r"\s*+<[ \t]{0,4}+[^\s<>/]{1,256}+(?:\s[^<>]{0,512}?)?/?\Z")
@@ -57,12 +57,6 @@ def child_begun(text: str, at: int) -> bool:
     return _CHILD_BEGUN.match(text, at) is not None
 
 
-@lru_cache(maxsize=512)
-def closer_of(tag: str) -> re.Pattern[str]:
-    """The closer of an element, with white space where models write it."""
-    return re.compile(rf"</\s{{0,4}}{re.escape(tag)}\s{{0,4}}>")
-
-
 def call_follows(text: str, at: int, tool: CompiledTool, tools: ToolSet | None) -> bool:
     """Does the next call in tags begin at `at`, behind white space: the tag of a tool, or a line that is its name, and then a tag
     of its property? A property of `tool` of that name is a child."""
@@ -73,44 +67,66 @@ def call_follows(text: str, at: int, tool: CompiledTool, tools: ToolSet | None) 
     return following is not None and child_at(text, opened.end()) in following.properties
 
 
+class _Closers:
+    """Every closer in a text, by the name of its element, found once: to seek each child's own would take the square of their
+    number."""
+
+    __slots__ = ("_last", "_places", "_text", "_tool", "_tools")
+
+    def __init__(self, text: str, start: int, tool: CompiledTool, tools: ToolSet | None) -> None:
+        self._text, self._tool, self._tools = text, tool, tools
+        self._last: dict[str, int] = {}
+        self._places: dict[str, list[tuple[int, int]]] = {}
+        for key, at, end in closers_in(text, start):
+            self._places.setdefault(key, []).append((at, end))
+
+    def has(self, key: str, at: int) -> bool:
+        """Does one of this element stand at or behind `at`?"""
+        return key in self._places and self._places[key][-1][0] >= at
+
+    def end_of(self, key: str, at: int) -> tuple[int, int] | None:
+        """The first one behind `at` that another property, the next call or the end follows, else the first one."""
+        places = self._places.get(key, [])
+        first = bisect_left(places, (at, 0))
+        if first == len(places):
+            return None
+        index = max(first, self._last.get(key, 0))  # those before it were looked at, and nothing of the kind follows them
+        while index < len(places) and not self._is_followed(places[index][1]):
+            index += 1
+        self._last[key] = index
+        return places[index if index < len(places) else first]
+
+    def _is_followed(self, end: int) -> bool:
+        following = _CHILD.match(self._text, end)
+        if _BLANK.match(self._text, end) or (following is not None and takes(self._tool, following["key"])):
+            return True
+        return call_follows(self._text, end, self._tool, self._tools)
+
+
 def read_children(text: str, start: int, stop: int, tool: CompiledTool, tools: ToolSet | None) -> list[Child]:
     """The children that stand in `text[:stop]` from `start` on, one behind the other. `tools`: their tags begin another call."""
     text = text[:stop]
     others = tools.names if tools is not None else frozenset[str]()
     children: list[Child] = []
-    at = start
-    unclosed: set[str] = set()
+    at, closers = start, _Closers(text, start, tool, tools)
     while (child := _CHILD.match(text, at)) is not None:
         key, begin = child["key"], child.end()
         known = takes(tool, key) and not (key in others and key not in tool.properties)
-        if not known and (key in others or closer_of(key).search(text, begin) is None):
+        if not known and (key in others or not closers.has(key, begin)):
             break
         if child["empty"]:
             value = _ATTRIBUTE_VALUE.search(child["rest"])
             given = "" if value is None else decoded(value[1] or value[2] or "")
             children.append(Child(key, given, True, begin))
         else:
-            end, at = _child_end(text, key, begin, tool, tools, unclosed)
+            end, at = closers.end_of(key, begin) or _unclosed(text, begin, tool)
             children.append(Child(key, text[begin:end], end < at, at))
         at = children[-1].end
     return children
 
 
-def _child_end(text: str, key: str, start: int, tool: CompiledTool, tools: ToolSet | None, unclosed: set[str]) -> tuple[int, int]:
-    """(end of the value, end of its closer): the first closer that another property, the next call or the end follows, else the
-    first one, else the next property's opener. `unclosed`: keys for which no closer comes any more."""
-    pattern = closer_of(key)
-    first = found = pattern.search(text, start) if key not in unclosed else None
-    while found is not None:
-        following = _CHILD.match(text, found.end())
-        if _BLANK.match(text, found.end()) or (following is not None and takes(tool, following["key"])):
-            return found.start(), found.end()
-        if call_follows(text, found.end(), tool, tools):
-            return found.start(), found.end()
-        found = pattern.search(text, found.end())
-    if first is not None:
-        return first.start(), first.end()
-    unclosed.add(key)
+def _unclosed(text: str, start: int, tool: CompiledTool) -> tuple[int, int]:
+    """Where a value without a closer ends, twice: before the next property's opener."""
     for child in _OPENER.finditer(text, start):
         if takes(tool, child[1]):
             end = start + len(text[start : child.start()].rstrip())
@@ -124,7 +140,7 @@ def _holds_call(text: str, names: frozenset[str]) -> bool:
     for opened in _OPENER_ON_LINE.finditer(text):
         tag = opened[1]
         if tag in names and tag not in unclosed:
-            if closer_of(tag).search(text, opened.end()) is not None:
+            if Element(tag).search(text, opened.end()) is not None:
                 return True
             unclosed.add(tag)
     return False

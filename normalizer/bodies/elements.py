@@ -24,13 +24,13 @@ from llmcore.normalizer.bodies.parameters import (
     only_parameter,
     only_text_parameter,
     read_parameters,
-    tags,
     trimmed,
 )
 from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.calls.typed_values import typed_value
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.sought import HOLDER, KEY, OPENER, SPACE, TAG, Element, tags
 from llmcore.normalizer.core.source import Source, Steps, search, settle, skip_space
 from llmcore.normalizer.notations.json import read_json
 from llmcore.types.envelope import Repair
@@ -72,6 +72,7 @@ _SCHEMA = '{"type":"object"'
 _SCHEMA_LENGTH = 64
 _DESCRIBES = late(r"\s(?:type|required|optional|default|desc(?:ription)?)\s*=")
 _BARS = ("｜", r"\|", "|", "‖")
+_SPACE = late("[a-z]+:")
 _DSML = "[｜|‖]{1,2}DSML[｜|‖]{1,2} ?"
 """A namespace that DeepSeek closes with what it opened without one."""
 _CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
@@ -81,6 +82,8 @@ _LITERAL_END = late(re.escape(CDATA_END))
 _NEVER = "<(?!)"
 _CALL_BEHIND = r"(?:(?<=>)|[^<>]{0,272}>)(?=\s{0,16}</?[A-Za-z_])"
 """What stands behind the beginning of an opener, where a call opens within a value."""
+_USUAL = frozenset(("", "invoke", "function", "tool_call", "tool_use", "use_tool", "call_tool", "api_call", *COMMON_WORDS))
+"""Elements whose names stand in expressions of their own."""
 _NAMELESS = frozenset(("parameter", "param", "argument", "arg"))
 """Elements that say that they are an argument, and not which."""
 
@@ -196,11 +199,21 @@ def _held_in_attribute(reading: Reading, key: str, text: str) -> dict[str, Any] 
     return None
 
 
-@lru_cache(maxsize=256)
 def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") -> Grammar:
     """`<parameter name="city">Paris</parameter>` until `</tag>`, every tag with the namespace `space`; `outer`: the element that
     `tag` stands in."""
-    ns, tag, word, outer = map(re.escape, (space.rstrip(" "), tag, word, outer))
+    texts = {SPACE: space if _SPACE.fullmatch(space) else "", TAG: "" if tag in _USUAL else tag}
+    texts[HOLDER] = "" if outer in _USUAL else outer
+    names = [hole if texts[hole] else name for hole, name in ((SPACE, space), (TAG, tag), (HOLDER, outer))]
+    grammar = _parameters_in(*names, word, decodes=space == "atem:")
+    return grammar.filled({hole: (text,) for hole, text in texts.items()}) if any(texts.values()) else grammar
+
+
+@lru_cache(maxsize=256)
+def _parameters_in(space: str, tag: str, outer: str, word: str, *, decodes: bool) -> Grammar:
+    """`space`, `tag`, `outer`: a hole, where it is none of a few. `decodes`: JSON-looking values do where no schema says
+    otherwise."""
+    ns, word = map(re.escape, (space.rstrip(" "), word))
     ns += " ?" if ns.endswith(_BARS) else ""
     names = "param(?:eter)?" if tag == "function" and word.startswith("param") else word
     key = r"""[\sĠ]{0,16}(?:name\s{0,16})?=\s{0,16}(?P<key>"[^"\n>]{0,128}"|'[^'\n>]{0,128}'|[^\s"'<>/]{1,128}+)"""
@@ -224,21 +237,21 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
     return Grammar(
         item=tags(opener, closer, again, *others),
         value=tags(f"(?P<own></(?:{ns}|{foreign}){names}>)", plain_opener, closer, f"(?P<again>{begun_again})", *others),
-        undeclared="false" if space == "atem:" else None,  # JSON-looking values decode where no schema says otherwise
+        undeclared="false" if decodes else None,
     )
 
 
 @lru_cache(maxsize=64)
-def _children(end: str, *others: str, again: str = _NEVER, wrapper: str = _NEVER, elements: bool = False) -> Grammar:
-    """`<city>Paris</city>` elements as parameters: each ends at its own closer, or where the body ends. `again`: where one may
-    begin, the opener of the next call; `wrapper`: that of an element around calls. `elements`: of a tool."""
-
-    @lru_cache(maxsize=256)
-    def closers(key: str) -> re.Pattern[str]:
-        return tags(rf"(?P<own></{re.escape(key)}>)", end, f"(?P<again>{again}{_CALL_BEHIND})", *others)
-
-    child = _CHILD if wrapper == _NEVER else _CHILD.replace("<(?P<key>", f"<(?!{wrapper[1:]})(?P<key>")
-    return Grammar(item=tags(again, child, end, wrapper, *others), value=closers, elements=elements, nameless=_NAMELESS)
+def _children(*ends: str, wrapper: str = _NEVER, elements: bool = False) -> Grammar:
+    """`<city>Paris</city>` elements as parameters: each ends at its own closer, or where the body ends. A hole is left for the
+    opener of the next call, where one may begin; `wrapper`: the opener of an element around calls. `elements`: of a tool."""
+    child = _CHILD if wrapper == _NEVER or SPACE in wrapper else _CHILD.replace("<(?P<key>", f"<(?!{wrapper[1:]})(?P<key>")
+    return Grammar(
+        item=tags(f"<{OPENER}", child, ends[0], wrapper, *ends[1:]),
+        value=tags(f"(?P<own></{KEY}>)", ends[0], f"(?P<again><{OPENER}{_CALL_BEHIND})", *ends[1:]),
+        elements=elements,
+        nameless=_NAMELESS,
+    )
 
 
 def _whole_tag(src: Source, start: int) -> Steps[None]:
@@ -283,7 +296,7 @@ def read_held(reading: Reading, call: ElementCall, holder: str, body: int) -> St
     if key is None:
         return None
     draft = reading.begin(call.at, call.name, call.dialect, call.id)
-    closer = yield from search(src, re.compile(rf"</\s{{0,4}}{holder}\s{{0,4}}>"), body, 64)
+    closer = yield from search(src, Element(holder), body, 64)
     stop, end = (closer.start(), closer.end()) if closer is not None else (len(src.text), len(src.text))
     text = trimmed(src.text[body:stop], closed=True)
     if closer is not None:
@@ -382,26 +395,26 @@ def _grammar_at(reading: Reading, call: ElementCall, start: int, holder: str) ->
     return _parameters("" if holder else call.space, holder or call.tag, named, call.tag if holder else "")
 
 
-def _opener(reading: Reading, call: ElementCall) -> str:
-    """An expression for the opener of the call, up to an attribute in it, or with the name of any tool where it holds one; for
-    nothing where an argument is called so."""
+def _openers(reading: Reading, call: ElementCall) -> list[str]:
+    """The opener of the call without its `<`, up to an attribute in it, or with the name of any tool where it holds one; none
+    where an argument is called so."""
     opened = _OPENER.match(reading.src.text, call.at)
     if opened is None or _is_parameter(reading, call, opened[1]):
-        return _NEVER
-    before, named, after = map(re.escape, opened[0].partition(call.name))
-    return f"{before}(?:{'|'.join(map(re.escape, sorted(reading.names or ())))}){after}" if named else before
+        return []
+    before, named, after = opened[0][1:].partition(call.name)
+    return [f"{before}{name}{after}" for name in reading.names or ()] if named else [before]
 
 
 def _children_grammar(reading: Reading, call: ElementCall, holder: str) -> Grammar:
-    ns, again = re.escape(call.space), _opener(reading, call)
-    tool = reading.tool(call.name)
+    ns, tool = SPACE if _SPACE.fullmatch(call.space) else re.escape(call.space), reading.tool(call.name)
     wrapper = _NEVER if tool is not None and any(map(_WRAPPER.fullmatch, tool.properties)) else f"<{ns}{WRAPPERS}>"
-    own = rf"</{ns}(?:invoke|function|tool_call{f'|{re.escape(call.tag)}' if call.tag else ''})>"
+    own = [rf"</{ns}(?:invoke|function|tool_call)>", *([f"</{ns}{TAG}>"] if call.tag else [])]
     if holder:
-        end = f"(?P<end></{re.escape(holder)}>)"
-        return _children(end, own, "</function_calls>", again=again, wrapper=wrapper)
-    elements = call.tag == call.name
-    return _children(f"(?P<end>{own})", f"</{ns}{WRAPPERS}>", again=again, wrapper=wrapper, elements=elements)
+        grammar = _children(f"(?P<end></{re.escape(holder)}>)", *own, "</function_calls>", wrapper=wrapper)
+    else:
+        ends = [f"(?P<end>{one})" for one in own]
+        grammar = _children(*ends, f"</{ns}{WRAPPERS}>", wrapper=wrapper, elements=call.tag == call.name)
+    return grammar.filled({SPACE: (call.space,), TAG: (call.tag,), OPENER: _openers(reading, call)})
 
 
 def _declined(reading: Reading, call: ElementCall, end: int, reason: str) -> bool:

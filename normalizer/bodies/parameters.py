@@ -10,8 +10,8 @@ stopped.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
@@ -24,6 +24,7 @@ from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.begun_again import HOLDS_CALL, openers_before
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.sought import KEY, Sought, filled
 from llmcore.normalizer.core.source import Steps, past, search
 from llmcore.normalizer.notations.json import read_json
 from llmcore.types.envelope import Repair, Safety
@@ -38,7 +39,6 @@ __all__ = [
     "only_parameter",
     "only_text_parameter",
     "read_parameters",
-    "tags",
     "trimmed",
 ]
 
@@ -63,23 +63,6 @@ def _unquoted(key: str) -> str:
     return key.strip().strip("\"'").strip()
 
 
-_LEADING = late(r"^(\(\?P<\w+>)?<")
-_CLOSER = late(r"</(\??)([^>]*+)>")
-
-
-def tags(*alternatives: str) -> re.Pattern[str]:
-    """One pattern of alternatives that each begin with `<`. The `<` is put before them all, so that a search jumps from one to
-    the next: on a value of 500 characters that takes a tenth of the time. In closers (`</f>`) models write white space."""
-    spaced = (_CLOSER.sub(_with_space, alternative) for alternative in alternatives)
-    return late("<(?:" + "|".join(_LEADING.sub(r"\1", alternative, count=1) for alternative in spaced) + ")")
-
-
-def _with_space(closer: re.Match[str]) -> str:
-    """The expression for a closer, with the white space that may stand in it."""
-    slash = r"(?:/\s{0,4})?" if closer[1] else r"/\s{0,4}"
-    return rf"<{slash}{closer[2]}\s{{0,4}}>"
-
-
 class Peeled(NamedTuple):
     """An element that a model put around a value, or what it left of one: `tag` is no property of the tool, and `pattern` matches
     all of the value."""
@@ -94,7 +77,7 @@ class Grammar:
     """`item`: what may come next in a body: groups `parameter` (with `key`, perhaps `declared`, `given` (its value, quoted) or
     `empty`: it has none)
     or `end` (the call's closer), or neither (something that ends the call without being part of it). `value`: what may end a
-    value (or, where the closer holds the key, a function of it): groups `own`, or `parameter`, or `end`, or `again` (the next
+    value (its own closer may have a hole for the key): groups `own`, or `parameter`, or `end`, or `again` (the next
     call: this one is not whole), or neither.
     `cdata`: what stands between `<![CDATA[` and `]]>` is taken literally. `keeps_line_breaks`: none belongs to the format.
     `nameless`: what stands for a key where there is none. `elements`: those of the tool's own tag, whose text is escaped as XML
@@ -102,8 +85,8 @@ class Grammar:
     neither the schema nor the body declares. `key`: what is done to a key as it was written. `peeled`: what of a value is all of
     it, in its group 1, when a model put an element around it (`safety`: how certain that is)."""
 
-    item: re.Pattern[str]
-    value: re.Pattern[str] | Callable[[str], re.Pattern[str]]
+    item: Sought
+    value: Sought
     cdata: bool = True
     keeps_line_breaks: bool = False
     known_keys: bool = False
@@ -113,9 +96,16 @@ class Grammar:
     key: Callable[[str], str] = _unquoted
     peeled: tuple[Peeled, ...] = ()
 
-    def ends(self, key: str) -> re.Pattern[str]:
+    def ends(self, key: str) -> Sought:
         """What may end the value of `key`."""
-        return self.value if isinstance(self.value, re.Pattern) else self.value(key)
+        return filled(self.value, KEY, key)
+
+    def filled(self, texts: Mapping[str, Iterable[str]]) -> Grammar:
+        """With these texts in its holes."""
+        item, value = self.item, self.value
+        for hole, given in texts.items():
+            item, value = filled(item, hole, *given), filled(value, hole, *given)
+        return replace(self, item=item, value=value)
 
 
 @dataclass(slots=True)
@@ -161,7 +151,7 @@ def read_parameters(
     if stream is not None:
         for key, value in given.items():
             stream.whole(key, value)
-    position, groups = body, grammar.item.groupindex
+    position = body
     while True:
         item = grammar.item.search(src.text, position) or (yield from search(src, grammar.item, position, _OVERLAP))
         stop = len(src.text) if item is None else item.start()
@@ -176,7 +166,7 @@ def read_parameters(
             break
         found.first = item.start() if found.first < 0 else found.first
         start, key, declared = item.end(), grammar.key(item["key"]), _declared(item, grammar)
-        given_here = item["given"] if "given" in groups else None
+        given_here = item["given"] if "given" in (groups := item.re.groupindex) else None
         if given_here or ("empty" in groups and item["empty"]):
             _enter(reading, found, stream, key, decoded((given_here or "")[1:-1]), tool, declared, grammar)
             position = start
@@ -240,7 +230,7 @@ def only_parameter(key: str, written: str, value: str, by_convention: CompiledTo
 
 def _declared(item: re.Match[str], grammar: Grammar) -> tuple[str, ...]:
     """The types that the dialect declares, for a value of which the schema says nothing."""
-    declared = (item["declared"] if "declared" in grammar.item.groupindex else None) or grammar.undeclared
+    declared = (item["declared"] if "declared" in item.re.groupindex else None) or grammar.undeclared
     return () if declared is None else _DECLARED.get(declared, (declared, "string"))
 
 

@@ -17,6 +17,7 @@ from typing import Final
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
 from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END, joined
 from llmcore.normalizer.core.looks import Looks
+from llmcore.normalizer.core.sought import Sought
 from llmcore.normalizer.core.source import Source, Steps, past
 from llmcore.types.late import late
 
@@ -76,7 +77,7 @@ def _without_wrong_closer(text: str) -> str:
 def read_value(
     src: Source,
     start: int,
-    ends: re.Pattern[str],
+    ends: Sought,
     stream: ArgumentStream | None,
     *,
     cdata: bool,
@@ -173,7 +174,7 @@ class _Search:
 
     __slots__ = ("_looks", "_may_look", "ends", "in_doubt", "passed_call", "passed_closer", "src")
 
-    def __init__(self, src: Source, ends: re.Pattern[str], looks: Looks, may_look: Callable[[], bool]) -> None:
+    def __init__(self, src: Source, ends: Sought, looks: Looks, may_look: Callable[[], bool]) -> None:
         self.src, self.ends, self._looks, self._may_look = src, ends, looks, may_look
         self.passed_call = self.passed_closer = self.in_doubt = False
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, no_arguments
 from llmcore.normalizer.calls.yaml_values import read_lines, typed_pairs
 from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.core.sought import Sought
 from llmcore.normalizer.core.source import Steps
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
 from llmcore.types.late import late
@@ -24,7 +24,6 @@ __all__ = [
     "begins_lines_below",
     "end_of_lines",
     "is_closer",
-    "tag_closer",
     "with_arguments",
     "without_foreign_closers",
 ]
@@ -69,15 +68,7 @@ def begins_lines_below(text: str, at: int, final: bool) -> bool | None:
     return begins_lines(text, at, final) if text[begin - 1 : begin] == "\n" else False
 
 
-@lru_cache(maxsize=256)
-def tag_closer(name: str) -> re.Pattern[str]:
-    """`</NAME>`, perhaps with white space in it."""
-    return re.compile(rf"</[ \t]{{0,4}}{re.escape(name)}[ \t]{{0,4}}>")
-
-
-def end_of_lines(
-    reading: Reading, body: int, closer: re.Pattern[str], at_start: re.Pattern[str], opens: Callable[[str], bool]
-) -> Steps[LinesEnd]:
+def end_of_lines(reading: Reading, body: int, closer: Sought, at_start: Sought, opens: Callable[[str], bool]) -> Steps[LinesEnd]:
     """Where the lines from `body` on end: at a line that begins with `at_start`, or with a tag that `opens` another call, or
     where `closer` stands in a line; never deeper than a block's key, unless nothing else closes them."""
     src, lines = reading.src, _Lines(closer, at_start, opens)
@@ -102,7 +93,7 @@ class _Lines:
 
     __slots__ = ("_at_start", "_block", "_closer", "_opens", "skipped")
 
-    def __init__(self, closer: re.Pattern[str], at_start: re.Pattern[str], opens: Callable[[str], bool]) -> None:
+    def __init__(self, closer: Sought, at_start: Sought, opens: Callable[[str], bool]) -> None:
         self._closer, self._at_start, self._opens = closer, at_start, opens
         self._block = -1  # how deep the key of the open block stands
         self.skipped: tuple[int, int] | None = None

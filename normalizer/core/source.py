@@ -16,6 +16,8 @@ import re
 from collections.abc import Callable, Generator
 from typing import Final, TypeVar
 
+from llmcore.normalizer.core.sought import Sought
+
 __all__ = [
     "Follows",
     "Skim",
@@ -57,7 +59,7 @@ class Source:
     def __init__(self) -> None:
         self.text = ""
         self.final = False
-        self.absent: dict[re.Pattern[str], int] = {}
+        self.absent: dict[Sought, int] = {}
         """Patterns that the final text does not hold at or after a position: they are not sought again."""
 
 
@@ -104,7 +106,7 @@ def match_within(src: Source, pattern: re.Pattern[str], at: int, length: int) ->
         yield None
 
 
-def search(src: Source, pattern: re.Pattern[str], start: int, overlap: int) -> Steps[re.Match[str] | None]:
+def search(src: Source, pattern: Sought, start: int, overlap: int) -> Steps[re.Match[str] | None]:
     """The first match at or after `start`, or None when the text is final and there is none.
 
     `overlap` is how many characters at most decide a match, those a lookahead sees included: what may still become one at the end

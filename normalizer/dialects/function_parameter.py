@@ -12,12 +12,12 @@ from llmcore.normalizer.bodies.parameters import (
     only_parameter,
     only_text_parameter,
     read_parameters,
-    tags,
 )
 from llmcore.normalizer.bodies.sections import as_text, empty_call
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
+from llmcore.normalizer.core.sought import tags
 from llmcore.normalizer.core.source import Steps, match_within, settle, skip_space, starts
 from llmcore.normalizer.dialects.name_json import function_follows
 from llmcore.types.envelope import Repair

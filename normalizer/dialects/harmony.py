@@ -18,12 +18,12 @@ from llmcore.normalizer.bodies.parameters import (
     only_parameter,
     only_text_parameter,
     read_parameters,
-    tags,
 )
 from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.core.names import undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.core.sought import tags
 from llmcore.normalizer.core.source import Steps, search, settle, skip_space, starts
 from llmcore.normalizer.dialects.reasoning import sealed
 from llmcore.types.late import late

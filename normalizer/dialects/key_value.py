@@ -11,11 +11,12 @@ from functools import lru_cache
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import drop_echo
-from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters, tags
+from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_markup, section
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
+from llmcore.normalizer.core.sought import SUFFIX, tags
 from llmcore.normalizer.core.source import Steps, name_then, search, skip_space, starts
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.types.late import late
@@ -31,8 +32,8 @@ _LOST = late(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
 
 @lru_cache(maxsize=64)
 def pairs(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
-    """Pairs of key and value whose tags have this prefix and suffix; `call`: the element around them."""
-    pre, post = re.escape(prefix), re.escape(suffix)
+    """Pairs of key and value whose tags have this prefix and suffix, which may be a hole; `call`: the element around them."""
+    pre, post = re.escape(prefix), suffix
     gap = r"\s{0,16}"
     key = rf"(?P<key>(?:(?!<(?:/?{pre}arg_|/?{pre}{call}))[^\n]){{0,256}}?)"
     opener = rf"<{pre}arg_key{post}>{gap}+{key}{gap}</{pre}arg_key{post}>(?:{gap}</{pre}arg_key{post}>)?"
@@ -74,7 +75,9 @@ def _call(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     dialect = _dialect_of(prefix, suffix, src.text[max(0, at - 20) : at].rstrip(), src.text[body : head.end()])
     draft = reading.begin(at, name, dialect)
-    grammar = _IQUEST if prefix == "iquest_" else pairs(prefix, suffix)
+    grammar = _IQUEST if prefix == "iquest_" else pairs(prefix, SUFFIX if suffix else "")
+    if suffix:
+        grammar = grammar.filled({SUFFIX: (suffix,)})
     found = yield from read_parameters(reading, draft, head.end(), grammar)
     return finish_parameters(reading, draft, head.end(), found)
 

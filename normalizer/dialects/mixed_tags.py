@@ -7,7 +7,8 @@ does not take. Delimited, as the family is of whose marker something is left.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+import sys
+from dataclasses import dataclass
 
 from llmcore.normalizer.bodies.children import takes
 from llmcore.normalizer.bodies.elements import ElementCall, is_cut_tag, opening_tag, read_arguments, read_attributes
@@ -79,7 +80,7 @@ def _named(reading: Reading, at: int, body: int) -> Steps[bool]:
         if key is not None and found is not None and key[1] in found.properties:
             key = None
             draft = reading.begin(at, name, "glm45")
-            read = yield from read_parameters(reading, draft, key_at, _lost_keys(name))
+            read = yield from read_parameters(reading, draft, key_at, Grammar(item=_LostKeys(key_at), value=pairs("", "").value))
             return finish_parameters(reading, draft, key_at, read)
     if tool is not None and _ATTRIBUTE.match(src.text, after) is not None:
         reading.miss(at, after, word, "unknown_parameter")
@@ -115,15 +116,35 @@ def _names_before_keys(text: str, word: str, start: int, after: int, names: froz
     return [*((name, start + len(name)) for name in longest), *found]
 
 
-@lru_cache(maxsize=64)
-def _lost_keys(name: str) -> Grammar:
-    """Pairs of key and value, an opener of a key lost, doubled or written as `<tool_call>`."""
-    item = (
-        rf"(?P<parameter>(?:<(?:arg_key|tool_call)>\s{{0,16}})?(?:(?<![\w.-])|(?<={re.escape(name)}))(?P<key>[\w.-]{{1,128}}+)"
-        r"\s{0,16}</arg_key>(?:\s{0,16}</arg_key>)?(?:[\s:]{0,16}<arg_value>|(?=[\s:]{0,16}[^\s:<])))|(?P<end></tool_call>)|</?tool_calls>"
-        r"|<tool_call>(?=\s{0,16}[\w.-]{1,128}+\s{0,16}(?:\n|<arg_key>|</tool_call>))"
-    )
-    return Grammar(item=re.compile(item), value=pairs("", "").value)
+_PAIR = (
+    r"(?P<parameter>(?:<(?:arg_key|tool_call)>\s{0,16})?%s(?P<key>[\w.-]{1,128}+)"
+    r"\s{0,16}</arg_key>(?:\s{0,16}</arg_key>)?(?:[\s:]{0,16}<arg_value>|(?=[\s:]{0,16}[^\s:<])))"
+)
+_FIRST_PAIR = late(_PAIR % "")
+_NEXT_ITEM = late(
+    _PAIR % r"(?<![\w.-])" + r"|(?P<end></tool_call>)|</?tool_calls>"
+    r"|<tool_call>(?=\s{0,16}[\w.-]{1,128}+\s{0,16}(?:\n|<arg_key>|</tool_call>))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _LostKeys:
+    """Pairs of key and value, an opener of a key lost, doubled or written as `<tool_call>`. The first key stands at `first`,
+    perhaps right behind the tool's name."""
+
+    first: int
+
+    @property
+    def pattern(self) -> str:
+        return f"{_FIRST_PAIR.pattern}|(?:{_NEXT_ITEM.pattern})"
+
+    def search(self, string: str, pos: int = 0, endpos: int = sys.maxsize, /) -> re.Match[str] | None:
+        found = _FIRST_PAIR.match(string, pos, endpos) if pos == self.first else None
+        return _NEXT_ITEM.search(string, pos, endpos) if found is None else found
+
+    def match(self, string: str, pos: int = 0, endpos: int = sys.maxsize, /) -> re.Match[str] | None:
+        found = _FIRST_PAIR.match(string, pos, endpos) if pos == self.first else None
+        return _NEXT_ITEM.match(string, pos, endpos) if found is None else found
 
 
 def _attributes(reading: Reading, at: int, name: str, start: int) -> Steps[bool]:

@@ -7,7 +7,6 @@ of tools that never close share one allowance (`Looks.left_open`).
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import enter_tag, line_is_over, may_stand
@@ -17,7 +16,6 @@ from llmcore.normalizer.bodies.children import (
     call_follows,
     child_at,
     child_begun,
-    closer_of,
     enter_children,
     read_children,
     takes,
@@ -30,6 +28,7 @@ from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, call
 from llmcore.normalizer.core.names import is_known, name_line
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.core.sought import Either, Element
 from llmcore.normalizer.core.source import Steps, search, skip_space
 from llmcore.normalizer.core.words import HTML_NAMES
 from llmcore.normalizer.notations.json import read_json, read_value
@@ -48,6 +47,7 @@ _SAID_ON_A_LINE = 128  # by a tag and its closer in a sentence
 
 _TAG_BEGUN = late(r"<[^<>]{0,256}+\Z")
 _FIRST_CHILD = late(r"\s*+(?:<[ \t]{0,4}+[^\s<>/]{0,256}+(?:\s[^<>]{0,256}+)?>?)?")
+_UNCLOSED_END = late(r"(?<=>)\s{0,64}/>")
 _HEAD = 600
 _ATTRIBUTE_KEY = late(r"\s{1,16}+([A-Za-z_][\w.:-]{0,63}+)\s{0,4}+=")
 _PROPERTY = late(r"\n[ \t]*+[^\s<>:]{1,256}+:?[ \t]*+\r?\n\s*+<[^\s<>/]{1,256}+>")
@@ -123,18 +123,18 @@ def _says_call(reading: Reading, body: int, name: str, tool: CompiledTool) -> St
             return False
         yield None
     key = child_at(src.text, start)
-    if closer_of(name).match(src.text, start) is not None or (key != "" and takes(tool, key)):
+    if Element(name).match(src.text, start) is not None or (key != "" and takes(tool, key)):
         return True
     while (end := src.text.find("\n", body, body + _SAID_ON_A_LINE)) < 0:
         if src.final or len(src.text) - body >= _SAID_ON_A_LINE:
             break
         yield None
-    return closer_of(name).search(src.text, body, end if end >= 0 else body + _SAID_ON_A_LINE) is not None
+    return Element(name).search(src.text, body, end if end >= 0 else body + _SAID_ON_A_LINE) is not None
 
 
 def _element(reading: Reading, body: int, tag: str, *, unclosed: bool = False) -> Steps[tuple[int, int] | None]:
     """(end of the text inside, end of the closer), both the text's end when it is cut; None when nothing suggests a call."""
-    pattern = _unclosed_end(tag) if unclosed else closer_of(tag)
+    pattern = Either(_UNCLOSED_END, Element(tag)) if unclosed else Element(tag)
     closer = yield from search(reading.src, pattern, body, len(tag) + 80)
     if closer is not None:
         span, closer = closer.span(), None  # a match keeps the text it was found in
@@ -147,7 +147,7 @@ def _element(reading: Reading, body: int, tag: str, *, unclosed: bool = False) -
 def _outer(reading: Reading, body: int, tag: str, first: tuple[int, int]) -> Steps[tuple[int, int]]:
     """The closer of a tag of which the `first` one closes another tag of that name, which stands in a value: the one behind as
     many closers as openers. Behind a whole child such a tag is the next call."""
-    text, opener, closer = reading.src.text, f"<{tag}>", closer_of(tag)
+    text, opener, closer = reading.src.text, f"<{tag}>", Element(tag)
     inner = text.find(opener, body, first[0])
     if inner < 0 or text[body:inner].rstrip().endswith(">") or not reading.try_again():
         return first
@@ -170,17 +170,13 @@ def _behind_child(reading: Reading, body: int, tag: str, first: tuple[int, int])
     if not children or children[-1].closed or reading.looks.too_many_left_open:
         return first
     for name in (children[-1].key, tag):
-        sought = re.compile(rf"{closer_of(name).pattern}|(?P<again><{re.escape(tag)}>)")
+        sought = Either(Element(name), Element(tag, opens=True))
         found = yield from search(reading.src, sought, span[1], len(tag) + 80)
-        if found is None or found["again"]:
+        if found is None or not found[0].startswith("</"):
             reading.looks.never_closed()
             return first
         span, found = found.span(), None  # a match keeps the text it was found in
     return span
-
-
-def _unclosed_end(tag: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<=>)\s{{0,64}}/>|{closer_of(tag).pattern}")
 
 
 _Read = tuple[int, dict[str, Any] | None, bool, list[Repair]]
@@ -296,7 +292,7 @@ def _name_line(reading: Reading, at: int, body: int) -> Steps[bool]:
         yield None
     if tool is None or child_at(src.text, at) not in tool.properties:
         return False
-    closer = yield from search(src, closer_of(name), at, len(name) + 16)
+    closer = yield from search(src, Element(name), at, len(name) + 16)
     is_open, span = closer is None, closer.span() if closer is not None else (len(src.text), len(src.text))
     closer = None  # a match keeps the text it was found in
     if not is_open:
@@ -350,14 +346,14 @@ _MCP_TAG = "use_mcp_tool"
 def _field(text: str, tag: str) -> str:
     """What stands between the first `<tag>` and the `</tag>` after it; "" when they are not both there."""
     _, _, rest = text.partition(f"<{tag}>")
-    closer = closer_of(tag).search(rest)
+    closer = Element(tag).search(rest)
     return rest[: closer.start()].strip() if closer is not None else ""
 
 
 def _past_field(text: str, tag: str) -> int:
     """Just past the first element of this tag; 0 when there is none."""
     begin = text.find(f"<{tag}>")
-    closer = closer_of(tag).search(text, begin) if begin >= 0 else None
+    closer = Element(tag).search(text, begin) if begin >= 0 else None
     return closer.end() if closer is not None else 0
 
 

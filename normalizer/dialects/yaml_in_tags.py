@@ -20,7 +20,6 @@ from llmcore.normalizer.bodies.yaml_lines import (
     begins_lines_below,
     end_of_lines,
     is_closer,
-    tag_closer,
     with_arguments,
     without_foreign_closers,
 )
@@ -29,6 +28,7 @@ from llmcore.normalizer.calls.yaml_values import YamlLines, has_key, read_lines,
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.core.sought import Element
 from llmcore.normalizer.core.source import Steps
 from llmcore.normalizer.core.words import ARGUMENT_KEYS, HTML_NAMES, ID_KEYS, NAMING
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
@@ -62,7 +62,7 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     tool = reading.tool(name)
     if tool is None or not _may_stand(reading, at) or (inside and _BEHIND_TAG.match(src.text, body) is None):
         return False
-    closer = _SELF_CLOSED if inside else tag_closer(name)
+    closer = _SELF_CLOSED if inside else Element(name)
     found = yield from end_of_lines(reading, body, closer, _TAG_END if inside else closer, lambda tag: _opens(reading, tag))
     if found.cut:
         reading.looks.never_closed()
@@ -181,7 +181,7 @@ def _in_tool_call(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<tool_call>`, `name:` and `arguments:`, or the name of a tool over its arguments; any closer at a line's start."""
     src = reading.src
     tag = src.text[at + 1 : body - 1]
-    closer = tag_closer(tag)
+    closer = Element(tag)
     found = yield from end_of_lines(reading, body, closer, _ANY_CLOSER, lambda tag: tag in _WRAPPERS)
     if found.cut:
         reading.looks.never_closed()

@@ -24,6 +24,7 @@ from llmcore.normalizer.api import Normalizer
 from llmcore.normalizer.bare import fences, handlers, json_forms
 from llmcore.normalizer.bodies import elements, parameters
 from llmcore.normalizer.core import source
+from llmcore.normalizer.core.sought import Sought
 from llmcore.normalizer.dialects import name_json, named_elements, python_calls, reasoning
 from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
 from llmcore.normalizer.text import candidates
@@ -33,7 +34,7 @@ from tests.support.expressions import goes_back, reach
 from .helpers import TOOLS, sample_files, samples
 
 _SEEKERS = (source.search, reasoning.flow, reasoning.sealed)
-_Sought = set[tuple[re.Pattern[str], int]]
+_Sought = set[tuple[Sought, int]]
 
 
 def _texts() -> list[str]:
@@ -67,7 +68,7 @@ def sought(monkeypatch: pytest.MonkeyPatch) -> _Sought:
                 monkeypatch.setattr(module, seek.__name__, spy)
     grammar = parameters.Grammar.ends
 
-    def ends(self: parameters.Grammar, key: str) -> re.Pattern[str]:
+    def ends(self: parameters.Grammar, key: str) -> Sought:
         pattern = grammar(self, key)
         told.add((pattern, parameters._OVERLAP))
         return pattern
@@ -119,7 +120,7 @@ def _standing() -> set[re.Pattern[str]]:
 @pytest.mark.quick(0)
 @pure_only("it replaces functions, which compiled code does not look up")
 def test_no_expression_goes_back_over_white_space(sought: _Sought) -> None:
-    expressions = _standing() | {pattern for pattern, _ in sought}
+    expressions: set[Sought] = _standing() | {pattern for pattern, _ in sought}
     assert len(expressions) > 150, "they were found"
     assert not [pattern.pattern for pattern in expressions if goes_back(pattern)]
 

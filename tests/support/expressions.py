@@ -10,6 +10,8 @@ import math
 import re
 from typing import Any
 
+from llmcore.normalizer.core.sought import Sought
+
 __all__ = ["goes_back", "reach"]
 
 _PARSER: Any = importlib.import_module("re._parser")
@@ -19,11 +21,12 @@ _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 _MANY = 100  # fewer of them cost little, however they are divided
 
 
-def _parsed(pattern: re.Pattern[str]) -> Any:
-    return _PARSER.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
+def _parsed(pattern: Sought) -> Any:
+    flags: int = getattr(pattern, "flags", 0)
+    return _PARSER.parse(pattern.pattern, flags & ~re.UNICODE)
 
 
-def reach(pattern: re.Pattern[str]) -> float:
+def reach(pattern: Sought) -> float:
     """How many characters at most decide a match, from its beginning on: its own and those a lookahead sees (`inf`: any number)."""
     return _measured(_parsed(pattern))[1]
 
@@ -67,7 +70,7 @@ def _times(argument: Any) -> float:
     return math.inf if str(most) == "MAXREPEAT" else int(most)
 
 
-def goes_back(pattern: re.Pattern[str]) -> bool:
+def goes_back(pattern: Sought) -> bool:
     """May two repetitions, one right behind the other, divide a long run of blanks between them in every possible way?
 
     Then a run of n of them costs n * n / 2 steps wherever the expression does not match behind it.
