@@ -49,9 +49,10 @@ check: setup ## Lint, format check, types (mypy and pyright), import floors
 bench-setup: setup ## Fetch SGLang's detectors, which the benchmarks compare with, into benchmarks/.peers
 	@test -d benchmarks/.peers/sglang || $(BIN)/python -m benchmarks.peers
 
-bench: bench-setup ## Measure the normaliser: beside SGLang's detectors, streaming, hostile input (half an hour; docs/performance.md)
+bench: bench-setup ## Measure the normaliser: beside SGLang's detectors, what is paid once, streaming, hostile input (half an hour; docs/performance.md)
 	$(BIN)/python -m benchmarks.normalize --size 1 8 50
 	$(BIN)/python -m benchmarks.normalize --place "behind a sentence" "behind reasoning" "two in one reply" "in a chat completion"
+	$(BIN)/python -m benchmarks.first
 	$(BIN)/python -m benchmarks.stream
 	$(BIN)/python -m benchmarks.hostile
 
