@@ -34,7 +34,7 @@ HOLDS_CALL = "holds_call"
 to end before it. Neither is passed over."""
 _PLACES = 4  # in one call
 _HEAD = late(
-    r"""<[|｜][^\s<>=]{1,62}[|｜][> ]\w{1,32}(?= )|<[^\s<>=]{1,64}+[=>]?+|"""
+    r"""<[|｜][^\s<>=]{1,62}[|｜][> ]\w{1,32}(?= )|<<?[^\s<>=]{1,64}+[=>]?+|"""
     r"""\[[A-Z_]{4,24}+\]|✿[A-Z]{4,24}+✿|`{3,}+\w{1,24}+|[^\s<>{}()\[\]"'=]{1,64}+[\[({\n:]|[\[{(][\s\[{]{0,16}+["']?+\w{1,64}+"""
 )
 """An opener. Where a special token begins arguments as well (`<|open|>call `), the word behind it belongs to it."""

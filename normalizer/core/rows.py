@@ -15,6 +15,7 @@ from typing import Any, Literal
 from llmcore.normalizer.core.names import name_line
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Follows, Steps, always
+from llmcore.normalizer.core.surroundings import MARKS
 from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.numbers import exact_json
@@ -60,6 +61,11 @@ class Marker:
     tool_tag: bool = False
     """Its opener is `<NAME>`, or `<NAME` before attributes, NAME being one of the tools told; tried after the rows with an opener
     of their own."""
+
+    def __post_init__(self) -> None:
+        for opener in (*self.openers, *self.begins):
+            if opener[0] not in MARKS and not opener.isalpha():  # a word before a bracket has candidates of its own
+                raise ValueError(f"no candidate begins with {opener[0]!r}: {opener!r} needs it in core/words.OWN_SIGNS")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Generator
 from typing import Final, TypeVar
 
 from llmcore.normalizer.core.sought import Sought
+from llmcore.normalizer.core.words import OWN_SIGNS
 
 __all__ = [
     "Follows",
@@ -48,7 +49,7 @@ Follows = Callable[[str, int, bool], bool | None]
 beginning of what would fit does: it was cut off there."""
 
 _SPACE: Final = re.compile(r"\s*")
-_NAME: Final = re.compile(r"[^\s<>{}\[\]()\"'`,;|｜=]{1,256}")
+_NAME: Final = re.compile(rf"(?![{OWN_SIGNS}])[^\s<>{{}}\[\]()\"'`,;|｜=]{{1,256}}")
 
 
 class Source:

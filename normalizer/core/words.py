@@ -34,7 +34,8 @@ ARGUMENT_KEYS = (
 )
 """Under which a call has its arguments."""
 OWN_SIGNS = "◁✿"
-"""What markers begin with that are no brackets: Kimi's reasoning, Qwen-Agent's calls."""
+"""What markers begin with that is neither `<` nor a bracket: Kimi's reasoning, Qwen-Agent's calls. Whoever looks for markers
+reads it from here; a row with another sign is refused until it stands here, and names may not begin with it."""
 TURN_TOKENS = (
     "</s>",
     "<|im_end|>",

@@ -92,9 +92,9 @@ def _next_value(reading: Reading, end: int, closers: tuple[str, ...]) -> Steps[i
         ahead = yield from skip_space(src, ahead + 1)
     if ahead >= len(src.text) or src.text[ahead] not in "{[":
         return -1
-    while not src.final and any(
-        len(closer) > len(src.text) - ahead and closer.startswith(src.text[ahead:]) for closer in closers
-    ):
+    while any(len(closer) > len(src.text) - ahead and closer.startswith(src.text[ahead:]) for closer in closers):
+        if src.final:  # the text ended within a closer, which may begin with brackets
+            return -1
         yield None
     if src.text.startswith(closers, ahead):
         return -1

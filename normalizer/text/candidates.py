@@ -53,7 +53,9 @@ class Signs:
 
     def __init__(self, table: MarkerTable, odd: frozenset[str]) -> None:
         bare, ends = _escaped(BEFORE_BARE), rf"\w{_escaped(odd)}"
-        openers, brackets = _beginnings(table.beginnings, "<"), _begun(table.beginnings, "[")
+        doubled = [opener for opener in table.beginnings if opener.startswith("<<")]
+        openers = "|".join([_beginnings(table.beginnings, "<"), *([_begun(doubled, "<")] if doubled else [])])
+        brackets = _begun(table.beginnings, "[")
         empty = rf"(?:(?:None|null)\s*+)?\]\s*+(?:<(?:{_begun(TURN_TOKENS, '<')})|\Z)"  # calls nothing, when it is all there is
         words = "".join(rf"|(?<={opener}\[)" for opener in sorted(table.literals) if opener.isalpha())  # functools[
         spaced = all(_SPACED.fullmatch(opener) for opener in table.beginnings if opener.startswith("< "))
