@@ -150,7 +150,7 @@ class Normalizer(_Normalizer):
 def validate(
     envelope: Envelope, tools: ToolSet | Iterable[object], *, strictness: Literal["off", "safe", "lenient"] = "safe"
 ) -> ValidationReport:
-    """Check an envelope's calls against the tools, repairing what `strictness` allows (design: layer 3, deterministic part).
+    """Check an envelope's calls against the tools, repairing what `strictness` allows; no model is asked.
 
     Every repair is recorded on the call it changed. The calls are copies. Never raises on what a model wrote.
     Raises `CallerError` for anything but an `Envelope`, and for another strictness.

@@ -51,7 +51,7 @@ _SAMPLES = """\
 ## Samples
 
 Each is what the dialect's writer gives for `get_weather(city="Paris", days=3)`. A section is a module of
-[normalizer/dialects](../normalizer/dialects); its letters are those of `tests/normalizer/samples/catalogue.md`.
+[normalizer/dialects](../normalizer/dialects).
 """
 _REASONING = """\
 ## Reasoning

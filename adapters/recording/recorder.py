@@ -5,7 +5,7 @@
     ...
     recorder.write("fixtures/recorded/run.jsonl", id="weather", tools=tools)
 
-The format is the project's own (JSON Lines; design section 4) and what `llmcore replay` reads. Secrets are never
+The format is the project's own (JSON Lines) and what `llmcore replay` reads. Secrets are never
 written: keys and secret headers are left out, and what is known or looks like a key is hidden wherever it stands in a
 line, also where a stream brought it in pieces. Safe to use from several threads; exchanges stand in the order of their
 requests.

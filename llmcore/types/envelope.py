@@ -233,7 +233,7 @@ class Envelope(Value):
         return self.__dict__ == other.__dict__ and self._source == other._source
 
     def canonical(self) -> dict[str, Any]:
-        """The envelope of the user's document: `{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}`."""
+        """The envelope as prompts ask for it: `{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}`."""
         return {
             "toolCalls": [{"name": call.name, "arguments": call.arguments} for call in self.tool_calls],
             "content": self.content,

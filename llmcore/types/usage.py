@@ -13,7 +13,7 @@ from llmcore.types.copies import Value, made
 __all__ = ["NO_USAGE", "AttemptReason", "Budget", "OutputMode", "Usage"]
 
 OutputMode = Literal["native_tools", "json_schema", "json_object", "text"]
-"""How calls and typed output are asked for (design: layer 1, output modes)."""
+"""How calls and typed output are asked for."""
 
 AttemptReason = Literal["first", "reask", "mode", "model", "retry", "turn"]
 """Why a request was made: the first one, a self-correction, another output mode, another model, the same request again

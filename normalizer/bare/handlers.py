@@ -149,7 +149,7 @@ def _spaced_name(reading: Reading, start: int, before: str) -> tuple[int, str] |
 
 
 def _name_line(reading: Reading, start: int) -> tuple[int, str] | None:
-    """(start, name) of the line before, when it is exactly a tool's name (D6)."""
+    """(start, name) of the line before, when it is exactly a tool's name."""
     text = reading.src.text
     if reading.tools is None or start <= reading.done or text[start - 1] != "\n":
         return None

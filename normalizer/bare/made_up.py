@@ -1,4 +1,4 @@
-"""Wrappers that a prompt or a model made up (A10): a pair of tags of any name around a bare form and nothing else.
+"""Wrappers that a prompt or a model made up: a pair of tags of any name around a bare form and nothing else.
 
 They cannot be listed, so the form is read as a bare one and the pair around it is markup: `<tool-use>`, `<|action|>`,
 `BLOCK>>>`, also with the angles escaped as HTML has them. On lines of its own the form needs no wrapper; on the tag's line the

@@ -1,4 +1,4 @@
-"""ReAct: `Action:` and `Action Input:` lines (L9), and Command R's `Action:` with a fenced list (B7)."""
+"""ReAct: `Action:` and `Action Input:` lines, and Command R's `Action:` with a fenced list."""
 
 from __future__ import annotations
 

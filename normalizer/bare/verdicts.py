@@ -1,4 +1,4 @@
-"""When a bare form is a call: the rule of design section 5, in one place.
+"""When a bare form is a call: the rule, in one place.
 
 A bare form has no marker; it counts only when the name is one of the tools (or, when tools were not told, when the whole
 message is the call), and only where it starts the message or a line (a lead-in ending in `:` may precede) and nothing but white

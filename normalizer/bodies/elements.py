@@ -1,4 +1,4 @@
-"""The arguments of a call that is an XML element, once its name is known: what family E and the elements of prompts share.
+"""The arguments of a call that is an XML element, once its name is known: what `invoke` and the elements of prompts share.
 
 They stand as a JSON object, as `parameter name="..."` elements, as elements named after the arguments, or in one element
 (`arguments`, `parameters`, `input`, ...) that holds any of these. The first tag decides; values stream. Linear, as

@@ -1,4 +1,4 @@
-"""Calls whose arguments are separate text values: what families E, F, G and their kin share.
+"""Calls whose arguments are separate text values: what `invoke`, `function_parameter`, `key_value` and their kin share.
 
 A `Grammar` says by regular expressions how a parameter opens and what ends it; this module walks the body, types the values by
 the tool's schema, and streams string values as they come.

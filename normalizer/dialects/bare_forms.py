@@ -1,8 +1,7 @@
-"""Family L and the other forms without a marker of their own: rows for their names and writers.
+"""The forms without a marker of their own: rows for their names and writers.
 
 They are read by `normalizer.bare` (a bare form is found by its bracket, not by an opener). A fence right behind another
 format's opener is the one form here that has a marker.
-Sources: dialects.md, I, J3, L.
 """
 
 from __future__ import annotations

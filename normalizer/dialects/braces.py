@@ -1,4 +1,4 @@
-"""Family J: brace languages. FunctionGemma (J1), Gemma 4 (J2); J3 is a bare form, J4 stands in `hash_rocket`.
+"""Brace languages: FunctionGemma and Gemma 4. (Without a marker: `normalizer.bare`; MiniMax's drift: `hash_rocket`.)
 
 A body is `{key:value,...}` with unquoted keys and raw strings between two delimiters, in which nothing is an escape. The follower
 of a body finds its end and its top-level members while it still comes; the values are read by the relaxed reader. Numbers,
@@ -273,7 +273,7 @@ class _Teller:
         self._stream.close()
 
 
-# ---------------------------------------------------------------------- J1, J2
+# ---------------------------------------------------------------------- FunctionGemma, Gemma 4
 
 
 def _brace_reader(dialect: str, delimiter: str, closers: tuple[str, ...]) -> Reader:

@@ -1,4 +1,4 @@
-"""DeepSeek V3, R1 and V3.1 (D3, D4): name and arguments between tokens written with fullwidth bars, or look-alikes of them."""
+"""DeepSeek V3, R1 and V3.1: name and arguments between tokens written with fullwidth bars, or look-alikes of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Family K: typed framing. Content, reasoning and calls all stand in one token alphabet (K1 Kimi K3, K2 PLaMo 3, K3 Inkling).
+"""Typed framing: content, reasoning and calls all stand in one token alphabet (Kimi K3, PLaMo 3, Inkling).
 
 The frames' own tokens are markup; a call has its own frame, so nothing inside a think frame is one. Linear: a frame's head is
 at most `_HEAD` characters.
@@ -26,7 +26,7 @@ _HEAD = 1024
 _OVERLAP = 64
 
 
-# ---------------------------------------------------------------------- K1 Kimi K3
+# ---------------------------------------------------------------------- Kimi K3
 
 _FRAMES = ("think", "response", "tools", "message", "call", "argument")
 _WORD = late(r"\s*([a-z]+)")
@@ -149,7 +149,7 @@ def _write_k3(calls: Calls) -> str:
     return f"<|open|>tools<|sep|>{blocks}<|close|>tools<|sep|><|close|>message<|sep|>"
 
 
-# ---------------------------------------------------------------------- K2 PLaMo 3
+# ---------------------------------------------------------------------- PLaMo 3
 
 _PLAMO_NAME_END = late(r"<\|plamo:(end_tool_name|begin_tool_arguments|end_tool_request|begin_tool_request)s?:plamo\|>")
 _PLAMO_BODY = late(
@@ -218,7 +218,7 @@ def _write_plamo(calls: Calls) -> str:
     return f"{token('begin_tool_requests')}{requests}{token('end_tool_requests')}"
 
 
-# ---------------------------------------------------------------------- K3 Inkling
+# ---------------------------------------------------------------------- Inkling
 
 _INKLING_NAME = late(r"\s*[^\s<>{}]{1,256}\s*(?=<\|content_)")
 _INKLING_HELD = 280

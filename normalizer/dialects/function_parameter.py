@@ -1,4 +1,4 @@
-"""Family F: `<function=NAME>` with `<parameter=KEY>` values, in `<tool_call>` or a wrapper of its own."""
+"""Elements `<function=NAME>` with `<parameter=KEY>` values, in `<tool_call>` or a wrapper of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Harmony (D8) and the dialects that share its framing: Muse's atem (E10) and Beam (E11).
+"""Harmony and the dialects that share its framing: Muse's atem and Beam.
 
 A message is a header, `<|message|>` and a body. The header holds a role, `<|channel|>` NAME, `to=RECIPIENT` and
 `<|constrain|>` TYPE in any order; its first words may stand in the prompt. The header says what the body is: reasoning (channel

@@ -1,4 +1,4 @@
-"""The hash-rocket drift of MiniMax (J4): `[TOOL_CALL]{tool => "NAME", args => {--key value ...}}[/TOOL_CALL]`."""
+"""The hash-rocket drift of MiniMax: `[TOOL_CALL]{tool => "NAME", args => {--key value ...}}[/TOOL_CALL]`."""
 
 from __future__ import annotations
 

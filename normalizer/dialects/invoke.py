@@ -1,4 +1,4 @@
-"""Family E: `invoke name="..."` with `parameter name="..."` values, in any namespace and wrapper.
+"""Elements `invoke name="..."` with `parameter name="..."` values, in any namespace and wrapper.
 
 One grammar serves all, told apart by what stands before the tag's name: nothing, a prefix (`antml:`, `atem:`), or bars and a
 word (`｜DSML｜`). A wrapper is markup when an invoke follows it; an invoke counts without one. Closers must carry the

@@ -1,4 +1,4 @@
-"""Families A, B and C: JSON call objects, an array of them or lines of them, between an opener and an optional closer.
+"""JSON call objects, an array of them or lines of them, between an opener and an optional closer.
 
 One reader serves all: it reads one value after the other (`;`, `,` or white space between), then the closers. Linear: the
 extent of a value is scanned once; where the closer is already there, one `str.find` gives it.
@@ -337,7 +337,7 @@ DIALECTS: tuple[Dialect, ...] = (
     ),
     _row(
         "function_calls_array",
-        "prompt-made; the second pattern of the user's document",
+        "prompt-made",
         ("<function_calls>",),
         _array("<function_calls>", "</function_calls>"),
         follows=_objects,

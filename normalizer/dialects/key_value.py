@@ -1,4 +1,4 @@
-"""Family G: a name, then key tags and value tags in turn.
+"""A name, then key tags and value tags in turn.
 
 The tags may carry a prefix (`ifm|`) or a suffix that differs by checkpoint (`:6124c78e`); the grammar is made for what the
 opener shows. A key without a value is dropped and recorded.

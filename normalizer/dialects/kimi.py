@@ -1,4 +1,4 @@
-"""Kimi K2 and K2.5 (D2, D9): the id `functions.NAME:0` is the only carrier of the name; the argument marker may be missing."""
+"""Kimi K2 and K2.5: the id `functions.NAME:0` is the only carrier of the name; the argument marker may be missing."""
 
 from __future__ import annotations
 

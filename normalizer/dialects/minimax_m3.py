@@ -1,4 +1,4 @@
-"""MiniMax M3 (H1): real elements, nested as the schema says.
+"""MiniMax M3: real elements, nested as the schema says.
 
 A prefix before every tag makes its markup delimited: it is read as it comes. Linear: a search resumes where it stopped.
 """
@@ -28,7 +28,7 @@ __all__ = ["DIALECTS"]
 _REACH: Final = 512
 
 
-# ---------------------------------------------------------------------- H1 MiniMax M3
+# ---------------------------------------------------------------------- MiniMax M3
 
 _PREFIX: Final = "]<]minimax[>["
 _TAG: Final = re.compile(

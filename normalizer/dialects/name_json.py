@@ -1,4 +1,4 @@
-"""Family D: the name stands outside, the arguments are JSON. (Kimi, DeepSeek and harmony have modules of their own.)
+"""The name stands outside, the arguments are JSON. (Kimi, DeepSeek and harmony have modules of their own.)
 
 The name ends at a separator, a bracket or a line break; then one JSON object, then closers.
 """

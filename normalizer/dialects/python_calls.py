@@ -1,4 +1,4 @@
-"""Family I inside markers: Python call expressions between an opener and a closer. (Without a marker: `normalizer.bare`.)"""
+"""Python call expressions between an opener and a closer. (Without a marker: `normalizer.bare`.)"""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def dialect(name: str) -> Dialect:
 
 
 def is_bare(name: str) -> bool:
-    """Is it a form without a marker of its own (design section 5, trust)?"""
+    """Is it a form without a marker of its own?"""
     row = DIALECTS.get(name)
     return row is not None and row.trust == "bare"
 

@@ -63,7 +63,7 @@ def _header(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _chat_token(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<|im_start|>` in the header of a further turn, in the place of a call's tag (A9), or after a call."""
+    """`<|im_start|>` in the header of a further turn, in the place of a call's tag, or after a call."""
     if (yield from _header(reading, at, body)):
         return True
     follows_text = not reading.blank_before(at)

@@ -1,7 +1,7 @@
-"""Tags named after the tool (H2 Cline), what models make of them, and Cline's tag for MCP servers (H3).
+"""Tags named after the tool (Cline), what models make of them, and Cline's tag for MCP servers.
 
 They are told from any other markup by the tools' names alone: a bare form, held until its closer. A line that is a tool's name
-with its tags behind (N2) is the same with the brackets round the name lost. Linear: a search resumes where it stopped, and tags
+with its tags behind is the same with the brackets round the name lost. Linear: a search resumes where it stopped, and tags
 of tools that never close share one allowance (`Looks.left_open`).
 """
 
@@ -43,7 +43,7 @@ _REACH = 512
 _SAID_ON_A_LINE = 128  # by a tag and its closer in a sentence
 
 
-# ---------------------------------------------------------------------- H2 Cline
+# ---------------------------------------------------------------------- Cline
 
 _TAG_BEGUN = late(r"<[^<>]{0,256}+\Z")
 _FIRST_CHILD = late(r"\s*+(?:<[ \t]{0,4}+[^\s<>/]{0,256}+(?:\s[^<>]{0,256}+)?>?)?")
@@ -277,7 +277,7 @@ def _object(reading: Reading, value: dict[str, Any], name: str, tool: CompiledTo
     return value if not tool.properties and tool.is_open else None
 
 
-# ---------------------------------------------------------------------- N2 a name in its line, then its tags
+# ---------------------------------------------------------------------- a name in its line, then its tags
 
 
 def _name_line(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -338,7 +338,7 @@ def _enter_line(
     return (yield from enter_tag(reading, place, call, "name_line_tags", complete, entries.repairs, over=over, sealed=sealed))
 
 
-# ---------------------------------------------------------------------- H3 Cline with MCP
+# ---------------------------------------------------------------------- Cline with MCP
 
 _MCP_TAG = "use_mcp_tool"
 

@@ -1,4 +1,4 @@
-"""Family N: arguments as lines of YAML, in a tag named after the tool, in the tag itself, or in `<tool_call>`.
+"""Arguments as lines of YAML, in a tag named after the tool, in the tag itself, or in `<tool_call>`.
 
 Prompts ask for it, and models write it of themselves. A tag of a tool is a bare form, read only where a key of its lines is one
 of the tool's; `<tool_call>` counts with the name of a tool. Values come whole: indentation, folding and the end of a block rest

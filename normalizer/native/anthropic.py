@@ -1,4 +1,4 @@
-"""W3, Anthropic messages: whole bodies, a list of content blocks, or stream events.
+"""Anthropic messages: whole bodies, a list of content blocks, or stream events.
 
 Calls the provider runs itself (`server_tool_use`, `mcp_tool_use` and the `*_tool_result`s) are opaque blocks, not
 calls. The `input: {}` of a `content_block_start` is a placeholder; the input comes in `input_json_delta`s."""
@@ -63,7 +63,7 @@ def _is_responses_item(body: dict[str, Any]) -> bool:
 
 
 class AnthropicReader:
-    """Reads W3 bodies and streams."""
+    """Reads Anthropic's bodies and streams."""
 
     def __init__(self) -> None:
         self._opaque: dict[int | str, tuple[dict[str, Any], list[str]]] = {}

@@ -1,4 +1,4 @@
-"""W5, Amazon Bedrock converse: whole bodies, a message, a list of content blocks, or stream events.
+"""Amazon Bedrock converse: whole bodies, a message, a list of content blocks, or stream events.
 
 Blocks have no type: the key says what they are. Calls with `type: "server_tool_use"` are run by the provider and are
 opaque, as their results are."""
@@ -51,7 +51,7 @@ def _is_block(block: dict[str, Any]) -> bool:
 
 
 class BedrockConverseReader:
-    """Reads W5 bodies and streams."""
+    """Reads Bedrock's bodies and streams."""
 
     def __init__(self) -> None:
         self._opaque: dict[int | str, tuple[dict[str, Any], list[str]]] = {}

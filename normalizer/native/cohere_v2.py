@@ -1,4 +1,4 @@
-"""W6, Cohere v2 chat: whole bodies and stream events. The message is read as an OpenAI one; its fields are the same."""
+"""Cohere v2 chat: whole bodies and stream events. The message is read as an OpenAI one; its fields are the same."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_event(body: dict[str, Any]) -> bool:
 
 
 class CohereReader:
-    """Reads W6 bodies and streams."""
+    """Reads Cohere's bodies and streams."""
 
     def __init__(self) -> None:
         self._message = MessageReader()

@@ -1,4 +1,4 @@
-"""W4, Gemini generateContent (and Vertex): whole bodies, a candidate, a content, or the objects of a stream.
+"""Gemini generateContent (and Vertex): whole bodies, a candidate, a content, or the objects of a stream.
 
 Keys come in camelCase, and in snake_case where an SDK has dumped them. Function calls come whole, also in streams;
 `args` may be absent and is then `{}`. A `thoughtSignature` is kept with its part. Only candidate 0 is read."""
@@ -53,7 +53,7 @@ def _function_call(part: dict[str, Any]) -> dict[str, Any]:
 
 
 class GeminiReader:
-    """Reads W4 bodies and streams."""
+    """Reads Gemini's bodies and streams."""
 
     def __init__(self) -> None:
         self._calls = 0

@@ -1,4 +1,4 @@
-"""W7, Ollama chat: whole bodies and the lines of its stream, which have the same shape. Calls come whole, several of
+"""Ollama chat: whole bodies and the lines of its stream, which have the same shape. Calls come whole, several of
 them under one index or under none; arguments are an object. The message is read as an OpenAI one."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def is_body(body: dict[str, Any]) -> bool:
 
 
 class OllamaReader:
-    """Reads W7 bodies and streams."""
+    """Reads Ollama's bodies and streams."""
 
     def __init__(self) -> None:
         self._message = MessageReader()

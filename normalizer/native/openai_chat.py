@@ -1,9 +1,8 @@
-"""W1, OpenAI chat completions, and what copies it: Mistral, Groq, OpenRouter, vLLM, SGLang, LiteLLM's `ModelResponse`
-(W9).
+"""OpenAI chat completions, and what copies it: Mistral, Groq, OpenRouter, vLLM, SGLang, LiteLLM's `ModelResponse`.
 
 Read: whole bodies, stream chunks, a choice or a message alone. Only choice 0 is read; the others stay in the raw
 reply. Hosts put reasoning into different fields, several of them holding the same text: the first that says something
-is read for the whole reply. The message reader also serves Cohere (W6) and Ollama (W7), whose messages have the same
+is read for the whole reply. The message reader also serves Cohere and Ollama, whose messages have the same
 fields."""
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def is_part(body: dict[str, Any]) -> bool:
 
 
 class OpenAIChatReader:
-    """Reads W1 bodies and streams."""
+    """Reads bodies and streams of chat completions."""
 
     def __init__(self) -> None:
         self._message = MessageReader()

@@ -1,4 +1,4 @@
-"""W2, OpenAI Responses: whole bodies, a list of output items, or stream events.
+"""OpenAI Responses: whole bodies, a list of output items, or stream events.
 
 A stream tells everything several times: deltas, then `.done`, then the whole item, then the whole response. Each text
 is read from whatever tells it first; what was read is remembered by the item's position in the output. Calls the
@@ -71,7 +71,7 @@ def is_item(item: dict[str, Any]) -> bool:
 
 
 class OpenAIResponsesReader:
-    """Reads W2 bodies and streams."""
+    """Reads bodies and streams of Responses."""
 
     def __init__(self) -> None:
         self._keys: dict[str, object] = {}

@@ -1,4 +1,4 @@
-"""W8, Groq's error 400 `tool_use_failed`: what the model wrote stands raw in `failed_generation`. Comes as a whole
+"""Groq's error 400 `tool_use_failed`: what the model wrote stands raw in `failed_generation`. Comes as a whole
 body, or as the last event of a stream of any wire."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def is_body(body: dict[str, Any]) -> bool:
 
 
 class ToolUseFailedReader:
-    """Reads W8 bodies."""
+    """Reads bodies of that error."""
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
         error = as_dict(body.get("error"))

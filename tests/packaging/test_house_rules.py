@@ -6,6 +6,9 @@ Each rule is a function from a parsed file to its offences, tried on small sampl
 from __future__ import annotations
 
 import ast
+import io
+import re
+import tokenize
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -83,6 +86,29 @@ def long_functions(tree: ast.AST) -> Iterator[str]:
                 yield f"line {node.lineno}: {node.name} has {lines} lines, the limit is {MAX_FUNCTION_LINES}"
 
 
+_MODELS = frozenset({"K2", "K3", "M1", "M2", "M3", "Q1", "R1", "S1", "V2", "V3", "V4"})
+"""Codes that are names of models, such as MiniMax-M2 and DeepSeek R1."""
+_CODE = re.compile(r"\b[A-Z]\d{1,2}\b")
+_ELSEWHERE = re.compile(r"\b[Ff]amil(?:y|ies) [A-Z]\b|\bdesign(?: section|:|\.md\b)|\buser's document\b")
+
+
+def _words(text: str) -> Iterator[tuple[int, str]]:
+    """The docstrings (of attributes, too) and comments of a file, each with its line."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, node.value.value
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def codes(text: str) -> Iterator[str]:
+    """What only readers of a document that is not here would understand."""
+    for line, words in _words(text):
+        yield from (f"line {line}: {code}" for code in _CODE.findall(words) if code not in _MODELS)
+        yield from (f"line {line}: {found}" for found in _ELSEWHERE.findall(words))
+
+
 def lacks_all(tree: ast.Module) -> bool:
     """True for a module that has something to export and does not say what."""
     targets = (
@@ -102,15 +128,17 @@ def lacks_docstring(tree: ast.Module) -> bool:
 @cache
 def offences() -> dict[str, list[str]]:
     """What the tree breaks, by rule. Each file is parsed once for all of them, and none is kept: together they are large."""
-    found: dict[str, list[str]] = {rule: [] for rule in ("code", "length", "exports", "docstring")}
+    found: dict[str, list[str]] = {rule: [] for rule in ("code", "length", "exports", "docstring", "words")}
     of_source = set(source_files())
     for path in python_files():
-        name, tree = relative(path), ast.parse(path.read_text("utf-8"), str(path))
+        text = path.read_text("utf-8")
+        name, tree = relative(path), ast.parse(text, str(path))
         found["code"] += (f"{name}: {offence}" for offence in banned(tree))
         found["length"] += (f"{name}: {offence}" for offence in long_functions(tree))
         if path in of_source:
             found["exports"] += [name] * (path.name != "__main__.py" and lacks_all(tree))
             found["docstring"] += [name] * lacks_docstring(tree)
+            found["words"] += (f"{name}: {offence}" for offence in codes(text))
     return found
 
 
@@ -132,6 +160,29 @@ def relative(path: Path) -> str:
 @pytest.mark.slow
 def test_nothing_runs_text_as_code() -> None:
     assert offences()["code"] == []
+
+
+@pytest.mark.slow
+def test_words_need_no_document_that_is_not_here() -> None:
+    assert offences()["words"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""Family D: a name."""',
+        "x = 1  # (A10)",
+        '"""Reads W5 bodies."""',
+        "# see design section 5",
+        '"""The design: layer 1."""',
+    ],
+)
+def test_a_code_of_another_document_is_seen(text: str) -> None:
+    assert len(list(codes(text))) == 1
+
+
+def test_names_of_models_and_texts_are_no_codes() -> None:
+    assert list(codes('"""Kimi K2, DeepSeek R1."""\nx = "W5"  # UTF8, SHA256\n')) == []
 
 
 def test_no_file_names_the_host_of_a_package_registry() -> None:
