@@ -261,7 +261,7 @@ def _take_messages(reading: Reading, at: int, end: int, bodies: list[Body], read
 def _tell_beside(reading: Reading, at: int, end: int, messages: list[Message]) -> None:
     """Record what messages say beside their calls."""
     for message in messages:
-        reading.repairs.extend(message.repairs)
+        reading.repaired(*message.repairs)
         if message.unread:
             reading.note(at, end, None, "no_call_object")
 
@@ -318,7 +318,7 @@ def _answer_or_arguments(reading: Reading, at: int, end: int, body: Body) -> int
     if not _answers(reading, key, said):
         return 0
     said, repairs = said_in(said)
-    reading.repairs.extend(repairs)
+    reading.repaired(*repairs)
     if body.cut:
         reading.cut_off()
     reading.text(at)

@@ -202,7 +202,7 @@ def is_echo(reading: Reading, place: Place, calls: Sequence[CallObject]) -> bool
 
 def drop_echo(reading: Reading, begin: int, end: int) -> int:
     """An echo is markup, which is recorded."""
-    reading.repairs.append(Repair(kind="echo_dropped", before=reading.src.text[begin:end]))
+    reading.repaired(Repair(kind="echo_dropped", before=reading.src.text[begin:end]))
     reading.text(begin)
     reading.markup(end)
     return end

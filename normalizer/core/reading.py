@@ -9,7 +9,7 @@ The contract of a reader
 - It declines by returning False, at no cost, as long as it has decided nothing. It decides by `text`, `markup`, `reasoning`,
   `begin` and `end`: everything before `done` is then classified for good.
 - It keeps no reference to the text and no match over a `yield` in a loop, and it remembers how far it has searched.
-- It stores nothing on the reading. What it found out it says by a method: `cut_off`, `close_reasoning`, `failed`, ...
+- It stores nothing on the reading. What it found out it says by a method: `cut_off`, `repaired`, `failed`, ...
 
 Readers know this class only; the engine that makes and drives it is theirs through `nest`, `marker` and `stands`. What it stands
 on: `places` answers what stands where, `record` keeps what was decided.

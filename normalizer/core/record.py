@@ -198,6 +198,10 @@ class Record(Places):
         if len(self.near_misses) < self.limits.near_misses and self.near_misses[-1:] != [miss]:
             self.near_misses.append(miss)
 
+    def repaired(self, *repairs: Repair) -> None:
+        """Record what was repaired in the text beside its calls."""
+        self.repairs.extend(repairs)
+
     def failed(self, characters: int = 0) -> None:
         """A look-ahead over so many characters came to nothing."""
         self.looks.failed(characters)

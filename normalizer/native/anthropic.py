@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.normalizer.native.pieces import (
+from llmcore.normalizer.native.shape import as_dict, as_text, dicts, is_data, parsed
+from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
     CallStart,
@@ -20,7 +21,6 @@ from llmcore.normalizer.native.pieces import (
     Redacted,
     Text,
 )
-from llmcore.normalizer.native.shape import as_dict, as_text, dicts, is_data, parsed
 
 __all__ = ["AnthropicReader", "is_body", "is_event", "is_part"]
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.normalizer.native.pieces import (
+from llmcore.normalizer.native.shape import as_dict, as_text, dicts, parsed
+from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
     CallStart,
@@ -19,7 +20,6 @@ from llmcore.normalizer.native.pieces import (
     Redacted,
     Text,
 )
-from llmcore.normalizer.native.shape import as_dict, as_text, dicts, parsed
 
 __all__ = ["BedrockConverseReader", "is_body", "is_event", "is_part"]
 

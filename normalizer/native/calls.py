@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from llmcore.normalizer.native.pieces import CallStart
+from llmcore.normalizer.native.wire_pieces import CallStart
 from llmcore.types.envelope import ToolCall
 
 __all__ = ["PARALLEL", "CallAssembly", "NativeCall"]

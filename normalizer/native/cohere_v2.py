@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from llmcore.normalizer.native.openai_chat import MessageReader
-from llmcore.normalizer.native.pieces import CallArguments, CallEnd, CallStart, FinishWord, Opaque, Piece
 from llmcore.normalizer.native.shape import as_dict, as_text
+from llmcore.normalizer.native.wire_pieces import CallArguments, CallEnd, CallStart, FinishWord, Opaque, Piece
 
 __all__ = ["CohereReader", "is_body", "is_event"]
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.normalizer.native.pieces import (
+from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts
+from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
     CallStart,
@@ -19,7 +20,6 @@ from llmcore.normalizer.native.pieces import (
     Reasoning,
     Text,
 )
-from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts
 
 __all__ = ["GeminiReader", "is_body", "is_part"]
 

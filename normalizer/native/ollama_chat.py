@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from llmcore.normalizer.native.openai_chat import MessageReader
-from llmcore.normalizer.native.pieces import FinishWord, Piece
 from llmcore.normalizer.native.shape import as_dict, as_text
+from llmcore.normalizer.native.wire_pieces import FinishWord, Piece
 
 __all__ = ["OllamaReader", "is_body"]
 

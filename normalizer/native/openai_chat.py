@@ -12,7 +12,8 @@ from typing import Any
 
 from llmcore.normalizer.core.words import ARGUMENT_KEYS
 from llmcore.normalizer.native.identity import CallIdentity
-from llmcore.normalizer.native.pieces import (
+from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts, is_data, says_something
+from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
     CallStart,
@@ -25,7 +26,6 @@ from llmcore.normalizer.native.pieces import (
     Refusal,
     Text,
 )
-from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts, is_data, says_something
 
 __all__ = ["MessageReader", "OpenAIChatReader", "is_body", "is_part"]
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from llmcore.normalizer.native.pieces import (
+from llmcore.normalizer.native.shape import as_dict, as_text, dicts
+from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
     CallStart,
@@ -21,7 +22,6 @@ from llmcore.normalizer.native.pieces import (
     Refusal,
     Text,
 )
-from llmcore.normalizer.native.shape import as_dict, as_text, dicts
 from llmcore.types.finish_words import INCOMPLETE, goes_on
 
 __all__ = ["OpenAIResponsesReader", "is_body", "is_event", "is_item"]

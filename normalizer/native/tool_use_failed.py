@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.normalizer.native.pieces import FailedGeneration, FinishWord, Piece
 from llmcore.normalizer.native.shape import as_dict, as_text
+from llmcore.normalizer.native.wire_pieces import FailedGeneration, FinishWord, Piece
 
 __all__ = ["ToolUseFailedReader", "is_body"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from llmcore.normalizer.native.calls import CallAssembly, NativeCall
 from llmcore.normalizer.native.finish import reason_of
-from llmcore.normalizer.native.pieces import FinishWord, Opaque, Reasoning, Redacted
+from llmcore.normalizer.native.wire_pieces import FinishWord, Opaque, Reasoning, Redacted
 from llmcore.types.envelope import FinishReason
 
 __all__ = ["Part", "TextRange", "Thinking", "Turn"]

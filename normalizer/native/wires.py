@@ -20,8 +20,8 @@ from llmcore.normalizer.native import (
     openai_responses,
     tool_use_failed,
 )
-from llmcore.normalizer.native.pieces import Reader
 from llmcore.normalizer.native.shape import as_dict, as_text
+from llmcore.normalizer.native.wire_pieces import Reader
 
 __all__ = ["FAILED_GENERATION", "WIRES", "Wire", "bodies_of_list", "wire_named", "wire_of"]
 

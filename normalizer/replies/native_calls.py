@@ -28,12 +28,12 @@ from llmcore.types.envelope import Repair, ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
 
-__all__ = ["Dropped", "Reading", "Readings", "read_calls", "settled"]
+__all__ = ["Dropped", "Readings", "Terms", "read_calls", "settled"]
 
 
 @dataclass(slots=True)  # not frozen: one is made for each reply, and that triples what it costs
-class Reading:
-    """What must be known to read a call: the tools, the limits, and whether and how the reply ended."""
+class Terms:
+    """On what terms calls are read: the tools, the limits, and whether and how the reply ended."""
 
     tools: ToolSet | None
     limits: Limits
@@ -62,12 +62,12 @@ class Readings:
         return [call for _, found in self.found for call in found]
 
 
-def read_calls(calls: list[NativeCall], reading: Reading, last: NativeCall | None) -> Readings:
+def read_calls(calls: list[NativeCall], terms: Terms, last: NativeCall | None) -> Readings:
     """Read all calls of a reply. `last`: the one that nothing followed."""
     readings, count = Readings(), 0
     for call in calls:
-        found = call.read or _read_call(call, reading, call is last)
-        room = reading.limits.calls - count
+        found = call.read or _read_call(call, terms, call is last)
+        room = terms.limits.calls - count
         if len(found) > room:
             readings.dropped.append(Dropped(call, CALLS_LIMIT, found[room:]))
             found = found[:room]
@@ -81,47 +81,47 @@ def read_calls(calls: list[NativeCall], reading: Reading, last: NativeCall | Non
 def settled(call: NativeCall, tools: ToolSet | None, limits: Limits) -> list[ToolCall] | None:
     """What the call is if nothing that may follow can change that, numbered by its position; None while something
     can."""
-    found = _read_call(call, Reading(tools, limits, ended_by_itself=False, ended_by_length=True), is_last=True)
+    found = _read_call(call, Terms(tools, limits, ended_by_itself=False, ended_by_length=True), is_last=True)
     if len(found) != 1 or not found[0].complete or found[0].arguments is None or found[0].repairs:
         return None
     return numbered(found, call.position)
 
 
-def _read_call(call: NativeCall, reading: Reading, is_last: bool) -> list[ToolCall]:
+def _read_call(call: NativeCall, terms: Terms, is_last: bool) -> list[ToolCall]:
     """The calls that a native call is: one; several when arguments were concatenated or calls folded; none without a
     name.
 
     Ids that the reply does not give are "".
     """
-    if leaked := calls_in_name(call.name, reading.tools, reading.limits):
+    if leaked := calls_in_name(call.name, terms.tools, terms.limits):
         return [updated(leaked[0], {"id": call.id}), *leaked[1:]]
-    if not call.name or len(call.name) > reading.limits.name:
+    if not call.name or len(call.name) > terms.limits.name:
         return []
-    tool = None if reading.tools is None else reading.tools.get(call.name)
-    ending = Ending(reading.ended_by_itself, reading.ended_by_length and is_last)
+    tool = None if terms.tools is None else terms.tools.get(call.name)
+    ending = Ending(terms.ended_by_itself, terms.ended_by_length and is_last)
     text = call.text
     if call.free_text:
-        found = [free_text_arguments(text, call.whole or reading.ended_by_itself)]
+        found = [free_text_arguments(text, call.whole or terms.ended_by_itself)]
     elif text.strip() and text.strip() != "null":
-        found = text_arguments(text, ending, reading.limits)
+        found = text_arguments(text, ending, terms.limits)
     elif call.has_value:
-        found = [object_arguments(call.value, tool, ending, reading.limits)]
+        found = [object_arguments(call.value, tool, ending, terms.limits)]
     else:
-        found = [no_arguments(tool, (call.whole or reading.ended_by_itself) and not ending.at_call)]
-    if not _sound(found) and (switched := switched_arguments(call.name, text, reading.tools, reading.limits)):
+        found = [no_arguments(tool, (call.whole or terms.ended_by_itself) and not ending.at_call)]
+    if not _sound(found) and (switched := switched_arguments(call.name, text, terms.tools, terms.limits)):
         found = [switched]
     named = [(call.name, arguments) for arguments in found]
     if call.name == PARALLEL:
         named = _unfold(found) or named
     ids = chain([call.id], repeat(""))
-    return [_tool_call(name, id, arguments, reading) for (name, arguments), id in zip(named, ids, strict=False)]
+    return [_tool_call(name, id, arguments, terms) for (name, arguments), id in zip(named, ids, strict=False)]
 
 
 def _sound(found: list[Arguments]) -> bool:
     return len(found) == 1 and found[0].value is not None and found[0].complete and not found[0].repairs
 
 
-def _tool_call(name: str, id: str, arguments: Arguments, reading: Reading) -> ToolCall:
+def _tool_call(name: str, id: str, arguments: Arguments, terms: Terms) -> ToolCall:
     return ToolCall.trusted(
         {
             "id": id,
@@ -131,7 +131,7 @@ def _tool_call(name: str, id: str, arguments: Arguments, reading: Reading) -> To
             "dialect": "native",
             "span": None,
             "complete": arguments.complete,
-            "known": None if reading.tools is None else name in reading.tools.names,
+            "known": None if terms.tools is None else name in terms.tools.names,
             "repairs": [*arguments.repairs],
         }
     )

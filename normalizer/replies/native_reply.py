@@ -12,7 +12,9 @@ from typing import Any
 
 from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.finish import finish_reason_of
-from llmcore.normalizer.native.pieces import (
+from llmcore.normalizer.native.shape import as_dict, as_list, as_text, json_text
+from llmcore.normalizer.native.turn import Thinking, Turn
+from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
     CallStart,
@@ -27,14 +29,12 @@ from llmcore.normalizer.native.pieces import (
     Refusal,
     Text,
 )
-from llmcore.normalizer.native.shape import as_dict, as_list, as_text, json_text
-from llmcore.normalizer.native.turn import Thinking, Turn
 from llmcore.normalizer.native.wires import FAILED_GENERATION, bodies_of_list, wire_named, wire_of
 from llmcore.normalizer.replies.call_events import CallEvents
 from llmcore.normalizer.replies.envelopes import Additions, assembled, envelope_of_text
 from llmcore.normalizer.replies.left_out import CALLS_LIMIT, left_out
 from llmcore.normalizer.replies.merging import Merged, merge, numbered
-from llmcore.normalizer.replies.native_calls import Dropped, Reading, Readings, read_calls, settled
+from llmcore.normalizer.replies.native_calls import Dropped, Readings, Terms, read_calls, settled
 from llmcore.normalizer.replies.settings import Settings
 from llmcore.normalizer.replies.turn_blocks import blocks_of_turn
 from llmcore.normalizer.text.engine import TextEngine
@@ -238,8 +238,8 @@ class NativeReply:
         turn, settings = self._turn, self._settings
         word, reason = turn.finish_word, turn.finish_reason
         by_itself = reason in _ENDED_BY_ITSELF or (word is not None and reason is None and not is_no_end(word))
-        reading = Reading(settings.tools, settings.limits, by_itself, reason == "length")
-        readings = read_calls(turn.calls.calls, reading, turn.last_call)
+        terms = Terms(settings.tools, settings.limits, by_itself, reason == "length")
+        readings = read_calls(turn.calls.calls, terms, turn.last_call)
         for call, found in readings.found:
             if self._listening and call.read is None:
                 self._events += self._call_events.finished(call, found)

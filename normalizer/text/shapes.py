@@ -5,7 +5,7 @@ behind them is the shape of the row. A call of that shape for a tool that was to
 in a text, in a third of the readers' time or less. Whatever does not fit is the readers'. That both agree is tested for every
 row, place and cut.
 
-A row that puts several calls in one section has a shape for that as well (`text.sections`).
+A row that puts several calls in one section has a shape for that as well (`text.section_shapes`).
 
 Arguments have two notations: one text, JSON or what the row reads as plain, around which layout may vary (`_OneTextShape`), and a
 tag for each, written exactly as the row writes it (`_TaggedShape`).
@@ -27,7 +27,7 @@ from llmcore.normalizer.core.rows import Dialect, Writer, as_json
 from llmcore.normalizer.core.surroundings import Form, form_of
 from llmcore.normalizer.dialects.registry import DIALECTS, is_bare
 from llmcore.normalizer.notations.strict import sound_object
-from llmcore.normalizer.text.sections import Section, section_of
+from llmcore.normalizer.text.section_shapes import Section, section_of
 from llmcore.normalizer.text.wholes import (
     A_KEY,
     ARGUMENTS,

@@ -184,7 +184,7 @@ class Walk:
         text = reading.src.text
         begun = begun_call(reading, self._table) if not reading.nested and reading.done < len(text) else -1
         if begun >= 0:
-            reading.repairs.append(Repair(kind="cut_off", before=text[begun:], safety="truncated"))
+            reading.repaired(Repair(kind="cut_off", before=text[begun:], safety="truncated"))
             reading.cut_off(begun)
         elif not reading.nested and ends_in_opener(reading, self._table):
             reading.cut_off()

@@ -9,6 +9,7 @@ import ast
 import io
 import re
 import tokenize
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -183,6 +184,13 @@ def test_a_code_of_another_document_is_seen(text: str) -> None:
 
 def test_names_of_models_and_texts_are_no_codes() -> None:
     assert list(codes('"""Kimi K2, DeepSeek R1."""\nx = "W5"  # UTF8, SHA256\n')) == []
+
+
+def test_each_module_of_the_normaliser_has_a_name_of_its_own() -> None:
+    names = Counter(
+        path.name for path in source_files() if relative(path).startswith("normalizer/") and path.name != "__init__.py"
+    )
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_no_file_names_the_host_of_a_package_registry() -> None:
