@@ -17,7 +17,7 @@ from typing import Any
 from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END
 from llmcore.normalizer.bodies.entities import decoded
 from llmcore.normalizer.bodies.entries import Entries
-from llmcore.normalizer.bodies.json_bodies import named_call, swallow
+from llmcore.normalizer.bodies.json_bodies import Levels, closing, named_call
 from llmcore.normalizer.bodies.parameters import (
     Grammar,
     finish_parameters,
@@ -111,6 +111,10 @@ class ElementCall:
         """What may close it, behind the closer of the element that holds its arguments."""
         own = tuple(f"</{self.space}{tag}>" for tag in dict.fromkeys((self.tag, "invoke", "function", "tool_call")) if tag)
         return (f"</{holder}>", *own) if holder else own
+
+    def levels(self, holder: str = "") -> Levels:
+        """The closers that each of these elements wants, as far as they have a tag."""
+        return (*(((f"</{holder}>",),) if holder else ()), *((self.closers(),) if self.tag else ()))
 
 
 _ATTRIBUTE = late(
@@ -299,11 +303,12 @@ def read_held(reading: Reading, call: ElementCall, holder: str, body: int) -> St
     closer = yield from search(src, Element(holder), body, 64)
     stop, end = (closer.start(), closer.end()) if closer is not None else (len(src.text), len(src.text))
     text = trimmed(src.text[body:stop], closed=True)
-    if closer is not None:
-        end, _ = yield from swallow(reading, end, call.closers(), extra=False)
-    guess = only_parameter(key, src.text[body:stop], text)
-    repairs = [*call.repairs, guess]
-    reading.end(draft, end, {**call.given, key: text}, src.text[body:stop], complete=closer is not None, repairs=repairs)
+    repairs = [*call.repairs, only_parameter(key, src.text[body:stop], text)]
+    if is_closed := closer is not None:
+        closer = None  # a match keeps the text it was found in
+        end, missing = yield from closing(reading, end, call.closers(), levels=call.levels(), extra=False)
+        repairs += missing
+    reading.end(draft, end, {**call.given, key: text}, src.text[body:stop], complete=is_closed, repairs=repairs)
     return True
 
 
@@ -318,9 +323,10 @@ def _read_literal(reading: Reading, call: ElementCall, start: int, holder: str) 
     parsed = read_json(written, limits=reading.limits, cut=not is_closed)
     value = parsed.values[0] if len(parsed.values) == 1 else None
     arguments = {**call.given, **value} if is_object(value) else None
-    if is_closed:
-        end, _ = yield from swallow(reading, end, call.closers(holder), extra=False)
     repairs = [*call.repairs, *parsed.repairs]
+    if is_closed:
+        end, missing = yield from closing(reading, end, call.closers(holder), levels=call.levels(holder), extra=False)
+        repairs += missing
     reading.end(draft, end, arguments, written, complete=is_closed and parsed.complete, repairs=repairs)
     return True
 
@@ -339,7 +345,9 @@ def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: st
         closers = call.closers(holder)
         dropped = [Repair(kind="text_dropped", path=key, before=value, after=None) for key, value in call.given.items()]
         repairs = (*call.repairs, *dropped)
-        return (yield from named_call(reading, call.at, call.name, start, call.dialect, closers, id=call.id, repairs=repairs))
+        at, levels = call.at, call.levels(holder)
+        named = named_call(reading, at, call.name, start, call.dialect, closers, id=call.id, repairs=repairs, levels=levels)
+        return (yield from named)
     grammar, dialect = _grammar_at(reading, call, start, holder), call.dialect
     item = grammar.item.match(src.text, start)
     if item is not None and item.lastgroup is None:
@@ -362,7 +370,8 @@ def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: st
     draft = reading.begin(call.at, call.name, dialect, call.id)
     found = yield from read_parameters(reading, draft, start, grammar, call.given)
     if holder and not found.cut:
-        found.end, _ = yield from swallow(reading, found.end, call.closers(holder), extra=False)
+        found.end, missing = yield from closing(reading, found.end, call.closers(holder), levels=call.levels(), extra=False)
+        found.closed = found.closed and not missing
     if grammar.elements:
         found.entries.decode()
     found.repairs[:0] = call.repairs

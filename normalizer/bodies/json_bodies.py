@@ -23,7 +23,7 @@ from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.source import Steps, match_within, past
-from llmcore.normalizer.core.words import ARGUMENT_KEYS
+from llmcore.normalizer.core.words import ARGUMENT_KEYS, TURN_TOKENS
 from llmcore.normalizer.notations.extent import Extent, delimiters_of
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.strict import sound_object
@@ -34,9 +34,11 @@ from llmcore.types.narrowing import is_list, is_object
 __all__ = [
     "QUICK",
     "Body",
+    "Levels",
     "add_calls",
     "arguments_body",
     "body_extent",
+    "closing",
     "marker_stands",
     "named_call",
     "quick_body",
@@ -62,10 +64,15 @@ _BEGUN = late(r"(?:<[|｜][^<>\s]{0,61}+|(?<![^\s<>{}()\[\]\"',:])[^\s<>{}()\[\]
 _EXTRA = late(r"[\s}\]]*")
 _SPACE = late(r"\s*")
 _SPACED_CLOSER = late(r"</ {0,4}([^\s<>]{0,48}+) {0,4}")
+_TURN_TOKENS = frozenset(TURN_TOKENS)
 _LAYOUT = late(r"[\s,]*")
 _TAG = late(r"<[^\s<>=/]{1,64}+[=>]?+")
 _HEAD_LENGTH = 640  # within which the opener of a body stands before it
 QUICK = 16_384  # a longer body is scanned for its end before anything is parsed
+
+
+Levels = tuple[tuple[str, ...], ...]
+"""The elements that end with a call, each by one of its closers."""
 
 
 class Body:
@@ -307,18 +314,39 @@ def swallow(reading: Reading, at: int, closers: tuple[str, ...], *, extra: bool 
     return _past_extra(src.text, at) if extra and src.final and at < len(src.text) else at, closed
 
 
-def to_closer(reading: Reading, at: int, end: int, closers: tuple[str, ...]) -> Steps[tuple[int, list[Repair]]]:
-    """Pass the closers of the call at `at`, whose body ended at `end`. What stands before them was meant for the call: it is
-    recorded as dropped."""
-    end, closed = yield from swallow(reading, end, closers)
-    if closed or not closers:
-        return end, []
-    stop = yield from _left_over(reading, at, end, closers)
+def closing(
+    reading: Reading, start: int, closers: tuple[str, ...], *, levels: Levels | None = None, extra: bool = True
+) -> Steps[tuple[int, list[Repair]]]:
+    """Pass closers as `swallow` does, and record one that is not there. `levels`: where not each of `closers` is another word for
+    the same one."""
+    end, _ = yield from swallow(reading, start, closers, extra=extra)
+    return end, _missing(reading.src.text[start:end], (closers,) if levels is None else levels)
+
+
+def _missing(passed: str, levels: Levels) -> list[Repair]:
+    """The repair of a call of which an element is not closed. A closer that ends a turn is none that is missed: servers cut such
+    tokens off."""
+    passed = "".join(passed.split())
+    for closers in levels:
+        wanted = bool(closers) and _TURN_TOKENS.isdisjoint(closers)
+        if wanted and not any("".join(closer.split()) in passed for closer in closers):
+            return [Repair(kind="closer_missing")]
+    return []
+
+
+def to_closer(
+    reading: Reading, at: int, start: int, closers: tuple[str, ...], levels: Levels | None = None
+) -> Steps[tuple[int, list[Repair]]]:
+    """Pass the closers of the call at `at`, whose body ended at `start`, as `closing` does. What stands before them was meant for
+    the call: it is recorded as dropped."""
+    wanted = (closers,) if levels is None else levels
+    end, closed = yield from swallow(reading, start, closers)
+    stop = -1 if closed or not closers else (yield from _left_over(reading, at, end, closers))
     if stop < 0:
-        return end, []
+        return end, _missing(reading.src.text[start:end], wanted)
     dropped = Repair(kind="text_dropped", before=reading.src.text[end:stop].strip(), after=None, safety="guess")
     end, _ = yield from swallow(reading, stop, closers)
-    return end, [dropped]
+    return end, [dropped, *_missing(reading.src.text[stop:end], wanted)]
 
 
 def _left_over(reading: Reading, at: int, end: int, closers: tuple[str, ...]) -> Steps[int]:
@@ -389,14 +417,15 @@ def named_call(
     *,
     id: str = "",
     repairs: tuple[Repair, ...] = (),
+    levels: Levels | None = None,
 ) -> Steps[bool]:
-    """The JSON object at `start` holds the arguments of `name`: read it and its closers, enter the call."""
+    """The JSON object at `start` holds the arguments of `name`: read it and its closers (see `closing`), enter the call."""
     quick = _sound_arguments(reading, start, closers)
     if quick is not None:
         call, end = quick
         call.name, call.id = name, id
-        end, _ = yield from swallow(reading, end, closers)
-        add_calls(reading, (at, end), [call], dialect, repairs=list(repairs))
+        end, missing = yield from closing(reading, end, closers, levels=levels)
+        add_calls(reading, (at, end), [call], dialect, repairs=[*repairs, *missing])
         return _marked(reading, at, end)
     preview = None
     if reading.listening and reading.src.text.startswith("{", start) and not is_no_call(name, reading.tools):
@@ -404,7 +433,7 @@ def named_call(
         preview.start(name, start, id)
     body = yield from body_extent(reading, start, closers, preview)
     begun = preview.drafts if preview is not None else ()
-    end, dropped = (body.end, list[Repair]()) if body.cut else (yield from to_closer(reading, at, body.end, closers))
+    end, dropped = (body.end, list[Repair]()) if body.cut else (yield from to_closer(reading, at, body.end, closers, levels))
     calls, found, complete = arguments_body(reading, body)
     for call in calls:
         call.name, call.id = name, id

@@ -7,6 +7,7 @@ from typing import Any
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader, as_json
 from llmcore.normalizer.core.source import Follows, Steps, always, skip_space
+from llmcore.types.envelope import Repair
 
 __all__ = ["as_text", "call_marker", "closer_after_call", "closer_after_markup", "empty_call", "section"]
 
@@ -70,9 +71,11 @@ def _closer(reading: Reading, at: int, body: int, *, after: bool) -> bool:
     return True
 
 
-def empty_call(reading: Reading, at: int, end: int, name: str, dialect: str, id: str = "") -> bool:
+def empty_call(
+    reading: Reading, at: int, end: int, name: str, dialect: str, id: str = "", *, repairs: list[Repair] | None = None
+) -> bool:
     """Enter a call without arguments, in a dialect that has such a form."""
-    reading.end(reading.begin(at, name, dialect, id), end, {}, "")
+    reading.end(reading.begin(at, name, dialect, id), end, {}, "", repairs=repairs)
     return True
 
 

@@ -183,11 +183,11 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(item)
 
 
-def took_closers(reading: _Asked, arguments: dict[str, Any] | None, repairs: list[Repair]) -> bool:
+def took_closers(reading: _Asked, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> bool:
     """Did a value end at the closer of another call, which was begun within the value? Then that call stands in it without its
     end, and a closer is missing behind it."""
     missing = [repair for repair in repairs if repair.kind == "closer_missing"]
-    for text in _texts(arguments) if missing else ():
+    for text in _texts(arguments) if missing and not _is_trusted(arguments, raw, complete, repairs) else ():
         if _MAY_OPEN.search(text) is None or not reading.try_again():
             continue
         inner = reading.nest(text, on_trial=True)

@@ -189,7 +189,7 @@ class Reading(Record):
                 self._within = end if again.goes_on else self._within
                 return
             found = [*found, Repair(kind="closer_missing", safety="guess")]
-        elif found and took_closers(self, arguments, found):
+        elif found and took_closers(self, arguments, raw, complete, found):
             found = [*found, Repair(kind="closer_missing", safety="guess")]
         if arguments and (shown := placeholders_in(arguments)):
             found = [*(repair for repair in found if repair.kind != "placeholder"), *shown]

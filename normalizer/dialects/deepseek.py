@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from llmcore.normalizer.bodies.json_bodies import named_call
 from llmcore.normalizer.bodies.sections import call_marker, closer_after_call
 from llmcore.normalizer.core.names import name_start, undouble
@@ -21,6 +23,7 @@ _DS_END = late(rf"\s{{0,16}}<{_DS}tool{_DS_SPACE}calls?{_DS_SPACE}end{_DS}>")
 _DS_SECTION_FOLLOWS = late(rf"{_DS_BEGIN_CALL}|<steptml:|[^\s<>{{}}]{{1,64}}+\s{{0,4}}{_DS_SEP.pattern}")
 """A call, or one whose token was lost."""
 _DS_NAMED_LENGTH = 96
+_FENCE = ("```",)
 _DS_CLOSERS = (
     "<｜tool▁call▁end｜>",
     "<|tool▁call▁end|>",
@@ -44,7 +47,7 @@ def call_of_tokens(reading: Reading, at: int, body: int) -> Steps[bool]:
     before = src.text[body : sep.start()].strip()
     start = yield from skip_space(src, sep.end())
     if src.text.startswith("{", start):
-        return bool(before) and (yield from _deepseek_call(reading, at, before, start, "deepseek_v31"))
+        return bool(before) and (yield from _deepseek_call(reading, at, before, start))
     if src.text.startswith("<", start):  # another family's body in these tokens (Step-3)
         reading.text(at)
         reading.markup(start)
@@ -52,12 +55,20 @@ def call_of_tokens(reading: Reading, at: int, body: int) -> Steps[bool]:
     line = yield from match_within(src, _DS_NAME_LINE, start, _DS_HEAD)
     if line is None or len(line[1]) > reading.limits.name:
         return (yield from _deepseek_bare(reading, at, before, start))
-    return (yield from _deepseek_call(reading, at, line[1], line.end(), "deepseek_v3"))
+    return (yield from _deepseek_line(reading, at, line))
 
 
-def _deepseek_call(reading: Reading, at: int, name: str, start: int, dialect: str) -> Steps[bool]:
+def _deepseek_line(reading: Reading, at: int, line: re.Match[str]) -> Steps[bool]:
+    """A line with the name, and the arguments behind it, perhaps in a fence."""
+    return _deepseek_call(reading, at, line[1], line.end(), "deepseek_v3", fenced="```" in line[0])
+
+
+def _deepseek_call(
+    reading: Reading, at: int, name: str, start: int, dialect: str = "deepseek_v31", *, fenced: bool = False
+) -> Steps[bool]:
     name = undouble(name) if reading.tools is not None and name not in reading.tools else name
-    return (yield from named_call(reading, at, name, start, dialect, ("```", *_DS_CLOSERS)))
+    levels = (_FENCE, _DS_CLOSERS) if fenced else (_DS_CLOSERS,)
+    return (yield from named_call(reading, at, name, start, dialect, (*_FENCE, *_DS_CLOSERS), levels=levels))
 
 
 def _deepseek_bare(reading: Reading, at: int, before: str, start: int) -> Steps[bool]:
@@ -96,13 +107,13 @@ def _sep_alone(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     start = yield from skip_space(src, body)
     if src.text.startswith("{", start):
-        return (yield from _deepseek_call(reading, begin, name, start, "deepseek_v31"))
+        return (yield from _deepseek_call(reading, begin, name, start))
     if name != "function":
         return False
     line = yield from match_within(src, _DS_NAME_LINE, start, _DS_HEAD)
     if line is None or len(line[1]) > reading.limits.name:
         return False
-    return (yield from _deepseek_call(reading, begin, line[1], line.end(), "deepseek_v3"))
+    return (yield from _deepseek_line(reading, begin, line))
 
 
 def _deepseek_section(reading: Reading, at: int, body: int) -> Steps[bool]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 
-from llmcore.normalizer.bodies.json_bodies import named_call, swallow
+from llmcore.normalizer.bodies.json_bodies import closing, named_call
 from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.core.reading import Reading
@@ -18,6 +18,7 @@ from llmcore.normalizer.core.sought import tags
 from llmcore.normalizer.core.source import Steps, search, skip_space
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.dialects.reasoning import sealed
+from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]
@@ -174,11 +175,14 @@ def _plamo(reading: Reading, at: int, body: int) -> Steps[bool]:
     after = stop.end() if stop[1] == "end_tool_name" else stop.start()
     while not src.final and len(src.text) - after < _PLAMO_PREAMBLE and "{" not in src.text[after:]:
         yield None
-    preamble = _PLAMO_BODY.match(src.text, after, after + _PLAMO_PREAMBLE)
+    unnamed = () if stop[1] == "end_tool_name" else (Repair(kind="closer_missing"),)
+    stop, preamble = None, _PLAMO_BODY.match(src.text, after, after + _PLAMO_PREAMBLE)  # a match keeps the text it was found in
     begin = preamble.end() if preamble else after
+    preamble = None
     if not src.text.startswith("{", begin):
         return (yield from _plamo_odd(reading, at, begin, name))
-    return (yield from named_call(reading, at, name, begin, "plamo3", _PLAMO_CLOSERS))
+    levels = tuple((closer,) for closer in _PLAMO_CLOSERS)
+    return (yield from named_call(reading, at, name, begin, "plamo3", _PLAMO_CLOSERS, repairs=unnamed, levels=levels))
 
 
 def _plamo_cut(reading: Reading, at: int, longest: int) -> bool:
@@ -193,9 +197,10 @@ def _plamo_odd(reading: Reading, at: int, begin: int, name: str) -> Steps[bool]:
     """No object stands where the arguments should be."""
     stop = yield from search(reading.src, _PLAMO_END, begin, _OVERLAP)
     raw = reading.src.text[begin : stop.start() if stop else len(reading.src.text)].strip()
-    end, _ = (yield from swallow(reading, stop.start(), _PLAMO_CLOSERS)) if stop else (len(reading.src.text), False)
+    over = (len(reading.src.text), list[Repair]())
+    end, missing = (yield from closing(reading, stop.start(), _PLAMO_CLOSERS)) if stop else over
     arguments = None if raw else no_arguments(name, reading.tools)
-    reading.end(reading.begin(at, name, "plamo3"), end, arguments, raw, complete=stop is not None)
+    reading.end(reading.begin(at, name, "plamo3"), end, arguments, raw, complete=stop is not None, repairs=missing)
     return True
 
 

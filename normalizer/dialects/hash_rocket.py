@@ -6,7 +6,7 @@ from typing import Any
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream
 from llmcore.normalizer.bodies.entries import Entries
-from llmcore.normalizer.bodies.json_bodies import body_extent, swallow
+from llmcore.normalizer.bodies.json_bodies import body_extent, closing
 from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.draft import Draft
@@ -47,7 +47,7 @@ def _rocket(reading: Reading, at: int, body: int) -> Steps[bool]:
     draft, tool = reading.begin(at, head[1], "hash_rocket"), reading.tool(head[1])
     preview = _OptionPreview(reading, draft, head.end(), tool) if reading.listening else None
     outer = yield from body_extent(reading, src.text.index("{", body), _CLOSERS, preview)
-    end, _ = (outer.end, False) if outer.cut else (yield from swallow(reading, outer.end, _CLOSERS))
+    end, missing = (outer.end, list[Repair]()) if outer.cut else (yield from closing(reading, outer.end, _CLOSERS))
     written = src.text[head.end() : outer.end]
     arguments, repairs = _options(reading, written, tool)
     if arguments is None:
@@ -56,11 +56,11 @@ def _rocket(reading: Reading, at: int, body: int) -> Steps[bool]:
     if not written.startswith("{"):
         arguments = no_arguments(head[1], reading.tools)
     if not outer.closed and not outer.cut:
-        repairs = [*repairs, Repair(kind="closer_missing")]
+        missing = [Repair(kind="closer_missing")]
     if preview is not None:
         preview.advance()
         preview.finish(arguments)
-    reading.end(draft, end, arguments, written, complete=not outer.cut, repairs=repairs)
+    reading.end(draft, end, arguments, written, complete=not outer.cut, repairs=[*repairs, *missing])
     return True
 
 

@@ -51,7 +51,7 @@ def objects_reader(
             return False
         quick = None if keyed else _sound_body(reading, start, closers)
         if quick is not None:
-            end, _ = yield from swallow(reading, quick.end, closers)
+            end, _ = yield from swallow(reading, quick.end, closers)  # which stand there
             return _enter(reading, (at, end), [quick], dialect, keyed, None)
         preview = Preview(reading, at, start, dialect, closers, keyed=keyed)
         bodies: list[Body] = []

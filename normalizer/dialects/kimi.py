@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmcore.normalizer.bodies.json_bodies import add_calls, arguments_body, body_extent, named_call, swallow
+from llmcore.normalizer.bodies.json_bodies import add_calls, arguments_body, body_extent, closing, named_call
 from llmcore.normalizer.bodies.sections import call_marker, closer_after_call, empty_call, section
 from llmcore.normalizer.calls.call_objects import CallObject, calls_of, no_arguments
 from llmcore.normalizer.core.names import name_start
@@ -66,8 +66,8 @@ def _kimi(reading: Reading, at: int, body: int) -> Steps[bool]:
         return (yield from _kimi_call(reading, at, start, name))
     if not name:
         return False
-    end, _ = yield from swallow(reading, head.start(), _KIMI_CLOSERS, extra=False)
-    return empty_call(reading, at, end, _kimi_name(reading, name), "kimi_no_argument_marker")
+    end, missing = yield from closing(reading, head.start(), _KIMI_CLOSERS, extra=False)
+    return empty_call(reading, at, end, _kimi_name(reading, name), "kimi_no_argument_marker", repairs=missing)
 
 
 def _opener_lost(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -96,8 +96,9 @@ def _kimi_json(reading: Reading, at: int, start: int, name: str) -> Steps[bool]:
     if message is None or not message.calls:
         reading.failed(body.end - at)
         return False
-    end, _ = yield from swallow(reading, body.end, _KIMI_CLOSERS)
-    add_calls(reading, (at, end), message.calls, "kimi_no_argument_marker", complete=parsed.complete, repairs=parsed.repairs)
+    end, missing = (body.end, list[Repair]()) if body.cut else (yield from closing(reading, body.end, _KIMI_CLOSERS))
+    repairs = [*parsed.repairs, *missing]
+    add_calls(reading, (at, end), message.calls, "kimi_no_argument_marker", complete=parsed.complete, repairs=repairs)
     return True
 
 
@@ -108,11 +109,11 @@ def _kimi_call(reading: Reading, at: int, start: int, written: str, dialect: str
     if not drifted or (reading.tools is not None and name in reading.tools):
         return (yield from named_call(reading, at, name, start, dialect, _KIMI_CLOSERS, id=identity))
     body = yield from body_extent(reading, start, _KIMI_CLOSERS)
-    end, _ = yield from swallow(reading, body.end, _KIMI_CLOSERS)
+    end, missing = (body.end, list[Repair]()) if body.cut else (yield from closing(reading, body.end, _KIMI_CLOSERS))
     calls, repairs, complete = arguments_body(reading, body)
     for call in calls:
         _name_by_content(reading, call, name, identity or written)
-    add_calls(reading, (at, end), calls, dialect, complete=complete, repairs=repairs)
+    add_calls(reading, (at, end), calls, dialect, complete=complete, repairs=[*repairs, *missing])
     reading.take("call", end)
     return True
 
@@ -142,10 +143,10 @@ def _kimi_odd(reading: Reading, at: int, start: int, name: str) -> Steps[bool]:
         if match is None:
             reading.cut_off()
         return False
-    end, _ = (yield from swallow(reading, stop, _KIMI_CLOSERS, extra=False)) if match else (stop, False)
+    end, missing = (yield from closing(reading, stop, _KIMI_CLOSERS, extra=False)) if match else (stop, list[Repair]())
     draft = reading.begin(at, _kimi_name(reading, name), "kimi_k2", name)
     arguments = no_arguments(draft.name, reading.tools) if not raw else None
-    reading.end(draft, end, arguments, raw, complete=match is not None)
+    reading.end(draft, end, arguments, raw, complete=match is not None, repairs=missing)
     return True
 
 

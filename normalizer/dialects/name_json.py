@@ -119,7 +119,10 @@ def _functionary(reading: Reading, at: int, body: int) -> Steps[bool]:
     head = _FUNCTION_HEAD.match(reading.src.text, body, body + _HEAD)
     if head is None:
         return False
-    return (yield from named_call(reading, at, head[1], head.end(), "functionary_v31", (")</function>", ")", "</function>")))
+    name, start = head[1], head.end()
+    head = None  # a match keeps the text it was found in
+    closers, levels = (")</function>", ")", "</function>"), (("</function>",),)
+    return (yield from named_call(reading, at, name, start, "functionary_v31", closers, levels=levels))
 
 
 def function_follows(text: str, at: int, final: bool) -> bool | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from llmcore.normalizer.bare.python_forms import guesses_of, python_objects
 from llmcore.normalizer.bare.verdicts import leads_in
-from llmcore.normalizer.bodies.json_bodies import add_calls, swallow
+from llmcore.normalizer.bodies.json_bodies import add_calls, closing
 from llmcore.normalizer.bodies.python_preview import PythonPreview
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
@@ -17,6 +17,7 @@ from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.python import read_calls
 from llmcore.normalizer.notations.relaxed.plain import plain_arguments
+from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool
@@ -70,7 +71,7 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
     def _enter(reading: Reading, at: int, start: int, end: int, cut: bool, preview: PythonPreview) -> Steps[bool]:
         src = reading.src
         parsed = read_calls(src.text, start, end, limits=reading.limits, cut=cut)
-        after, _ = (end, False) if cut else (yield from swallow(reading, end, closers))
+        after, missing = (end, list[Repair]()) if cut else (yield from closing(reading, end, closers))
         if not parsed.calls:
             for draft in preview.drafts:  # what began like a call and cannot be read
                 reading.end(draft, after, None, src.text[start:end], complete=not cut)
@@ -84,11 +85,12 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
         begun = iter(preview.drafts)
         objects = python_objects(reading, parsed.calls)
         preview.finish(objects[0].arguments)
+        repairs = [*guesses_of(parsed), *missing]
         for call, found in zip(objects, parsed.calls, strict=True):
             complete = parsed.complete or found is not parsed.calls[-1]
             if dialect == "llama_builtin" and not reading.known(call.name):
                 call.name = call.name.removesuffix(".call")
-            add_calls(reading, (at, after), [call], dialect, complete=complete, repairs=guesses_of(parsed), drafts=begun)
+            add_calls(reading, (at, after), [call], dialect, complete=complete, repairs=repairs, drafts=begun)
         reading.take("call", after)
         return True
 

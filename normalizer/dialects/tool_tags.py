@@ -330,6 +330,8 @@ def _enter_line(
         cut, end = True, limit
     complete = closed or (is_whole(reading, tool, entries.arguments, last_closed=not begun) if cut else children[-1].closed)
     complete = complete and (closed or children[-1].closed)
+    if complete and not closed:
+        entries.repairs.append(Repair(kind="closer_missing"))
     call = CallObject(name, entries.read(), True, raw=reading.src.text[at:end])
     over = yield from line_is_over(reading, end)
     texts = [child.text for child in children]

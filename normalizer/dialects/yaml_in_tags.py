@@ -80,8 +80,8 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
         repairs.append(Repair(kind="one_line", safety="guess"))
     whole = read.whole and not unfinished and not inside
     complete = found.closed or is_whole(reading, tool, arguments, last_closed=whole, cut=found.cut)
-    if complete and not found.closed:
-        repairs.append(_closer_missing(found))
+    if not found.closed:
+        repairs.append(_closer_missing(found, complete))
     repairs = [*read.repairs, *repairs]
     most = reading.limits.repairs
     call = CallObject(name, None if len(repairs) > most else arguments, True, raw=text)
@@ -89,9 +89,9 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     return (yield from enter_tag(reading, (at, found.end), call, "yaml_in_tag", complete, repairs[:most], over=over))
 
 
-def _closer_missing(found: LinesEnd) -> Repair:
+def _closer_missing(found: LinesEnd, complete: bool) -> Repair:
     """Where the next call stands in the closer's place, nothing tells a value that a line break ends from one that was cut."""
-    return Repair(kind="closer_missing", safety="lossless" if found.cut else "guess")
+    return Repair(kind="closer_missing", safety="truncated" if not complete else "lossless" if found.cut else "guess")
 
 
 def _may_stand(reading: Reading, at: int) -> bool:
@@ -203,7 +203,8 @@ def _in_tool_call(reading: Reading, at: int, body: int) -> Steps[bool]:
     complete = found.closed
     if not complete and tool is not None and call.arguments is not None:
         complete = is_whole(reading, tool, call.arguments, last_closed=read.whole and not unfinished, cut=found.cut)
-        call.repairs += [_closer_missing(found)] if complete else []
+    if not found.closed:
+        call.repairs.append(_closer_missing(found, complete))
     for call in calls:
         call.raw, call.given = text, True
         if len(read.repairs) + len(call.repairs) > reading.limits.repairs:

@@ -70,7 +70,7 @@ def test_what_stands_behind_a_call_without_its_closer_is_none_of_its_parts(close
 
 def test_another_call_by_its_name_is_none_of_its_parts() -> None:
     found = read_every_way('<tool_call>\npay\n{"to": "bob"}\n>>>ping\n{}\n</tool_call>', _TOOLS, chunkings=1)
-    assert [(call.name, call.arguments, call.repairs) for call in found.tool_calls] == [
-        ("pay", {"to": "bob"}, []),
+    assert [(call.name, call.arguments, [repair.kind for repair in call.repairs]) for call in found.tool_calls] == [
+        ("pay", {"to": "bob"}, ["closer_missing"]),
         ("ping", {}, []),
     ]
