@@ -17,7 +17,7 @@ from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, no_a
 from llmcore.normalizer.calls.yaml_values import read_lines
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
+from llmcore.normalizer.core.source import Steps, match_within, search, skip_space, wait_for
 from llmcore.normalizer.core.words import ARGUMENT_KEYS
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
@@ -164,8 +164,7 @@ def _value(reading: Reading, head: _Head) -> Steps[_Value | None]:
     """The arguments, in whichever notation."""
     src = reading.src
     ahead = yield from skip_space(src, head.value)
-    while not src.final and len(src.text) - ahead < len("```"):
-        yield None
+    yield from wait_for(src, ahead, len("```"))
     if src.text.startswith("{", ahead):
         return (yield from _braces(reading, head, ahead))
     if src.text.startswith("```", ahead):

@@ -22,7 +22,7 @@ from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.calls.typed_values import positional_arguments
 from llmcore.normalizer.core.names import is_known, peel
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Steps, past, settle, skip_space, starts
+from llmcore.normalizer.core.source import Steps, past, settle, skip_space, starts, wait_for, wait_while
 from llmcore.normalizer.core.words import STRAY_CLOSERS
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.python import PythonCall, PythonReading, read_calls
@@ -161,8 +161,8 @@ def _python_unclosed(reading: Reading, start: int) -> Body:
 def python_list(reading: Reading, begin: int, at: int) -> Steps[int]:
     body = yield from python_extent(reading, at)
     end = body.end
-    while body.closed and end >= len(reading.src.text) and not reading.src.final:
-        yield None
+    if body.closed:
+        yield from wait_for(reading.src, end, 1)
     if reading.src.text.startswith("(", end):
         if not reading.src.text[at + 1 :].lstrip().startswith(("'", '"', "`")):
             return end  # a link of Markdown; `['f'](a=1)` is a call
@@ -235,8 +235,7 @@ def _closing_quote(reading: Reading, begin: int, end: int) -> Steps[int]:
     if quote not in _WHOLE_QUOTES:
         return -1
     close = yield from skip_space(src, end)
-    while not src.final and len(src.text) - close < len(quote):
-        yield None
+    yield from wait_for(src, close, len(quote))
     if not src.text.startswith(quote, close) or not (yield from rest_is_blank(reading, close + len(quote))):
         return -1
     return close + len(quote)
@@ -269,8 +268,7 @@ def python_run(reading: Reading, begin: int, at: int) -> Steps[int]:
     body = Body(begin, first.end, cut=first.cut, closed=first.closed)
     following, begun = _NEXT_CALL if reading.tools is not None else _NEXT_LINE_CALL
     while body.closed and not body.cut:
-        while not src.final and begun.match(src.text, body.end) is not None:
-            yield None
+        yield from wait_while(src, begun, body.end)
         opened = past(following, src.text, body.end)
         if opened == body.end:
             break

@@ -14,7 +14,7 @@ from llmcore.normalizer.bare.verdicts import rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import add_calls
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Steps, past
+from llmcore.normalizer.core.source import Steps, past, wait_for_one
 from llmcore.normalizer.notations.python import read_calls
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
@@ -128,8 +128,7 @@ def _past_layout(reading: Reading, at: int) -> Steps[int]:
 def _line(reading: Reading, at: int) -> Steps[_Line | None]:
     """The call that begins at `at`, perhaps assigned to names; None when something else stands there or behind it."""
     src = reading.src
-    while not src.final and len(src.text) - at < _HEAD_LENGTH and not {"(", "\n"}.intersection(src.text[at:]):
-        yield None
+    yield from wait_for_one(src, at, _HEAD_LENGTH, "(", "\n")
     head = _HEAD.match(src.text, at, at + _HEAD_LENGTH)
     if head is None:
         return None

@@ -11,7 +11,7 @@ from llmcore.normalizer.calls.call_objects import CallObject, arguments_of
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.showing import may_be_shown, settle_shown
-from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
+from llmcore.normalizer.core.source import Steps, match_within, search, skip_space, wait_for, wait_for_one
 from llmcore.normalizer.core.surroundings import ends_sentence, has_words
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_value
@@ -75,8 +75,7 @@ def _step(reading: Reading, at: int, body: int) -> Steps[int]:
     ahead = yield from skip_space(src, body)
     if src.text.startswith(("`", "[", "{"), ahead):
         return (yield from _listed(reading, at, ahead))
-    while not src.final and "\n" not in src.text[body:] and "(" not in src.text[body:] and len(src.text) - body < _LINE:
-        yield None
+    yield from wait_for_one(src, body, _LINE, "\n", "(")
     name = _NAME.match(src.text, body, body + _LINE)
     if name is None or not (word := name[1].strip("*`\"' \t\r")):
         return body
@@ -97,8 +96,7 @@ def _thought_before(reading: Reading, at: int) -> int:
 def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
     src = reading.src
     ahead = yield from skip_space(src, after)
-    while not src.final and len(src.text) - ahead < len(_INPUT):
-        yield None
+    yield from wait_for(src, ahead, len(_INPUT))
     known = is_known(word, reading.tools)
     if not src.text.startswith(_INPUT, ahead):
         if (
@@ -206,8 +204,7 @@ def _listed(reading: Reading, at: int, start: int) -> Steps[int]:
         body, fence = fence.end(), None  # a match keeps the text it was found in
         body = yield from skip_space(src, body)
     reach = body + _LIST
-    while not src.final and "tool_name" not in src.text[body:reach] and len(src.text) < reach:
-        yield None
+    yield from wait_for_one(src, body, _LIST, "tool_name")
     if not src.text.startswith(("[", "{"), body) or "tool_name" not in src.text[body:reach]:
         return start
     value = yield from body_extent(reading, body, _LIST_ENDS)

@@ -33,6 +33,9 @@ __all__ = [
     "settle",
     "skip_space",
     "starts",
+    "wait_for",
+    "wait_for_one",
+    "wait_while",
 ]
 
 
@@ -92,6 +95,24 @@ def skip_space(src: Source, at: int) -> Steps[int]:
         at = past(_SPACE, src.text, at)
         if at < len(src.text) or src.final:
             return at
+        yield None
+
+
+def wait_for(src: Source, at: int, length: int) -> Steps[None]:
+    """Until so many characters stand behind `at`, or the text is over."""
+    while len(src.text) - at < length and not src.final:
+        yield None
+
+
+def wait_for_one(src: Source, at: int, length: int, *signs: str) -> Steps[None]:
+    """Until one of the signs stands behind `at`, or so many characters without one, or the text is over."""
+    while not src.final and len(src.text) - at < length and all(src.text.find(sign, at) < 0 for sign in signs):
+        yield None
+
+
+def wait_while(src: Source, begun: re.Pattern[str], at: int) -> Steps[None]:
+    """While all that stands behind `at` is the beginning of something, and the text is not over."""
+    while not src.final and begun.match(src.text, at) is not None:
         yield None
 
 

@@ -15,7 +15,7 @@ from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.core.sought import tags
-from llmcore.normalizer.core.source import Steps, search, skip_space
+from llmcore.normalizer.core.source import Steps, search, skip_space, wait_for_one
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.dialects.reasoning import sealed
 from llmcore.types.envelope import Repair
@@ -173,8 +173,7 @@ def _plamo(reading: Reading, at: int, body: int) -> Steps[bool]:
     if not name or len(name) > reading.limits.name:
         return False
     after = stop.end() if stop[1] == "end_tool_name" else stop.start()
-    while not src.final and len(src.text) - after < _PLAMO_PREAMBLE and "{" not in src.text[after:]:
-        yield None
+    yield from wait_for_one(src, after, _PLAMO_PREAMBLE, "{")
     unnamed = () if stop[1] == "end_tool_name" else (Repair(kind="closer_missing"),)
     stop, preamble = None, _PLAMO_BODY.match(src.text, after, after + _PLAMO_PREAMBLE)  # a match keeps the text it was found in
     begin = preamble.end() if preamble else after

@@ -18,7 +18,7 @@ from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
 from llmcore.normalizer.core.sought import tags
-from llmcore.normalizer.core.source import Steps, match_within, settle, skip_space, starts
+from llmcore.normalizer.core.source import Steps, match_within, settle, skip_space, starts, wait_for
 from llmcore.normalizer.dialects.name_json import function_follows
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
@@ -237,8 +237,7 @@ def _either(text: str, at: int, final: bool) -> bool | None:
 
 def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
     start = yield from skip_space(reading.src, body)
-    while not reading.src.final and len(reading.src.text) - start < len("<function="):
-        yield None
+    yield from wait_for(reading.src, start, len("<function="))
     behind = start + len("<function=")
     stands = (yield from settle(reading.src, _either, behind)) or (
         _stray_key(reading, behind) is not None and (yield from settle(reading.src, _stray_follows, behind))

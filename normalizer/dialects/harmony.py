@@ -24,7 +24,7 @@ from llmcore.normalizer.core.names import undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
 from llmcore.normalizer.core.sought import tags
-from llmcore.normalizer.core.source import Steps, search, settle, skip_space, starts
+from llmcore.normalizer.core.source import Steps, search, settle, skip_space, starts, wait_for, wait_while
 from llmcore.normalizer.dialects.reasoning import sealed
 from llmcore.types.late import late
 
@@ -199,8 +199,7 @@ def _said(reading: Reading, header: _Header) -> Steps[bool]:
 def _call(reading: Reading, header: _Header) -> Steps[bool]:
     src = reading.src
     start = yield from skip_space(src, header.end)
-    while not src.final and len(src.text) - start < 2:
-        yield None
+    yield from wait_for(src, start, 2)
     name = header.recipient
     name = name if reading.known(name) else undouble(name)
     offered = reading.known(name)
@@ -223,8 +222,7 @@ def _markup_call(reading: Reading, header: _Header, start: int, name: str) -> St
     """Beam's parameters belong to the header's name; Muse's block is read by the family of `invoke`."""
     src = reading.src
     if not (yield from settle(src, _PARAMETER_FOLLOWS, start)):
-        while not src.final and _BLOCK_BEGUN.match(src.text, start):
-            yield None
+        yield from wait_while(src, _BLOCK_BEGUN, start)
         if _BLOCK_BEGUN.match(src.text, start) is None:
             return _open(reading, header)
         draft = reading.begin(header.begin, name, "atem")

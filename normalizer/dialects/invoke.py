@@ -26,7 +26,7 @@ from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.names import JUNK_LINE, is_known, undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
-from llmcore.normalizer.core.source import Steps, settle, skip_space, starts
+from llmcore.normalizer.core.source import Steps, settle, skip_space, starts, wait_for, wait_for_one
 from llmcore.normalizer.core.words import NAMING
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.notations.json import read_json
@@ -75,8 +75,7 @@ def _junk_line(reading: Reading, at: int) -> int:
 def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<invoke name="f">` and its kin."""
     src = reading.src
-    while not src.final and len(src.text) - body < len("name"):
-        yield None
+    yield from wait_for(src, body, len("name"))
     opened = _TAG.match(src.text, at)
     if opened is None:
         return False
@@ -138,8 +137,7 @@ def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
     """A wrapper is markup when an invoke follows it."""
     src = reading.src
     start = yield from skip_space(src, body)
-    while not src.final and len(src.text) - start < 40 and not src.text.find(">", start) >= 0:
-        yield None
+    yield from wait_for_one(src, start, 40, ">")
     if (empty := f"</{src.text[at + 1 : body]}") and src.text.startswith(empty, start):
         reading.text(at)
         reading.markup(start + len(empty))
@@ -166,8 +164,7 @@ def _name_and_fence(reading: Reading, at: int, start: int) -> Steps[bool]:
     if not src.text.startswith("<", at) or "DSML" not in src.text[at : at + 12]:
         return False
     reach = start + _NAME_FENCE_LENGTH
-    while not src.final and len(src.text) < reach and "{" not in src.text[start:] and "<" not in src.text[start:]:
-        yield None
+    yield from wait_for_one(src, start, _NAME_FENCE_LENGTH, "{", "<")
     head = _NAME_FENCE.match(src.text, start, reach)
     if head is None:
         return False

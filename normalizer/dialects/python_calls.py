@@ -11,7 +11,7 @@ from llmcore.normalizer.bodies.python_preview import PythonPreview
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, Writer
-from llmcore.normalizer.core.source import Follows, Steps, name_then, past, search, skip_space, starts
+from llmcore.normalizer.core.source import Follows, Steps, name_then, past, search, skip_space, starts, wait_while
 from llmcore.normalizer.core.words import PROMPTED_TAGS
 from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.notations.extent import Extent
@@ -59,8 +59,7 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
             end = stop
             if src.text.startswith("[", start):
                 break
-            while not src.final and _NEXT_BEGUN.match(src.text, end):
-                yield None
+            yield from wait_while(src, _NEXT_BEGUN, end)
             opened = past(_NEXT, src.text, end)
             if opened == end:
                 break

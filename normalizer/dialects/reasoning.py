@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
-from llmcore.normalizer.core.source import Skim, Steps, search, skip_space
+from llmcore.normalizer.core.source import Skim, Steps, search, skip_space, wait_for
 from llmcore.normalizer.core.words import OWN_SIGNS
 from llmcore.types.envelope import SegmentKind
 from llmcore.types.late import late
@@ -118,8 +118,7 @@ def sealed(reading: Reading, kind: SegmentKind, stop: re.Pattern[str], *, overla
     Nothing inside is a call: for framings that give a call a header of its own.
     """
     src = reading.src
-    while reading.done >= len(src.text) and not src.final:
-        yield None
+    yield from wait_for(src, reading.done, 1)
     if src.text.startswith("\n", reading.done):
         reading.markup(reading.done + 1)
     start = reading.done
@@ -163,8 +162,7 @@ def _take_trimmed(reading: Reading, kind: SegmentKind, end: int) -> None:
 def think(reading: Reading, body: int, closer: re.Pattern[str]) -> Steps[None]:
     """Read reasoning from `body` on; everything before `body` is classified already."""
     src = reading.src
-    while body >= len(src.text) and not src.final:
-        yield None
+    yield from wait_for(src, body, 1)
     if src.text.startswith("\n", body):
         body += 1
     reading.markup(body)

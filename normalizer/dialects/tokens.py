@@ -8,7 +8,7 @@ import re
 from llmcore.normalizer.bodies.sections import closer_after_markup
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
-from llmcore.normalizer.core.source import Steps, match_within, search, skip_space
+from llmcore.normalizer.core.source import Steps, match_within, search, skip_space, wait_for
 from llmcore.normalizer.core.words import COLONS, TURN_TOKENS
 from llmcore.types.late import late
 
@@ -126,8 +126,7 @@ def _answer(reading: Reading, at: int, body: int) -> Steps[bool]:
     """`<answer>` and `<response>` are dropped where they begin the answer, their closers with them."""
     if reading.says_anything() or not reading.blank_before(at):
         return False
-    while body >= len(reading.src.text) and not reading.src.final:
-        yield None
+    yield from wait_for(reading.src, body, 1)
     reading.text(at)
     reading.markup(body + reading.src.text.startswith("\n", body))
     reading.open_answer(reading.src.text[at:body])
