@@ -8,6 +8,7 @@ space or closing punctuation follows on its last line.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.html import is_in_page, may_be_html
@@ -24,6 +25,7 @@ from llmcore.types.late import late
 
 __all__ = [
     "Place",
+    "TagCall",
     "drop_echo",
     "enter_tag",
     "follows_lead_in",
@@ -155,20 +157,21 @@ def placed(
     return Place(*span, over=over, closed=closed, whole=whole, alone=alone)
 
 
-def enter_tag(
-    reading: Reading,
-    span: tuple[int, int],
-    call: CallObject,
-    dialect: str,
-    complete: bool,
-    repairs: list[Repair],
-    *,
-    over: bool,
-    sealed: bool = False,
-) -> Steps[bool]:
-    """Enter the call of an element that is told by its name alone, if a bare form may stand there; `call.raw`: what it held. One
-    of whose values was cut is not whole. `sealed`: as in `Reading.end`."""
+class TagCall(NamedTuple):
+    """The call of an element that is told by its name alone, as it was read; `call.raw`: what it held. `sealed`: as in
+    `Reading.end`."""
+
+    call: CallObject
+    dialect: str
+    complete: bool
+    repairs: list[Repair]
+    sealed: bool = False
+
+
+def enter_tag(reading: Reading, span: tuple[int, int], read: TagCall, *, over: bool) -> Steps[bool]:
+    """Enter the call, if a bare form may stand there. One of whose values was cut is not whole. `over`: its line ends with it."""
     begin, end = span
+    call, dialect, complete, repairs, sealed = read
     complete = complete and all(repair.safety != "truncated" for repair in repairs)
     reason = refusal(reading, (yield from placed(reading, span, [call], over=over)), [call])
     if reason is None and call.name.lower() in HTML_NAMES and "</" not in (call.raw or ""):

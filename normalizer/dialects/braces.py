@@ -8,7 +8,7 @@ booleans and null carry their own type, unless the tool's schema says otherwise.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from llmcore.normalizer.bare.verdicts import rest_is_blank
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream
@@ -276,7 +276,15 @@ class _Teller:
 # ---------------------------------------------------------------------- FunctionGemma, Gemma 4
 
 
-def _brace_reader(dialect: str, delimiter: str, closers: tuple[str, ...]) -> Reader:
+class _Form(NamedTuple):
+    """How a row writes its bodies: the strings' delimiter, and what closes a call."""
+
+    dialect: str
+    delimiter: str
+    closers: tuple[str, ...]
+
+
+def _brace_reader(form: _Form) -> Reader:
     def read(reading: Reading, at: int, body: int) -> Steps[bool]:
         src, reach = reading.src, body + _HEAD_LENGTH
         head = _HEAD.match(src.text, body, reach)
@@ -291,11 +299,11 @@ def _brace_reader(dialect: str, delimiter: str, closers: tuple[str, ...]) -> Rea
             return _nameless(reading, at, body)
         follows = src.text[head.end() : min(head.end() + 1, reach)]
         if follows and follows in "{(":
-            return (yield from _braces(reading, at, head.end(), head[1], dialect, delimiter, closers))
+            return (yield from _braces(reading, at, head.end(), head[1], form))
         if follows == "<":
-            end, closed = yield from swallow(reading, head.end(), closers, extra=False)
+            end, closed = yield from swallow(reading, head.end(), form.closers, extra=False)
             if closed:
-                reading.end(reading.begin(at, head[1], dialect), end, None, "")  # no braces: nothing says "no arguments"
+                reading.end(reading.begin(at, head[1], form.dialect), end, None, "")  # no braces: nothing says "no arguments"
                 return True
         elif not follows:
             return _nameless(reading, at, body)
@@ -315,8 +323,7 @@ def _function_colon(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     start = head.end()
     head = None  # a match keeps the text it was found in
-    closers = (*_GEMMA_CLOSERS, "</function>")
-    return (yield from _braces(reading, at, start, name, "gemma4", _GEMMA_QUOTE, closers))
+    return (yield from _braces(reading, at, start, name, _OF_GATEWAYS))
 
 
 _NAME_BEGUN = late(r"\s*+(?:c|ca|cal|call)?:?[\w.-]{0,256}+\s*+\Z")
@@ -332,10 +339,9 @@ def _nameless(reading: Reading, at: int, body: int) -> bool:
     return True
 
 
-def _braces(
-    reading: Reading, at: int, start: int, name: str, dialect: str, delimiter: str, closers: tuple[str, ...]
-) -> Steps[bool]:
-    src = reading.src
+def _braces(reading: Reading, at: int, start: int, name: str, form: _Form) -> Steps[bool]:
+    """The call of this name, whose body begins at `start`."""
+    src, (dialect, delimiter, closers) = reading.src, form
     draft = reading.begin(at, name, dialect)
     tool = reading.tool(name)
     if src.final and not reading.listening and (plain := _plain(reading, start, delimiter, closers[0], tool)) is not None:
@@ -458,6 +464,8 @@ def _write_gemma4(calls: Calls) -> str:
 
 _GEMMA_QUOTE = '<|"|>'
 _GEMMA_CLOSERS = ("<tool_call|>", "</tool_call>")
+_GEMMA = _Form("gemma4", _GEMMA_QUOTE, _GEMMA_CLOSERS)
+_OF_GATEWAYS = _Form("gemma4", _GEMMA_QUOTE, (*_GEMMA_CLOSERS, "</function>"))
 
 DIALECTS: tuple[Dialect, ...] = (
     Dialect(
@@ -467,7 +475,7 @@ DIALECTS: tuple[Dialect, ...] = (
         plain=_plain_body("<escape>"),
         markers=(
             Marker(
-                _brace_reader("functiongemma", "<escape>", ("<end_function_call>",)),
+                _brace_reader(_Form("functiongemma", "<escape>", ("<end_function_call>",))),
                 ("<start_function_call>",),
                 calls=True,
                 dialect="functiongemma",
@@ -480,7 +488,7 @@ DIALECTS: tuple[Dialect, ...] = (
         _write_gemma4,
         plain=_plain_body(_GEMMA_QUOTE),
         markers=(
-            Marker(_brace_reader("gemma4", _GEMMA_QUOTE, _GEMMA_CLOSERS), ("<|tool_call>",), calls=True, dialect="gemma4"),
+            Marker(_brace_reader(_GEMMA), ("<|tool_call>",), calls=True, dialect="gemma4"),
             Marker(_function_colon, ("<function:",), calls=True, dialect="gemma4"),
             Marker(_response_token, ("<|tool_response>",), order=-1),
         ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmcore.normalizer.bare.verdicts import enter_tag, line_is_over, may_stand
+from llmcore.normalizer.bare.verdicts import TagCall, enter_tag, line_is_over, may_stand
 from llmcore.normalizer.bodies.cdata import joined
 from llmcore.normalizer.bodies.children import (
     Child,
@@ -89,7 +89,7 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     stop = min(element[0], end)
     meant = CallObject(name, arguments, True, raw=reading.src.text[body:stop])
     over = yield from line_is_over(reading, end)
-    return (yield from enter_tag(reading, (at, end), meant, "cline", complete, repairs, over=over))
+    return (yield from enter_tag(reading, (at, end), TagCall(meant, "cline", complete, repairs), over=over))
 
 
 def _cut_in_tag(reading: Reading, at: int, body: int, name: str, tool: CompiledTool) -> bool:
@@ -336,8 +336,8 @@ def _enter_line(
     over = yield from line_is_over(reading, end)
     texts = [child.text for child in children]
     sealed = closed and not entries.lost and all(child.closed for child in children) and not any(map(_PROPERTY.search, texts))
-    place = (begin, end)
-    return (yield from enter_tag(reading, place, call, "name_line_tags", complete, entries.repairs, over=over, sealed=sealed))
+    read = TagCall(call, "name_line_tags", complete, entries.repairs, sealed)
+    return (yield from enter_tag(reading, (begin, end), read, over=over))
 
 
 # ---------------------------------------------------------------------- Cline with MCP
@@ -404,7 +404,8 @@ def _cline_mcp(reading: Reading, at: int, body: int) -> Steps[bool]:
     call = CallObject(name, arguments, given or not written, raw=reading.src.text[body:stop])
     complete = is_closed or (arguments is not None and parsed.complete and not reading.ended_by_length)
     over = yield from line_is_over(reading, end)
-    return (yield from enter_tag(reading, (at, end), call, "cline_mcp", complete, [*parsed.repairs, *repairs], over=over))
+    read = TagCall(call, "cline_mcp", complete, [*parsed.repairs, *repairs])
+    return (yield from enter_tag(reading, (at, end), read, over=over))
 
 
 # ---------------------------------------------------------------------- writers and rows

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmcore.normalizer.bare.verdicts import enter_tag, line_is_over, may_stand
+from llmcore.normalizer.bare.verdicts import TagCall, enter_tag, line_is_over, may_stand
 from llmcore.normalizer.bodies.entities import are_escaped, decoded
 from llmcore.normalizer.bodies.entries import is_whole
 from llmcore.normalizer.bodies.json_bodies import add_calls, swallow
@@ -86,7 +86,8 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     most = reading.limits.repairs
     call = CallObject(name, None if len(repairs) > most else arguments, True, raw=text)
     over = not found.closed or (yield from line_is_over(reading, found.end))
-    return (yield from enter_tag(reading, (at, found.end), call, "yaml_in_tag", complete, repairs[:most], over=over))
+    entered = TagCall(call, "yaml_in_tag", complete, repairs[:most])
+    return (yield from enter_tag(reading, (at, found.end), entered, over=over))
 
 
 def _closer_missing(found: LinesEnd, complete: bool) -> Repair:
