@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream
+from llmcore.normalizer.bodies.brace_bodies import arguments_read, conformed
 from llmcore.normalizer.bodies.entries import Entries
 from llmcore.normalizer.bodies.json_bodies import body_extent, closing
 from llmcore.normalizer.calls.call_objects import no_arguments
@@ -14,7 +15,6 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.remains import DAMAGED
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
 from llmcore.normalizer.core.source import Steps, match_within, past, starts
-from llmcore.normalizer.dialects.braces import arguments_read, conformed
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed

@@ -21,6 +21,7 @@ from llmcore.normalizer.bodies.elements import (
     read_attributes,
 )
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, swallow
+from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_call
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.names import JUNK_LINE, is_known, undouble
@@ -28,7 +29,6 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
 from llmcore.normalizer.core.source import Steps, settle, skip_space, starts, wait_for, wait_for_one
 from llmcore.normalizer.core.words import NAMING
-from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.notations.json import read_json
 from llmcore.types.late import late
 

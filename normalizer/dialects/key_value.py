@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import drop_echo
+from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_markup, section
 from llmcore.normalizer.core.names import peel
@@ -18,7 +19,6 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
 from llmcore.normalizer.core.sought import SUFFIX, tags
 from llmcore.normalizer.core.source import Steps, name_then, search, skip_space, starts
-from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.types.late import late
 
 __all__ = ["DIALECTS", "pairs"]

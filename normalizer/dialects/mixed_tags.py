@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from llmcore.normalizer.bodies.children import takes
 from llmcore.normalizer.bodies.elements import ElementCall, is_cut_tag, opening_tag, read_arguments, read_attributes
+from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.bodies.sections import call_marker
 from llmcore.normalizer.core.names import is_known
@@ -19,7 +20,6 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
 from llmcore.normalizer.core.source import Steps, match_within, search, skip_space, starts
 from llmcore.normalizer.dialects.invoke import WORD
-from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.dialects.key_value import pairs
 from llmcore.types.late import late
 

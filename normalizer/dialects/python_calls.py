@@ -7,13 +7,13 @@ from typing import Any
 from llmcore.normalizer.bare.python_forms import guesses_of, python_objects
 from llmcore.normalizer.bare.verdicts import leads_in
 from llmcore.normalizer.bodies.json_bodies import add_calls, closing
+from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.python_preview import PythonPreview
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, Writer
 from llmcore.normalizer.core.source import Follows, Steps, name_then, past, search, skip_space, starts, wait_while
 from llmcore.normalizer.core.words import PROMPTED_TAGS
-from llmcore.normalizer.dialects.json_wrapped import objects_reader
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.python import read_calls
 from llmcore.normalizer.notations.relaxed.plain import plain_arguments
