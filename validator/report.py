@@ -65,6 +65,7 @@ _GUESSED = {
     "items_of_several_names": ("items of one name", "items of several names in {}"),
     "text_for_yaml": ("YAML", "text that is none: {} was cut at the known keys"),
     "closer_missing": ("a closer behind each value", "none: where {} ends cannot be told"),
+    "literal_joined": ("a literal alone", "a literal with markup beside it in {}"),
     "holds_call": ("values without calls", "a whole call in {}"),
     "damaged_markup": ("names and values without markup", "what is left of a tag, a quotation mark or a name in {}"),
     "text_dropped": ("arguments only", "text beside them that belongs to no parameter"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from llmcore.types.envelope import Repair
+from llmcore.types.envelope import Repair, Safety
 
-__all__ = ["CDATA", "CDATA_END", "joined", "left_open"]
+__all__ = ["CDATA", "CDATA_END", "joined", "left_open", "literal_joined"]
 
 CDATA, CDATA_END = "<![CDATA[", "]]>"
 
@@ -31,6 +31,20 @@ def joined(text: str) -> str:
     if "<" in outside:
         return text
     return "".join(parts) if outside.strip() else "".join(literal)
+
+
+def literal_joined(written: str, value: object, path: str) -> list[Repair]:
+    """What must be said of a value that was joined of literals and of text beside them: where markup stands there, what is meant
+    cannot be told."""
+    beside, at = "", 0
+    while (start := written.find(CDATA, at)) >= 0 and (end := written.find(CDATA_END, start)) >= 0:
+        beside += written[at:start]
+        at = end + len(CDATA_END)
+    beside += written[at:]
+    if at == 0 or not beside.strip() or value == written:
+        return []
+    safety: Safety = "guess" if "<" in beside else "coerced"
+    return [Repair(kind="literal_joined", path=path, before=written, after=value, safety=safety)]
 
 
 def left_open(text: str, path: str) -> list[Repair]:

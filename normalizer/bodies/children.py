@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import NamedTuple
 
-from llmcore.normalizer.bodies.cdata import CDATA, joined, left_open
+from llmcore.normalizer.bodies.cdata import CDATA, joined, left_open, literal_joined
 from llmcore.normalizer.bodies.entities import are_escaped, decoded
 from llmcore.normalizer.bodies.entries import Entries
 from llmcore.normalizer.bodies.raw_values import trimmed
@@ -162,7 +162,8 @@ def enter_children(reading: Reading, tool: CompiledTool, children: list[Child], 
         else:
             written = joined(text) if CDATA in text else decoded(text) if escaped else text
             value, repairs = parameter_value(written, tool, child.key, limits=reading.limits)
-        entries.enter(child.key, value, [*repairs, *left_open(text, child.key)], written)
+        said = [*left_open(text, child.key), *literal_joined(text, written, child.key)] if CDATA in text else []
+        entries.enter(child.key, value, [*repairs, *said], written)
         if escaped and "&" in text and CDATA not in text:
             entries.repairs.append(Repair(kind="entities_decoded", path=child.key, before=text, safety="coerced"))
         if not child.closed:

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream
+from llmcore.normalizer.bodies.cdata import literal_joined
 from llmcore.normalizer.bodies.entities import decoded
 from llmcore.normalizer.bodies.entries import Entries, is_whole
 from llmcore.normalizer.bodies.raw_values import RawValue, read_value, trimmed
@@ -263,6 +264,8 @@ def _value(
         looks=reading.looks,
     )
     found.holds_closer = found.holds_closer or value.holds_closer
+    if value.written:
+        found.repairs.extend(literal_joined(value.written, value.text, key))
     if value.holds_call:
         found.repairs.append(Repair(kind=HOLDS_CALL, path=key, safety="guess"))
     found.literal_open = found.literal_open or value.literal_open

@@ -29,6 +29,7 @@ _HEAD: Final = 24  # so far into a value a literal may begin that is all of it
 _SIGN: Final = late("<(?!<)")  # what ends a value begins so
 _WRONG_CLOSER: Final = late(r"</\s{0,4}+[\w:.｜|-]{1,64}+\s{0,4}+>\Z")
 _CLOSER_TAG: Final = late(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
+_CLOSER_BEGUN: Final = late(r"\s*+<(?:/[^<>]{0,64}+)?\Z")
 _CLOSERS: Final = late(r"(?:\s++|<[/|｜][^<>\n]{0,62}>)*+")
 """What may stand behind the closer of a call without being a word: other closers, tokens and white space."""
 _MAY_BE_PEELED: Final[tuple[str, ...]] = ("<value>", "</arg_key>")
@@ -49,6 +50,8 @@ class RawValue:
     """A whole call of the same form stands in it, and its own closer behind that."""
     holds_closer: bool = False
     """The closer of a call or of a wrapper stands in it."""
+    written: str = ""
+    """The value as it was written, where a literal stands in it."""
     in_doubt: bool = False
     """Its own closer is missing, and whether the closer that ended it did so cannot be told."""
 
@@ -66,6 +69,13 @@ def trimmed(text: str, *, closed: bool) -> str:
     if text.startswith("\n"):
         return text[1:-1] if text.endswith("\n") and len(text) > 1 else text[1:]
     return text
+
+
+def _behind_literal(text: str, start: int, raw: str, *, closed: bool) -> str:
+    """What stands behind the literal that the value at `start` begins with, without what is layout at its end."""
+    if not closed:
+        return trimmed(f"-{raw}", closed=False)[1:]  # a line break at its beginning is its own
+    return raw.removesuffix("\n").removesuffix("\r") if text.startswith(("\n", "\r\n"), start) else raw
 
 
 def _without_wrong_closer(text: str) -> str:
@@ -156,15 +166,19 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
             begun = position = close + len(CDATA_END)
     closed = group == "own"
     raw = src.text[behind : stop if stop >= 0 else len(src.text)]
-    if behind > start and group is None and not src.text[behind:].lstrip().startswith("<"):  # a text behind it is no part of it
+    half = _CLOSER_BEGUN.match(src.text, behind) is not None
+    if behind > start and group is None and (half or not src.text[behind:].lstrip().startswith("<")):  # no part of it
         heard.finish(literal)
-        return RawValue(literal, behind, None, closed=False, is_literal=True, literal_open=literal_open)
-    text = raw if keeps else trimmed(raw, closed=closed)
-    text = literal + joined(text) if literal and text.strip() else literal if behind > start else joined(text) if cdata else text
+        end = len(src.text) if half else behind
+        return RawValue(literal, end, None, closed=False, is_literal=True, literal_open=literal_open)
+    if not keeps:
+        raw = trimmed(raw, closed=closed) if behind == start else _behind_literal(src.text, start, raw, closed=closed)
+    text = literal + joined(raw) if literal and raw.strip() else literal if behind > start else joined(raw) if cdata else raw
     heard.finish(text)
     literal_open = literal_open or CDATA in literal  # one begun within another: the first was never closed
     stop = len(src.text) if stop < 0 else stop
     value = RawValue(text, end if closed else stop, group, closed, behind > start, literal_open)
+    value.written = src.text[start:stop] if behind > start or (cdata and CDATA in raw) else ""
     value.holds_call, value.holds_closer, value.in_doubt = search.passed_call, search.passed_closer, search.in_doubt
     return value
 

@@ -9,7 +9,7 @@ import re
 from typing import Any, Final
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
-from llmcore.normalizer.bodies.cdata import CDATA, joined
+from llmcore.normalizer.bodies.cdata import CDATA, joined, literal_joined
 from llmcore.normalizer.bodies.entries import Entries, is_whole
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.nested_values import Element, element_value
@@ -151,7 +151,9 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
     stop = closer.start() if closer is not None else len(src.text)
     if closer is None or closer["slash"] or closer["tag"] == "invoke" or types == ("string",):
         closed = closer is not None and bool(closer["slash"]) and closer["tag"] not in _FRAMES
-        text = joined(trimmed(src.text[start:stop], closed=True))
+        written = trimmed(src.text[start:stop], closed=True)
+        text = joined(written)
+        call.repairs += literal_joined(written, text, key) if CDATA in written else ()
         if told >= 0 and call.stream is not None:
             call.stream.close_string(text[told:])
         call.whole = closer is not None
