@@ -302,3 +302,22 @@ def test_half_a_value_of_gemma_is_no_content(begun: str) -> None:
     assert [(call.arguments, call.complete) for call in found.tool_calls][1:] == [({"title": "B"}, True)]
     assert not found.tool_calls[0].complete
     assert found.content == ""
+
+
+_BETWEEN_TAGS = {
+    *("qwen3_coder", "mimo", "seed_oss", "anthropic_function_calls", "minimax_m2", "dsml_v32", "dsml_v4", "dsml_v41", "gcml"),
+    *("dots", "step3", "invoke_children", "anthropic_legacy", "atem", "beam", "kimi_k3", "minimax_m3", "cline"),
+    *("glm45", "glm47", "hunyuan_v3", "hunyuan_v4", "iquest", "k2_horizon"),
+}
+"""Rows whose values stand between tags: a call in one is a guess. In the others it is told apart, or cuts the call."""
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_call_of_its_own_row_in_a_value_is_a_guess_where_values_have_no_escapes(name: str) -> None:
+    write = DIALECTS[name].write
+    value = f"a\n{write([('label_box', {'box': 'rope'})]).strip()}\nb"
+    found = normalize(write([("move_shelf", {"shelf": value})]), _TOOLS)
+    kinds = {repair.kind for call in found.tool_calls for repair in call.repairs if repair.safety in ("guess", "truncated")}
+    assert ("holds_call" in kinds) == (name in _BETWEEN_TAGS)
+    if not kinds:
+        assert [(call.name, call.arguments) for call in found.tool_calls] == [("move_shelf", {"shelf": value})]
