@@ -89,10 +89,12 @@ class Ledger:
 
     def attempts_left(self, model: str, deployment: str | None = None) -> int:
         """How many of them are left in this turn, at this deployment. Re-asks are counted apart, and so is the first
-        attempt at each further deployment, and one that was refused for a parameter which the next goes without."""
+        attempt at each further deployment, one that was refused for a parameter which the next goes without, and one that was
+        made without a part of the request, and showed by the same words that this was not the reason."""
         tried = [one for one in self.of_turn if one.model == model and one.reason != "reask"]
         further = len({*(one.deployment for one in tried), *([] if deployment is None else [deployment])}) - 1
         spared = len({name for one in tried if (name := _left_out(one.failure))})
+        spared += sum(bool(getattr(one.failure, "acquits", ())) for one in tried)
         return max(0, self.attempts_allowed(model) + max(0, further) + spared - len(tried) - self._unsent[model])
 
     def reasks_left(self, model: str) -> int:

@@ -75,7 +75,7 @@ class FallbackManager:
                 if test_failure_in(failure) is failure:
                     raise  # no model failed: the test gave too few replies, or other ones
                 context.failed(failure)
-            if len(ledger.attempts) == entered:
+            if len(ledger.attempts) == entered and not getattr(context.failure, "acquits", ()):
                 ledger.count_unsent(context.plan.model)
             elif ledger.attempts[-1].failure is context.failure:
                 await tell(_failed(ledger.attempts[-1], context.failure))

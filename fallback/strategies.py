@@ -147,6 +147,23 @@ _SAID_OTHERWISE = {"web_search": frozenset({"web_search_options"}), "reasoning":
 """What is left out of this run where a capability is refused, also one that the user said is there."""
 
 
+_ONE_BY_ONE = 3
+"""So many suspects of the last mode are left out one by one, more all at once."""
+
+
+def _left_out_first(refusal: RequestRefused, now: Plan) -> frozenset[str]:
+    """What is left out before another mode is asked."""
+    named = [name for name in refusal.named if name not in now.without]
+    return frozenset(named[:1]) or refusal.apart
+
+
+def _left_out_last(refusal: RequestRefused, context: FallbackContext) -> Sequence[str]:
+    """What is left out of the last mode."""
+    ours, left = refusal.additions, context.ledger.requests_left
+    is_singly = len(ours) <= _ONE_BY_ONE and not refusal.together and (left is None or left > 1)
+    return ours[:1] if is_singly else ours
+
+
 @dataclass(frozen=True, slots=True)
 class OtherMode:
     """The next output mode in the model's order of preference that was not tried.
@@ -156,12 +173,15 @@ class OtherMode:
     again and again in one mode, when it is not retried any more. The last attempt that a refused model has left
     is made in its last mode, which most servers take: text.
 
-    Where nobody knows what was refused, and the words name a parameter of the request, the same mode is asked without it at once;
-    where they name none, the last mode is asked once more without what we added to the request (`additions`), one
-    after the other, or all at once where no more than one attempt is left: the server may have no system role.
+    Where nobody knows what was refused, and the words name a parameter of the request, the same mode is asked without it at once,
+    and so it is without what may be refused beside tools (`apart`); where the same words come again, that was not it. The last
+    mode is asked once more without what can be left out of any (`additions`), one after the other, or many of them at once: the
+    server may have no system role.
     """
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
+        if getattr(failure, "of_images", False) and EscalateModel().can_handle(failure, context):
+            return False
         may_help = "mode" in remedies(failure) or context.fails_by_its_mode or context.may_be_its_mode
         return may_help and self._next(context) is not None
 
@@ -175,18 +195,20 @@ class OtherMode:
         now, failure = context.plan, context.failure
         if self._same_mode_may_do(context):
             return now.mode, now.without | _SAID_OTHERWISE.get(getattr(failure, "capability", ""), frozenset())
-        unexplained = isinstance(failure, RequestRefused)
-        ours = failure.additions if isinstance(failure, RequestRefused) else ()
-        if isinstance(failure, RequestRefused) and (named := [name for name in failure.named if name not in now.without]):
-            return now.mode, now.without.union(named[:1])
+        refusal = failure if isinstance(failure, RequestRefused) else None
+        if refusal is not None and (apart := _left_out_first(refusal, now)):
+            return now.mode, (now.without - refusal.innocent) | apart
         attempts = context.ledger.attempts_left(now.model)
+        ours = refusal.additions if refusal is not None else ()
         usable, left = self._modes(context)
+        if refusal is not None and refusal.in_any_mode:
+            left = []
         if left and not (ours and now.mode == usable[-1]):
             is_refused = isinstance(failure, CapabilityRefused | RequestRefused) or context.fails_by_its_mode
-            is_last = is_refused and attempts <= 1 + unexplained  # the second one is that without our additions
+            is_last = is_refused and attempts <= 1 + (refusal is not None)  # the second one is that without our additions
             return left[-1] if is_last else left[0], frozenset()
-        if ours:
-            return now.mode, now.without.union(ours[:1] if attempts > 1 else ours)
+        if refusal is not None and ours:
+            return now.mode, (now.without - refusal.innocent).union(_left_out_last(refusal, context))
         return None
 
     def _modes(self, context: FallbackContext) -> tuple[Sequence[OutputMode], list[OutputMode]]:

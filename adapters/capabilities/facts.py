@@ -25,10 +25,12 @@ __all__ = [
     "SharedFacts",
     "check_name",
     "doubt_of",
+    "doubted_in",
     "fact_of",
     "is_doubt",
     "is_learnable",
     "most_tools",
+    "same_words",
     "tools_taken",
 ]
 
@@ -123,8 +125,19 @@ _VARYING = re.compile(r"\b\w*\d\w*\b|\W+")
 def doubt_of(capability: str, words: str) -> str:
     """The name of the fact that a capability was refused in these words where it is known to be there. The words are no part of
     it, a digest of them is."""
+    return f"{capability}{_DOUBT}{same_words(words)}"
+
+
+def same_words(words: str) -> str:
+    """A digest of a refusal's words, the same for words that differ in what varies from one to the next."""
     said = " ".join(_VARYING.sub(" ", words.lower()).split())
-    return f"{capability}{_DOUBT}{sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]}"
+    return sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+
+
+def doubted_in(name: str, words: str) -> str | None:
+    """The capability that the name of such a fact is about, where it was refused in these words."""
+    capability, _, digest = name.partition(_DOUBT)
+    return capability if is_doubt(name) and digest == same_words(words) else None
 
 
 def is_doubt(name: str) -> bool:

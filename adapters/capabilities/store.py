@@ -35,6 +35,7 @@ from llmcore.adapters.capabilities.facts import (
     SharedFacts,
     check_name,
     doubt_of,
+    doubted_in,
     fact_of,
     is_doubt,
     is_learnable,
@@ -214,6 +215,16 @@ class CapabilityStore:
             known = self._facts.get(key)
         self._enter(key, Fact(False, self._clock(), proven=False))
         return known is not None and not known.value
+
+    def doubted(self, endpoint: Endpoint, words: str) -> set[str]:
+        """What the endpoint refused before in these words, it or another of these, and was not seen to do since."""
+        key = endpoint.key
+        if key not in self._doubted:
+            return set()
+        with self._lock:
+            held = {name: self._facts.get((key, name)) for name in self._names.get(key, ())}
+        found = {doubted_in(name, words) for name, fact in held.items() if fact is not None and not fact.value}
+        return {name for name in found if name is not None}
 
     @property
     def has_doubts(self) -> bool:

@@ -32,6 +32,7 @@ from llmcore.run.observing import Requests
 from llmcore.run.output import take_final_call
 from llmcore.run.output_checks import Checked, check_output
 from llmcore.run.partial import PartialValues
+from llmcore.run.parts import without_parts
 from llmcore.run.sending import Sending
 from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
@@ -60,6 +61,7 @@ from llmcore.types import (
     OutputParseError,
     Repaired,
     Request,
+    RequestRefused,
     ToolCall,
     ToolCallFinished,
     ToolSet,
@@ -234,7 +236,7 @@ class TurnAttempt:
         request, tools = await self._asked(request, tools)
         can = self._models.can(config)
         if plan.without:
-            can = updated(can, {"unsupported_parameters": can.unsupported_parameters | plan.without})
+            can = without_parts(can, plan.without)
         output = self._state.settings.output
         call = build_call(
             config,
@@ -252,7 +254,12 @@ class TurnAttempt:
         self._call = call
         bound, seconds_left = self._state.settings.context, self._state.ledger.seconds_left
         await check_context(bound, config, call, self._catalog.adapter(config), seconds_left)
-        self._state.refused.check(self._catalog.adapter(config), call)
+        try:
+            self._state.refused.check(self._catalog.adapter(config), call)
+        except RequestRefused as error:  # what was left out was not in it
+            if plan.without:
+                self._learning.refused(plan, call, can, error, again=True)
+            raise
         attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail, plan.deployment)
         scope = self._requests.begins(attempt, call)
         sending = self._sending(config, call, tools, can)

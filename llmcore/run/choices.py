@@ -109,6 +109,10 @@ class RunModels:
         """The endpoint refused what it is known to do; whether it did so before in the same words."""
         return self._catalog.store.doubt(config.endpoint, capability, words)
 
+    def doubted(self, config: ModelConfig, words: str) -> set[str]:
+        """What the endpoint refused before in these words, it or another of these."""
+        return self._catalog.store.doubted(config.endpoint, words)
+
     @property
     def has_doubts(self) -> bool:
         """Was anything that is known of any endpoint doubted?"""

@@ -1,6 +1,8 @@
 """What one turn proves of an endpoint by contrast: it refused or ignored one request, and answered another for the same.
-So what only the first one sent is what it does not take, whatever words it found for that. Of several refusals that is the least
-that explains them all.
+So what only the first one sent is what it does not take, whatever words it found for that. The same words (and status) again are
+of the same cause: what one of the requests that they refused did not hold is innocent. Of refusals in several words that is the
+least that explains them all. Where several parts are left that may be it, none is learnt: they are doubted, and told apart by
+requests of this turn or another (`comparing`).
 
 What is known to work, by a table or since it was seen, is not lost by one such refusal: that is a doubt, which the same words
 confirm when they refuse it in another turn, unless it was answered meanwhile. Nothing is learnt from a refusal that speaks of a
@@ -12,24 +14,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.capabilities.facts import same_words
 from llmcore.adapters.litellm.error_facts import SERVERS_WORDS
 from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.named_tools import names_one_tool, offered_names
 from llmcore.adapters.litellm.quotations import own_words
 from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, says_it_passes, speaks_of_a_part, without_tool_names
+from llmcore.adapters.litellm.refused_parameters import is_of_a_value
 from llmcore.adapters.litellm.refused_parts import parts_named
-from llmcore.adapters.litellm.suspects import named_in, parameters_sent
+from llmcore.adapters.litellm.suspects import named_in
 from llmcore.adapters.providers import provider_of
-from llmcore.adapters.request.additions import NATIVE_SEARCH, additions
-from llmcore.adapters.request.choices import choice_capability
-from llmcore.adapters.request.output import output_plan, tools_of
+from llmcore.adapters.request.additions import additions
+from llmcore.run.comparing import Refusal, compare
+from llmcore.run.parts import IMAGES, LEARNT_AS, asked_for, left_out_of_any, parts_of
 from llmcore.types import RemoteServerError, RequestRefused
 
-__all__ = ["LEARNT_AS", "Contrast", "Doubt", "Proof", "explained", "rests_on"]
+__all__ = ["Contrast", "Doubt", "Proof"]
 
 _Place = tuple[str, str]
 """An alias, and the name of a deployment."""
@@ -39,12 +43,12 @@ _SAYS_NOTHING = re.compile(
     r"(?:\W|\d|an?\b|the|and|error|exception|fault|internal|no|occurred|server|something|unexpected|went|words|wrong)*"
 )
 """Words of which a server's "Internal Server Error" is made."""
-LEARNT_AS = {NATIVE_SEARCH: "web_search", "parallel_tool_calls": "parallel_tools", "thinking": "reasoning"}
-"""The capability that an addition is, where it is no parameter that is left out by itself."""
+_NEVER_AT_ONCE = frozenset({"tool_results", IMAGES})
+"""What may be refused for what it holds: that is never learnt from one refusal."""
 
 
 class Doubt(NamedTuple):
-    """What a refused request held of what is known to work, the most particular first, and the words that refused it."""
+    """One of these a refused request held and the endpoint does not take, and the words that refused it."""
 
     capabilities: Sequence[str]
     words: str
@@ -61,8 +65,7 @@ class Contrast:
     """What was refused or ignored in this turn, until an answer in another mode proves it."""
 
     def __init__(self) -> None:
-        self._refused: dict[_Place, list[Sequence[str]]] = {}
-        self._doubted: dict[_Place, list[tuple[Doubt, Sequence[str]]]] = {}  # with what else may explain it
+        self._refused: dict[_Place, list[Refusal]] = {}
         self._ignored: set[_Place] = set()
         self._fault: tuple[_Place, str, str] | None = None  # the last one: where, in which mode, in which words
 
@@ -70,25 +73,57 @@ class Contrast:
         """Was anything refused or ignored?"""
         return bool(self._refused or self._ignored)
 
-    def refused(self, place: _Place, call: ModelCall, can: Capabilities, error: BaseException) -> None:
-        """A request failed; a refusal that was not understood is kept in mind."""
+    def refused(
+        self,
+        place: _Place,
+        call: ModelCall,
+        can: Capabilities,
+        error: BaseException,
+        *,
+        without: frozenset[str] = frozenset(),
+        doubted: Callable[[str], Collection[str]] = lambda words: (),
+        may_compare: bool = True,
+        again: bool = False,
+    ) -> None:
+        """A request failed; a refusal that was not understood is kept in mind, and told what may be left out to understand it.
+
+        `without`: what was left out of the request in order to compare. `doubted`: what was doubted before in the same words.
+        `again`: it was not sent, since it would have been the one that was refused before.
+        """
         is_same = self._is_the_same_fault(place, call, error) or getattr(error, "unexplained", False)
-        is_refusal = isinstance(error, RequestRefused) and error.status is not None and not _is_of_a_schema(error, call)
+        is_answered = again or getattr(error, "status", None) is not None
+        is_refusal = isinstance(error, RequestRefused) and is_answered and not _is_of_a_schema(error, call)
         if not (is_same or is_refusal):
             return
         words = _own_words(error, call)
         asked = _suspects(call, can, words)
         if says_it_passes(words) or _is_of_one(words, call) or _names_one_tool(error, call, can):
             asked = []
-        decisive = asked[:1] if _is_open(asked, can) else []
-        held: Sequence[str] = ()
+        held: list[str] = []
         if isinstance(error, RequestRefused):
             error.named = named_in(words, call, can)
-            ours = [name for name in additions(call, can) if name not in error.named]
-            held = error.additions = (*error.named, *ours)
-        self._refused.setdefault(place, []).append([*decisive, *held])
-        doubt = Doubt([name for name in asked if name not in decisive], words)
-        self._doubted.setdefault(place, []).append((doubt, held))
+            most = () if is_of_a_value(words) else left_out_of_any(call, can)
+            held = list(dict.fromkeys((*error.named, *additions(call, can), *most)))
+        mine = {name for name in asked if _is_open(name, asked, can)}.union(held)
+        parts = parts_of(call, can)
+        fixed = [name for name in parts if name not in asked and name not in held and name == IMAGES]
+        refusals = self._refused.setdefault(place, [])
+        key = same_words(words)
+        refusals.append(
+            Refusal(
+                key,
+                words,
+                call.mode,
+                (*asked, *held, *fixed),
+                parts=frozenset(parts).union(held),
+                open=frozenset(mine),
+                named=frozenset(getattr(error, "named", ())),
+                without=without,
+            )
+        )
+        if isinstance(error, RequestRefused):
+            same = [one for one in refusals if one.key == key]
+            compare(error, same, held, frozenset(doubted(words)), may_compare=may_compare)
 
     def _is_the_same_fault(self, place: _Place, call: ModelCall, error: BaseException) -> bool:
         """Did the server fail (500) as it did before, in the same mode and the same words, which say more than that it failed? A
@@ -106,18 +141,81 @@ class Contrast:
 
     def proven(self, place: _Place, call: ModelCall, can: Capabilities, *, obeyed: bool) -> Proof:
         """What is now known, or doubted, of the place, since `call` was answered. `obeyed`: by a call, or the typed value."""
-        taken = {*rests_on(call, can), *additions(call, can), *parameters_sent(call, can)}
-        found = _causes([name for name in names if name not in taken] for names in self._refused.pop(place, []))
-        if place in self._ignored and obeyed and call.mode != "native_tools":
+        refusals = self._refused.pop(place, [])
+        causes, unclear = _explained(refusals, frozenset(parts_of(call, can)))
+        of_tools = place in self._ignored and obeyed and call.mode != "native_tools"
+        if of_tools:
             self._ignored.discard(place)
-            found.append("native_tools")
-        left = [
-            Doubt([name for name in doubt.capabilities if name not in taken], doubt.words)
-            for doubt, held in self._doubted.pop(place, [])
-            if not set(found).intersection(held)
-        ]
-        doubts = [doubt for doubt in left if doubt.capabilities]
-        return Proof(list(dict.fromkeys(LEARNT_AS.get(name, name) for name in found)), doubts)
+        at_once = [name for name, refusal in causes if name in refusal.open]
+        doubts = [Doubt([name], refusal.words) for name, refusal in causes if name not in refusal.open]
+        found = [*at_once, *(["native_tools"] if of_tools else [])]
+        lacks = list(dict.fromkeys(LEARNT_AS.get(name, name) for name in found))
+        return Proof(lacks, [*doubts, *(Doubt(names, refusal.words) for names, refusal in unclear)])
+
+    def blind(self, answering: _Place) -> list[tuple[_Place, Doubt]]:
+        """The places that refused the request in whatever was left out of it, so that nothing is left but its images, since
+        another one answered it."""
+        found: list[tuple[_Place, Doubt]] = []
+        for place, refusals in self._refused.items():
+            if place != answering and len({one.key for one in refusals}) == 1 and _common(refusals) == [IMAGES]:
+                found.append((place, Doubt([IMAGES], refusals[0].words)))
+        return found
+
+
+def _common(refusals: Sequence[Refusal], taken: Collection[str] = ()) -> list[str]:
+    """What each of these refused requests held and may have been refused for; of that what the words name, and what was doubted
+    before, if any of it is."""
+    first = refusals[0]
+    found = [name for name in first.suspects if name not in taken and all(name in one.parts for one in refusals)]
+    found = [name for name in found if name in first.named] or found
+    return [name for name in found if LEARNT_AS.get(name, name) in first.doubted] or found
+
+
+_Explanandum = tuple[list[str], Refusal]
+
+
+def _explained(refusals: Sequence[Refusal], taken: Collection[str]) -> tuple[list[tuple[str, Refusal]], list[_Explanandum]]:
+    """The causes of the refusals, each with one that it explains, and those of which several may be the cause."""
+    sets: list[_Explanandum] = []
+    is_one_each = True
+    for key in dict.fromkeys(one.key for one in refusals):
+        same = [one for one in refusals if one.key == key]
+        common = _common(same, taken)
+        if common:
+            sets.append((common, same[0]))
+            continue
+        for mode in dict.fromkeys(one.mode for one in same):  # the same words for several causes
+            in_mode = [one for one in same if one.mode == mode]
+            common = _common(in_mode, taken)
+            is_one_each = is_one_each and bool(common)
+            each = [(common, in_mode[0])] if common else [(_common([one], taken), one) for one in in_mode]
+            sets += [(names, one) for names, one in each if names]
+    return _least(sets, guesses=not is_one_each)
+
+
+def _least(sets: Sequence[_Explanandum], *, guesses: bool) -> tuple[list[tuple[str, Refusal]], list[_Explanandum]]:
+    """The fewest names of which each set holds one: first those that stand alone in one, then what stands in most. Where more
+    than one name does and could be left out by itself, nothing tells which it is, unless `guesses`."""
+    left: list[_Explanandum] = list(sets)
+    found: list[tuple[str, Refusal]] = []
+    while left:
+        cause = next((names[0] for names, _ in left if len(names) == 1), None) or _most_frequent(left, guesses=guesses)
+        if cause is None:
+            break
+        found.append((cause, next(refusal for names, refusal in left if cause in names)))
+        left = [(names, refusal) for names, refusal in left if cause not in names]
+    return found, left
+
+
+def _most_frequent(sets: Iterable[_Explanandum], *, guesses: bool) -> str | None:
+    counted = Counter(name for names, _ in sets for name in names).most_common()
+    first, most = counted[0]
+    is_clear = guesses or len(counted) == 1 or counted[1][1] < most or {name for name, _ in counted} <= _HEADS
+    return first if is_clear else None
+
+
+_HEADS = frozenset({"tool_results", "native_tools"})
+"""What no request of the same mode can do without: the more particular one is the cause."""
 
 
 def _own_words(error: BaseException, call: ModelCall) -> str:
@@ -166,39 +264,6 @@ def _has_no_branch(words: str, call: ModelCall) -> bool:
     return speaks_of_a_part(words, call) and not any(message.tool_uses for message in call.request.messages)
 
 
-def _causes(refused: Iterable[Sequence[str]]) -> list[str]:
-    """The fewest names of which each refused request held one: first those that alone explain one, then what explains most."""
-    left: list[Sequence[str]] = [names for names in refused if names]
-    found = list[str]()
-    while left:
-        alone = next((names[0] for names in left if len(names) == 1), None)
-        cause = alone or Counter(name for names in left for name in names).most_common(1)[0][0]
-        found.append(cause)
-        left = [names for names in left if cause not in names]
-    return found
-
-
-def explained(doubts: Sequence[Doubt]) -> list[str]:
-    """The fewest capabilities by which all doubts are explained."""
-    return _causes(doubt.capabilities for doubt in doubts)
-
-
-def rests_on(call: ModelCall, can: Capabilities) -> list[str]:
-    """The capabilities that a request rests on, the most particular first: the choice that it holds of its tools, the caller's or
-    ours (that of the output tool), before the tools themselves; nothing for plain text."""
-    plan = output_plan(call, can)
-    if call.mode in ("json_schema", "json_object"):
-        return [call.mode]
-    if call.mode != "native_tools" or not tools_of(call, plan):
-        return ["json_schema"] if plan == "format" else []
-    named = call.request.parallel_tool_calls is not None and can.parallel_tools is not False
-    found = ["schema_with_tools", "json_schema"] if plan == "format" else []
-    found += ["parallel_tools"] if named else []
-    found += [choice] if (choice := choice_capability(call, can)) else []
-    found += ["tool_results"] if any(message.tool_results for message in call.request.messages) else []
-    return [*found, "native_tools"]
-
-
 _BY_PART = {
     "tools": ("native_tools", "tool_results"),
     "tool_choice": ("tool_choice_required", "tool_choice_named", "tool_choice"),
@@ -209,15 +274,13 @@ _BY_PART = {
 
 def _suspects(call: ModelCall, can: Capabilities, words: str) -> list[str]:
     """What a refusal may be of: what the request rests on; where the words name a part of it, that alone."""
-    asked = rests_on(call, can)
+    asked = asked_for(call, can)
     named = {name for part in parts_named(words) for name in _BY_PART.get(part, ())}
     return [name for name in asked if name in named] or asked
 
 
-def _is_open(asked: Sequence[str], can: Capabilities) -> bool:
-    """Is the first suspect to be believed at once: nobody knows of it, or it is a choice of tools of which nobody knows whether
-    they are taken?"""
-    if not asked:
-        return False
-    first, of_tools = asked[0], asked[-1] == "native_tools" and can.native_tools is None
-    return first != "tool_results" and (getattr(can, first, None) is None or of_tools)
+def _is_open(name: str, asked: Sequence[str], can: Capabilities) -> bool:
+    """Is it to be believed at once that this is not taken: nobody knows of it, or it is beside tools of which nobody knows
+    whether they are taken?"""
+    of_tools = asked[-1] == "native_tools" and can.native_tools is None
+    return name not in _NEVER_AT_ONCE and (getattr(can, name, None) is None or of_tools)

@@ -6,13 +6,16 @@ A server that refuses a capability in words that we know teaches it in layer 4; 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.capabilities import is_learnable
 from llmcore.adapters.request.choices import calls_for_one, requires_call
 from llmcore.fallback import Plan
 from llmcore.models import ModelConfig
 from llmcore.run.choices import RunModels, ignores_tools, is_prose
-from llmcore.run.contrast import LEARNT_AS, Contrast, Doubt, explained, rests_on
+from llmcore.run.contrast import Contrast, Doubt
+from llmcore.run.parts import LEARNT_AS, parts_of
 from llmcore.run.state import RunState
 from llmcore.run.verdict import no_call, no_json
 from llmcore.types import Envelope, LLMCoreError, Request, RequestRefused
@@ -21,6 +24,8 @@ from llmcore.validator import CorrectionLoop
 __all__ = ["Learning"]
 
 _JSON_MODES = frozenset({"json_schema", "json_object"})
+_SPARE_REQUESTS = 3
+"""With so many requests left, or fewer, of a run's budget none is made in order to compare."""
 
 
 class Learning:
@@ -31,11 +36,22 @@ class Learning:
         self._state = state
         self._contrast = Contrast()
 
-    def refused(self, plan: Plan, call: ModelCall, can: Capabilities, error: BaseException) -> None:
-        """A request failed. What the user promises goes out though it was refused before: then it is left out first."""
-        self._contrast.refused((plan.model, plan.deployment), call, can, error)
+    def refused(self, plan: Plan, call: ModelCall, can: Capabilities, error: BaseException, *, again: bool = False) -> None:
+        """A request failed. What the user promises goes out though it was refused before: then it is left out first. `again`: it
+        was not sent, since it would have been one that was refused before."""
+        config, left = self._models.config(plan.model, plan.deployment), self._state.ledger.requests_left
+        self._contrast.refused(
+            (plan.model, plan.deployment),
+            call,
+            can,
+            error,
+            without=plan.without,
+            doubted=partial(self._models.doubted, config),
+            may_compare=left is None or left > _SPARE_REQUESTS,
+            again=again,
+        )
         if isinstance(error, RequestRefused) and len(error.additions) > 1:
-            known = self._models.learnt(self._models.config(plan.model, plan.deployment))
+            known = self._models.learnt(config)
             refused = [name for name in error.additions if known.get(LEARNT_AS.get(name, name)) is False]
             error.additions = tuple(dict.fromkeys((*refused, *error.additions)))
 
@@ -92,23 +108,32 @@ class Learning:
     def answered(self, config: ModelConfig, plan: Plan, call: ModelCall, *, obeyed: bool) -> None:
         """An answer was accepted where another mode had been refused or ignored: that is what the endpoint does not take.
         `obeyed`: it made a call, or gave the typed value."""
+        can = call.capabilities or self._models.can(config)
         if self._models.has_doubts:
-            self._models.clear(config, rests_on(call, call.capabilities or self._models.can(config)))
+            self._models.clear(config, [LEARNT_AS.get(name, name) for name in parts_of(call, can)])
         if not self._contrast:
             return
-        can = call.capabilities or self._models.can(config)
-        found, doubts = self._contrast.proven((plan.model, plan.deployment), call, can, obeyed=obeyed)
-        found += self._confirmed(config, doubts, found)
+        place = (plan.model, plan.deployment)
+        found, doubts = self._contrast.proven(place, call, can, obeyed=obeyed)
+        found += self._confirmed(config, doubts)
         for capability in found:
             self._models.learn(config, capability, works=False)
+        for (model, deployment), doubt in self._contrast.blind(place):
+            other = self._models.config(model, deployment)
+            for capability in self._confirmed(other, [doubt]):
+                self._models.learn(other, capability, works=False)
         if call.mode == "text" and not _JSON_MODES.isdisjoint(found):
             passed_over = self._models.modes(config.alias, plan.deployment)  # for want of attempts
             for mode in _JSON_MODES.intersection(passed_over) - set(found):
                 if getattr(can, mode) is None:
                     self._models.suppose(config, mode)
 
-    def _confirmed(self, config: ModelConfig, doubts: Sequence[Doubt], found: Sequence[str]) -> list[str]:
-        """What is to be believed now, since the same words refused it before; nothing where what was `found` explains it."""
-        held = dict.fromkeys((name, doubt.words) for doubt in doubts for name in doubt.capabilities)
-        again = {name for name, words in held if self._models.doubt(config, name, words)}
-        return [] if found else [name for name in explained(doubts) if name in again]
+    def _confirmed(self, config: ModelConfig, doubts: Sequence[Doubt]) -> list[str]:
+        """What is to be believed now, since the same words refused it before. Where it may be one of several, it is kept in mind
+        which."""
+        found: list[str] = []
+        for doubt in doubts:
+            names = [LEARNT_AS.get(name, name) for name in doubt.capabilities]
+            again = [self._models.doubt(config, name, doubt.words) for name in names if is_learnable(name)]
+            found += names if len(names) == 1 and any(again) else []
+        return found

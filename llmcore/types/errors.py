@@ -285,12 +285,20 @@ class CapabilityRefused(ProviderError):
 class RequestRefused(ProviderError):
     """The server refused the request (400, 422, ...) and did not say of what in it, in words that we know: another output
     mode may do, or another model. The same request is not sent again; where another mode is answered, that proves what was
-    refused, and it is learnt. `additions`: what of the request was ours, and can be said otherwise (`stream_options`,
-    `system_message`); `named`: those of them, and parameters of the request, that the server's words name, which are left out
-    first. Both are set within a run."""
+    refused, and it is learnt. `additions`: what of the request can be left out in its last mode (`stream_options`,
+    `system_message`, a parameter), with `together` only all at once; `named`: those that the server's words name, which are left
+    out first; `apart`: what to leave out of the same mode, so as to see whether the rest is taken; `innocent`: what was left out,
+    and the same words came again, `acquits` by this refusal; `in_any_mode`: the same words came in plain text and another mode;
+    `of_images`: before, too, nothing but the images was left to be refused. All are set within a run."""
 
     additions: Sequence[str] = ()
+    together: bool = False
     named: Sequence[str] = ()
+    apart: frozenset[str] = frozenset()
+    innocent: frozenset[str] = frozenset()
+    acquits: frozenset[str] = frozenset()
+    in_any_mode: bool = False
+    of_images: bool = False
 
 
 class Timeout(ProviderError):

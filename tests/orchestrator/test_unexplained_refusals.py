@@ -195,13 +195,15 @@ async def test_a_prompt_that_cannot_be_made_teaches_nothing_where_another_may_be
     ]
 
 
-async def test_what_the_caller_chose_is_suspected_first() -> None:
+async def test_what_the_caller_chose_is_left_out_first_and_is_innocent_where_that_does_not_help() -> None:
     wording = Wording("tools", 400, {"error": {"message": "Not like this."}})
     with WireServer(refusing(wording, weather)) as server:
         async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
-            await orchestrator.run("Weather in Paris?", tool_choice="required")
+            result = await orchestrator.run("Weather in Paris?", tool_choice="required")
             learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
-    assert learnt == {"tool_choice_required": False}
+    assert learnt == {"native_tools": False}
+    assert [attempt.mode for attempt in result.attempts] == ["native_tools"] * 2 + ["json_schema"] * 2
+    assert_never_twice(server.requests)
 
 
 async def test_the_next_model_is_asked_when_a_request_is_refused_in_every_mode() -> None:
