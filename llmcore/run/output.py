@@ -12,19 +12,21 @@ perhaps in a fence and behind words that do nothing but name the answer, is one;
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from dataclasses import replace
-from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from cachetools import LRUCache
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from llmcore.adapters.request.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
 from llmcore.tools import compile_tools
 from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
-from llmcore.types.annotations import usable
+from llmcore.types.annotations import type_key, usable
 from llmcore.types.copies import updated
+from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_object
 from llmcore.types.numbers import exact_json
 
@@ -40,6 +42,9 @@ _BETWEEN_CALLS = ", "
 """Between the values of several calls of the output tool: a list of answers where one was asked for."""
 _EMPTY_LIST = re.compile(r"(?:\A|</[\w:]+>)\s*(?P<list>(?:```\w*\s*)?\[\s*(?:null|None)?\s*\]\s*(?:```)?)\s*\Z")
 """Alone or behind the closer of reasoning."""
+_kept: LRUCache[Hashable, OutputSpec] = LRUCache(256)
+_lock = ForkSafeLock()
+"""For what is kept."""
 
 
 class OutputSpec:
@@ -66,14 +71,19 @@ class OutputSpec:
 
     @classmethod
     def of(cls, output_type: Any) -> OutputSpec | None:
-        """The spec of a type, None for None. Kept for types that can be a key; a schema given as a dict is read
-        anew."""
+        """The spec of a type, None for None. Kept for types; a schema given as a dict is read anew."""
         if output_type is None:
             return None
-        try:
-            return _kept(output_type)
-        except TypeError:  # not hashable
+        if is_object(output_type):
             return cls(output_type)
+        key = type_key(output_type)
+        with _lock:
+            found = _kept.get(key)
+        if found is None:
+            made = cls(output_type)
+            with _lock:
+                found = _kept.setdefault(key, made)
+        return found
 
     def read(self, text: str, strictness: Any = "safe") -> ParseDetail:
         """The value in an answer, wrapped or not. Raises `OutputParseError`.
@@ -203,11 +213,6 @@ def _head(text: str) -> str:
     from llmcore.validator.output.candidates import named_until
 
     return re.sub(r"\s", "", text[named_until(text) :].lstrip("`~")[:_HEAD])
-
-
-@lru_cache(maxsize=256)
-def _kept(output_type: Any) -> OutputSpec:
-    return OutputSpec(output_type)
 
 
 def take_final_call(envelope: Envelope, output: OutputSpec | None) -> tuple[Envelope, ToolCall | None]:

@@ -17,6 +17,7 @@ from cachetools import LRUCache
 from llmcore.tools.tool import Tool
 from llmcore.types import ToolDefinition, ToolSet
 from llmcore.types.copies import copied
+from llmcore.types.identity import Same
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_object
 from llmcore.types.schema_shape import check_schema_shape, is_plain
@@ -81,20 +82,4 @@ def _snapshot(tool: object) -> object:
 
 def _content_key(tool: object) -> object:
     """Hashable, and equal only for tools with equal definitions."""
-    return repr(cast("Any", tool)) if isinstance(tool, Mapping | ToolDefinition) else _Same(tool)
-
-
-class _Same:
-    """Equal to itself alone: a key for objects that need not be hashable. Holds the object, so that its id stays its
-    own."""
-
-    __slots__ = ("held",)
-
-    def __init__(self, held: object) -> None:
-        self.held = held
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.held is self.held
-
-    def __hash__(self) -> int:
-        return id(self.held)
+    return repr(cast("Any", tool)) if isinstance(tool, Mapping | ToolDefinition) else Same(tool)

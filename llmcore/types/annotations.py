@@ -1,19 +1,29 @@
-"""Annotations as pydantic takes them: `typing.TypedDict` on a Python below 3.12, and `**options: Unpack[SomeTypedDict]`."""
+"""Annotations as pydantic takes them: `typing.TypedDict` on a Python below 3.12, and `**options: Unpack[SomeTypedDict]`;
+and what each is known by where it is kept."""
 
 from __future__ import annotations
 
 import sys
 import types
 import typing
-from typing import Annotated, Any, get_args, get_origin
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Annotated, Any, cast, get_args, get_origin
 
 import typing_extensions
+from pydantic.fields import FieldInfo
 
-__all__ = ["fields_of_unpacked", "usable"]
+from llmcore.types.identity import Same
+from llmcore.types.narrowing import is_list
+
+__all__ = ["fields_of_unpacked", "type_key", "usable"]
 
 _OLD_PYTHON = sys.version_info < (3, 12)
 _REQUIRED = (typing.Required, typing_extensions.Required)
 _WRAPPERS = (*_REQUIRED, typing.NotRequired, typing_extensions.NotRequired)
+_PLAIN = (str, int, float, bool, bytes, type(None))
+_ABSENT = object()
+_DESCRIBE = ("annotated_types", "pydantic")
+"""Modules of the objects in an `Annotated` that are no more than what they say."""
 
 
 def usable(hint: Any) -> Any:
@@ -71,3 +81,38 @@ def fields_of_unpacked(hint: Any) -> dict[str, tuple[Any, bool]] | None:
         return None
     hints = typing.get_type_hints(kind, include_extras=True)
     return {name: (_unwrapped(one), _is_required(kind, name, one)) for name, one in hints.items()}
+
+
+def type_key(hint: Any) -> Hashable:
+    """What an annotation is known by: equal only for those that mean the same, of the same classes in the same order.
+
+    Neither `repr` nor `==` tells that. Two classes may have one name; `int | str` equals `str | int`, of which pydantic makes
+    different values; and what stands in an `Annotated` compares as it likes.
+    """
+    if is_list(hint) or isinstance(hint, tuple):  # the arguments of a Callable
+        return (list, *map(type_key, cast("Sequence[Any]", hint)))
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is None or not args:
+        return Same(hint)
+    if origin is typing.Literal:
+        return (origin, *map(_said, args))
+    if origin is Annotated:
+        return (origin, type_key(args[0]), *map(_described, args[1:]))
+    return (Same(typing.Union if origin is types.UnionType else origin), *map(type_key, args))
+
+
+def _described(given: Any) -> Hashable:
+    """Of what stands in an `Annotated`: `Field(gt=0)` by what it says, for one in a call is made anew each time."""
+    if str(type(given).__module__).partition(".")[0] not in _DESCRIBE:
+        return _said(given)
+    if isinstance(given, FieldInfo):
+        told = {name: getattr(given, name) for name in FieldInfo.__slots__ if not name.startswith("_")}
+        return (FieldInfo, *map(_described, told.pop("metadata")), *map(_said, told.values()))
+    attributes: Mapping[str, Any] = getattr(given, "__dict__", None) or getattr(given, "__dataclass_fields__", {})
+    told = ((name, _said(getattr(given, name, _ABSENT))) for name in sorted(attributes))
+    return (Same(given.__class__), *told) if attributes else Same(given)
+
+
+def _said(value: Any) -> Hashable:
+    """Of a plain value its type and what it is (`0.0` equals `-0.0`, and `1` equals `True`), of all else which object it is."""
+    return (value.__class__, repr(value)) if type(value) in _PLAIN else Same(value)

@@ -19,7 +19,7 @@ from pydantic.errors import PydanticUserError
 from pydantic_core import to_json
 
 from llmcore.types import CallerError, JsonSchema, ToolDefinitionError
-from llmcore.types.annotations import usable
+from llmcore.types.annotations import type_key, usable
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.merged_keys import KeyCheck, Merged, is_foreign, parts_of
 from llmcore.types.narrowing import is_list, is_object
@@ -159,7 +159,7 @@ def compile_output(output_type: Any) -> CompiledOutput:
     if is_object(output_type):
         given = output_type
         return CompiledOutput(given, given, _compiled(given, "output_type"))
-    key: Hashable = output_type if isinstance(output_type, type) else (repr(output_type), type(output_type).__name__)
+    key = type_key(output_type)
     with _lock:
         found = _cache.get(key)
     if found is None:
