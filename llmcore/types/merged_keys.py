@@ -19,7 +19,31 @@ from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 
 __all__ = ["KeyCheck", "Merged", "is_foreign", "parts_of"]
 
-_NOT_READ = frozenset({"metadata", "serialization"})
+_ARE_SCHEMAS = frozenset(
+    {
+        "schema",
+        "items_schema",
+        "keys_schema",
+        "values_schema",
+        "extras_schema",
+        "extras_keys_schema",
+        "lax_schema",
+        "strict_schema",
+    }
+    | {
+        "json_schema",
+        "python_schema",
+        "arguments_schema",
+        "var_args_schema",
+        "var_kwargs_schema",
+        "steps",
+        "definitions",
+        "function",
+    }
+)
+"""Keys under which pydantic's schemas have what values are made by, one schema or several. All else is names and data."""
+_BY_NAME = frozenset({"fields", "choices"})
+"""Keys under which they stand by the names of fields, or by tags, any of which may be called `type`; or in a list."""
 _KNOWN_CODE = frozenset({"builtins", "collections", "ipaddress", "pydantic", "pydantic_core"})
 """Modules of functions that pydantic itself puts into its schemas, or that take no time."""
 _WITH_FIELDS = frozenset({"model", "dataclass"})
@@ -95,7 +119,7 @@ class KeyCheck:
 
 
 def parts_of(core_schema: object) -> Iterator[dict[str, Any]]:
-    """Every object in pydantic's schema of a type, but for what only concerns the writing of values."""
+    """Every schema in pydantic's schema of a type, and every field; not what only concerns the writing of values."""
     waiting, seen = [core_schema], set[int]()
     while waiting:
         part = waiting.pop()
@@ -104,7 +128,9 @@ def parts_of(core_schema: object) -> Iterator[dict[str, Any]]:
         seen.add(id(part))
         if is_object(part):
             yield part
-            waiting += (each for key, each in part.items() if key not in _NOT_READ)
+            waiting += (each for key, each in part.items() if key in _ARE_SCHEMAS)
+            for key in _BY_NAME & part.keys():
+                waiting += part[key].values() if is_object(part[key]) else part[key]
         elif is_list(part) or isinstance(part, tuple):
             waiting += part
 

@@ -5,15 +5,29 @@ from __future__ import annotations
 import collections
 import dataclasses
 import enum
+import re
 from decimal import Decimal
 from typing import Annotated, Any
 
 import pydantic.dataclasses
 import pytest
-from pydantic import AfterValidator, AliasChoices, AliasPath, BaseModel, ConfigDict, Field, Json, RootModel, StringConstraints
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    AliasPath,
+    BaseModel,
+    ConfigDict,
+    Field,
+    Json,
+    RootModel,
+    StringConstraints,
+    TypeAdapter,
+)
+from pydantic_core import core_schema
 from typing_extensions import TypedDict
 
 from llmcore.types import OutputParseError
+from llmcore.types.merged_keys import parts_of
 from llmcore.validator import parse
 
 Lower = Annotated[str, StringConstraints(to_lower=True)]
@@ -154,3 +168,38 @@ def test_roots_dataclasses_and_kinds_of_mappings_lose_nothing_either(text: str, 
 def test_they_are_made_where_nothing_is_lost() -> None:
     assert parse('{"y": 2}', HeldByTwo).a == parse('{"p": {"q": 2}}', ByPath).a == parse('{"x": 2, "y": 2}', Annotated2).a == 2
     assert parse('{"r": {"1": 1, "02": 2}}', HasRoot).r.root == {1: 1, 2: 2}
+
+
+def test_only_what_values_are_made_by_is_read_of_pydantics_schemas() -> None:
+    """Names and data may look like a schema: fields called `type`, a default, a tag."""
+
+    class Event(BaseModel):
+        type: str
+        cls: int
+        fields: dict[str, int] = {"type": 1}
+        seen: dict[str, Any] = {"type": "model", "schema": {"type": "decimal"}}
+
+    class Other(BaseModel):
+        type: Annotated[int, Field(strict=True)] = 1
+
+    found = parse('{"type": "bug", "cls": 3}', Event)
+    assert (found.type, found.cls, found.seen["schema"]) == ("bug", 3, {"type": "decimal"})
+    assert not any(part.get("type") == "decimal" for part in parts_of(TypeAdapter(Event).core_schema))
+    assert {part["cls"] for part in parts_of(TypeAdapter(Event | Other).core_schema) if part.get("type") == "model"} == {
+        Event,
+        Other,
+    }
+
+
+def test_every_key_of_pydantics_schemas_under_which_schemas_stand_is_read() -> None:
+    of_writing = {"serialization", "computed_fields", "return_schema", "json_schema_input_schema"}
+    schemas = re.compile(r"(?<!Inc)(?<!Json)(?:Schema|Field|Parameter|ValidatorFunction)\b")
+    keys: set[str] = set()
+    for kind in vars(core_schema).values():
+        if isinstance(kind, type):
+            hints: dict[str, Any] = getattr(kind, "__annotations__", {})
+            keys |= {key for key, hint in hints.items() if schemas.search(str(hint).split("module=")[0])}
+    assert keys >= {"schema", "fields", "choices", "steps"}
+    marked = {"type": "decimal"}
+    for key in keys - of_writing:
+        assert any(part is marked for part in parts_of({"type": "any", key: [marked]})), key
