@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Container
+from typing import Any, NamedTuple
 
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.normalizer.calls.call_objects import BESIDE_CALLS, CALL_KEYS, LIST_KEYS, NAME_KEYS
 from llmcore.normalizer.core.names import is_known, peel
-from llmcore.types import Event, TextDelta, ToolSet
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.normalizer.core.words import ID_KEYS
+from llmcore.types import Event, JsonSchema, TextDelta, ToolSet
+from llmcore.types.narrowing import is_list, is_object, object_in
 
-__all__ = ["EnvelopeWords", "answer_in"]
+__all__ = ["AnswerKeys", "EnvelopeWords", "answer_in"]
+
+_ALTERNATIVES = ("anyOf", "oneOf", "allOf", "prefixItems")
+_KINDS = ("type", "kind")
+_KIND_OF_CALL = re.compile(r"function|tool|call|message|assistant|response", re.IGNORECASE)
+_BESIDE_A_CALL = frozenset((*BESIDE_CALLS, *ID_KEYS))
+"""Keys that stand in a call object, and make none by themselves."""
 
 _ARGUMENTS = re.compile(rf'"{FINAL_RESULT}"\s*,\s*"(?:arguments|parameters|args|input)"\s*:\s*(?={{)')
 _WORDS_BEGIN = re.compile(
@@ -31,40 +38,93 @@ _PIECE = re.compile(r'(?:[^"\\]|\\(?:[^u]|u(?![dD][89abAB])[0-9a-fA-F]{4}|u[dD][
 """Whole characters of a JSON string."""
 
 
-def answer_in(text: str, tools: ToolSet, fields: Collection[str]) -> str | None:
+class AnswerKeys:
+    """The keys that objects of the answer have where a call would stand: at its root, in its lists, in each of its forms."""
+
+    def __init__(self, schema: JsonSchema) -> None:
+        self._named: set[str] = set()
+        self._takes_any = False
+        waiting: list[Any] = [schema]
+        seen: set[int] = set()
+        while waiting:
+            part = waiting.pop()
+            if not is_object(part) or id(part) in seen:
+                continue
+            seen.add(id(part))
+            properties = object_in(part.get("properties"))
+            self._named |= properties.keys()
+            self._takes_any |= not properties and is_object(part.get("additionalProperties"))
+            waiting.append(_referred(part.get("$ref"), schema))
+            waiting += (each for key in _ALTERNATIVES if is_list(part.get(key)) for each in part[key])
+            waiting.append(part.get("items"))
+
+    def __contains__(self, key: object) -> bool:
+        return self._takes_any or key in self._named
+
+
+def _referred(reference: Any, root: JsonSchema) -> Any:
+    from llmcore.validator.schema.references import resolve_pointer
+
+    try:
+        return resolve_pointer(root, reference) if isinstance(reference, str) else None
+    except LookupError:
+        return None
+
+
+def answer_in(text: str, tools: ToolSet, fields: Container[str]) -> str | None:
     """The part of a text that is still coming which is certain to be the answer, or the arguments of `final_result`; None while
-    it may be a call. `fields`: the keys of the answer's type."""
+    it may be a call. `fields`: the keys of the answer's objects, `AnswerKeys`."""
     from llmcore.validator.output.candidates import find_values
 
     values = find_values(text, cut=True).values
     if not values:
         return None
-    value, at = values[-1].value, ""
+    value, at, follows = values[-1].value, "", False
     cut = {repair.path for repair in values[-1].repairs if repair.kind == "cut_string"}
-    if is_list(value):
-        value, at = value[0] if value else None, "[0]."
-        if not is_object(value):
-            return text if _is_no_call(value, cut) else None
-    keys = list(value) if is_object(value) else []
+    is_nested = False
+    while is_list(value):
+        is_nested, follows, at = bool(at), follows or len(value) > 1, f"{at}[0]"
+        value = value[0] if value else None
+    if at and not is_object(value):
+        return text if _is_no_call(value, at in cut) and not (is_nested and is_known(str(value), tools)) else None
+    seen = _Seen(value if is_object(value) else {}, {path.removeprefix(f"{at}." if at else "") for path in cut}, tools)
+    keys = list(seen.value)
     if not keys:
         return None
     if keys[0] not in CALL_KEYS and not is_known(keys[0], tools):
         return text
-    calls: Any = next((value[key] for key in LIST_KEYS if key in value), None)
+    calls: Any = next((seen.value[key] for key in LIST_KEYS if key in seen.value), None)
     if is_list(calls):
         return _arguments(text) if calls and _name_in(calls[0]) == FINAL_RESULT else None
-    names = [value[key] for key in NAME_KEYS if key in value and isinstance(value[key], str) and at + key not in cut]
+    names = [seen.value[key] for key in NAME_KEYS if isinstance(seen.value.get(key), str) and key not in seen.cut]
     if names and not any(is_known(name, tools) for name in names):
         return text
     if names:
         return _arguments(text) if peel(names[0], tools) == FINAL_RESULT else None
-    only_the_answer = all(tool.name == FINAL_RESULT for tool in tools)
-    return text if only_the_answer and keys[0] in BESIDE_CALLS and keys[0] in fields else None
+    is_answer = (follows and seen.value.keys() <= _BESIDE_A_CALL) or any(seen.tells(key) for key in keys if key in fields)
+    return text if is_answer else None
 
 
-def _is_no_call(item: Any, cut: Collection[str]) -> bool:
+class _Seen(NamedTuple):
+    """What came of an object, which texts in it are still coming, and the tools that it may be a call of."""
+
+    value: dict[str, Any]
+    cut: Collection[str]
+    tools: ToolSet
+
+    def tells(self, key: str) -> bool:
+        """Does this key of the answer's type say that the object is no call?"""
+        if key in _KINDS:
+            kind = self.value[key]
+            return isinstance(kind, str) and key not in self.cut and _KIND_OF_CALL.search(kind) is None
+        if key in BESIDE_CALLS:
+            return all(tool.name == FINAL_RESULT for tool in self.tools)
+        return key not in CALL_KEYS and not is_known(key, self.tools)
+
+
+def _is_no_call(item: Any, is_cut: bool) -> bool:
     """Is a list with this first item no list of calls?"""
-    return item is not None and not is_list(item) and (not isinstance(item, str) or ("(" not in item and "[0]" not in cut))
+    return item is not None and (not isinstance(item, str) or ("(" not in item and not is_cut))
 
 
 def _name_in(call: Any) -> Any:

@@ -8,10 +8,11 @@ differs from the last. What the normaliser holds back is read as well, where it 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from llmcore.adapters.request.output import FINAL_RESULT
-from llmcore.run.held import answer_in
+from llmcore.run.held import AnswerKeys, answer_in
 from llmcore.run.output import OutputSpec
 from llmcore.types import (
     ArgumentsDelta,
@@ -45,6 +46,10 @@ class PartialValues:
         """The calls of the output tool."""
         self._last: Any = None
 
+    @cached_property
+    def _fields(self) -> AnswerKeys:
+        return AnswerKeys(self._output.schema)
+
     def saw(self, event: Event) -> PartialOutput | None:
         """Take one event of the reply: its text, or the arguments of the output tool once that is called."""
         if isinstance(event, ToolCallStarted):
@@ -64,7 +69,7 @@ class PartialValues:
             return None
         text = "".join(self._parts) + held(0)
         self._next = len(text) + max(_LEAST_GROWTH, len(text) // _GROWTH)
-        answer = answer_in(text, self._tools, self._output.schema.get("properties", ()))
+        answer = answer_in(text, self._tools, self._fields)
         return None if answer is None else self._new(answer)
 
     def hides(self, event: Event) -> bool:

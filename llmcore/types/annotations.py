@@ -109,8 +109,8 @@ def _described(given: Any) -> Hashable:
         told = {name: getattr(given, name) for name in FieldInfo.__slots__ if not name.startswith("_")}
         return (FieldInfo, *map(_described, told.pop("metadata")), *map(_said, told.values()))
     attributes: Mapping[str, Any] = getattr(given, "__dict__", None) or getattr(given, "__dataclass_fields__", {})
-    told = ((name, _said(getattr(given, name, _ABSENT))) for name in sorted(attributes))
-    return (Same(given.__class__), *told) if attributes else Same(given)
+    parts = ((name, _said(getattr(given, name, _ABSENT))) for name in sorted(attributes))
+    return (Same(given.__class__), *parts) if attributes else Same(given)
 
 
 def _said(value: Any) -> Hashable:

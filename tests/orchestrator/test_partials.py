@@ -6,10 +6,10 @@ import dataclasses
 import datetime
 import enum
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import pytest
 from pydantic import BaseModel
@@ -19,7 +19,7 @@ from llmcore.run.held import EnvelopeWords, answer_in
 from llmcore.testing import FakeModel
 from llmcore.tools import compile_tools
 from llmcore.types import Event, Finished, OutputMode, PartialOutput, TextDelta
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.narrowing import is_object
 from tests.orchestrator.support import add, called, stack
 
 pytestmark = pytest.mark.anyio
@@ -95,8 +95,10 @@ def bears_out(whole: Any, part: Any) -> bool:
         return type(part) is type(whole) and all(bears_out(vars(whole)[name], value) for name, value in vars(part).items())
     if is_object(part):
         return is_object(whole) and all(name in whole and bears_out(whole[name], value) for name, value in part.items())
-    if is_list(part):
-        return is_list(whole) and len(part) <= len(whole) and all(map(bears_out, whole, part))
+    if isinstance(part, (list, tuple)):
+        is_alike = type(whole) is type(cast("object", part))
+        parts, wholes = (cast("Sequence[Any]", each) for each in (part, whole))
+        return is_alike and len(parts) <= len(wholes) and all(map(bears_out, wholes, parts))
     if isinstance(part, str) and not isinstance(part, enum.Enum):
         return isinstance(whole, str) and whole.startswith(part)
     return part is None or part == whole
@@ -157,17 +159,107 @@ ONLY = compile_tools([{"name": "final_result", "parameters": {"type": "object"}}
         ('["Jo", "An', BOTH, True),
         ('["add(a=1)", "An', BOTH, False),
         ("[[", BOTH, False),
+        ("[[1, 2", BOTH, True),
+        ('[["Jo", "An"], ["', BOTH, True),
+        ('[["add", "An"], ["', BOTH, False),
+        ('[[{"name": "add", "arguments": {"a": 1', BOTH, False),
+        ('[[{"id": 1, "title": "x', BOTH, True),
+        ('{"id": 1', ONLY, False),
+        ('{"id": 1, "title": "x', BOTH, True),
+        ('{"id": "1", "add": {"a": 1', BOTH, False),
+        ('{"id": "1", "name": "add", "arguments": {"title": "x"', BOTH, False),
+        ('{"id": "1", "other": "x', BOTH, False),
+        ('[{"type": "bug", "x": 1', BOTH, True),
+        ('[{"type": "bu', BOTH, False),
+        ('[{"type": "function", "function": {"name": "add"', BOTH, False),
+        ('{"type": "tool_use", "id": "1", "name": "add", "input": {"title": "x"', BOTH, False),
+        ('{"arguments": {"a": 1}, "title": "x', BOTH, True),
+        ('{"id": 1, "reasoning": "x', BOTH, False),
+        ('[{"id": 1, "reasoning": "x"}, {"id', BOTH, True),
         ('{"toolCalls": [{"name": "add", "arguments": {"title"', BOTH, False),
         ("no JSON", BOTH, False),
     ],
 )
 def test_what_may_be_a_call_is_no_answer(text: str, tools: Any, shown: bool) -> None:
-    assert answer_in(text, tools, {"name", "reasoning", "arguments"}) == (text if shown else None)
+    assert answer_in(text, tools, {"id", "type", "title", "name", "reasoning", "arguments"}) == (text if shown else None)
 
 
 def test_the_arguments_of_the_output_tool_are_the_answer() -> None:
     text = '{"content": "", "toolCalls": [{"id": "1", "name": "final_result", "arguments": {"title": "x'
     assert answer_in(text, BOTH, ()) == '{"title": "x'
+
+
+class Bug(BaseModel):
+    kind: Literal["bug", "feature"]
+    title: str
+
+
+class Entry(BaseModel):
+    type: str
+    id: int
+    content: str
+
+
+class Caller(BaseModel):
+    function: int
+    arguments: list[str]
+    parameters: dict[str, Any]
+    about: str
+
+
+LONG = "likes long walks " * 20
+BUGS = [{"kind": "bug", "title": f"task {n}"} for n in range(40)]
+BEGUN_LIKE_CALLS: dict[str, tuple[Any, Any]] = {
+    "list": (list[Bug], BUGS),
+    "or None": (Bug | None, {"kind": "bug", "title": LONG}),
+    "list or None": (list[Bug | None] | None, BUGS),
+    "in lists": (list[list[Bug]], [BUGS]),
+    "numbers in lists": (list[list[int]], [[n, n] for n in range(60)]),
+    "texts in lists": (list[tuple[str, int]], [["word", n] for n in range(60)]),
+    "all keys of calls": (Entry, {"type": "bug", "id": 1, "content": LONG}),
+    "list of such": (list[Entry], [{"id": 1, "content": "x", "type": "bug"}] * 20),
+    "words of calls": (Caller, {"arguments": ["x"], "parameters": {"a": 1}, "function": 1, "about": LONG}),
+    "schema": (
+        {"type": "object", "properties": {"id": {"type": "string"}, "about": {"type": "string"}}},
+        {"id": "x", "about": LONG},
+    ),
+    "mapping": (dict[str, str], {"id": "x", "about": LONG}),
+}
+
+
+@pytest.mark.parametrize("tools", [False, True], ids=["alone", "beside a tool"])
+@pytest.mark.parametrize("name", BEGUN_LIKE_CALLS)
+async def test_an_answer_that_begins_like_a_call_is_shown_once_its_type_tells(name: str, tools: bool) -> None:
+    output_type, value = BEGUN_LIKE_CALLS[name]
+    for text in (json.dumps(value), json.dumps(value, indent=2), f"```json\n{json.dumps(value)}\n```"):
+        events = await streamed(FakeModel(text, chunk_size=5), "native_tools", tools, output_type)
+        values = [event.value for event in events if isinstance(event, PartialOutput)]
+        assert len(values) > 5
+        assert all(bears_out(values[-1], part) for part in values)
+
+
+class Called(BaseModel):
+    id: str
+    type: str
+    title: str = ""
+    name: str = ""
+    arguments: dict[str, Any] = {}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"id": "call_1", "type": "function", "name": "add", "arguments": {"a": 1, "b": 2}},
+        {"type": "function", "id": "call_1", "function": {"name": "add", "arguments": {"a": 1, "b": 2}}},
+        {"type": "tool_use", "id": "call_1", "name": "add", "input": {"a": 1, "b": 2}},
+        {"id": "call_1", "arguments": {"a": 1, "b": 2}, "name": "add"},
+    ],
+)
+async def test_a_call_with_keys_of_the_type_is_no_value(call: Any) -> None:
+    for text in (json.dumps(call), json.dumps([call]), json.dumps(call, indent=2)):
+        answer = called("final_result", {"id": "x", "type": "y"})
+        events = await streamed(FakeModel(text, answer, chunk_size=3), "native_tools", True, Called)
+        assert {event.value.id for event in events if isinstance(event, PartialOutput)} <= {"x", None, ""}
 
 
 SAID = 'He said: "yes \u2014 \U0001f600", and\nthen \\ went. It was so long that it could not be told at once.'
