@@ -30,7 +30,9 @@ _TOLD_OTHERWISE = {
     "labelled_lines": "it has none: lines, to the end of the text",
     "llmcore_envelope": "what is cut off stands behind its calls",
 }
-_LAST = re.compile(r"(?:</[^<>]*>|(?<=})>|<[^<>\s]*>|\[/?[A-Z_]+\]|```|[\])}]+)\Z")
+_LAST = re.compile(
+    r"(?:(?<=[}\n])(?:<<|[^\s\w{}<])[^\s{}<]*\w[^\s{}<]*|</[^<>]*>|(?<=})>|<[^<>\s]*>|\[/?[A-Z_]+\]|```|[\])}]+)\Z"
+)
 _CLOSER = re.compile(r"</[^<>\s]+>|<\|[^<>]*end[^<>]*\|>|<end_\w+>|<｜[^<>]*end｜>|(?<=\n)```(?!\w)")
 _WORDS = "\n\nThat is all."
 
