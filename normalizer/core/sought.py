@@ -85,13 +85,13 @@ def _with_space(closer: re.Match[str]) -> str:
 
 class _Alternatives:
     """Alternatives, of which some have holes. `any`: all of them, with any text in the holes; `each`: they in turn, as far as
-    they have none at once, with the holes of each and their groups."""
+    they have none at once, with the groups of each that are holes."""
 
     __slots__ = ("any", "each")
 
     def __init__(self, alternatives: tuple[str, ...]) -> None:
         self.any = late(_any_of([_GROUP.sub("?:", _HOLE.sub(_any_text, one)) for one in alternatives]))
-        self.each: list[tuple[re.Pattern[str], dict[str, int]]] = []
+        self.each: list[tuple[re.Pattern[str], list[tuple[int, str]]]] = []
         for has_hole, some in groupby(alternatives, lambda one: _HOLE.search(one) is not None):
             for one in some if has_hole else [_any_of(some)]:
                 self.each.append(_with_groups(f"<{one}" if has_hole else one))
@@ -101,18 +101,14 @@ def _any_text(hole: re.Match[str]) -> str:
     return f"(?:{_HOLES[hole[0]]})"
 
 
-def _with_groups(alternative: str) -> tuple[re.Pattern[str], dict[str, int]]:
-    """Its expression, and in which group each hole is; where one comes again, the same text stands."""
-    groups: dict[str, int] = {}
-    pieces, end, count = list[str](), 0, 0
-    for found in _HOLE_OR_GROUP.finditer(alternative):
-        hole = found[0] if found[0] in _HOLES else ""
-        again = hole in groups
-        count += not again
-        if hole:
-            put = rf"(?:\{groups[hole]})" if again else f"({_HOLES[hole]})"
-            groups.setdefault(hole, count)
-            pieces += alternative[end : found.start()], put
+def _with_groups(alternative: str) -> tuple[re.Pattern[str], list[tuple[int, str]]]:
+    """Its expression, and which groups are which holes."""
+    groups: list[tuple[int, str]] = []
+    pieces, end = list[str](), 0
+    for group, found in enumerate(_HOLE_OR_GROUP.finditer(alternative), 1):
+        if found[0] in _HOLES:
+            groups.append((group, found[0]))
+            pieces += alternative[end : found.start()], f"({_HOLES[found[0]]})"
             end = found.end()
     return late("".join(pieces) + alternative[end:]), groups
 
@@ -144,7 +140,7 @@ class _Holed:
     def _match(self, string: str, pos: int, endpos: int, texts: dict[str, frozenset[str]]) -> re.Match[str] | None:
         for one, groups in self.alternatives.each:
             found = one.match(string, pos, endpos)
-            if found is not None and all(found[group] in texts.get(hole, ()) for hole, group in groups.items()):
+            if found is not None and all(found[group] is None or found[group] in texts.get(hole, ()) for group, hole in groups):
                 return found
         return None
 

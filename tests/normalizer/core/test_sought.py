@@ -131,15 +131,15 @@ def test_of_two_the_first_is_found() -> None:
 
 
 def test_a_hole_is_filled_with_one_of_its_texts() -> None:
-    pattern = tags(f"(?P<own></{KEY}>)", "</end>", f"(?P<end></{TAG}>)", f"<{TAG} in={TAG}>")
+    pattern = tags(f"(?P<own></{KEY}>)", "</end>", f"(?P<end></{TAG}>)", f"<(?:{TAG}><)?{TAG} in={TAG}>")
     some = filled(filled(pattern, KEY, "city"), TAG, "f", "end")
-    text = "</days><f in=g></ f><f in=f></end></city>"
+    text = "</days><f in=g></ f><g><f in=f><f><f in=f></end></city>"
     found: list[tuple[str, str | None]] = []
     at = 0
     while (match := some.search(text, at)) is not None:
         found.append((match[0], match.lastgroup))
         at = match.end()
-    assert found == [("</ f>", "end"), ("<f in=f>", None), ("</end>", None), ("</city>", "own")]
+    assert found == [("</ f>", "end"), ("<f in=f>", None), ("<f><f in=f>", None), ("</end>", None), ("</city>", "own")]
     assert some == filled(filled(pattern, KEY, "city"), TAG, "end", "f"), "the same is not sought again"
     assert filled(some, HOLDER, "x").search("</x>") is None
     plain = tags("</f>")
