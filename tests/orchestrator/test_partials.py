@@ -96,8 +96,8 @@ def bears_out(whole: Any, part: Any) -> bool:
     if is_object(part):
         return is_object(whole) and all(name in whole and bears_out(whole[name], value) for name, value in part.items())
     if isinstance(part, (list, tuple)):
-        is_alike = type(whole) is type(cast("object", part))
-        parts, wholes = (cast("Sequence[Any]", each) for each in (part, whole))
+        parts, wholes = cast("Sequence[Any]", part), cast("Sequence[Any]", whole)
+        is_alike = type(parts) is type(wholes)
         return is_alike and len(parts) <= len(wholes) and all(map(bears_out, wholes, parts))
     if isinstance(part, str) and not isinstance(part, enum.Enum):
         return isinstance(whole, str) and whole.startswith(part)
