@@ -7,6 +7,7 @@ readable arguments), so it runs for those who do not listen as well, and the env
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import Final, Protocol
 
 from llmcore.normalizer.calls.call_objects import PARALLEL, is_no_call
@@ -88,7 +89,7 @@ class Preview:
 
     def begun_in(self, start: int, end: int) -> list[Draft]:
         """The calls whose arguments begin within `start:end`."""
-        return [draft for draft, at in zip(self.drafts, self._starts, strict=True) if start <= at < end]
+        return self.drafts[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
     def advance(self) -> None:
         """Tell what has come."""

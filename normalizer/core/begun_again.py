@@ -67,7 +67,7 @@ class _Asked(Protocol):
     src: Source
     names: frozenset[str] | None
 
-    def try_again(self) -> bool: ...
+    def try_again(self, characters: int = 0) -> bool: ...
 
     def nest(self, text: str, *, on_trial: bool = False) -> _Said: ...
 
@@ -160,7 +160,7 @@ def begun_again(
         return None
     text, start = reading.src.text, draft.start
     for place in _places(reading, start, end, raw):
-        if not reading.try_again():
+        if not reading.try_again(end - start):
             return BegunAgain(-1, [])
         at = openers_before(text, start + 1, place)
         second = reading.nest(text[at:end], on_trial=True).drafts
@@ -188,7 +188,7 @@ def took_closers(reading: _Asked, arguments: dict[str, Any] | None, raw: str, co
     end, and a closer is missing behind it."""
     missing = [repair for repair in repairs if repair.kind == "closer_missing"]
     for text in _texts(arguments) if missing and not _is_trusted(arguments, raw, complete, repairs) else ():
-        if _MAY_OPEN.search(text) is None or not reading.try_again():
+        if _MAY_OPEN.search(text) is None or not reading.try_again(len(text)):
             continue
         inner = reading.nest(text, on_trial=True)
         if inner.cut or (inner.drafts and (missing[0].path or inner.drafts[-1].stop >= len(text.rstrip()))):

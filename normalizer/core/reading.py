@@ -37,6 +37,7 @@ __all__ = ["Reading"]
 
 _NOT_SAID = "\0"
 """In the place of reasoning and calls, where the words said aloud are looked at."""
+_LONG_TRIAL = 4096  # characters: a look whether a call was begun again counts once more for each of these
 _CUT_THERE = Repair(kind="closer_missing", safety="truncated")
 
 
@@ -230,10 +231,12 @@ class Reading(Record):
             self._trials = trials
         self._next_call = at
 
-    def try_again(self) -> bool:
-        """May it be looked for once more whether a call was begun again?"""
-        self._trials -= 1
-        return self._trials >= 0
+    def try_again(self, characters: int = 0) -> bool:
+        """May it be looked for once more whether a call was begun again? So many characters are read for that; where they are
+        many, it is looked for less often."""
+        may = self._trials > 0
+        self._trials -= 1 + characters // _LONG_TRIAL
+        return may
 
     def resumed(self, position: int) -> int:
         """Where the walk goes on: where the next call stands, if the last one swallowed it."""

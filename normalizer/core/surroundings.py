@@ -97,6 +97,7 @@ _ENDED = late(
     r"""(?:(?:[^\W\d_]{2}|[)\]])[.!?…。！？]{1,3}["'”’»)*_]{0,4}|"""
     rf"""[^\W\d_]["'”’»)*_.!?…:。！？：]{{0,4}}[ \t]*[{FACES}]{{1,8}})[ \t]*\Z"""
 )
+_SENTENCE_END = 64  # characters: so far back the last word, what closes it and a face behind it stand
 _ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
 """What may stand behind the last word of a sentence without an end."""
 _ONLY_OPENERS = late(r"\s*(?:(?:<[A-Za-z][\w-]*+[^<>]{0,256}>|\\begin\{[a-z]{1,16}\*?\}(?:[\[{][^\]}\n]{0,99}[\]}])*)\s*)+\Z")
@@ -168,7 +169,8 @@ def has_words(text: str) -> bool:
 
 def ends_sentence(before: str) -> bool:
     """Does this beginning of a line end with a sentence? A number and a point are a list's sign."""
-    return _ENDED.search(before) is not None
+    said = before.rstrip(" \t")
+    return _ENDED.search(said, max(0, len(said) - _SENTENCE_END)) is not None
 
 
 def words_follow(text: str, at: int) -> bool | None:

@@ -142,10 +142,25 @@ _NO_OPENER = {
     "json lines": '{"name": "ping", "arguments": {}}\n',
     "data": '{"id": 1, "x": [1, 2]}\n',
 }
+_NUMBERED = {
+    "children that the tool does not have": ("<get_weather>\n", "<k{0}>x</k{0}>\n", "</get_weather>"),
+    "one child over and over": ("<get_weather>\n", "<k>x</k>\n", "</get_weather>"),
+    "keys": ('<invoke name="get_weather">', "<k{0}>x</k{0}>", "</invoke"),
+    "namespaces": ("", '<x{0}:invoke name="ping"><x{0}:parameter name="a">x</x{0}:parameter></x{0}:invoke>', ""),
+    "tags": ("", '<t{0} name="ping"><parameter name="a">x</parameter></t{0}>', ""),
+    "suffixes": ("", "<tool_call:{0}>ping<arg_key:{0}>a</arg_key:{0}><arg_value:{0}>x</arg_value:{0}></tool_call:{0}>", ""),
+    "keys lost": ("", "<tool_call>pingk{0}</arg_key><arg_value>x</arg_value>", ""),
+    "tool tags, never closed": ("", "<get_weather>\n<city>", ""),
+    "yaml in tool tags, never closed": ("", "<get_weather>\ncity: ", ""),
+    "calls in a section": ("<tool_calls>\n", '{{"name": "ping", "arguments": {{"n": {0}}}}}\n', "</tool_calls>"),
+    "closers behind a call": ('<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>', "\n</tool_call>", ""),
+    "letters before a call on one line": ("", "<start_function_call>call:ping{{a:<escape>", ""),
+}
+"""What comes before, what comes over and over with a number in it, what comes behind."""
 _SHORT, _PIECE = 6_000, 512
 
 
-def _assert_linear(make: Callable[[int], str], piece: int) -> None:
+def _assert_linear(make: Callable[[int], str], piece: int, size: int = _SHORT, **bounds: float) -> None:
     def read(size: int) -> None:
         text = make(size)
         normalizer = Normalizer(TOOLS)
@@ -153,7 +168,7 @@ def _assert_linear(make: Callable[[int], str], piece: int) -> None:
             normalizer.feed(text[at : at + piece])
         normalizer.finish()
 
-    assert_linear(read, _SHORT)
+    assert_linear(read, size, **bounds)
 
 
 @pytest.mark.quick(0)
@@ -169,3 +184,11 @@ def test_floods_of_openers_cost_linear_time(opener: str) -> None:
 @pytest.mark.parametrize("unit", _NO_OPENER.values(), ids=_NO_OPENER)
 def test_floods_without_openers_cost_linear_time(unit: str, piece: int) -> None:
     _assert_linear(lambda n: unit * (n // len(unit)), piece)
+
+
+@pytest.mark.sweep(5)
+@pytest.mark.parametrize("piece", [16, 1 << 20])
+@pytest.mark.parametrize("parts", _NUMBERED.values(), ids=_NUMBERED)
+def test_floods_of_names_cost_linear_time(parts: tuple[str, str, str], piece: int) -> None:
+    before, unit, behind = parts
+    _assert_linear(lambda n: before + "".join(unit.format(at) for at in range(n // len(unit))) + behind, piece, 24_000, ratio=7.0)
