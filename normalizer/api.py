@@ -16,7 +16,7 @@ from llmcore.normalizer.native.finish import finish_reason_of
 from llmcore.normalizer.replies.envelopes import envelope_of_text, envelope_of_words_and_calls
 from llmcore.normalizer.replies.settings import Settings
 from llmcore.normalizer.text.engine import TextEngine
-from llmcore.normalizer.text.quick import read_quickly
+from llmcore.normalizer.text.quick import Quick, read_quickly
 from llmcore.types.envelope import Envelope
 from llmcore.types.errors import CallerError
 from llmcore.types.events import NormalizerEvent
@@ -139,9 +139,21 @@ class Normalizer:
             self._envelope, events = self._native.finish(finish_reason)
             return events
         text, self._text = self._text or self._settings.engine(), None
+        quick = self._read_quickly(text)
+        if quick is not None:
+            self._envelope = envelope_of_words_and_calls(text.source, finish_reason, quick)
+            return []
         events = text.finish(_ours(finish_reason))
         self._envelope = envelope_of_text(text, finish_reason)
         return events
+
+    def _read_quickly(self, text: TextEngine) -> Quick | None:
+        """Where nobody listens the engine has read nothing yet: what it was fed is read as `normalize` reads a string."""
+        said = self._settings
+        if said.listening or said.reasoning_open or said.forced_tool or said.enveloped:
+            return None
+        named = None if said.dialects is None else frozenset(said.dialects)
+        return read_quickly(text.source, said.tools, named, said.limits)
 
     @property
     def envelope(self) -> Envelope:

@@ -19,7 +19,7 @@ from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.numbers import exact_float, may_hold_exact_floats
 
-__all__ = ["UNSOUND", "Audit", "Strict", "audited", "parsed", "sound_container", "sound_object", "strict_at"]
+__all__ = ["UNSOUND", "Audit", "Strict", "audited", "end_of_sound", "parsed", "sound_container", "sound_object", "strict_at"]
 
 UNSOUND: Final = (ValueError, TypeError, RecursionError)
 """What `parsed` raises for a text that is no JSON."""
@@ -58,6 +58,14 @@ def _refuse_constant(name: str) -> NoReturn:
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 _EXACT_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=exact_float)
+
+
+def end_of_sound(text: str, start: int) -> int:
+    """Where the valid JSON value at `start` ends; -1 when it is not valid. The limits are not looked at."""
+    try:
+        return _DECODER.raw_decode(text, start)[1]
+    except (*UNSOUND, IndexError):
+        return -1
 
 
 class Strict(NamedTuple):

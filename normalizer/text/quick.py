@@ -40,8 +40,8 @@ from llmcore.types.tools import ToolSet
 
 __all__ = ["Quick", "read_quickly"]
 
-_MOST: Final = 9
-"""Calls in one reply; so many are the engine's, as those are that reach the limit."""
+_COMPARED: Final = 8
+"""More calls than these, of several dialects, are the engine's to compare."""
 _BRACKETS: Final[tuple[str, ...]] = ("[", "{")
 
 
@@ -132,7 +132,7 @@ def _take_wholes(
     judged: list[tuple[int, int, int]] = []  # the number of calls, and where the words before the last of them stand
     surroundings: Surroundings | None = None
     standing, before = PLAIN, (start, start)
-    most = min(limits.calls, _MOST)
+    words_first = 0  # how many stood before the first call
     while at >= 0:
         line = text.rfind("\n", 0, at) + 1
         between = text[start:at]
@@ -143,7 +143,7 @@ def _take_wholes(
         if at and (text[at] not in MARKS or in_block_quote(text, line)):
             return False
         found = SHAPES.at(text, at, tools, limits, place=place, dialects=dialects)
-        if not found or len(wholes) + len(found) >= most:
+        if not found or len(wholes) + len(found) >= limits.calls:  # at the limit the engine says what is left out
             return False
         if not is_blank:
             if (not wholes and begins_specially(text)) or call_begins(text, start, at, tools.names) < at or other_speaks(between):
@@ -152,11 +152,12 @@ def _take_wholes(
             standing, before = surroundings.standing(text, at, start, line, found[0].form), (start, at)
         if standing is not PLAIN and not is_plain_before(standing, text, found[-1].end):
             return False
+        words_first = words_first if wholes else len(words)
         wholes += found
         judged.append((len(wholes), *before))
         start = found[-1].end
         at = _next(text, start, tools.names, dialects) if start < len(text) else -1
-    if len(wholes) > 1 and _one_in_two_forms(wholes):
+    if len(words) > words_first and _one_in_two_forms(wholes):
         return False
     for n, begin, stop in judged:
         said = text[wholes[n - 1].end : wholes[n].start if n < len(wholes) else len(text)]
@@ -168,11 +169,11 @@ def _take_wholes(
 
 
 def _one_in_two_forms(wholes: Sequence[Whole]) -> bool:
-    """May two of the calls be one, written in two forms?"""
+    """May two of the calls, with words between, be one, written in two forms?"""
     first = wholes[0].dialect
     if all(whole.dialect == first for whole in wholes):
         return False
-    return any(
+    return len(wholes) > _COMPARED or any(
         one.name == other.name and one.dialect != other.dialect and one.arguments == other.arguments
         for one, other in combinations(wholes, 2)
     )

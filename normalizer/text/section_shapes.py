@@ -6,6 +6,7 @@ as are learnt must be what is read by that shape, at the start of a text and in 
 regular has none, and neither has a row whose calls stand alone, since each of them is read by its own shape.
 
 Numbers that a row writes are learnt with the rest: what stands before the third call is what the writer writes before a third.
+Behind the calls that are learnt a section goes on as the last two do, but for the number of the call.
 """
 
 from __future__ import annotations
@@ -40,9 +41,10 @@ from llmcore.types.tools import CompiledTool, ToolSet
 
 __all__ = ["Section", "Single", "section_of"]
 
-_NAMES = (NAME, *(f"shape_of_name_{letter}" for letter in "bcdefgh"))
-"""Of the calls of a section, as it is learnt; one with more calls is the readers'."""
-_COUNTS = (2, 3, len(_NAMES))
+_LEARNT = 8
+_NAMES = (NAME, *(f"shape_of_name_{letter}" for letter in "bcdefghijkl"))
+"""Of the calls of a section; so many of them as are learnt, and more to see that a section goes on so."""
+_COUNTS = (2, 3, _LEARNT)
 _COMPACT = json.dumps(ARGUMENTS, separators=(",", ":"))
 _TOKENS = late(r"[}\])]|[^\s}\])]\S*")
 _CLOSING = frozenset("}])")
@@ -106,6 +108,7 @@ class Section:
         "_closer",
         "_ended_by_text",
         "_ends_reasoning",
+        "_further",
         "_is_list",
         "_joints",
         "_rewrites",
@@ -124,11 +127,14 @@ class Section:
         self._is_list, self._ends_reasoning, self._rewrites = learnt.is_list, learnt.ends_reasoning, learnt.rewrites
         end = rf"(?=[{SPACE}]{{0,{GAP}}}\Z)" if self._ended_by_text else ""
         self._tail = re.compile(joints[-1].pattern + end)
+        self._further = _further(self._joints, joints[-1], learnt.calls)
         self.places = frozenset(place for place in PLACES if all(self._agrees(2, place, behind) for behind in ("", BEHIND)))
 
     @property
     def is_regular(self) -> bool:
         """Is it read as the engine reads it?"""
+        if self._further is not None and not self._agrees(len(_NAMES), "", ""):
+            self._further = None
         return all(self._agrees(count, "", "") for count in _COUNTS)
 
     def read(self, head: re.Match[str], text: str, tools: ToolSet, limits: Limits, *, final: bool) -> tuple[Whole, ...]:
@@ -142,7 +148,8 @@ class Section:
         span = (head.start("call"), joints[-1].start("stop")) if self._is_list else None
         wholes: list[Whole] = []
         at = head.start()
-        for written, (before, behind) in zip(self._calls, pairwise(joints), strict=False):
+        for number, (before, behind) in enumerate(pairwise(joints)):
+            written = self._calls[number] if number < _LEARNT or self._further is None else self._further.call(number)
             said = self._arguments(before, behind, text, tools, limits)
             if said is None:
                 return ()
@@ -169,6 +176,12 @@ class Section:
         for joint in self._joints:
             between = joint.search(text, at, bound)
             if between is None:
+                break
+            found.append(between)
+            at = between.end()
+        while self._further is not None and len(found) >= _LEARNT:
+            between = self._further.joint.search(text, at, bound)
+            if between is None or not self._further.fits(between, len(found)):
                 break
             found.append(between)
             at = between.end()
@@ -210,6 +223,58 @@ class Section:
         return calls == taken and _is_plain(read, count) and read.pieces == tiled(text, wholes)
 
 
+_NUMBER = late(r"(?<!\d)\d(?!\d)")
+
+
+class _Further(NamedTuple):
+    """How a section goes on. `joint`: what stands before a call; `numbers`: how much each number in it is more than the number
+    of that call; `last`, `id`: of a call, whose id has a number where `id` has braces."""
+
+    joint: re.Pattern[str]
+    numbers: tuple[int, ...]
+    last: _Call
+    id: str
+
+    def fits(self, joint: re.Match[str], number: int) -> bool:
+        """Has it the numbers that stand before the call of this number?"""
+        return all(joint[f"number_{n}"] == str(number + more) for n, more in enumerate(self.numbers))
+
+    def call(self, number: int) -> _Call:
+        return self.last._replace(id=self.id.format(number) if self.id else "")
+
+
+def _further(joints: list[re.Pattern[str]], tail: re.Pattern[str], calls: list[_Call]) -> _Further | None:
+    """How a section goes on behind the calls that are learnt; None when the last two of them do not tell."""
+    number = len(calls) - 1
+    before, last = (_numbered(joints[at - 1].pattern, at) for at in (number - 1, number))
+    one, other = calls[-2:]
+    ids = [_numbered(call.id.replace(call.name, NAME), at)[0] for call, at in ((one, number - 1), (other, number))]
+    if before != last or ids[0] != ids[1] or one.dialect != other.dialect or _numbered(tail.pattern, number + 1)[1]:
+        return None
+    joint, numbers = last
+    for n in range(len(numbers)):
+        joint = joint.replace(_PLACE.format(numbers[n]), rf"(?P<number_{n}>[0-9]{{1,4}})", 1)
+    id = ids[0].replace("{", "{{").replace("}", "}}").replace(_PLACE.format(0), "{}")
+    return _Further(re.compile(joint), numbers, other._replace(name=NAME), id) if _PLACE[0] not in joint + id else None
+
+
+_PLACE = "\x00{}\x00"
+
+
+def _numbered(said: str, number: int) -> tuple[str, tuple[int, ...]]:
+    """The text with places for the numbers in it that are `number` or one or two away from it, and how far each is."""
+    numbers: list[int] = []
+
+    def put(found: re.Match[str]) -> str:
+        more = int(found[0]) - number
+        if abs(more) > 2:  # so far rows count
+            return found[0]
+        numbers.append(more)
+        return _PLACE.format(more)
+
+    return _NUMBER.sub(put, said), tuple(numbers)
+
+
 def _written(sample: Sample, count: int) -> str:
     return sample.write([(name, ARGUMENTS) for name in _NAMES[:count]]).rstrip()
 
@@ -243,15 +308,15 @@ def _stands_alone(single: Single) -> bool:
 
 def _learnt(single: Single) -> _Learnt | None:
     sample = single.sample
-    text, arguments = _written(sample, len(_NAMES)), list[tuple[int, int]]()
-    for _ in _NAMES:
+    text, arguments = _written(sample, _LEARNT), list[tuple[int, int]]()
+    for _ in range(_LEARNT):
         start = text.find(single.written, arguments[-1][1] if arguments else 0)
         if start < 0:
             return None
         arguments.append((start, start + len(single.written)))
     read = sample.read(text, told(*_NAMES), sample.dialects)
     spans = [call.span for call in read.calls if call.span is not None]
-    if not _is_plain(read, len(_NAMES)) or len(spans) != len(_NAMES):
+    if not _is_plain(read, _LEARNT) or len(spans) != _LEARNT:
         return None
     raws: list[tuple[int, int]] = []
     for call in read.calls:

@@ -24,9 +24,10 @@ from llmcore.normalizer.bare.fences import holds_closer
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.rows import Dialect, Writer, as_json
+from llmcore.normalizer.core.source import past
 from llmcore.normalizer.core.surroundings import Form, form_of
 from llmcore.normalizer.dialects.registry import DIALECTS, is_bare
-from llmcore.normalizer.notations.strict import sound_object
+from llmcore.normalizer.notations.strict import end_of_sound, sound_object
 from llmcore.normalizer.text.section_shapes import Section, section_of
 from llmcore.normalizer.text.wholes import (
     A_KEY,
@@ -60,6 +61,7 @@ __all__ = ["Shapes", "WholeAt"]
 _OF_EACH_TYPE: Final = (4190721, 4.5, True, None, [4190721], {OTHER_KEY: 4190721})
 _BRACKETS: Final = 4  # that a row may put around the arguments
 _BEHIND_ARGUMENTS: Final = 64  # white space and brackets between arguments and closer
+_SPACES: Final = re.compile(f"[{SPACE}]*+")
 _MOST_STARTS: Final = 4096  # each with a set of dialects
 _ASKED_OFTEN: Final = 2  # a reply asks at most twice for its first call: to learn shapes costs more than to read that
 _LAYOUT: Final = rf"[{SPACE}]{{0,{GAP}}}"
@@ -87,6 +89,7 @@ class _OneTextShape:
     token stands."""
 
     __slots__ = (
+        "_ends",
         "_is_enclosed",
         "_plain",
         "_tail",
@@ -112,15 +115,16 @@ class _OneTextShape:
         self.brackets, self.closers = tail[:first][::-1], tail[first:]
         self.repeats = not self.closers and form_of(sample.opener) == "token"
         self._tail = re.compile(_LAYOUT.join(map(re.escape, self.closers)))
+        ends_with_json = sample.followed and self._is_enclosed and self._plain is None and not self.closers
+        self._ends = [self._first_end, *([self._end_of_json] if ends_with_json else []), self._last_end]
 
     def read(self, head: re.Match[str], text: str, tool: CompiledTool, limits: Limits, *, final: bool) -> Whole | None:
         """The call that begins with this head, if it is of this shape and its arguments are sound."""
-        stop, end = self._first_end(text, head.end(), limits)
-        whole = self._ended(head, text, stop, end, tool, limits, final=final) if stop > 0 else None
-        if whole is None and final:
-            stop, end = self._last_end(text, head.end(), limits)
-            whole = self._ended(head, text, stop, end, tool, limits, final=final) if stop > 0 else None
-        return whole
+        for find in self._ends if final else self._ends[:-1]:
+            stop, end = find(text, head.end(), limits)
+            if stop > 0 and (whole := self._ended(head, text, stop, end, tool, limits, final=final)) is not None:
+                return whole
+        return None
 
     def _ended(
         self, head: re.Match[str], text: str, stop: int, end: int, tool: CompiledTool, limits: Limits, *, final: bool
@@ -166,6 +170,14 @@ class _OneTextShape:
         following = text.find(self.sample.opener, start, farthest) if self.repeats else -1
         stop = _before_space(text, following)
         return stop, stop
+
+    def _end_of_json(self, text: str, start: int, limits: Limits) -> tuple[int, int]:
+        """The same, where arguments that are sound JSON end, their brackets follow, and other text."""
+        end = end_of_sound(text, start)
+        for bracket in reversed(self.brackets):
+            end = past(_SPACES, text, end) if end >= 0 else len(text)
+            end = end + 1 if text.startswith(bracket, end) else -1
+        return (end, end) if end >= 0 and past(_SPACES, text, end) < len(text) else (-1, -1)
 
     def _last_end(self, text: str, start: int, limits: Limits) -> tuple[int, int]:
         """The same, where the text ends."""
@@ -323,7 +335,10 @@ def _learnt(row: Dialect, write: Writer, dialects: Dialects, text: str, read: Re
     places = frozenset(place for place in PLACES if _is_same_in(place, text, calls[0], read, dialects))
     elements = frozenset(_ELEMENT.findall(text)) - {KEY, OTHER_KEY}
     form: Form = "bare" if is_bare(calls[0].dialect) else form_of(text)
-    sample = Sample(row, write, dialects, text, calls[0], spans[0], elements, read, places, found.reasoning_is_over, form)
+    followed = form != "bare" and bool(places) and _is_same_in("", text, calls[0], read, dialects)
+    sample = Sample(
+        row, write, dialects, text, calls[0], spans[0], elements, read, places, followed, found.reasoning_is_over, form
+    )
     raw = calls[0].raw_arguments
     if text.count(raw) == 1 and (raw == WRITTEN or row.plain is not None):
         return _OneTextShape(sample)

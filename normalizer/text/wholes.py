@@ -189,6 +189,8 @@ class Sample:
     read: Read
     places: frozenset[str]
     """Those of `PLACES` where the row is read as it is at the start of a text."""
+    followed: bool
+    """Is it read so where words stand behind it, and no marker closes it?"""
     ends_reasoning: bool
     form: Form
 

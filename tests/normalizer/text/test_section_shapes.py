@@ -121,10 +121,12 @@ def test_sections_need_no_engine_and_streams_agree(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SECTIONS)
-def test_many_calls_are_the_engines(name: str) -> None:
-    text = written(name, THREE * 3)
-    assert not at_start(text)
-    same(text)
+def test_many_calls_go_on_as_the_first_do(name: str) -> None:
+    for times in (3, 5):
+        text = written(name, THREE * times)
+        assert len(at_start(text)) == 3 * times
+        same(text)
+        same(text.replace("9", "8", 1) + "\nDone.")
 
 
 @pytest.mark.parametrize("name", SECTIONS)
