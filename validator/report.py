@@ -39,6 +39,8 @@ _DOUBTS = {
     "words_on_both_sides": "one with words before and behind it on its line",
     "words_behind": "one with words behind it on its line",
     "behind_a_sentence": "one without markers behind a sentence on its line",
+    "named_in_a_sentence": "one whose tool is only named in the sentence before it",
+    "behind_a_sign": "one without markers behind a list sign, a dash or an arrow",
     "like_html": "one that may be an element of HTML, with words around it",
     "within_a_sentence": "one within a sentence",
     "two_forms": "one that is written twice, in two formats",

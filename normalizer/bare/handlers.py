@@ -15,6 +15,7 @@ from llmcore.normalizer.bare.json_forms import calling_tool, json_form, mid_line
 from llmcore.normalizer.bare.labelled_lines import LABELS, labelled
 from llmcore.normalizer.bare.lost_headers import announced, harmony_header
 from llmcore.normalizer.bare.made_up import wrapper_before
+from llmcore.normalizer.bare.named_above import announced_tool, arguments_below, name_above
 from llmcore.normalizer.bare.python_forms import is_callable, mid_line_call, python_list, python_run
 from llmcore.normalizer.bare.python_lines import begins_lines, begins_tuple, in_a_block, python_lines, python_tuple, unread_lines
 from llmcore.normalizer.bare.verdicts import leads_in, may_stand, rest_is_blank
@@ -116,11 +117,16 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
         return (yield from named_brace(reading, header.begin, at, header.name, "harmony", gap=header.gap, strict=strict))
     if (opener := announced(reading, at)) >= 0:
         return (yield from _announced(reading, opener, at))
-    if not before.strip() and (line := _name_line(reading, start)) is not None:
-        if not (yield from settle(reading.src, opens_object, at)):
-            return at + 1
-        return (yield from named_brace(reading, line[0], at, line[1], "functionary_v32"))
-    if may_stand(reading, before) or wrapper_before(reading, at) is not None:
+    if not before.strip():
+        if (line := name_above(reading, start)) is not None:
+            if not (yield from settle(reading.src, opens_object, at)):
+                return at + 1
+            return (yield from named_brace(reading, line[0], at, line[1], "functionary_v32"))
+        if (name := announced_tool(reading, at)) and (yield from settle(reading.src, opens_object, at)):
+            end = yield from arguments_below(reading, at, name)
+            if end >= 0:
+                return end
+    if may_stand(reading, before, at) or wrapper_before(reading, at) is not None:
         return (yield from json_form(reading, at))
     return (yield from mid_line(reading, at)) if before[-1] in BEFORE_BARE else at + 1
 
@@ -148,16 +154,6 @@ def _spaced_name(reading: Reading, start: int, before: str) -> tuple[int, str] |
     return None if name is None else (start + before.index(written), name)
 
 
-def _name_line(reading: Reading, start: int) -> tuple[int, str] | None:
-    """(start, name) of the line before, when it is exactly a tool's name."""
-    text = reading.src.text
-    if reading.tools is None or start <= reading.done or text[start - 1] != "\n":
-        return None
-    begin = max(text.rfind("\n", max(0, start - 300), start - 1) + 1, reading.done)
-    name = text[begin : start - 1].strip().removeprefix(">>>")
-    return (begin, name) if name in reading.tools else None
-
-
 def _marked(reading: Reading, at: int, opener: int) -> Steps[int]:
     """A marker that is a word before the bracket."""
     took = yield from reading.marker(opener)
@@ -172,7 +168,7 @@ def _bracket(reading: Reading, at: int) -> Steps[int]:
     if before.endswith("functools"):
         return (yield from _marked(reading, at, at - len("functools")))
     escaped = before.endswith("\\")
-    if not may_stand(reading, before.removesuffix("\\")) and wrapper_before(reading, at) is None:
+    if not may_stand(reading, before.removesuffix("\\"), at) and wrapper_before(reading, at) is None:
         return (yield from mid_line(reading, at)) if before[-1] in BEFORE_BARE else at + 1
     ahead = yield from skip_space(src, at + 1)
     char = src.text[ahead : ahead + 1]
@@ -221,7 +217,7 @@ def _paren(reading: Reading, at: int) -> Steps[int]:
         return (yield from _announced(reading, begin, brace)) if reading.src.text.startswith("{", brace) else at + 1
     lead = "" if lead.strip() == "tool_code" else lead
     printed = lead.rstrip().endswith("print") or lead.endswith("print(")
-    if not may_stand(reading, lead) and not printed and wrapper_before(reading, begin) is None:
+    if not may_stand(reading, lead, begin) and not printed and wrapper_before(reading, begin) is None:
         if (end := (yield from _code(reading, start, lead, word, at))) >= 0:
             return end
         return (yield from mid_line_call(reading, begin, at)) if is_known(word, reading.tools) else at + 1

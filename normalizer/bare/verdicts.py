@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.html import is_in_page, may_be_html
+from llmcore.normalizer.core.line_signs import consents, is_sign, may_be_listed
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.reading import Reading
@@ -62,9 +63,18 @@ def leads_in(before: str) -> bool:
     return before.rstrip(" \t\r*_`\"'").endswith(COLONS) or not before.strip(" \t\r\"'`*")
 
 
-def may_stand(reading: Reading, before: str) -> bool:
-    """May a form of a known tool follow this text on its line: behind a lead-in, or, doubtful, behind a sentence?"""
-    return leads_in(before) or (reading.tools is not None and ends_sentence(before))
+def may_stand(reading: Reading, before: str, at: int) -> bool:
+    """May a form of a known tool follow this text on its line, up to `at`: behind a lead-in, or, doubtful, behind a sentence, a
+    word of consent, or the sign of a list that is announced or stands alone?"""
+    if leads_in(before):
+        return True
+    if reading.tools is None:
+        return False
+    if ends_sentence(before):
+        return True
+    if reading.nested:
+        return False
+    return consents(before) or (is_sign(before) and may_be_listed(reading.src.text, reading.text_start(), at - len(before)))
 
 
 def line_is_over(reading: Reading, end: int) -> Steps[bool]:

@@ -18,6 +18,7 @@ from functools import cache
 from typing import Literal
 
 from llmcore.normalizer.core.lead_ins import LeadIn, announces, answers, kind_of, sentence_before
+from llmcore.normalizer.core.line_signs import consents, is_sign
 from llmcore.normalizer.core.lines_of_code import in_line_of_code
 from llmcore.normalizer.core.source import Source, Steps
 from llmcore.normalizer.core.words import FACES, OWN_SIGNS
@@ -356,6 +357,8 @@ class Surroundings:
             return Standing(quotation=quotation, in_line=form == "tag", judged_behind=True)
         if form != "token" and not fenced and _is_deep(text, at, start, line):
             return _EXAMPLE if form == "tag" else Standing(deep=True)
+        if before and form == "bare" and (is_sign(before) or consents(before)):
+            return Standing(doubt="behind_a_sign" if is_sign(before) else "behind_a_sentence", words=before.strip())
         if before and has_words(before):
             if form == "bare" and ends_sentence(before) and not text.startswith(_HEADERS, at + (text[at : at + 1] == " ")):
                 return Standing(doubt="behind_a_sentence", words=sentence)

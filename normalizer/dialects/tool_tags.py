@@ -60,7 +60,7 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     tool = reading.tool(name)
     if tool is None or reading.text_kind == "reasoning" or reading.looks.too_many_left_open:
         return False
-    placed = reading.leads or may_stand(reading, reading.line_before(at, _REACH))
+    placed = reading.leads or may_stand(reading, reading.line_before(at, _REACH), at)
     call, alone, unclosed = ElementCall(at, name, "cline", name), False, False
     if reading.src.text[body - 1] != ">":
         if placed and (yield from _child_is_next(reading, body, tool)):
@@ -371,7 +371,7 @@ def _may_stand(reading: Reading, at: int) -> bool:
     return (
         reading.text_kind != "reasoning"
         and not reading.looks.too_many_left_open
-        and may_stand(reading, reading.line_before(at, _REACH))
+        and may_stand(reading, reading.line_before(at, _REACH), at)
     )
 
 

@@ -99,7 +99,7 @@ def _may_stand(reading: Reading, at: int) -> bool:
     return (
         reading.text_kind != "reasoning"
         and not reading.looks.too_many_left_open
-        and may_stand(reading, reading.line_before(at, _REACH))
+        and may_stand(reading, reading.line_before(at, _REACH), at)
     )
 
 

@@ -33,7 +33,7 @@ def test_a_bare_form_behind_a_sentence_is_a_guess(before: str, form: str) -> Non
 
 
 @pytest.mark.parametrize("form", FORMS[:-1])
-@pytest.mark.parametrize("before", ["Use ", "A **bold** word ", "- "])
+@pytest.mark.parametrize("before", ["Use ", "A **bold** word ", "Options:\n- ", "Delete it → "])
 def test_a_bare_form_behind_other_words_is_content(before: str, form: str) -> None:
     assert _found(before + form) == []
 

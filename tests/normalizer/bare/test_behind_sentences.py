@@ -18,7 +18,7 @@ def test_it_is_a_guess(words: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("form", _FORMS)
-@pytest.mark.parametrize("words", ["1. {}", "Ok {}", "Done. {} is what I ran.", "e.g. {}"])
+@pytest.mark.parametrize("words", ["Use 1. {}", "Oslo {}", "Ok {} is it.", "Done. {} is what I ran.", "e.g. {}"])
 def test_in_the_midst_of_a_line_it_is_content(words: str, form: str) -> None:
     found = read_every_way(words.format(form) if "{}" in words else words, chunkings=2)
     assert found.tool_calls == []
