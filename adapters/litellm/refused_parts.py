@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from llmcore.adapters.litellm.denials_abroad import denied_abroad
+from llmcore.adapters.litellm.denials_abroad import NOUNS_ABROAD, denied_abroad
 
 __all__ = ["CONDITION", "images_refused", "parts_named", "parts_refused", "refused_together", "search_refused"]
 
@@ -125,7 +125,7 @@ _ABSENT = r"(?![^;\n]{0,80}(?:not found|no such|does not exist|unknown tool|not 
 
 
 def _sentence(parameter: str, part: str) -> re.Pattern[str]:
-    abroad = denied_abroad(part)
+    abroad = denied_abroad(f"{part}|{NOUNS_ABROAD[parameter]}" if parameter in NOUNS_ABROAD else part)
     part = rf"(?:{part})\b"
     whole = rf"{part}(?![\[.]\w)" if parameter == "tools" else part  # what is within one tool is not said of tools
     forms = [
@@ -204,17 +204,22 @@ def refused_together(text: str) -> bool:
 
 _IMAGE = (
     r"(?:(?:input_?)?image(?:_url|s)?(?:[ _-](?:inputs?|content|parts?|blocks?|modality|understanding|support|types?)){0,3}"
-    r"|vision(?: input)?|multi-?modal (?:inputs?|content)|pictures|photos|photographs)"
+    r"|vision(?: inputs?)?|multi-?modal(?:ity| (?:inputs?|content|messages?|requests?|data))"
+    r"|visual(?:s| (?:inputs?|content|data|media))|pictures|photos|photographs|drawings|screenshots"
+    r"|(?:(?:image|photo|picture|media|visual)[ _-])?attachments"
+    r"|media(?![ _-]types?)(?: (?:inputs?|content|parts?|blocks?|files|messages))?)"
 )
+_IMAGE_ABROAD = NOUNS_ABROAD["images"]
 _IMAGES = re.compile(
     rf"\b{_IMAGE}\b{_BETWEEN}{_DENIED}{CONDITION}|{_DENYING}{_BETWEEN}\b{_IMAGE}\b|\bat most 0 image"
     rf"|\b(?:is text[ -]only|only (?:supports?|accepts?|takes?) text|unknown variant {_QUOTE}?image)"
     rf"|{_NOT} have (?:any )?{_IMAGE}"
     r"|\bmissing data required for image|\bcontent['\"`]?:? (?:must|should) be a (?:valid )?string"
-    rf"|{'|'.join(denied_abroad(f'{_IMAGE}|画像(?:入力)?|图[片像](?:输入)?|이미지|bilder|imágenes|imagens|immagini'))}"
+    rf"|{'|'.join(denied_abroad(f'{_IMAGE}|{_IMAGE_ABROAD}'))}"
 )
 _ANY_IMAGES = (
-    r"(?<!the )(?<!your )(?<!these )(?<!those )(?<!some )(?<!of )(?<!input )\b(?:images|pictures|photos|photographs"
+    r"(?<!the )(?<!your )(?<!these )(?<!those )(?<!some )(?<!of )(?<!input )\b(?:images|pictures|photos|photographs|drawings"
+    r"|screenshots|visuals|attachments|media(?![ _-]types?)"
     r"|(?:image(?:_url)?|picture|photo|vision)[ _-](?:inputs|parts|blocks|items|messages|uploads))\b(?!\W?\d)"
 )
 """Images in general: what is said of `the image` is of one."""
@@ -255,7 +260,7 @@ def images_refused(text: str) -> bool:
     )
 
 
-_NAMED = tuple((parameter, re.compile(rf"(?:{part})\b")) for parameter, part in _PARTS)
+_NAMED = tuple((name, re.compile(rf"(?:{part})\b|{NOUNS_ABROAD.get(name, '(?!)')}")) for name, part in _PARTS)
 
 
 def parts_named(text: str) -> set[str]:
