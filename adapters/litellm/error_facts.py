@@ -16,6 +16,8 @@ from typing import Any, cast
 from pydantic_core import from_json
 
 from llmcore.adapters.base import ModelCall
+from llmcore.adapters.litellm.callers_values import callers_own
+from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.quotations import is_quoted, own_words
 from llmcore.adapters.litellm.refusals import (
     holds_a_part,
@@ -27,6 +29,7 @@ from llmcore.adapters.litellm.refusals import (
     says_it_passes,
     searches_natively,
     speaks_of_a_part,
+    without_tool_names,
 )
 from llmcore.adapters.litellm.waits import retry_after, wait_in_words
 from llmcore.adapters.litellm.words import NO_WORDS, place_words, said_by_server, without_bytes, without_tips
@@ -160,6 +163,8 @@ class Facts:
     """LiteLLM made no request: no server said this."""
     sent_with: int | None = None
     """The HTTP status that the error came with, where it is not `status`: some servers send errors with 200."""
+    callers: str = ""
+    """What only the caller gave, a value or a field, that the words are about."""
     unsigned: bool = False
     """What signs a request was not found, so none was made."""
 
@@ -322,6 +327,7 @@ def facts_of(
         timeout=not (beneath.isdisjoint(_TIMEOUTS) or answered),
         speaks_of_part=speaks_of_a_part(part, call),
         holds_part=holds_a_part(call),
+        callers=_callers(said, call),
         searches=searches_natively(call),
         names_model=names_the_model(named, call),
         names_key=names_the_key(named),
@@ -332,6 +338,11 @@ def facts_of(
         sent_with=sent_with if isinstance(sent_with := getattr(error, "sent_with", None), int) else None,
         unsigned=_is_signed_in(call) and (not beneath.isdisjoint(_UNSIGNED) or any(part in said for part in _UNSIGNED_WORDS)),
     )
+
+
+def _callers(said: str, call: ModelCall | None) -> str:
+    wire = provider_of(call.endpoint).wire if call is not None else None
+    return callers_own(in_our_names(without_tool_names(said, call), wire), call)
 
 
 _READ_OUT_OF_WORDS = frozenset(

@@ -181,6 +181,11 @@ def _refused(facts: Facts) -> LLMCoreError:
     return RequestRefused(facts.placed(what) if facts.call is not None else f"{what}: {facts.message}", status=facts.status)
 
 
+def _callers(facts: Facts) -> LLMCoreError:
+    what = f"the server does not take {facts.callers} as the request has it{facts.http}: leave it out, or give another value"
+    return CallerError(facts.placed(what))
+
+
 def _fault(facts: Facts) -> LLMCoreError:
     return InternalError(f"a fault in litellm or llmcore: {facts.message or min(facts.kinds)}")
 
@@ -278,6 +283,7 @@ ROWS: tuple[Row, ...] = (
         status=(400, 422),
         also=lambda facts: any(facts.param.startswith(name) for name in _CALLERS_PARAMETERS),
     ),
+    _row(_callers, status=(400, 422), also=lambda facts: bool(facts.callers)),
     _row(_refused, also=lambda facts: refuses_as_it_is(facts.status)),
     _row(_refused, status=(500,), text=CANNOT_BE_MADE),
     _row(_with_status(RemoteServerError, "the server failed"), also=lambda facts: facts.status is not None),

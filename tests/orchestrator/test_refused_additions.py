@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from llmcore.orchestrator import Orchestrator
-from llmcore.types import FallbackExhausted, Request, RequestRefused
+from llmcore.types import CallerError, FallbackExhausted, Request, RequestRefused
 from tests.orchestrator.support import FAST, assert_valid, get_weather
 from tests.orchestrator.test_unexplained_refusals import assert_never_twice, ended, registry, weather
 from tests.support.wire_server import Failure, Seen, Step, WireServer
@@ -213,6 +213,6 @@ async def test_a_usage_of_the_callers_own_stays() -> None:
     with WireServer([Failure(400, {"error": {"message": "usage: unknown field"}})]) as server:
         models = {"models": {"m": {**at, "base_url": server.base_url("openrouter")}}}
         async with Orchestrator(models, strategies=FAST) as orchestrator:
-            with pytest.raises(FallbackExhausted):
+            with pytest.raises(CallerError, match="does not take usage"):
                 await orchestrator.run(Request.model_validate({"messages": "Hello", "extra_body": own}))
     assert [seen.body["usage"] for seen in server.requests] == [own["usage"]]

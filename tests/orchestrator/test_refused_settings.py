@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
-from llmcore.types import FallbackExhausted
+from llmcore.types import CallerError
 from tests.orchestrator.support import FAST, get_weather
 from tests.support.wire_server import Failure, Seen, WireServer
 
@@ -130,13 +131,45 @@ async def test_thinking_that_the_user_promised_is_left_out_of_the_run() -> None:
     assert [attempt.dropped for attempt in result.attempts] == [[], ["thinking"]]
 
 
-async def test_a_value_that_is_refused_is_the_callers_and_stays() -> None:
-    script = refusing(lambda seen: "temperature" in seen.body, "temperature: must be between 0 and 1")
-    with WireServer(script) as server:
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"temperature": 1.3}, "temperature: must be between 0 and 1"),
+        ({"temperature": 1.3}, "Invalid request. `temperature` should be at most 1."),
+        ({"max_tokens": 5000}, "max_tokens must be <= 1024"),
+        ({"max_tokens": 5000}, "max_completion_tokens is too large: 5000"),
+        ({"extra_body": {"seed": 3}}, "Unrecognized request argument supplied: seed"),
+        ({"extra_body": {"seed": 3}}, "Il parametro 'seed' non è ammesso."),
+        ({"extra_body": {"mirostat": 3}}, "mirostat? pfff"),
+        ({"extra_body": {"top_k_min": 3}}, "we have no top_k_min here"),
+    ],
+)
+async def test_a_value_or_field_of_the_callers_own_is_told_at_once(given: dict[str, Any], words: str) -> None:
+    name = next(iter(given.get("extra_body", given)))
+    held = re.compile(rf'"(?:{name}|max_completion_tokens)"')
+    store = CapabilityStore()
+    with WireServer(refusing(lambda seen: held.search(json.dumps(seen.body)) is not None, words)) as server:
+        async with orchestrator(server, "openai_compatible", "local", capabilities=store) as made:
+            with pytest.raises(CallerError, match=f"does not take {name} as the request has it .*: leave it out"):
+                await made.run("Hello", **given)
+            assert store.learnt(made.models.get("m").endpoint) == {}
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"temperature": 0.3}, "Tool get_weather: temperature must be a number"),
+        ({"temperature": 0.3}, "messages[0]: the temperature must be a number"),
+        ({"extra_body": {"seed": 3}}, "A seed was planted where tools grow."),
+        ({"extra_body": {"seed": 3}}, "seed and tools do not go together"),
+        ({}, "temperature must be between 0 and 1"),
+    ],
+)
+async def test_what_is_of_a_tool_or_was_not_given_is_not_the_callers(given: dict[str, Any], words: str) -> None:
+    with WireServer(refusing(lambda seen: "tools" in seen.body, words)) as server:
         async with orchestrator(server, "openai_compatible", "local") as made:
-            with pytest.raises(FallbackExhausted):
-                await made.run("Hello", temperature=1.3)
-    assert all("temperature" in seen.body for seen in server.requests)
+            assert (await made.run("Hello", **given)).attempts[-1].failure is None
 
 
 async def test_a_field_of_the_wire_that_is_named_in_a_refusal_is_left_out() -> None:
@@ -155,7 +188,7 @@ async def test_our_own_room_is_made_smaller_and_the_callers_is_not() -> None:
     script = refusing(lambda seen: seen.body["max_tokens"] > 4096, words)
     with WireServer(script) as server:
         async with orchestrator(server, "anthropic", "claude-3-haiku-20240307") as made:
-            with pytest.raises(FallbackExhausted):
+            with pytest.raises(CallerError):
                 await made.run("Hello", max_tokens=8000)
             asked = len(server.requests)
             first, second = await made.run("Hello"), await made.run("Hello")
