@@ -68,6 +68,7 @@ from llmcore.types import (
     Usage,
 )
 from llmcore.types.copies import assign, copied, updated
+from llmcore.types.identity import alike
 from llmcore.types.narrowing import is_object
 from llmcore.types.telling import Tell, silently
 from llmcore.validator import CorrectionLoop, CorrectionResult, ParseDetail
@@ -492,7 +493,7 @@ class TurnAttempt:
         value = detail.value if detail is not None else None
         if self._checked is None or not is_final:
             return value
-        changed = detail is not None or self._checked.value != self._envelope.content
+        changed = detail is not None or not alike(self._checked.value, self._envelope.content)
         return self._checked.value if changed else None
 
     def _unknown(self, result: CorrectionResult) -> Sequence[ToolCall]:

@@ -47,6 +47,7 @@ from llmcore.types import (
     Waiting,
 )
 from llmcore.types.copies import copied, updated
+from llmcore.types.identity import alike
 from llmcore.types.logs import current_run, logger
 from llmcore.types.telling import Tell, told_by
 
@@ -186,11 +187,11 @@ class Run:
     async def _is_shown(self) -> bool:
         """Was the run's value told already, as the last partial one?"""
         value, last = self.state.output, self._shown
-        if last is None or type(last.value) is not type(value):
+        if last is None:
             return False
         try:
-            return await with_types_code(self.state.settings.output, self._seconds_left(), lambda: bool(last.value == value))
-        except Exception:  # the type's own code, or the deadline: then it is told again
+            return await with_types_code(self.state.settings.output, self._seconds_left(), lambda: alike(last.value, value))
+        except Exception:  # the deadline: then it is told again
             return False
 
     def leave(self) -> None:

@@ -24,6 +24,7 @@ from llmcore.types import (
     ToolCallStarted,
     ToolSet,
 )
+from llmcore.types.identity import alike
 
 __all__ = ["PartialValues"]
 
@@ -87,7 +88,7 @@ class PartialValues:
     def _new(self, text: str) -> PartialOutput | None:
         """What is certain of the value in the text, unless that was told."""
         value = self._read(text)
-        if value is None or value == self._last:
+        if value is None or alike(value, self._last):
             return None
         self._last = value
         return PartialOutput(value)

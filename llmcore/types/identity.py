@@ -1,8 +1,8 @@
-"""Which object one is, for those that compare or hash as they like: classes with metaclasses, arrays, what users wrote."""
+"""Comparing and keeping objects that compare or hash as they like: arrays, tables, classes with metaclasses, what users wrote."""
 
 from __future__ import annotations
 
-__all__ = ["Same"]
+__all__ = ["Same", "alike"]
 
 
 class Same:
@@ -18,3 +18,15 @@ class Same:
 
     def __hash__(self) -> int:
         return id(self.held)
+
+
+def alike(one: object, other: object) -> bool:
+    """Are they equal beyond doubt? Arrays and tables compare element by element, and what they give then is no truth."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    try:
+        return bool(one == other)
+    except Exception:  # a value of the caller's
+        return False
