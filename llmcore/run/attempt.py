@@ -360,13 +360,13 @@ class TurnAttempt:
         envelope = await hooked_reply(self._hooks, envelope)
         envelope = without_failed_call(envelope, typed=self._state.settings.output is not None)
         failure = broken_off(envelope)
+        none_allowed = call.request.tool_choice == "none" or not sending.tools
+        if failure is None and none_allowed and self._state.settings.output is None:
+            envelope = without_calls(envelope, self._given.known())
         self._state.note(cut_shown(envelope, broken=failure is not None))
         if failure is not None:
             self._state.ledger.finish(attempt, failure=failure)
             raise failure
-        none_allowed = call.request.tool_choice == "none" or not sending.tools
-        if none_allowed and self._state.settings.output is None:
-            envelope = without_calls(envelope, self._given.known())
         if is_object(choice := self._request.tool_choice):
             envelope = forced_calls_alone(envelope, choice["name"])
         self._envelope, self._final = take_final_call(envelope, self._state.settings.output)

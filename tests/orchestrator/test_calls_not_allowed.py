@@ -64,6 +64,34 @@ async def test_a_call_written_as_text_where_tools_are_disabled_is_recorded(strea
     assert call in (await shown.run("go")).content
 
 
+_WRITTEN = [
+    f'<tool_call>{{"name": "add", "arguments": {json.dumps(ONE)}}}</tool_call>',
+    f"[TOOL_CALLS]add{json.dumps(ONE)}",
+    f'<|python_tag|>{{"name": "add", "parameters": {json.dumps(ONE)}}}',
+    f'```json\n{{"name": "add", "arguments": {json.dumps(ONE)}}}\n```',
+    f'{{"name": "add", "arguments": {json.dumps(ONE)}}}',
+    f'<think>So.</think><tool_call>{{"name": "add", "arguments": {json.dumps(ONE)}}}</tool_call>',
+    f'[{{"name": "add", "arguments": {json.dumps(ONE)}}}, {{"name": "add", "arguments": {json.dumps(TWO)}}}]',
+]
+
+
+@pytest.mark.parametrize(
+    "options", [{"tool_choice": "none"}, {"tool_config": ToolConfig(enabled=False)}], ids=["none", "disabled"]
+)
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("written", _WRITTEN)
+async def test_a_call_written_as_text_that_is_all_of_the_reply_is_no_answer(
+    written: str, streamed: bool, options: dict[str, Any]
+) -> None:
+    orchestrator = Orchestrator(FakeModel(written, "Fine."), [add])
+    result = await finished(orchestrator.stream("go", **options)) if streamed else await orchestrator.run("go", **options)
+    assert (result.content, calls_in(result.messages), len(result.attempts)) == ("Fine.", [], 2)
+    assert {record.repair.kind for record in result.repairs} == {"call_not_allowed"}
+    assert_valid(result.messages)
+    with pytest.raises(FallbackExhausted, match="the reply is a call of add and nothing else, and none is allowed"):
+        await Orchestrator(FakeModel(default=written), [add]).run("go", **options)
+
+
 @pytest.mark.parametrize("withdrawn", [{"tool_choice": "none"}, {"tools": ()}])
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_a_call_written_as_text_where_none_is_allowed_is_recorded(withdrawn: dict[str, Any], streamed: bool) -> None:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, PlainValidator, Wit
 
 from llmcore import FakeModel, Orchestrator, PartialOutput, TerminateLoop
 from llmcore.hooks import Hooks
+from llmcore.types.narrowing import is_list
 
 
 class Array:
@@ -55,8 +56,8 @@ CASES: list[tuple[Any, Any]] = [
 
 
 def _items(value: Any) -> Any:
-    value = value[0] if isinstance(value, list) else value
-    return (value.column if isinstance(value, Table) else value).items
+    one = value[0] if is_list(value) else value
+    return (one.column if isinstance(one, Table) else one).items
 
 
 @pytest.mark.parametrize(("output_type", "data"), CASES)
@@ -105,4 +106,4 @@ def test_tools_hooks_and_what_they_get_may_hold_one() -> None:
 
     model = FakeModel().tool_call("count", {"given": [1, 2]}).tool_call("end")
     result = Orchestrator(model, [count, end], hooks=Hooks(after_tool_run=keep)).run_sync("?", deps=Array([1]))
-    assert result.tool_results[0].content == '{"sum": 3}'
+    assert result.tool_results[0].content == '{"sum":3}'
