@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.run.callers_code import CallersFunction
 from llmcore.run.output import OutputSpec
 from llmcore.run.validating import with_types_code
 from llmcore.tools import RunContext
 from llmcore.tools.results import described
 from llmcore.types import ConfigError, LLMCoreError, RetryTool
-from llmcore.types.others_words import MAX_WORDS, bounded
+from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, bounded
 from llmcore.validator import Problem
 
 __all__ = ["Checked", "check_output", "output_validators"]
@@ -59,7 +60,7 @@ async def check_output(
         except (RetryTool, ValueError) as error:
             if isinstance(error, LLMCoreError):
                 raise
-            said = described(error).partition(": ")[2].strip() or _NO_WORDS
+            said = process_scrubber().text(described(error).partition(": ")[2].strip()[:MAX_LOOKED_THROUGH]) or _NO_WORDS
             return Checked(value, Problem(kind="value", message=bounded(said, MAX_WORDS)), error)
         if given is not None:
             value = given if output is None else await _of_the_type(given, output, seconds_left(), validator)

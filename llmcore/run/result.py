@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NoReturn, Self, cast
 
-from pydantic import ConfigDict, Field, PlainSerializer, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, PlainSerializer, ValidationError
 from pydantic_core import from_json
 from typing_extensions import TypeVar  # with a default, so that a bare RunResult is one of any value
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.run.open_calls import NOT_BEGUN, OpenCall
+from llmcore.run.reading_back import as_they_were
 from llmcore.run.resuming import check_saved, not_saved, openai_messages
 from llmcore.types import (
     Attempt,
@@ -134,10 +135,11 @@ class RunResult(Value, Generic[T]):
     `runs` are the runs made within this one (`parent=`): their usage is part of this one's, their attempts are their own; each
     has as `parent_call` the id of the call whose tool made it.
 
-    `model_dump_json()` works at any end of a run and `model_validate_json` reads it back, `output`, values of tools and
-    reports as plain data. What JSON has no form for stands as text: infinity as "Infinity", a number of more than 4300
-    digits as its digits. `version` counts up when the JSON's keys change their meaning; a key or a version that is not known
-    is a `CallerError`. A result, also one that was read back, goes on as `message_history` of the next run.
+    `model_dump_json()` works at any end of a run and `model_validate_json` reads it back: `output` and values of tools as plain
+    data, all other fields as they were (an envelope's `source` and `segments`, which are none, apart). What JSON has no form for
+    stands as text: infinity as "Infinity", a number of more than 4300 digits as its digits. `version` counts up when the JSON's
+    keys change their meaning; a key or a version that is not known is a `CallerError`. A result, also one read back, goes
+    on as `message_history` of the next run.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -149,7 +151,7 @@ class RunResult(Value, Generic[T]):
     envelope: Envelope = Field(default_factory=Envelope)
     messages: list[Message] = Field(default_factory=list[Message])
     usage: Usage = Field(default_factory=Usage)
-    attempts: list[Attempt] = Field(default_factory=list[Attempt])
+    attempts: Annotated[list[Attempt], AfterValidator(as_they_were)] = Field(default_factory=list[Attempt])
     degraded: bool = False
     pending: list[ToolCall] = Field(default_factory=list[ToolCall])
     output: Annotated[T, PlainSerializer(json_data, return_type=Any, when_used="json")] = Field(default=cast("T", None))

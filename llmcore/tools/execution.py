@@ -111,6 +111,11 @@ def failed(call: ToolCall, error: ToolError, max_chars: int) -> Outcome:
     return Outcome(call, [TextBlock(text=shortened(escaped(error.message), max_chars))], None, error)
 
 
+def _without_secrets(said: str) -> str:
+    """Whoever wrote these words for a model may quote another's: a client's error has URLs and headers with the keys in them."""
+    return process_scrubber().text(said[:MAX_LOOKED_THROUGH])
+
+
 def _failed_with(call: ToolCall, said: str, kind: Any, cause: BaseException, max_chars: int, details: Any = None) -> Outcome:
     """The outcome of what a tool raised: its words are the result, which has a bound of its own; the error has the first of
     them."""
@@ -330,15 +335,14 @@ class _Try:
             said = f"{call.name} did not answer within {self._timeout:g} s{self.remains}"
             return _failed_with(call, said, "timeout", error, max_chars)
         if isinstance(error, ArgumentsError):
-            problems = list(map(escaped, error.problems))
+            problems = [_without_secrets(escaped(problem)) for problem in error.problems]
             said = f"the arguments do not fit: {'; '.join(problems)}"
             return _failed_with(call, said, "validation", error, max_chars, problems)
         if isinstance(error, RetryTool):
             said = described(error).partition(": ")[2] or "call it again with other arguments"
-            return _failed_with(call, said, "validation", error, max_chars)
+            return _failed_with(call, _without_secrets(said), "validation", error, max_chars)
         said = str(error) if isinstance(error, UnwritableResult) else described(error)
-        # nobody wrote these words for a model: a client's error quotes URLs and headers with the keys in them
-        return _failed_with(call, process_scrubber().text(said[:MAX_LOOKED_THROUGH]), "execution", error, max_chars)
+        return _failed_with(call, _without_secrets(said), "execution", error, max_chars)
 
     @property
     def remains(self) -> str:

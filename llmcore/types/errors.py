@@ -103,8 +103,10 @@ class LLMCoreError(Exception):
 
     def as_data(self) -> dict[str, Any]:
         """The error as JSON data: `type` (the class's name), `message`, and the fields it has of its own, one that is
-        called `type` as `kind`."""
-        fields = {_RENAMED.get(name, name): json_data(value) for name, value in vars(self).items() if name not in _NO_DATA}
+        called `type` as `kind`. It shows nothing that looks like a key."""
+        fields = {
+            _RENAMED.get(name, name): _masked(json_data(value)) for name, value in vars(self).items() if name not in _NO_DATA
+        }
         return {"type": type(self).__name__, "message": encodable(str(self)), **fields}
 
     @staticmethod
@@ -147,6 +149,17 @@ def _sayable(arg: Any) -> Any:
     from llmcore.types.keys import without_keys  # its expressions are compiled with the first error, not by every import
 
     return without_keys(encodable(bounded(arg, MAX_MESSAGE)))
+
+
+def _masked(data: Any) -> Any:
+    """JSON data with what looks like a key hidden."""
+    from llmcore.types.keys import without_keys
+
+    if isinstance(data, str):
+        return without_keys(data)
+    if is_object(data):
+        return {name: _masked(value) for name, value in data.items()}
+    return [_masked(value) for value in data] if is_list(data) else data
 
 
 def _made(kind: type[E], args: tuple[Any, ...], fields: Mapping[str, Any] = MappingProxyType({})) -> E:
@@ -418,8 +431,8 @@ _CLASSES: dict[str, type[LLMCoreError]] = {
 class Attempt(Value):
     """One request to a model and what became of it. A run's attempts are one growing list; `n` counts from 1.
 
-    In JSON, `failure` is an object with `type`, `message` and the error's fields, from which the error is made again;
-    `report` is read back as the data it was written as.
+    In JSON, `failure` is an object with `type`, `message` and the error's fields, from which the error is made again. `report` is
+    read back as a `ValidationReport` with the `RunResult` that it is part of, and as its data by itself.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

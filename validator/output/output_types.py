@@ -20,6 +20,7 @@ from pydantic_core import to_json
 
 from llmcore.types import CallerError, JsonSchema, ToolDefinitionError
 from llmcore.types.annotations import type_key, usable
+from llmcore.types.keys import without_keys
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.merged_keys import KeyCheck, Merged, is_foreign, parts_of
 from llmcore.types.narrowing import is_list, is_object
@@ -219,7 +220,7 @@ def _problems_of(error: ValidationError) -> list[Problem]:
 
 
 def _problem(detail: dict[str, Any]) -> Problem:
-    path, said = join_path(detail["loc"]), bounded(str(detail["msg"]))
+    path, said = join_path(detail["loc"]), without_keys(bounded(str(detail["msg"])))
     expected = said.removeprefix("Value error, ").removeprefix("Input should be ")
     return Problem(kind="value", path=path, expected=expected, got=shown(detail.get("input")), message=f"`{path}`: {said}")
 
@@ -234,7 +235,7 @@ def _merged(merged: Merged) -> Problem:
 
 def _raised(error: BaseException) -> Problem:
     try:
-        said = cut(f"{type(error).__name__}: {error}", _MAX_SAID)
+        said = cut(without_keys(bounded(f"{type(error).__name__}: {error}")), _MAX_SAID)
     except Exception:
         said = type(error).__name__
     got = f"a value on which they raise {said}"
