@@ -84,9 +84,11 @@ def _differences(one: Any, other: Any, path: str) -> list[str]:
         return [d for index, pair in enumerate(zip(one, other, strict=True)) for d in _differences(*pair, f"{path}[{index}]")]
     if isinstance(one, LLMCoreError):
         same = (str(one), one.as_data()) == (str(other), other.as_data())
-        fields = {name: value for name, value in vars(one).items() if name not in ("partial", "attempts", "failures")}
+        fields: dict[str, Any] = {
+            name: value for name, value in vars(one).items() if name not in ("partial", "attempts", "failures")
+        }
         return ([] if same else [path]) + [
-            d for name in fields for d in _differences(fields[name], vars(other).get(name), f"{path}.{name}")
+            d for name in fields for d in _differences(fields[name], getattr(other, name, None), f"{path}.{name}")
         ]
     return [] if one == other else [f"{path}: {one!r} came back as {other!r}"]
 
@@ -151,25 +153,29 @@ def _checked_type(function: Callable[..., Any]) -> Any:
     return kind[make[int, AfterValidator(lambda _: function())]]
 
 
-RAISED: dict[str, Callable[[], Any]] = {
-    f"{name} {how.__name__}": run
-    for how in (_refuse, _refuse_to_try, _break)
-    for name, run in {
-        "output validator": lambda how=how: Orchestrator(
-            FakeModel(default="1"), output_validators=lambda _: how(), strategies=FAST
-        ).run_sync("?", output_type=int),
-        "type": lambda how=how: Orchestrator(FakeModel(default="[1]"), strategies=FAST).run_sync(
-            "?", output_type=_checked_type(how)
+def _runs(how: Callable[[], Any]) -> dict[str, Callable[[], Any]]:
+    """Runs in which code of the caller's ends as `how` does, by where that code stands."""
+
+    def raises(_: object) -> Any:
+        return how()
+
+    def calling(tool: Any) -> Callable[[], Any]:
+        model = FakeModel().tool_call("work", {"a": 1}).text("x")
+        return lambda: Orchestrator(model, [tool], tool_config=AT_ONCE).run_sync("?")
+
+    numbers, lists, words = FakeModel(default="1"), FakeModel(default="[1]"), FakeModel(default="x")
+    return {
+        "output validator": lambda: Orchestrator(numbers, output_validators=raises, strategies=FAST).run_sync(
+            "?", output_type=int
         ),
-        "tool": lambda how=how: Orchestrator(
-            FakeModel().tool_call("work", {"a": 1}).text("x"), [_tool(how)], tool_config=AT_ONCE
-        ).run_sync("?"),
-        "preprocess": lambda how=how: Orchestrator(
-            FakeModel().tool_call("work", {"a": 1}).text("x"), [_tool(str, preprocess=lambda a: how())], tool_config=AT_ONCE
-        ).run_sync("?"),
-        "hook": lambda how=how: Orchestrator(FakeModel(default="x"), hooks=Hooks(on_response=lambda _: how())).run_sync("?"),
-    }.items()
-}
+        "type": lambda: Orchestrator(lists, strategies=FAST).run_sync("?", output_type=_checked_type(how)),
+        "tool": calling(_tool(how)),
+        "preprocess": calling(_tool(str, preprocess=raises)),
+        "hook": lambda: Orchestrator(words, hooks=Hooks(on_response=raises)).run_sync("?"),
+    }
+
+
+RAISED = {f"{name} {how.__name__}": run for how in (_refuse, _refuse_to_try, _break) for name, run in _runs(how).items()}
 
 
 @pytest.mark.parametrize("name", RAISED)
