@@ -54,5 +54,5 @@ CLAUDE_SAMPLING = (("temperature", 1.0, 1.0), ("top_p", 0.95, 1.0))
 
 NOTES = "the project's notes on providers"
 TRIED = "what LiteLLM 1.105.3 sends, tried on loopback servers"
-OPENAI_LIMITS = Limits(max_tools=64, source="asked of this project: OpenAI 64 tools")
-CLAUDE_LIMITS = Limits(max_tools=20, max_tools_bytes=50_000, source="asked of this project: Claude 20 tools, 50 KB")
+OPENAI_LIMITS = Limits(max_tools=64, source="llmcore's own limit")
+CLAUDE_LIMITS = Limits(max_tools=20, max_tools_bytes=50_000, source="llmcore's own limit")

@@ -234,7 +234,8 @@ async def test_with_choice_none_no_call_is_run() -> None:
     assert result.content == "I would add."
     assert result.envelope.repairs[-1].kind == "call_not_allowed"
     text = '<tool_call>{"name": "add", "arguments": {"a": 1, "b": 1}}</tool_call>'
-    assert (await Orchestrator(FakeModel(text), [add]).run("go", tool_choice="none")).content == text
+    result = await Orchestrator(FakeModel(text, default="I may not."), [add]).run("go", tool_choice="none")
+    assert (result.content, len(result.attempts)) == ("I may not.", 2)
 
 
 async def test_usage_adds_up() -> None:

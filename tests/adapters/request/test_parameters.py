@@ -404,7 +404,7 @@ def test_limits() -> None:
     assert check_limits(many[:20], claude) == []
     (problem,) = check_limits(many, claude)
     assert "21 tools" in problem
-    assert "document" in problem
+    assert "llmcore's own" in problem
     with pytest.raises(LimitExceeded, match="offer fewer"):
         check_limits(many, claude, enforce=True)
     assert check_limits(many * 10, groq) == []
