@@ -11,7 +11,7 @@ from llmcore.normalizer.calls.call_objects import CallObject, arguments_of
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.showing import may_be_shown, settle_shown
-from llmcore.normalizer.core.source import Steps, match_within, search, skip_space, wait_for, wait_for_one
+from llmcore.normalizer.core.source import Steps, match_within, past, search, skip_space, wait_for, wait_for_one
 from llmcore.normalizer.core.surroundings import ends_sentence, has_words
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_value
@@ -28,10 +28,13 @@ _LIST = 200  # within which a list must say `tool_name`
 _LIST_ENDS = ("```", "\nObservation:", "\nThought:", "\nFinal Answer:")
 """What ends a list that was left open."""
 _STEP = 2048  # of a thought and its action
-_INPUT = "Action Input:"
-_STOP = re.compile(r"\n[ \t]{0,16}(?:Observation|Thought|Action|Final Answer)\s{0,8}:|<\|im_end\|>|</s>")
+_ACTION = late(r"Action[*_]{0,2}:")
+_INPUT = late(r"(?P<mark>[*_#]{0,3}) {0,2}Action Input(?P<closes>[*_]{0,3}):")
+_MARKED = 22  # its length with marks
+_STOP = re.compile(r"\n[ \t*_#]{0,16}(?:Observation|Thought|Action|Final Answer)[\s*_]{0,8}:|<\|im_end\|>|</s>")
 _LONGEST_STOP = 38
-_LABEL = late(r"[ \t*_]*(?:Observation|Thought|Action|Final Answer)\s{0,8}:")
+_LABEL = late(r"[ \t*_]*(?:Observation|Thought|Action|Final Answer)[\s*_]{0,8}:")
+_MARKS = ("*", "_", "#")  # of Markdown, around labels
 _SHOWN = 120  # characters of words behind an input
 _FENCE = late(r"\s*```[\w]{0,16}\s*")
 _FENCE_CLOSES = late(r"[ \t\r]{0,16}\n?[ \t]{0,16}```")
@@ -45,11 +48,14 @@ _NO_CALL = frozenset({"none", "n/a", "finish", "final answer", "no action", "non
 def action(reading: Reading, at: int) -> Steps[int]:
     """`Action:` at the start of a line, or, doubtful, behind a sentence."""
     src = reading.src
-    body = at + len("Action:")
+    body = past(_ACTION, src.text, at)
     start = max(reading.line_start(at), reading.done)
-    before = src.text[start:at].rstrip("*_#")
-    if before.strip(" \t*_#") and (reading.tools is None or not ends_sentence(before)):
+    marked = src.text[start:at]
+    before = marked.rstrip("*_#")
+    has_words_before = before.strip(" \t*_#") != ""
+    if has_words_before and (reading.tools is None or not ends_sentence(before)):
         return body
+    at = start + len(before) if has_words_before else at - len(marked.lstrip())  # the marks before its label are the step's
     standing = reading.standing_at(_thought_before(reading, at), "bare")
     reading.judged(standing)
     if not may_be_shown(standing):
@@ -64,8 +70,8 @@ def action(reading: Reading, at: int) -> Steps[int]:
 
 def _input_end(text: str, body: int) -> int:
     """Where the object ends that a step gives; -1 when it gives none. Text behind it is the step's only by its place."""
-    given = text.find(_INPUT, body, body + _STEP)
-    brace = text.find("{", given) if given >= 0 else -1
+    given = _INPUT.search(text, body, body + _STEP)
+    brace = text.find("{", given.end()) if given is not None else -1
     return -1 if brace < 0 else Extent(brace).scan(text, True)
 
 
@@ -96,9 +102,10 @@ def _thought_before(reading: Reading, at: int) -> int:
 def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
     src = reading.src
     ahead = yield from skip_space(src, after)
-    yield from wait_for(src, ahead, len(_INPUT))
+    yield from wait_for(src, ahead, _MARKED if src.text.startswith(_MARKS, ahead) else len("Action Input:"))
     known = is_known(word, reading.tools)
-    if not src.text.startswith(_INPUT, ahead):
+    label = _INPUT.match(src.text, ahead)
+    if label is None:
         if (
             word.lower() in _NO_CALL
             and not known
@@ -110,7 +117,8 @@ def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
         if known:
             reading.miss(at, after, word, "no_input")
         return after
-    body = ahead + len(_INPUT)
+    body, mark = label.end(), "" if label["closes"] else label["mark"].strip("#")
+    label = None  # a match keeps the text it was found in
     if reading.tools is not None and not known:
         reading.miss(at, body, word, "unknown_name")
         return body
@@ -118,6 +126,8 @@ def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
     end = stop.start() if stop else len(src.text)
     goes_on = stop is not None and stop[0].lstrip().startswith(("Action", "Thought"))  # with the next step, not with a result
     written = src.text[body:end]
+    if mark and written.startswith(mark):  # **Action Input:**
+        body, written = body + len(mark), written[len(mark) :]
     call, complete, read = _input_call(reading, word, written, cut=stop is None, goes_on=goes_on)
     if stop is None and reading.ended_by_length and not _shows_its_end(written):
         complete = False

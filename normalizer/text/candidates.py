@@ -70,7 +70,7 @@ class Signs:
             "`": "`",
             "~": r"~(?<!\S~)(?=~~|~?\Z)",
             "(": rf"\((?<=[{ends}]\()",
-            "A": "A(?=ction:)",
+            "A": r"A(?=ction[*_]{0,2}:)",
             "]": rf"\](?={_begun(table.beginnings, ']')})",
             **{one: rf"{one}(?={_begun(table.beginnings, one)})" for one in OWN_SIGNS},
             "=": "=(?<=to=)",

@@ -48,7 +48,8 @@ _NESTED_SHIFT: Final = (
 )
 _LAYOUT: Final = re.compile(r"\s{0,8}+")  # between an opener that was written twice
 _WORD_OPENER: Final = "Action:"  # the one trigger that is a word,
-_OVERLAP: Final = len(_WORD_OPENER) - 1  # and the text's end in which it may have begun
+_WORD_BEGUN: Final = len(_WORD_OPENER) - 1  # what may have begun of it,
+_OVERLAP: Final = _WORD_BEGUN + 2  # with two marks of Markdown before its colon, and the text's end in which it may have begun
 _OPEN: Final[tuple[str, ...]] = ("[", "{")
 _CODE: Final[tuple[str, ...]] = ("`", "~")
 _PROSE: Final = re.compile(rf"[^`~<[{{(\]{OWN_SIGNS}=A:\n]*+").fullmatch  # no candidate begins, no "Action:" ends, no line does
@@ -408,7 +409,7 @@ class Walk:
                 return True
         for char in text[done : done + _FARTHEST if at < 0 else min(at, done + _FARTHEST)]:
             if char == "\n" or char.isalnum():
-                if at < 0 and not reading.src.final and _WORD_OPENER.startswith(text[done:].lstrip()[:_OVERLAP]):
+                if at < 0 and not reading.src.final and _WORD_OPENER.startswith(text[done:].lstrip()[:_WORD_BEGUN]):
                     return False
                 reading.line_over(words_follow=char != "\n")
                 return True

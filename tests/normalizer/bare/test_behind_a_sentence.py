@@ -61,3 +61,26 @@ def test_a_label_or_no_word_behind_the_input_makes_it_none(behind: str) -> None:
 
 def test_no_action_behind_a_sentence_is_content() -> None:
     assert read_every_way("Sure. Action: none", TOOLS).content == "Sure. Action: none"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        '**Action:** get_weather\n**Action Input:** {"city": "Oslo"}',
+        '**Action**: get_weather\n**Action Input**: {"city": "Oslo"}',
+        '*Action:* `get_weather`\n*Action Input:*\n```json\n{"city": "Oslo"}\n```',
+        '### Action: get_weather\n### Action Input: {"city": "Oslo"}',
+        '**Action: get_weather**\n**Action Input: {"city": "Oslo"}**',
+        '**Action:** get_weather\n**Action Input:** Oslo\n**Observation:** rain',
+    ],
+)
+def test_a_step_may_have_its_labels_in_bold_letters_or_as_headings(step: str) -> None:
+    found = read_every_way(step, TOOLS)
+    assert [(call.name, call.arguments, call.complete) for call in found.tool_calls] == [("get_weather", {"city": "Oslo"}, True)]
+    assert "Action" not in found.content
+
+
+def test_a_mark_that_is_the_inputs_own_stays() -> None:
+    (call,) = read_every_way("Action: read_file\nAction Input: *.py\n", TOOLS).tool_calls
+    assert call.arguments == {"path": "*.py"}
+    assert read_every_way("The **Action**: we should look.", TOOLS).tool_calls == []
