@@ -17,6 +17,7 @@ from llmcore.adapters.base import Capabilities
 from llmcore.types import ConfigError
 
 __all__ = [
+    "AHEAD",
     "DAY",
     "LEARNABLE",
     "PARAMETERS",
@@ -37,6 +38,9 @@ __all__ = [
 DAY = 86_400.0
 TRIAL = 300.0
 """Seconds for which what one refusal taught is believed; then it is tried again, and what is refused again is proven."""
+AHEAD = 300.0
+"""Seconds by which the clock of another process may be ahead. What is from later times was written by a broken clock, or not by
+us: it is not believed, and gives way to any fact."""
 LEARNABLE = frozenset(name for name, field in Capabilities.model_fields.items() if field.annotation == (bool | None))
 """The yes/no capabilities."""
 PARAMETERS = frozenset(

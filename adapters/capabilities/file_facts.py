@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from llmcore.adapters.capabilities.aside import aside
-from llmcore.adapters.capabilities.facts import DAY, Fact, fact_of
+from llmcore.adapters.capabilities.facts import AHEAD, DAY, Fact, fact_of
+from llmcore.adapters.capabilities.kinds import KINDS
 from llmcore.types import ConfigError
+from llmcore.types.called import check_kinds
 from llmcore.types.narrowing import is_object, object_in
 
 __all__ = ["FileFacts"]
@@ -45,6 +47,7 @@ class FileFacts:
         ttl: float = DAY,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        check_kinds("FileFacts", {"maxsize": maxsize, "ttl": ttl, "clock": clock}, KINDS)
         self._path = Path(path)
         self._maxsize = maxsize
         self._ttl = ttl
@@ -77,10 +80,11 @@ class FileFacts:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(self._path.with_name(f"{self._path.name}.lock")):
             merged = {(key, name): fact for key, found in self._read().items() for name, fact in found.items()}
+            latest = self._clock() + AHEAD
             for key, found in facts.items():
                 for name, fact in found.items():
                     known = merged.get((key, name))
-                    if known is None or known.learnt_at <= fact.learnt_at:
+                    if known is None or known.learnt_at <= fact.learnt_at or known.learnt_at > latest:
                         merged[key, name] = fact
             self._write(self._bounded(merged))
 

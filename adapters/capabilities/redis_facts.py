@@ -19,9 +19,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from llmcore.adapters.capabilities.aside import aside
-from llmcore.adapters.capabilities.facts import DAY, Fact, fact_of
+from llmcore.adapters.capabilities.facts import AHEAD, DAY, Fact, fact_of
+from llmcore.adapters.capabilities.kinds import KINDS
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.types import ConfigError
+from llmcore.types.called import check_kinds
 from llmcore.types.narrowing import is_list
 from llmcore.types.wordings import described
 
@@ -31,9 +33,12 @@ _SCHEMES = ("redis", "rediss", "unix")
 _ONCE = " once"
 """Stands behind the time of a fact that is not proven."""
 _MERGE = """
-local function time_of(text) return tonumber(string.match(text, ' (%S+)')) or 0 end
-local ttl, most = tonumber(ARGV[1]), tonumber(ARGV[2])
-for i = 3, #ARGV, 2 do
+local ttl, most, latest = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local function time_of(text)
+    local at = tonumber(string.match(text, ' (%S+)'))
+    return at and at <= latest and at or 0
+end
+for i = 4, #ARGV, 2 do
     local old = redis.call('HGET', KEYS[1], ARGV[i])
     if not old or time_of(old) <= time_of(ARGV[i + 1]) then redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
 end
@@ -53,8 +58,8 @@ class RedisFacts:
 
     `client`: a `redis.Redis` of one's own in place of a URL (Sentinel, a cluster), not one of `redis.asyncio`, which would be
     tied to one event loop; it is never closed here. `timeout`: seconds for connecting and for each answer. `maxsize`: how many
-    facts the hash holds, the latest ones. Raises `ConfigError` for a URL that is none, for a client that is none or has to be
-    awaited, and where the package is not installed.
+    facts the hash holds, the latest ones. Raises `ConfigError` for a setting or a URL that is none, for a client that is none or
+    has to be awaited, and where the package is not installed.
     """
 
     def __init__(
@@ -68,6 +73,8 @@ class RedisFacts:
         ttl: float = DAY,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        told: dict[str, object] = {"name": name or "", "timeout": timeout, "maxsize": maxsize, "ttl": ttl, "clock": clock}
+        check_kinds("RedisFacts", told, KINDS)
         if (url is None) == (client is None):
             raise ConfigError("RedisFacts takes a url or a client")
         if client is None and find_spec("redis") is None:
@@ -113,7 +120,8 @@ class RedisFacts:
             for text in (json.dumps([key, name]), f"{int(fact.value)} {fact.learnt_at!r}{'' if fact.proven else _ONCE}")
         ]
         with self._connected() as client:
-            client.eval(_MERGE, 1, self._name, max(1, round(self._ttl)), self._maxsize, *entries)
+            latest = self._clock() + AHEAD
+            client.eval(_MERGE, 1, self._name, max(1, round(self._ttl)), self._maxsize, repr(latest), *entries)
 
     @contextmanager
     def _connected(self) -> Generator[Any, None, None]:
@@ -154,6 +162,8 @@ def _text(value: object) -> str:
 def _check_client(client: Any) -> None:
     if not callable(getattr(client, "hgetall", None)):
         raise ConfigError(f"RedisFacts takes a redis.Redis as its client, not {described(client)}")
+    if hasattr(client, "command_stack"):
+        raise ConfigError("RedisFacts takes a redis.Redis as its client, not a pipeline, which answers later")
     if hasattr(client, "__aenter__"):
         raise ConfigError("RedisFacts takes a client that is not awaited: give a redis.Redis, or the `url` of the server")
 

@@ -27,6 +27,7 @@ from cachetools import TLRUCache, TTLCache
 
 from llmcore.adapters.base import Capabilities, Endpoint
 from llmcore.adapters.capabilities.facts import (
+    AHEAD,
     DAY,
     LEARNABLE,
     PARAMETERS,
@@ -358,7 +359,10 @@ class CapabilityStore:
         fact = fact_of(entry)
         if fact is None or not (is_learnable(key[1]) or is_doubt(key[1])):
             return
-        fact = fact._replace(learnt_at=min(fact.learnt_at, self._clock()))
+        now = self._clock()
+        if fact.learnt_at > now + AHEAD:
+            return
+        fact = fact._replace(learnt_at=min(fact.learnt_at, now))
         if fact.learnt_at > self._forgotten.get(key[0], float("-inf")):
             self._keep(key, fact)
 

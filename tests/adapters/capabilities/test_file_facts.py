@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,3 +124,16 @@ async def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Pat
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="folder"):
         FileFacts(tmp_path)
+
+
+async def test_an_entry_of_a_broken_clock_gives_way(tmp_path: Path) -> None:
+    facts, now = FileFacts(tmp_path / "facts.json"), time.time()
+    await facts.save({"k": {"images": Fact(False, now + 1e6)}})
+    await facts.save({"k": {"images": Fact(True, now)}})
+    assert (await facts.load())["k"]["images"] == Fact(True, now)
+
+
+@pytest.mark.parametrize("setting", [{"maxsize": 0}, {"maxsize": "9"}, {"ttl": -1}, {"clock": 5}], ids=str)
+def test_a_setting_that_is_none(setting: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=next(iter(setting))):
+        FileFacts(tmp_path / "facts.json", **setting)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import time
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,6 +86,94 @@ async def test_entries_of_others_are_left_out(url: str) -> None:
             mapping={"a": "b", '["k"]': "1 2", '["k", "images"]': "1 soon", '["k", 1]': f"1 {time.time()}", b"\xff": b"\xfe"},
         )
     assert await RedisFacts(url).load() == {}
+
+
+@pytest.mark.parametrize("at", ["nan", "inf", "1e999", "99999999999", "soon"])
+async def test_an_entry_of_a_broken_clock_is_not_believed_and_gives_way(url: str, at: str) -> None:
+    with client_of(url) as client:
+        client.hset(NAME, f'["{LOCAL.key}", "images"]', f"0 {at}")
+    one, other = CapabilityStore(backend=url), CapabilityStore(backend=url)
+    assert await one.refresh()
+    assert one.learnt(LOCAL) == {}
+    one.record_success(LOCAL, "images")
+    assert await one.publish()
+    assert await other.refresh()
+    assert other.learnt(LOCAL) == {"images": True}
+    facts = RedisFacts(url, maxsize=1)
+    await facts.save({"k": {"streaming": Fact(True, time.time())}})
+    assert [*await facts.load()] == ["k"]
+
+
+async def test_what_a_later_version_says_more_is_kept_and_left_out(url: str) -> None:
+    later = {f'["{LOCAL.key}", "telepathy"]': f"0 {time.time()}", f'["{LOCAL.key}", "images"]': f"0 {time.time()} often"}
+    with client_of(url, decode_responses=True) as client:
+        client.hset(NAME, mapping=later)
+        store = CapabilityStore(backend=url)
+        assert await store.refresh()
+        store.record_failure(LOCAL, "streaming")
+        assert await store.publish()
+        assert store.learnt(LOCAL) == {"streaming": False}
+        assert later.items() <= client.hgetall(NAME).items()
+
+
+async def test_a_key_of_another_kind_is_left_alone(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    with client_of(url) as client:
+        client.set(NAME, "somebody else's")
+        store = CapabilityStore(backend=url)
+        store.record_failure(LOCAL, "images")
+        assert (await store.refresh(), await store.publish()) == (False, False)
+        assert client.get(NAME) == b"somebody else's"
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+async def test_a_server_that_hangs_is_waited_for_once_and_told_when_it_goes_on(tmp_path: Path) -> None:
+    with redis_server(tmp_path) as url, client_of(url) as client:
+        process = int(client.info()["process_id"])
+        store = CapabilityStore(backend=RedisFacts(url, timeout=0.3), fresh_for=60)
+        store.record_failure(LOCAL, "images")
+        os.kill(process, signal.SIGSTOP)
+        try:
+            since = time.monotonic()
+            assert not await store.publish()
+            await store.keep_up(10)
+            await store.tell(10)
+            assert time.monotonic() - since < 2
+        finally:
+            os.kill(process, signal.SIGCONT)
+        assert await store.publish()
+        assert LOCAL.key in await RedisFacts(url).load()
+
+
+async def test_what_is_doubted_goes_along(url: str) -> None:
+    one, other = CapabilityStore(backend=url), CapabilityStore(backend=url)
+    for name in ("schema_with_tools", "tool_choice_required"):
+        one.doubt(LOCAL, name, "Gadgets (request 17)?")
+    assert await one.publish()
+    assert await other.refresh()
+    assert other.doubted(LOCAL, "gadgets (request 42)?") == {"schema_with_tools", "tool_choice_required"}
+    assert other.doubted(LOCAL, "Something else.") == set()
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *({"timeout": value} for value in (0, -1, "1", float("inf"))),
+        *({"maxsize": value} for value in (0, -3, 1.5)),
+        *({"ttl": value} for value in (0, -1, float("nan"))),
+        *({"name": value} for value in ("", "  ", None, 3, b"x")),
+        {"clock": 5},
+    ],
+    ids=str,
+)
+def test_a_setting_that_is_none(setting: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=next(iter(setting))):
+        RedisFacts("redis://127.0.0.1:1/0", **setting)
+
+
+def test_a_pipeline_is_no_client() -> None:
+    redis: Any = import_module("redis")
+    with pytest.raises(ConfigError, match="not a pipeline"):
+        RedisFacts(client=redis.Redis(port=1).pipeline())
 
 
 async def test_a_client_of_ones_own_is_used_and_left_open(url: str) -> None:
