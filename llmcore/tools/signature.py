@@ -18,13 +18,13 @@ from typing import Annotated, Any, Optional, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
-from pydantic.json_schema import GenerateJsonSchema
 
 from llmcore.tools.context import RunContext
 from llmcore.tools.docstrings import documentation
 from llmcore.types import JsonSchema, ToolDefinitionError
-from llmcore.types.annotations import fields_of_unpacked, usable
+from llmcore.types.annotations import fields_of_unpacked, unfillable, usable
 from llmcore.types.copies import copied
+from llmcore.types.generated_schema import GeneratedSchema
 from llmcore.types.merged_keys import KeyCheck, Merged
 from llmcore.types.others_words import bounded
 
@@ -57,10 +57,8 @@ class UnresolvedAnnotation(ToolDefinitionError):
     """An annotation names something not (yet) defined; it is asked for again on first use."""
 
 
-class _PlainSchema(GenerateJsonSchema):
+class _PlainSchema(GeneratedSchema):
     """pydantic's JSON Schema without the titles it makes of field names: they cost tokens and say nothing new."""
-
-    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012  (pydantic declares it so)
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -125,22 +123,33 @@ class SignatureSchema:
                 raise ToolDefinitionError(f"tool {self.name!r} takes two RunContext parameters; keep one")
             self.context_parameter = parameter.name
         elif parameter.kind is parameter.VAR_KEYWORD:
-            self._take_keywords(hint)
+            self._take_keywords(parameter, hint)
         else:
             self._add_field(parameter, usable(hint))
 
-    def _take_keywords(self, hint: Any) -> None:
+    def _take_keywords(self, parameter: inspect.Parameter, hint: Any) -> None:
         """`**k`, of one type for all, or with the names and types of a TypedDict."""
         named = fields_of_unpacked(hint)
         self.takes_any_keyword = named is None
         self._any_keyword = Any if named is not None else usable(hint)
+        self._refuse_unfillable(parameter.name, self._any_keyword)
         for name, (inner, is_required) in (named or {}).items():
             default: Any = inspect.Parameter.empty if is_required else None
             declared = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
             self._add_field(declared, usable(inner), may_be_none=False)
 
+    def _refuse_unfillable(self, name: str, hint: Any) -> None:
+        """For what pydantic makes a field of that no model can fill, or none at all."""
+        if (part := unfillable(hint)) is not None:
+            told = repr(hint) if part is hint else f"{hint!r}, which holds {part!r}"
+            raise ToolDefinitionError(
+                f"tool {self.name!r}: parameter {name!r} has type {told}: JSON has no value for it; "
+                "annotate it with the type of the value that a call is to give"
+            )
+
     def _add_field(self, parameter: inspect.Parameter, hint: Any, *, may_be_none: bool = True) -> None:
         name, default = parameter.name, parameter.default
+        self._refuse_unfillable(name, hint)
         declared: Any = Field(alias=name)
         if isinstance(default, FieldInfo):  # def f(n: int = Field(5, ge=1)): the function's own default is no value
             hint = Annotated[Optional[hint] if default.default is None else hint, default]  # noqa: UP045  (see below)

@@ -15,11 +15,13 @@ from pydantic.fields import FieldInfo
 from llmcore.types.identity import Same
 from llmcore.types.narrowing import is_list
 
-__all__ = ["fields_of_unpacked", "type_key", "usable"]
+__all__ = ["fields_of_unpacked", "type_key", "unfillable", "usable"]
 
 _OLD_PYTHON = sys.version_info < (3, 12)
 _REQUIRED = (typing.Required, typing_extensions.Required)
 _WRAPPERS = (*_REQUIRED, typing.NotRequired, typing_extensions.NotRequired)
+_NO_VALUES: tuple[Any, ...] = (typing.ClassVar, typing.Self, type)
+_UNIONS = (typing.Union, types.UnionType)
 _PLAIN = (str, int, float, bool, bytes, type(None))
 _ABSENT = object()
 _DESCRIBE = ("annotated_types", "pydantic")
@@ -44,7 +46,7 @@ def _usable(hint: Any, inside: tuple[Any, ...]) -> Any:
     made = tuple(_usable(arg, inside) for arg in args)
     if all(one is other for one, other in zip(made, args, strict=True)):
         return hint
-    if origin in (typing.Union, types.UnionType):
+    if origin in _UNIONS:
         return typing.Union[made]  # noqa: UP007  (of a tuple, which `|` does not take)
     return origin[made]
 
@@ -83,6 +85,18 @@ def fields_of_unpacked(hint: Any) -> dict[str, tuple[Any, bool]] | None:
     return {name: (_unwrapped(one), _is_required(kind, name, one)) for name, one in hints.items()}
 
 
+def unfillable(hint: Any) -> Any:
+    """The part of an annotation that JSON has no value for, though pydantic takes it (`ClassVar`, `Self`, `type[...]`); else None."""
+    origin = get_origin(hint)
+    if any(each is hint or each is origin for each in _NO_VALUES):
+        return hint
+    parts = get_args(hint)[:1] if origin is Annotated else () if origin is typing.Literal else get_args(hint)
+    found = {index: lacking for index, part in enumerate(parts) if (lacking := unfillable(part)) is not None}
+    if origin in _UNIONS and any(index not in found and part is not type(None) for index, part in enumerate(parts)):
+        return next((lacking for lacking in found.values() if lacking is typing.Self), None)  # another one of them can be given
+    return next(iter(found.values()), None)
+
+
 def type_key(hint: Any) -> Hashable:
     """What an annotation is known by: equal only for those that mean the same, of the same classes in the same order.
 
@@ -106,8 +120,8 @@ def _described(given: Any) -> Hashable:
     if str(type(given).__module__).partition(".")[0] not in _DESCRIBE:
         return _said(given)
     if isinstance(given, FieldInfo):
-        told = {name: getattr(given, name) for name in FieldInfo.__slots__ if not name.startswith("_")}
-        return (FieldInfo, *map(_described, told.pop("metadata")), *map(_said, told.values()))
+        field = {name: getattr(given, name) for name in FieldInfo.__slots__ if not name.startswith("_")}
+        return (FieldInfo, *map(_described, field.pop("metadata")), *map(_said, field.values()))
     attributes: Mapping[str, Any] = getattr(given, "__dict__", None) or getattr(given, "__dataclass_fields__", {})
     parts = ((name, _said(getattr(given, name, _ABSENT))) for name in sorted(attributes))
     return (Same(given.__class__), *parts) if attributes else Same(given)

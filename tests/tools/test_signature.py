@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from llmcore import FakeModel, Orchestrator
+from llmcore import FakeModel, Orchestrator, json_schema
 from llmcore.tools import RunContext, Tool, as_tool, tool
 from llmcore.tools.signature import ArgumentsError
-from llmcore.types import ToolDefinitionError, ToolSet
+from llmcore.types import CallerError, ToolDefinitionError, ToolSet
 
 
 class Place(BaseModel):
@@ -234,6 +234,25 @@ def test_a_factory_in_the_annotation_makes_the_parameter_optional() -> None:
 
     fake = FakeModel().tool_call("collect", {}).text("done")
     assert Orchestrator(fake, [collect]).run_sync("?").tool_results[0].value == []
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        *(typing.ClassVar, typing.ClassVar[int], typing.Self, type, type[int], typing.Type[int]),  # noqa: UP006  (as users write it)
+        *(list[type[int]], type[int] | None, dict[str, list[typing.Self]], Annotated[type[int], Field(description="d")]),
+    ],
+)
+def test_what_json_has_no_value_for_is_refused_with_the_parameter(hint: Any) -> None:
+    def work(given: Any, **more: Any) -> Any:
+        return given, more
+
+    for name in ("given", "more"):
+        work.__annotations__ = {name: hint}
+        with pytest.raises(ToolDefinitionError, match=f"parameter '{name}' has type .*annotate it with the type of the value"):
+            Tool(work)
+    with pytest.raises(CallerError, match="cannot be used"):
+        json_schema(hint)
 
 
 # Keywords

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from pydantic import TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema
 
 from llmcore.types import JsonSchema, Repair
+from llmcore.types.generated_schema import GeneratedSchema
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.coercion.views import View, view_of
 from llmcore.validator.schema.compiled import ALIASES, CompiledSchema
@@ -24,7 +24,7 @@ __all__ = ["by_schema_names", "names_left_out", "schema_with_aliases", "without_
 Path = tuple[str | int, ...]
 
 
-class _WithAliases(GenerateJsonSchema):
+class _WithAliases(GeneratedSchema):
     """pydantic's JSON Schema, with the paths that a property is read from beside it."""
 
     def _named_required_fields_schema(self, named_required_fields: Sequence[tuple[str, bool, Any]]) -> JsonSchema:

@@ -19,7 +19,7 @@ from pydantic.errors import PydanticUserError
 from pydantic_core import to_json
 
 from llmcore.types import CallerError, JsonSchema, ToolDefinitionError
-from llmcore.types.annotations import type_key, usable
+from llmcore.types.annotations import type_key, unfillable, usable
 from llmcore.types.keys import without_keys
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.merged_keys import KeyCheck, Merged, is_foreign, parts_of
@@ -181,6 +181,8 @@ def _refuse_no_type(given: object) -> None:
     if inspect.isroutine(given) or kind is partial:
         name = getattr(given, "__name__", "partial")
         raise CallerError(f"the output_type is the function {name!r}; give the type that the value is to have")
+    if (part := unfillable(given)) is not None:
+        raise CallerError(f"the output_type {given!r} cannot be used: JSON has no value for {part!r}; give the type of the value")
     if issubclass(kind, _VALUES):
         fix = "give the class itself" if issubclass(kind, BaseModel) else "give a type, for example City or list[City]"
         if is_list(given) or isinstance(given, tuple):
