@@ -20,7 +20,8 @@ __all__ = ["fields_of_unpacked", "type_key", "unfillable", "usable"]
 _OLD_PYTHON = sys.version_info < (3, 12)
 _REQUIRED = (typing.Required, typing_extensions.Required)
 _WRAPPERS = (*_REQUIRED, typing.NotRequired, typing_extensions.NotRequired)
-_NO_VALUES: tuple[Any, ...] = (typing.ClassVar, typing.Self, type)
+_SELF: Any = vars(typing)["Self"]  # to checkers it is no value
+_NO_VALUES: tuple[Any, ...] = (typing.ClassVar, _SELF, type)
 _UNIONS = (typing.Union, types.UnionType)
 _PLAIN = (str, int, float, bool, bytes, type(None))
 _ABSENT = object()
@@ -86,14 +87,14 @@ def fields_of_unpacked(hint: Any) -> dict[str, tuple[Any, bool]] | None:
 
 
 def unfillable(hint: Any) -> Any:
-    """The part of an annotation that JSON has no value for, though pydantic takes it (`ClassVar`, `Self`, `type[...]`); else None."""
+    """The part of an annotation that JSON has no value for, though pydantic takes it (`ClassVar`, `Self`, `type`); else None."""
     origin = get_origin(hint)
     if any(each is hint or each is origin for each in _NO_VALUES):
         return hint
     parts = get_args(hint)[:1] if origin is Annotated else () if origin is typing.Literal else get_args(hint)
     found = {index: lacking for index, part in enumerate(parts) if (lacking := unfillable(part)) is not None}
     if origin in _UNIONS and any(index not in found and part is not type(None) for index, part in enumerate(parts)):
-        return next((lacking for lacking in found.values() if lacking is typing.Self), None)  # another one of them can be given
+        return next((lacking for lacking in found.values() if lacking is _SELF), None)  # another one of them can be given
     return next(iter(found.values()), None)
 
 

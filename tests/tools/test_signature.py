@@ -17,6 +17,8 @@ from llmcore.tools import RunContext, Tool, as_tool, tool
 from llmcore.tools.signature import ArgumentsError
 from llmcore.types import CallerError, ToolDefinitionError, ToolSet
 
+_SELF: Any = vars(typing)["Self"]  # to checkers it is no value
+
 
 class Place(BaseModel):
     city: str
@@ -239,8 +241,8 @@ def test_a_factory_in_the_annotation_makes_the_parameter_optional() -> None:
 @pytest.mark.parametrize(
     "hint",
     [
-        *(typing.ClassVar, typing.ClassVar[int], typing.Self, type, type[int], typing.Type[int]),  # noqa: UP006  (as users write it)
-        *(list[type[int]], type[int] | None, dict[str, list[typing.Self]], Annotated[type[int], Field(description="d")]),
+        *(typing.ClassVar, typing.ClassVar[int], _SELF, type, type[int], typing.Type[int]),  # noqa: UP006  (as users write it)
+        *(list[type[int]], type[int] | None, dict[str, list[_SELF]], Annotated[type[int], Field(description="d")]),
     ],
 )
 def test_what_json_has_no_value_for_is_refused_with_the_parameter(hint: Any) -> None:

@@ -71,7 +71,7 @@ def test_no_action_behind_a_sentence_is_content() -> None:
         '*Action:* `get_weather`\n*Action Input:*\n```json\n{"city": "Oslo"}\n```',
         '### Action: get_weather\n### Action Input: {"city": "Oslo"}',
         '**Action: get_weather**\n**Action Input: {"city": "Oslo"}**',
-        '**Action:** get_weather\n**Action Input:** Oslo\n**Observation:** rain',
+        "**Action:** get_weather\n**Action Input:** Oslo\n**Observation:** rain",
     ],
 )
 def test_a_step_may_have_its_labels_in_bold_letters_or_as_headings(step: str) -> None:
