@@ -176,10 +176,19 @@ def _exhausted(context: FallbackContext) -> FallbackExhausted:
     end = f" ({count} attempts failed)" if count > 1 else ""
     words = " ".join(f"{type(last).__name__}: {last}".split())
     room = _MAX_LINE - len(end) - len(_NO_MORE)
-    message = f"{_NO_MORE}{words if len(words) <= room else f'{words[: room - 3]}...'}{end}"
+    message = f"{_NO_MORE}{_in_room(words, room)}{end}"
     made = FallbackExhausted.of(message, context.ledger.attempts, context.failures)
     made.details = f"no strategy is left{_spent(context)}: {told}"
     return made
+
+
+def _in_room(words: str, room: int) -> str:
+    """The words without some in the middle, where they are too long: what an error is about stands first, its cause last."""
+    if len(words) <= room:
+        return words
+    first = words[: room // 2].rpartition(" ")[0] or words[: room // 2]
+    rest = words[len(first) + 5 - room :]
+    return f"{first} ... {rest.partition(' ')[2] or rest}"
 
 
 def _spent(context: FallbackContext) -> str:

@@ -201,6 +201,8 @@ class Orchestrator:
         if (setting := meant(name, _SETTINGS)) is not None:
             per_run = f"; for one run, give `{setting}=...` to the call" if setting in PER_RUN else ""
             raise ConfigError(f"`{setting}` is settled when an Orchestrator is made: make another one{per_run}")
+        if INSTEAD.get(name, "").removeprefix("it is `").removesuffix("`") in _SETTINGS:
+            raise ConfigError(f"`{name}` is no setting: {INSTEAD[name]}, and settled when an Orchestrator is made")
         super().__setattr__(name, value)
 
     @property

@@ -33,6 +33,7 @@ from llmcore.run.turn_calls import TurnCalls
 from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import cause_of, is_told_as_error
 from llmcore.tools import Tool, ToolConfig
+from llmcore.tools.execution import unfinished
 from llmcore.types import (
     AttemptReason,
     Event,
@@ -44,6 +45,7 @@ from llmcore.types import (
     PartialOutput,
     TerminateLoop,
     Timeout,
+    ToolCall,
     Waiting,
 )
 from llmcore.types.copies import copied, updated
@@ -263,7 +265,7 @@ class Run:
             if self.is_stepped:
                 await tell(self._step("reply", turn, "assistant"))
             if calls:
-                self._may_run_tools()
+                self._may_run_tools(calls)
                 await self._calls(attempt.toolbox).carry_out(calls, tell, closes=accepted.final is not None)
                 if self.is_stepped:
                     await tell(self._step("results", turn, "tool"))
@@ -370,9 +372,10 @@ class Run:
         plain: OutputMode = "native_tools" if "native_tools" in modes else "text"
         return modes[0] if mode_matters else plain
 
-    def _may_run_tools(self) -> None:
-        """Count a turn. Raises `MaxToolTurns` when it is one too many."""
+    def _may_run_tools(self, calls: Sequence[ToolCall] = ()) -> None:
+        """Count a turn. Raises `MaxToolTurns` when it is one too many: then its calls are told as not run."""
         if self.state.tool_turns >= self._tools.max_turns:
+            self.state.note_outcomes(list(map(unfinished, calls)))
             raise MaxToolTurns(
                 f"no final answer after {self._tools.max_turns} tool turns; raise max_tool_turns or look at the partial result"
             )

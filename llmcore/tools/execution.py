@@ -32,6 +32,7 @@ from llmcore.tools.threads import ThreadCall
 from llmcore.tools.tool import Tool
 from llmcore.types import (
     ImageBlock,
+    RetryConfig,
     RetryTool,
     TerminateLoop,
     TextBlock,
@@ -41,7 +42,7 @@ from llmcore.types import (
     ToolResult,
     ToolResultBlock,
 )
-from llmcore.types.copies import copied, made
+from llmcore.types.copies import copied, made, updated
 from llmcore.types.of_tests import test_failure_in
 from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, bounded
 
@@ -143,6 +144,14 @@ def _stopped(call: ToolCall, ran: bool, remains: str, took: Mapping[str, Any]) -
     return replace(unfinished(call, ran=ran, remains=remains), **took)
 
 
+def _retry_of(tool: Tool, config: ToolConfig) -> RetryConfig | None:
+    """The tool's own; where that says only how often, with the waits of the run's."""
+    own = tool.options.retries
+    if own is None:
+        return config.retry if config.errors == "retry" else None
+    return updated(config.retry, {"max_retries": own}) if isinstance(own, int) else own
+
+
 async def run_call(
     call: ToolCall,
     tool: Tool,
@@ -159,7 +168,7 @@ async def run_call(
     code is about to run, from its thread, and when the run's end has stopped or left it. `tried` is told of each try that
     failed and another may follow: its outcome, which one it was, from 1, and the seconds until the next.
     """
-    retry = tool.retry or (config.retry if config.errors == "retry" else None)
+    retry = _retry_of(tool, config)
     tries = 1 + (retry.max_retries if retry else 0)
     started, tries_begun, trying = time.perf_counter(), 0, None
     begun = partial(cut_short, partial(unfinished, call, ran=True))

@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 from llmcore.tools.context import RunContext
 from llmcore.tools.docstrings import documentation
 from llmcore.types import JsonSchema, ToolDefinitionError
-from llmcore.types.annotations import fields_of_unpacked, unfillable, usable
+from llmcore.types.annotations import fields_of_unpacked, undefined_in, unfillable, usable
 from llmcore.types.copies import copied
 from llmcore.types.generated_schema import GeneratedSchema
 from llmcore.types.merged_keys import KeyCheck, Merged
@@ -206,6 +206,8 @@ class SignatureSchema:
                 fix = "annotate it with a type pydantic knows (str, int, list[...], a BaseModel, a dataclass, ...)"
                 if unusable_type.code == "typed-dict-version":
                     fix = "import TypedDict from typing_extensions, for Python below 3.12"
+                if (lacking := undefined_in(hint)) is not None:
+                    fix = f"it refers to {lacking!r}, which is not defined; define it, then call `model_rebuild()`"
                 return ToolDefinitionError(
                     f"tool {self.name!r}: parameter {name!r} has type {hint!r}, which has no JSON Schema; {fix}"
                 )

@@ -36,7 +36,7 @@ from llmcore.tools.signature import (
     schema_of_type,
 )
 from llmcore.tools.summaries import check_summary, summary_of
-from llmcore.types import ConfigError, JsonSchema, RetryConfig, ToolDefinition, ToolDefinitionError, definition_of
+from llmcore.types import ConfigError, JsonSchema, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.annotations import usable
 from llmcore.types.called import in_words, is_async
 from llmcore.types.copies import copied, updated
@@ -203,11 +203,6 @@ class Tool(Generic[P, R_co]):
         """The parameter that takes the `RunContext`, None when the function takes none."""
         asked = self._given_schema or self._compile().signature
         return asked.context_parameter
-
-    @property
-    def retry(self) -> RetryConfig | None:
-        retries = self.options.retries
-        return RetryConfig(max_retries=retries) if isinstance(retries, int) else retries
 
     def keywords(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """A call's arguments as the keyword arguments of the function, in the annotated types.

@@ -10,12 +10,14 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Annotated, Any, cast, get_args, get_origin
 
 import typing_extensions
+from pydantic import BaseModel
+from pydantic.errors import PydanticUndefinedAnnotation
 from pydantic.fields import FieldInfo
 
 from llmcore.types.identity import Same
 from llmcore.types.narrowing import is_list
 
-__all__ = ["fields_of_unpacked", "type_key", "unfillable", "usable"]
+__all__ = ["fields_of_unpacked", "type_key", "undefined_in", "unfillable", "usable"]
 
 _OLD_PYTHON = sys.version_info < (3, 12)
 _REQUIRED = (typing.Required, typing_extensions.Required)
@@ -96,6 +98,17 @@ def unfillable(hint: Any) -> Any:
     if origin in _UNIONS and any(index not in found and part is not type(None) for index, part in enumerate(parts)):
         return next((lacking for lacking in found.values() if lacking is _SELF), None)  # another one of them can be given
     return next(iter(found.values()), None)
+
+
+def undefined_in(hint: Any) -> str | None:
+    """The name that a pydantic model in an annotation refers to and nobody has defined; None where there is none."""
+    if isinstance(hint, type) and issubclass(hint, BaseModel):
+        try:
+            hint.model_rebuild(_types_namespace={})
+        except PydanticUndefinedAnnotation as error:
+            return error.name
+        return None
+    return next((name for part in get_args(hint) if (name := undefined_in(part)) is not None), None)
 
 
 def type_key(hint: Any) -> Hashable:

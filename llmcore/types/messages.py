@@ -74,6 +74,8 @@ class ImageBlock(_Block):
             raise ValueError("an image block holds either `url` or `data` (base64), not both and not neither")
         if self.data is not None and self.media_type is None:
             raise ValueError("an image block with `data` also needs `media_type`, for example 'image/png'")
+        if self.data is not None and self.data.startswith("data:"):
+            raise ValueError("an image block's `data` is base64 alone; give a data URL as `url`")
 
 
 class ToolUseBlock(_Block):

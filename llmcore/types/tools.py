@@ -112,6 +112,13 @@ def _first(mapping: Mapping[str, Any], *keys: str) -> Any:
     return next((mapping[key] for key in keys if mapping.get(key) is not None), None)
 
 
+def _refuse_several(given: Mapping[str, Any]) -> None:
+    """For the object of Gemini's `tools`, which holds several."""
+    for key in ("functionDeclarations", "function_declarations"):
+        if key in given:
+            raise ToolDefinitionError(f"{key} holds several tools: give each by itself, as in tools=[*entry[{key!r}]]")
+
+
 def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
     """OpenAI chat (`{"type": "function", "function": {...}}`), OpenAI Responses, Anthropic, Gemini, Bedrock and MCP dicts."""
     body: Mapping[str, Any] = given
@@ -119,12 +126,14 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
         if isinstance(inner := given.get(key), Mapping):
             body = cast("Mapping[str, Any]", inner)
             break
+    _refuse_several(given)
     schema: object = _first(body, *_SCHEMA_KEYS)
     if schema is None:
         _refuse_hosted(given, body)
     name = body.get("name")
     if not isinstance(name, str):
-        raise ToolDefinitionError(f"a tool without a name: expected an OpenAI or Anthropic tool dict, got keys {_keys(given)}")
+        known = "OpenAI, Anthropic, Gemini, Bedrock or MCP"
+        raise ToolDefinitionError(f"a tool without a name: expected a tool dict of {known}, got keys {_keys(given)}")
     _refuse_misspelt(name, body)
     if is_object(schema) and is_object(schema.get("json")):
         schema = schema["json"]

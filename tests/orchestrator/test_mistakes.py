@@ -233,7 +233,14 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: FACE.Message(role="user", content=[{"text": "x"}]), "Message.content.0", "needs `type`"),
     (lambda: FACE.Message(role="user", content=[{"type": "text"}]), "Message needs", "`content.0.text`"),
     (lambda: FACE.Message(role="user", content=[3]), "Message.content.0", "a dict or an object, not int"),
+    (lambda: FACE.ImageBlock(data="data:image/png;base64,aGk=", media_type="image/png"), "base64 alone", "as `url`"),
     # tools and readers
+    (
+        lambda: made(tools=[{"functionDeclarations": [{"name": "q"}]}]),
+        "functionDeclarations",
+        "tools=[*entry['functionDeclarations']]",
+    ),
+    (lambda: setattr(made(), "max_turns", 5), "`max_turns` is no setting", "it is `max_tool_turns`"),
     (lambda: FACE.tool(classmethod(cast("Any", add))), "a classmethod", "write @classmethod above @tool"),
     (lambda: FACE.tool(property(add)), "a property", "a tool is a method"),
     (lambda: made(tools=[FACE.tool(add, name="final_result")]).run_sync("q", output_type=int), "'final_result'", "rename it by"),

@@ -130,6 +130,7 @@ async def test_the_loop_ends_after_max_tool_turns() -> None:
     assert_valid(partial.messages)
     assert [block.is_error for message in partial.messages for block in message.tool_results] == [False, False, True]
     assert len(caught.value.attempts) == 3
+    assert [call.ran for call in partial.tool_results] == [True, True, False]  # the one that did not get its turn is told, too
 
 
 async def test_a_model_that_says_it_is_not_done_gets_another_turn() -> None:

@@ -23,7 +23,7 @@ from pydantic import BaseModel, Field
 
 from llmcore import (
     Budget, FakeModel, Finished, Hooks, LLMCoreError, Message, ModelRegistry, Orchestrator, PartialOutput, RateLimited,
-    Request, RunContext, RunResult, TextDelta, Tool, ToolCall, ToolRegistry, Veto, parse, tool,
+    Request, RunContext, RunResult, TextDelta, Tool, ToolCall, ToolRegistry, Veto, parse, parse_detailed, tool,
 )
 
 
@@ -147,7 +147,7 @@ HEAD = """
 from pydantic import BaseModel
 from llmcore import (
     Agent, Budget, FakeModel, Finished, Hooks, Message, Orchestrator, PartialOutput, Request, RunContext, ToolCall, ToolRegistry,
-    parse, tool,
+    parse, parse_detailed, tool,
 )
 
 class City(BaseModel):
@@ -194,6 +194,7 @@ Hooks(before_tool_run=check)""",
     "a registered tool's argument": 'mul("text")',
     "no field of the value": 'o.run_sync("q", output_type=City).value.nam',
     "no field of the output": 'o.run_sync("q", output_type=City).output.nam',
+    "no field of what was parsed in detail": 'parse_detailed("{}", City).value.nam',
     "no field of what was parsed": 'parse("{}", City).nam',
     "misspelt field of a request": 'Request(messages="q", temprature=1)',
     "a number as a message": 'Message(role="user", content=3)',

@@ -173,6 +173,19 @@ async def test_retries_end() -> None:
     assert (outcome.text, outcome.retries, len(tries)) == ("OSError: down", 2, 3)
 
 
+async def test_a_tool_that_says_only_how_often_waits_as_the_run_says() -> None:
+    waits: list[float] = []
+
+    @tool(retries=2)
+    def f() -> None:
+        raise OSError("down")
+
+    config = ToolConfig(retry=RetryConfig(max_retries=9, base=0))
+    outcome = await run_call(call(arguments={}), f, CONTEXT, config, tried=lambda outcome, n, wait: waits.append(wait))
+    assert outcome.retries == 2
+    assert waits == [0, 0]
+
+
 async def test_a_tools_own_retries_need_no_policy_and_bad_arguments_are_never_retried() -> None:
     tries: list[int] = []
 

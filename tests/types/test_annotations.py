@@ -7,9 +7,12 @@ from typing import Annotated, Any, List, Literal, NewType, Optional, Union  # no
 
 import pytest
 from annotated_types import Ge, Len
-from pydantic import AfterValidator, Field, StrictInt
+from pydantic import AfterValidator, Field, StrictInt, create_model
 
-from llmcore.types.annotations import type_key
+from llmcore import json_schema
+from llmcore.tools import Tool
+from llmcore.types import CallerError, ToolDefinitionError
+from llmcore.types.annotations import type_key, undefined_in
 
 
 class One: ...
@@ -74,3 +77,23 @@ def test_what_differs_has_another_key(hint: Any, other: Any) -> None:
     assert type_key(hint) != type_key(other)
     assert type_key(hint) == type_key(hint)
     assert hash(type_key(hint)) == hash(type_key(hint))
+
+
+def test_the_name_that_a_model_lacks() -> None:
+    make: Any = create_model  # to checkers a text is no type
+    lacking = make("Lacking", n=("Missing", ...))
+    outer = make("Outer", one=(lacking, ...))
+    assert [undefined_in(hint) for hint in (lacking, outer, LIST[lacking])] == ["Missing"] * 3
+    assert [undefined_in(hint) for hint in (One, int, LIST[int])] == [None] * 3
+    with pytest.raises(ToolDefinitionError, match="refers to 'Missing', which is not defined"):
+        Tool(_taking(lacking))
+    with pytest.raises(CallerError, match="refers to 'Missing', which is not defined"):
+        json_schema(lacking)
+
+
+def _taking(hint: Any) -> Callable[..., Any]:
+    def work(given: Any) -> Any:
+        return given
+
+    work.__annotations__ = {"given": hint}
+    return work

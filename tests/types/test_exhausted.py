@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+from typing import Annotated
 
 import pytest
+from pydantic import AfterValidator
 
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.verdict import is_told_as_error
@@ -36,6 +38,17 @@ def test_one_kind_of_failure_is_caught_by_its_class() -> None:
     assert "\n" not in str(error)
     assert "slow down" in error.details
     assert [type(one.failure) for one in error.attempts] == [RateLimited]
+
+
+def test_the_line_of_a_long_failure_keeps_its_cause() -> None:
+    def refuse(value: int) -> int:
+        raise ZeroDivisionError(f"boo {value}")
+
+    with pytest.raises(FallbackExhausted) as caught:
+        Orchestrator(FakeModel(default="1"), strategies=()).execute_sync("?", Annotated[int, AfterValidator(refuse)])
+    assert len(str(caught.value)) <= 200
+    assert "the answer does not fit the output type" in str(caught.value)
+    assert "ZeroDivisionError: boo 1" in str(caught.value)
 
 
 def test_kinds_that_differ_are_caught_by_each_with_its_fields() -> None:

@@ -19,7 +19,7 @@ from pydantic.errors import PydanticUserError
 from pydantic_core import to_json
 
 from llmcore.types import CallerError, JsonSchema, ToolDefinitionError
-from llmcore.types.annotations import type_key, unfillable, usable
+from llmcore.types.annotations import type_key, undefined_in, unfillable, usable
 from llmcore.types.keys import without_keys
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.merged_keys import KeyCheck, Merged, is_foreign, parts_of
@@ -197,6 +197,8 @@ def _of_type(output_type: Any) -> CompiledOutput:
         schema = schema_with_aliases(adapter)
     except PydanticUserError as error:
         reason = str(error).split("\n", 1)[0]
+        if (lacking := undefined_in(output_type)) is not None:
+            reason = f"it refers to {lacking!r}, which is not defined; define it, then call `model_rebuild()`."
         raise CallerError(
             f"output_type {name} cannot be used: {reason} Give a pydantic model, a dataclass, a TypedDict, "
             "a plain type or a union of them, or a JSON Schema dict."

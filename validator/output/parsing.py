@@ -25,7 +25,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeVar, overload
+from typing import Any, Generic, Literal, NamedTuple, overload
+
+from typing_extensions import TypeVar
 
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.replies.reasoning_spans import reasoning_spans
@@ -53,6 +55,7 @@ from llmcore.validator.schema.wording import described
 __all__ = ["ParseDetail", "json_schema", "parse", "parse_detailed", "whole_text"]
 
 T = TypeVar("T")
+V = TypeVar("V", default=Any)
 
 _ADMITTED: dict[str, frozenset[Safety]] = {
     "off": frozenset({"lossless"}),
@@ -67,13 +70,13 @@ _MAX_FAILURES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class ParseDetail:
+class ParseDetail(Generic[V]):
     """A typed value and how it was come by: what was repaired, and every value that the text held (empty when the text
     itself was the value). `complete` is False when the text ended inside the value. `closed` is True when the value ended
     by a bracket of its own and is all that the text says, reasoning, a fence and words that name it apart: what any other
     was to be, in a reply that a limit ended, nobody knows."""
 
-    value: Any
+    value: V
     repairs: list[Repair] = field(default_factory=list[Repair])
     candidates: list[Candidate] = field(default_factory=list[Candidate])
     complete: bool = True
@@ -104,6 +107,16 @@ def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", parti
     `CallerError` for an output type that cannot be used.
     """
     return parse_detailed(text, output_type, strictness=strictness, partial=partial).value
+
+
+@overload
+def parse_detailed(
+    text: str, output_type: type[T], *, strictness: Strictness = "safe", partial: Literal[False] = False
+) -> ParseDetail[T]: ...
+
+
+@overload
+def parse_detailed(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> ParseDetail: ...
 
 
 @told
