@@ -46,11 +46,11 @@ class Sought(Protocol):
         """As an expression, or as one that matches no less."""
         ...
 
-    def search(self, string: str, pos: int = ..., endpos: int = ..., /) -> re.Match[str] | None:
+    def search(self, string: str, pos: int = 0, endpos: int = sys.maxsize, /) -> re.Match[str] | None:
         """The first match at or behind `pos`."""
         ...
 
-    def match(self, string: str, pos: int = ..., endpos: int = ..., /) -> re.Match[str] | None:
+    def match(self, string: str, pos: int = 0, endpos: int = sys.maxsize, /) -> re.Match[str] | None:
         """The match at `pos`."""
         ...
 
