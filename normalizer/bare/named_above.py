@@ -55,7 +55,10 @@ def announced_tool(reading: Reading, at: int) -> str:
     """The one tool that an announcement before `at` names; "" when there is none."""
     if reading.tools is None or reading.nested or at == reading.text_start():
         return ""
-    sentence = sentence_before(reading.src.text, reading.text_start(), at)
+    text, start = reading.src.text, reading.text_start()
+    if reading.tools.names.isdisjoint(_NAME.findall(text, max(start, at - _REACH), at)):  # which costs far less than what follows
+        return ""
+    sentence = sentence_before(text, start, at)
     named: set[str] = {word for word in _NAME.findall(sentence) if word in reading.tools}
     if len(named) != 1 or not (announces(sentence) or _CALLING.match(sentence) is not None):
         return ""

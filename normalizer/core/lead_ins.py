@@ -35,6 +35,8 @@ fence is doubtful as well; after the others it shows what it holds."""
 
 _REACH = 320
 """Characters before a call in which its lead-in may stand."""
+_WORDLESS = 16
+"""Lines or sentences without a word, beyond which none is sought."""
 _LAYOUT = ' \t\r\n*_#"“„‘‚”«‹»›「『《〈'
 _LIST_SIGN = late(r"(?:[-+•]|\d{1,3}[.)])\Z")
 _LONGEST_SIGN = 4
@@ -125,21 +127,25 @@ def _expressions(rows: str) -> list[re.Pattern[str]]:
 
 
 def sentence_before(text: str, start: int, at: int) -> str:
-    """The last sentence of `text[start:at]`; "" when there are no words.
+    """The last sentence of `text[start:at]`; "" when there are no words, or none in the last `_WORDLESS` lines.
 
     Layout between it and `at`, list signs, and the openers of a fence or a wrapper are no part of it.
     """
     before = text[max(start, at - _REACH) : at]
     if "<" in before and "</" in before:
         before = _INLINE.sub("", _BLOCK.sub("\n", before))
-    before = before.rstrip(_LAYOUT)
-    while (framed := _framing(before)) < len(before):
-        before = before[:framed].rstrip(_LAYOUT)
-    begin = _last_begins(before[:-1])
-    while begin >= 3 and before[begin - 2] == "." and _ABBREVIATED.search(before, 0, begin - 2) is not None:
-        begin = _last_begins(before[: begin - 2])
-    sentence = before[begin:].strip(" \t\r\n*_#>-")
-    return sentence if not begin or _WORDS.search(sentence) is not None else sentence_before(before, 0, begin)
+    for _ in range(_WORDLESS):
+        before = before.rstrip(_LAYOUT)
+        while (framed := _framing(before)) < len(before):
+            before = before[:framed].rstrip(_LAYOUT)
+        begin = _last_begins(before[:-1])
+        while begin >= 3 and before[begin - 2] == "." and _ABBREVIATED.search(before, 0, begin - 2) is not None:
+            begin = _last_begins(before[: begin - 2])
+        sentence = before[begin:].strip(" \t\r\n*_#>-")
+        if not begin or _WORDS.search(sentence) is not None:
+            return sentence
+        before = before[:begin]
+    return ""
 
 
 def _last_begins(said: str) -> int:
