@@ -111,13 +111,22 @@ def openai_agents() -> Run:
     return run
 
 
+_IN_A_ROW = 10
+
 CONTENDERS: dict[str, Callable[[], Run]] = {"llmcore": ours, "pydantic-ai": pydantic_ai, "openai-agents": openai_agents}
 
 
 def one_after_another(runs: dict[str, Run], rounds: int) -> dict[str, float]:
-    """CPU seconds of a run with one tool turn."""
+    """CPU seconds of a run with one tool turn. Several at a time are handed to the event loop: to start that takes 0.1 ms, which are
+    nobody's."""
+
+    async def some(run: Run) -> None:
+        for _ in range(_IN_A_ROW):
+            await run(1)
+
     with asyncio.Runner() as runner:
-        return best_of({name: lambda run=run: runner.run(run(1)) for name, run in runs.items()}, rounds, 0.05)
+        spent = best_of({name: lambda run=run: runner.run(some(run)) for name, run in runs.items()}, rounds, 0.05)
+    return {name: seconds / _IN_A_ROW for name, seconds in spent.items()}
 
 
 def at_once(run: Run, many: int, rounds: int) -> float:
