@@ -61,6 +61,8 @@ __all__ = ["Shapes", "WholeAt"]
 _OF_EACH_TYPE: Final = (4190721, 4.5, True, None, [4190721], {OTHER_KEY: 4190721})
 _BRACKETS: Final = 4  # that a row may put around the arguments
 _BEHIND_ARGUMENTS: Final = 64  # white space and brackets between arguments and closer
+_GOES_ON: Final = frozenset("{[,;")
+"""What another call may begin with behind one that no marker closes, or what stands before it."""
 _SPACES: Final = re.compile(f"[{SPACE}]*+")
 _MOST_STARTS: Final = 4096  # each with a set of dialects
 _ASKED_OFTEN: Final = 2  # a reply asks at most twice for its first call: to learn shapes costs more than to read that
@@ -177,7 +179,8 @@ class _OneTextShape:
         for bracket in reversed(self.brackets):
             end = past(_SPACES, text, end) if end >= 0 else len(text)
             end = end + 1 if text.startswith(bracket, end) else -1
-        return (end, end) if end >= 0 and past(_SPACES, text, end) < len(text) else (-1, -1)
+        behind = past(_SPACES, text, end) if end >= 0 else len(text)
+        return (end, end) if behind < len(text) and text[behind] not in _GOES_ON else (-1, -1)
 
     def _last_end(self, text: str, start: int, limits: Limits) -> tuple[int, int]:
         """The same, where the text ends."""
