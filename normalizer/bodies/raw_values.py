@@ -26,6 +26,7 @@ __all__ = ["RawValue", "read_value", "trimmed"]
 _OVERLAP: Final = 1024
 _CLOSER: Final = 64  # the longest closer of a value
 _HEAD: Final = 24  # so far into a value a literal may begin that is all of it
+_SPACES: Final = late(r"\s*+")
 _SIGN: Final = late("<(?!<)")  # what ends a value begins so
 _WRONG_CLOSER: Final = late(r"</\s{0,4}+[\w:.｜|-]{1,64}+\s{0,4}+>\Z")
 _CLOSER_TAG: Final = late(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
@@ -112,7 +113,7 @@ def read_value(
             stream.close_string(text)
         return RawValue(text, found.end() if closed else stop, group, closed, is_literal=False, literal_open=False)
     found = None  # a match keeps the text it was found in
-    heard = _Heard(src, start, stream, keeps=keeps, peels=peels)
+    heard = _Heard(src, start, stream, cdata=cdata, keeps=keeps, peels=peels)
     search = _Search(src, ends, looks, may_look)
     return (yield from _read(search, start, heard, cdata=cdata, keeps=keeps))
 
@@ -291,12 +292,13 @@ def _next_sign(text: str, start: int) -> int:
 class _Heard:
     """What a listener has heard of a string value. Nobody listens when there is no stream."""
 
-    __slots__ = ("_keeps", "_length", "_literal", "_peels", "_src", "_start", "_stream", "_told")
+    __slots__ = ("_blank", "_cdata", "_keeps", "_length", "_literal", "_peels", "_src", "_start", "_stream", "_told")
 
-    def __init__(self, src: Source, start: int, stream: ArgumentStream | None, *, keeps: bool, peels: bool) -> None:
+    def __init__(self, src: Source, start: int, stream: ArgumentStream | None, *, cdata: bool, keeps: bool, peels: bool) -> None:
         self._src, self._start, self._stream = src, start, stream
-        self._keeps, self._peels = keeps, peels
+        self._cdata, self._keeps, self._peels = cdata, keeps, peels
         self._told, self._length, self._literal = start, 0, False
+        self._blank = start  # so far the value is white space, which is none of it where literals follow alone
 
     def skim(self, text: str) -> bool:
         """More of the value, in which nothing begins."""
@@ -311,6 +313,10 @@ class _Heard:
         if self._stream is None or self._literal:
             return
         text, told = self._src.text, self._told
+        if told == self._start and self._cdata:
+            self._blank = past(_SPACES, text, self._blank)
+            if self._blank == len(text) or CDATA.startswith(text[self._blank : self._blank + len(CDATA)]):
+                return
         end = text.find("<", max(told, len(text) - _CLOSER))
         end = before_layout(text, told, len(text) if end < 0 else end)
         if sign and (literal := text.find(CDATA, max(self._start, told - len(CDATA)), end)) >= 0:

@@ -152,7 +152,7 @@ class Walk:
         src, tools = reading.src, reading.tools
         if whole_at is None or tools is None or reading.held or reading.text_kind == "reasoning" or not reading.takes_calls:
             return False
-        if len(reading.drafts) + 1 >= reading.limits.calls:  # at the limit the readers say what counts
+        if self._passed_over or len(reading.drafts) + 1 >= reading.limits.calls:  # at a limit the readers say what counts
             return False
         place = "" if reading.opens_message(at) else ON_A_LINE if reading.line_start(at) == at else IN_A_LINE
         wholes = whole_at(src.text, at, tools, reading.limits, place=place, final=src.final)
