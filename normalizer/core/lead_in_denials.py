@@ -142,7 +142,7 @@ REFUSAL: dict[str, Row] = {
         rf"|\b(?:(?:ich|wir)\s(?:führe|führen|rufe|rufen)|(?:führe|führen|rufe|rufen)\s(?:ich|wir))\s(?:[^,;]*\s)?{_NOT_DE}{_HOW_DE}\s+(?:aus|auf)\b"
         rf"|\b(?:weiger\w*|lehne?n?)\b[^;.]{{0,40}}?{_DE}"
         rf"|\b{_NOT_DE}\s+{_DE}\w*\s+(?:habe|haben|werde|werden)\s+(?:ich|wir)\b"
-        rf"|\b(?:(?:das|dies)\s+(?:mache|tue|werde)\s+ich|ich\s+(?:mache|tue|werde)\s+(?:das|dies|es))\s+(?:\w+\s+)?{_NOT_DE}(?:\s+(?:tun|machen))?\W*\Z",
+        rf"|\b(?:(?:das|dies|diese[nrs]?\s+\w+)\s+(?:mache|tue|werde)\s+ich|ich\s+(?:mache|tue|werde)\s+(?:das|dies|es))\s+(?:\w+\s+)?{_NOT_DE}(?:\s+(?:tun|machen))?\W*\Z",
     ),
     "fr": Row(
         "pas jama refu",

@@ -16,6 +16,7 @@ __all__ = [
     "ANSWER",
     "ASSISTANT",
     "EXAMPLE",
+    "EXPLAINING",
     "FORM",
     "LABEL",
     "LABEL_ANCHORS",
@@ -40,16 +41,24 @@ ANNOUNCEMENT: dict[str, str] = {
     "ja": r"(?P<ja>[^。、]{0,24})(?:します|てみます|ましょう)",
     "ko": r"(?P<ko>[^.,]{0,24})(?:겠습니다|할게요|볼게요)",
 }
+_EXPLAINING = (
+    r"\b(?:show|give|explain|illustrat|describ|writ|demonstrat|quot|walk|sketch|outlin|point\s+out|"
+    r"zeig|schreib|erklär|beschreib|erläuter|veranschaulich|skizzier|montr|expliqu|décri|illustr|donn|present|"
+    r"mostr|muestr|explic|describ|ilustr|ejemplific|escrib|escrev|spieg|descriv|scriv|покаж|показ|объясн|опи[сш]|привед|приведу|продемонстр|напиш)"
+    r"|展示|说明|解释|举|演示|介绍|描述|写一?下|示す|説明|紹介|示し|記述|表記|出力|挙げ|書き|보여|설명"
+)
+EXPLAINING = late(_EXPLAINING, re.IGNORECASE)
+"""Verbs of an announcement that something is shown or explained."""
 SHOWING = late(
-    r"\b(?:show|give|explain|illustrat|describ|writ|demonstrat|quot|walk|sketch|outlin|point\s+out|wait|ask\b|let\s+you|leav|decid|warn|insist|remind|refus|declin|grade|correct|translat|summari[sz]|comment|coment|kommentier|annot|refrain|verzicht|unterlass|renonc|renunci|rinunc|"
-    r"warn|bitt|zeig|schreib|erklär|beschreib|erläuter|veranschaulich|skizzier|montr|expliqu|décri|illustr|donn|present|"
-    r"mostr|muestr|explic|describ|ilustr|ejemplific|покаж|показ|объясн|опи[сш]|привед|приведу|продемонстр)"
-    r"|\b(?:pri[eo]|suppli|прош|предупрежд|wart|frag|attend|esper|pregunt|demand|корректир|жд)|展示|说明|お願い|記述|表記|부탁|解释|举|演示|介绍|描述|示す|説明|紹介|示し|出力|挙げ|書き|確認させ|お待ち|보여|설명",
+    _EXPLAINING
+    + r"|\b(?:wait|ask\b|let\s+you|leav|decid|warn|insist|remind|refus|declin|grade|correct|translat|summari[sz]|comment|coment|"
+    r"kommentier|annot|refrain|verzicht|unterlass|renonc|renunci|rinunc|bitt|pri[eo]|suppli|прош|предупрежд|wart|frag|attend|esper|pregunt|demand|корректир|жд)"
+    r"|お願い|부탁|確認させ|お待ち",
     re.IGNORECASE,
 )
 """Verbs of an announcement that announces no call."""
 LABEL_ANCHORS = (
-    "exam samp usag synt form docs docu doku temp sche beis aufb vorl verw exem modè util ejem sint plan uso esem prim прим синт форм доку шабл испо "
+    "good must righ util exam samp usag synt form docs docu doku temp sche beis aufb vorl verw exem modè util ejem sint plan uso esem prim прим синт форм доку шабл испо "
     "wron bad inco fals schl must faux mauv mal mode erra inco sbag непр неве обра don dont do neve corr sche erro "
     "outp inpu call repl resp resu answ requ ausg eing aufr antw erge sort entr répo résu appe sali resp saíd resu cham usci rice risp risu chia выво ввод отве резу вызо "
     "list snip test syst few pseu figu fig abbi abb code рису рис лист"
@@ -85,11 +94,12 @@ _NUMBERED_NOUN = (
 )
 LABEL = late(
     rf"\W*(?:{_ARTICLE})*(?:"
-    rf"(?:{_WHICH})?(?:{_EXAMPLE_NOUN})(?:{_NUMBER}?|{_NUMBER}(?:\s?[–—-]\s|\s?[:：]|(?<=\.)\s){_TITLE}|\s?[:：]{_TITLE})|(?:{_EXPECTED}){_NUMBER}?|(?:{_NUMBERED_NOUN}){_NUMBER}|"
+    rf"(?:{_WHICH})?(?:{_EXAMPLE_NOUN})(?:{_NUMBER}?|{_NUMBER}(?:\s?[–—-]\s|\s?[:：]|(?<=\.)\s){_TITLE}|\s?[:：]{_TITLE})|(?:{_EXPECTED}){_NUMBER}?|(?:{_NUMBERED_NOUN}){_NUMBER}(?:\s?[:：]{_TITLE})?|"
     rf"(?:test\s+case|testfall|cas\s+de\s+test|caso\s+d[ei]\s+(?:prueba|teste|test)|тест|测试用例|テストケース){_NUMBER}?|"
     r"snippet|system\s+prompt|few[-\s]shots?|pseudo-?code|usage|syntax|format|docs|"
     r"documentation|template|schema|(?:wrong|bad|incorrect)(?:\s+(?:way|call|format|usage))?|don['’]?ts?|do\s+not|"
     r"dokumentation|aufbau|syntax|format|vorlage|verwendung|falsch|schlecht|muster|"
+    r"musteraufruf|utilizzo|(?:good|correct|right)(?:\s+(?:form|way|call|format|usage))|good|"
     r"syntaxe|modèle|utilisation|faux|incorrecte?|mauvais|"
     r"sintaxis|formato|plantilla|uso|documentación|incorrecto|mal|"
     r"sintaxe|modelo|documentação|errado|incorreto|"

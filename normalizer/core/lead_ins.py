@@ -22,8 +22,8 @@ from typing import Literal
 from llmcore.normalizer.core import lead_in_denials as denials
 from llmcore.normalizer.core import lead_in_statements as statements
 from llmcore.normalizer.core import lead_in_words as words
-from llmcore.normalizer.core.impersonal import leads_in
 from llmcore.normalizer.core.lines_of_code import is_stamped
+from llmcore.normalizer.core.open_lead_ins import asks, leaves_open
 from llmcore.normalizer.core.words import COLONS
 from llmcore.types.late import late
 
@@ -99,6 +99,7 @@ _KINDS: dict[str, LeadIn] = {
     "example": "example",
 }
 """What a table's phrase makes of a call that nothing else decides about; the first that fits counts."""
+_NOT_IN_ASCII = frozenset({"ru", "zh", "ja", "ko"})
 _Rows = dict[str, set[str]]
 """Table -> the languages whose row may fit."""
 
@@ -122,8 +123,9 @@ def _expression(table: str, language: str) -> re.Pattern[str]:
 
 
 @cache
-def _expressions(rows: str) -> list[re.Pattern[str]]:
-    return [late(pattern, re.IGNORECASE) for pattern in _SPEAKER[rows].values()]
+def _expressions(rows: str, *, in_ascii: bool) -> list[re.Pattern[str]]:
+    """`in_ascii`: those of the languages that can be written so."""
+    return [late(row, re.IGNORECASE) for language, row in _SPEAKER[rows].items() if not in_ascii or language not in _NOT_IN_ASCII]
 
 
 def sentence_before(text: str, start: int, at: int) -> str:
@@ -184,9 +186,11 @@ def kind_of(sentence: str) -> LeadIn | None:
 def _kind_of_words(sentence: str) -> LeadIn | None:
     if "," in sentence and _INSERTED.search(sentence) is not None:  # `Do not, under any circumstances, run this:`
         sentence = _INSERTED.sub(r"\g<1> ", sentence)
+    if asks(sentence):
+        return "mention"
     rows = _rows_of(sentence)
     if not rows:
-        return "statement" if leads_in(sentence) and not _says("announcement", sentence) else None
+        return "statement" if not _says("announcement", sentence) and _is_open(sentence) else None
     denied, kind = _denied(rows, sentence)
     if denied >= 0 and not _acts(sentence[denied:]):
         return kind
@@ -199,9 +203,19 @@ def _kind_of_words(sentence: str) -> LeadIn | None:
     if ("label" in rows and words.LABEL.match(sentence) is not None) or _fits("form", rows, sentence) is not None:
         return "strict"
     found: LeadIn | None = next((kind for table, kind in _KINDS.items() if _fits(table, rows, sentence) is not None), None)
-    if found is None and leads_in(sentence):
+    if found is None and _is_open(sentence):
         return "statement"
     return found
+
+
+def _is_open(sentence: str) -> bool:
+    """Does a sentence that announces no call lead in to one, and leave it open whether it is made?"""
+    if not sentence.rstrip(_LAYOUT).endswith(COLONS):
+        return False
+    if words.EXPLAINING.search(sentence) is None:
+        return leaves_open(sentence)
+    announced = _expressions("announcement", in_ascii=sentence.isascii())
+    return any(one.search(sentence) is not None for one in announced) or leaves_open(sentence)
 
 
 def _denied(rows: _Rows, sentence: str) -> tuple[int, LeadIn]:
@@ -266,6 +280,6 @@ def _says(rows: str, sentence: str) -> bool:
     """Does the sentence say so? An announcement whose verb is to show something announces no call."""
     return any(
         rows != "announcement" or words.SHOWING.search(found[0]) is None
-        for expression in _expressions(rows)
+        for expression in _expressions(rows, in_ascii=sentence.isascii())
         for found in expression.finditer(sentence)
     )

@@ -14,6 +14,7 @@ from functools import cache
 
 from llmcore.normalizer.core.impersonal import is_impersonal
 from llmcore.normalizer.core.lead_ins import announces, sentence_before
+from llmcore.normalizer.core.open_lead_ins import asks_of_calls
 from llmcore.normalizer.core.words import COLONS
 from llmcore.types.late import late
 from llmcore.types.retraction_words import INTERJECTIONS, NOES, RETRACTING_WORDS, any_of
@@ -25,6 +26,7 @@ REACH = 2048
 _MOST = 3  # sentences of somebody who waits
 _SOME = 2  # of somebody who said what they do
 _SENTENCE_END = late(r"""(?<=[^\s.!?])["'”’»)*_`]{0,3}(?:[.!?…؟।][.!?…)"'”’»*_`]{0,4}(?=\s|\Z)|[。！？]|:\s*\n)""")
+_QUESTION = late(r"[^.!?…。！？\n]*[?？]")  # the full-width ones are meant
 _HOLDERS = "arguments|parameters|args|params|tool_input|action_input"
 _TAG = re.compile(r"<[^<>\n]{0,256}>")
 
@@ -34,28 +36,35 @@ _DISCLAIMERS = {
     r"|\bfor\s+(?:illustration|demonstration|documentation|illustrative|demonstrative)\b|\b(?:examples?|illustration)\s+only\b|\bas\s+an?\s+(?:example|illustration)\b"
     r"|\b(?:is|was|were|are)\s+(?:only\s+|just\s+)?(?:an?\s+|the\s+)?(?:\w+\s+)?(?:examples?|illustrations?|templates?|mock-?up)\b"
     r"|\b(?:nothing|none\s+of\s+(?:this|that|these|it))\s+(?:was|is|has|will|gets)\b|\b(?:do\s+not|don['’]t|never)\s+(?:run|execute|call|copy|send)\s+(?:it|this|that)\b"
-    r"|\bend\s+of\s+(?:the\s+)?(?:example|sample|template|quote|quotation)\b",
+    r"|\bend\s+of\s+(?:the\s+)?(?:example|sample|template|quote|quotation)\b|\b(?:just|only)\s+(?:the\s+)?(?:format|form|syntax|kidding|joking)\b|\bignored\s+(?:it|this|that)\b|"
+    r"\bplease\s+(?:confirm|approve)\b",
     "de": r"\b(?:nicht|nie|niemals)\s+(?:\w+\s+){0,2}?(?:ausgeführt|aufgerufen|gesendet|abgeschickt|ausführen|aufrufen|gemeint|echt)\b"
     r"|\b(?:nur|bloß|lediglich|rein)\s+(?:\w+\s+){0,2}?(?:beispiel|veranschaulich|illustrati|muster|vorlage|demonstration|skizze|hypothetisch|entwurf)\w*"
     r"|\bzur\s+(?:veranschaulichung|illustration|demonstration)\b|\b(?:ist|war|wäre)\s+(?:nur\s+|bloß\s+)?(?:ein|eine|das)\s+(?:\w+\s+)?(?:beispiel|veranschaulichung|muster|vorlage)\b"
-    r"|\bals\s+(?:\w+\s+)?(?:beispiel|illustration)\b|\bnichts\s+(?:davon\s+)?(?:wurde|wird|ist)\b|\bende\s+des\s+beispiels\b",
+    r"|\bals\s+(?:\w+\s+)?(?:beispiel|illustration)\b|\bnichts\s+(?:davon\s+)?(?:wurde|wird|ist)\b|\bende\s+des\s+beispiels\b"
+    r"|\b(?:nur|bloß)\s+(?:das\s+format|die\s+(?:form|syntax)|(?:ein\s+)?(?:spaß|scherz))\b|\bbitte\s+(?:\w+\s+)?bestätig",
     "fr": r"\b(?:non|pas|jamais)\s+(?:(?:été|être|encore|réellement)\s+){0,2}(?:exécut|appel|lanc|envoy)\w*|\bà\s+titre\s+(?:d['’](?:exemple|illustration)|indicatif|illustratif)"
     r"|\b(?:simple|qu['’]un|qu['’]une|seulement\s+une?|juste\s+une?)\s+(?:\w+\s+)?(?:exemple|illustration|modèle|ébauche)\b|\b(?:est|était)\s+une?\s+(?:\w+\s+)?(?:exemple|illustration|modèle)\b"
-    r"|\bpour\s+(?:l['’])?illustr\w+|\bcomme\s+exemple\b|\brien\s+(?:de\s+\w+(?:\s+\w+)?\s+)?n['’](?:a|est)\b|\bfin\s+de\s+l['’]exemple\b",
+    r"|\bpour\s+(?:l['’])?illustr\w+|\bcomme\s+exemple\b|\brien\s+(?:de\s+\w+(?:\s+\w+)?\s+)?n['’](?:a|est)\b|\bfin\s+de\s+l['’]exemple\b"
+    r"|\b(?:que|juste|seulement)\s+(?:le\s+format|la\s+(?:forme|syntaxe))\b|\bje\s+plaisante\b|\b(?:veuillez|merci\s+de)\s+confirmer\b",
     "es": r"\bno\s+(?:(?:se|ha|fue|es|sido|será|debe|realmente)\s+){0,3}(?:ejecut|llam|enví|envi|lanz|invoc)(?!\w*(?:aré|o)\b)\w*"
     r"|\b(?:solo|sólo|solamente|simplemente|únicamente|mero|mera)\s+(?:\w+\s+){0,3}?(?:ejemplo|ilustra\w+|muestra|plantilla|borrador)\b"
-    r"|\b(?:a\s+modo\s+de|a\s+título\s+de|como)\s+(?:ejemplo|ilustración)\b|\b(?:es|era)\s+(?:un|una)\s+(?:\w+\s+)?(?:ejemplo|ilustración|plantilla)\b|\bfines\s+ilustrativos\b|\bnada\s+(?:de\s+\w+\s+)?(?:se|fue|ha)\b",
+    r"|\b(?:a\s+modo\s+de|a\s+título\s+de|como)\s+(?:ejemplo|ilustración)\b|\b(?:es|era)\s+(?:un|una)\s+(?:\w+\s+)?(?:ejemplo|ilustración|plantilla)\b|\bfines\s+ilustrativos\b|\bnada\s+(?:de\s+\w+\s+)?(?:se|fue|ha)\b"
+    r"|\b(?:solo|sólo)\s+(?:era\s+)?(?:el\s+formato|la\s+(?:forma|sintaxis)|una\s+broma)\b|\bes\s+broma\b|\bpor\s+favor,?\s+confirm",
     "pt": r"\bnão\s+(?:(?:se|foi|é|ser|será|deve)\s+){0,3}(?:execut|cham|envi|invoc|rod)(?!\w*(?:arei|o)\b)\w*"
     r"|\b(?:apenas|somente|só|meramente)\s+(?:\w+\s+){0,3}?(?:exemplo|ilustra\w+|modelo|rascunho)\b|\b(?:a\s+título\s+de|como)\s+(?:exemplo|ilustração)\b|\b(?:é|era)\s+(?:um|uma)\s+(?:\w+\s+)?(?:exemplo|ilustração|modelo)\b"
-    r"|\bfins\s+(?:ilustrativos|de\s+ilustração)\b|\bnada\s+(?:disso\s+)?(?:foi|é)\b",
+    r"|\bfins\s+(?:ilustrativos|de\s+ilustração)\b|\bnada\s+(?:disso\s+)?(?:foi|é)\b"
+    r"|\b(?:só|apenas)\s+(?:era\s+)?(?:o\s+formato|a\s+(?:forma|sintaxe)|uma\s+brincadeira)\b|\bpor\s+favor,?\s+confirm",
     "it": r"\b(?:non|mai)\s+(?:(?:è|stat[oa]|viene|va|essere)\s+){0,3}(?:esegu|chiamat|inviat|invocat|lanciat)(?!\w*(?:irò|o)\b(?<!t[oa]\b))\w*"
     r"|\b(?:solo|soltanto|semplice|puramente)\s+(?:\w+\s+){0,2}?(?:esempio|illustra\w+|modello|bozza)\b|\b(?:a\s+titolo\s+di|come)\s+(?:esempio|illustrazione)\b|\bè\s+(?:un|una)\s+(?:\w+\s+)?(?:esempio|illustrazione|modello)\b"
-    r"|\bscopo\s+illustrativo\b|\bnulla\s+(?:di\s+\w+\s+)?(?:è|viene)\b",
+    r"|\bscopo\s+illustrativo\b|\bnulla\s+(?:di\s+\w+\s+)?(?:è|viene)\b"
+    r"|\b(?:solo|soltanto)\s+(?:era\s+)?(?:il\s+formato|la\s+(?:forma|sintassi)|uno\s+scherzo)\b|\bper\s+favore,?\s+conferm",
     "ru": r"\bне\s+(?:(?:был[оаи]?|будет|буд\w+)\s+)?(?:выполн(?:ен|ял)|запу(?:щен|скал)|вызван|вызывал|отправлен|исполнен)\w*|\b(?:лишь|только|просто|всего\s+лишь)\s+(?:\w+\s+)?(?:пример|иллюстраци|образец|шаблон|набросок)\w*"
-    r"|\bдля\s+(?:иллюстрации|наглядности|примера)\b|\bв\s+качестве\s+(?:примера|иллюстрации)\b|\bэто\s+(?:\w+\s+)?(?:пример|иллюстрация|образец|шаблон)\b|\bничего\s+(?:из\s+этого\s+)?не\b",
-    "zh": r"(?:没有|未|并未|尚未|不会|从未|不)(?:被|真正|实际|真的)?(?:执行|调用|运行|发送)|(?:仅|只|只是|仅仅|不过)(?:是|为|作|供|用于|用来)?(?:一个|个)?[^，。]{0,3}(?:示例|例子|示意|演示|说明|样例|参考|模板|草稿)|(?:以上|这|上面)[^，。]{0,4}(?:示例|例子|样例)|作为(?:示例|例子)|示例(?:结束|完)",
-    "ja": r"(?:実行|呼び出し|送信)(?:は)?(?:されて|して|されま|しま|され|し)?(?:いません|せん|ていない|なかった|ません)|(?:あくまで|単なる|ただの|のみの)[^。]{0,8}(?:例|サンプル|説明|見本)|(?:例|サンプル|見本|説明用)(?:です|でした|にすぎません|に過ぎません|として)|例は以上|以上[がはで][^。]{0,4}例",
-    "ko": r"(?:실행|호출|전송)(?:되지|하지)\s*(?:않|못)|(?:단지|그저|단순한|오직)\s*[^.]{0,8}(?:예|예시|예제|설명|샘플)|(?:예시|예제|샘플|설명용)(?:입니다|일\s*뿐|였습니다|이다)|예시\s*끝|설명을\s*위한",
+    r"|\bдля\s+(?:иллюстрации|наглядности|примера)\b|\bв\s+качестве\s+(?:примера|иллюстрации)\b|\bэто\s+(?:\w+\s+)?(?:пример|иллюстрация|образец|шаблон)\b|\bничего\s+(?:из\s+этого\s+)?не\b"
+    r"|\b(?:только|лишь|просто)\s+(?:формат|форма|синтаксис|шутка)\b|\bшучу\b|\bподтвердите\b",
+    "zh": r"(?:没有|未|并未|尚未|不会|从未|不)(?:被|真正|实际|真的)?(?:执行|调用|运行|发送)|(?:仅|只|只是|仅仅|不过)(?:是|为|作|供|用于|用来)?(?:一个|个)?[^，。]{0,3}(?:示例|例子|示意|演示|说明|样例|参考|模板|草稿)|(?:以上|这|上面)[^，。]{0,4}(?:示例|例子|样例)|作为(?:示例|例子)|示例(?:结束|完)|(?:只是|仅是|只为)(?:格式|语法)|开玩笑|请(?:先)?确认",
+    "ja": r"(?:実行|呼び出し|送信)(?:は)?(?:されて|して|されま|しま|され|し)?(?:いません|せん|ていない|なかった|ません)|(?:あくまで|単なる|ただの|のみの)[^。]{0,8}(?:例|サンプル|説明|見本)|(?:例|サンプル|見本|説明用)(?:です|でした|にすぎません|に過ぎません|として)|例は以上|以上[がはで][^。]{0,4}例|冗談|ご確認ください|ご承認ください",
+    "ko": r"(?:실행|호출|전송)(?:되지|하지)\s*(?:않|못)|(?:단지|그저|단순한|오직)\s*[^.]{0,8}(?:예|예시|예제|설명|샘플)|(?:예시|예제|샘플|설명용)(?:입니다|일\s*뿐|였습니다|이다)|예시\s*끝|설명을\s*위한|농담|(?:확인|승인)해\s*주",
 }
 _NOT_DE = r"(?!hab|hatt|wär|würd|sollt|könnt|möcht|bin\b|sind\b|war|wurd|dies|kein|mein|dein|sein|ihre|alle|beide|gerne\b|\w+(?<!war)(?<!ar)(?<!tes)te\b)"
 """No form of a verb that tells what will be done."""
@@ -138,6 +147,8 @@ def talk_of_it(said: str, before: str) -> bool:
     if _RETRACTION.search(said) is not None or _disclaimer().search(said) is not None:
         return True
     if (_SAYS_NO if announced else _NEGATION).search(said) is not None:
+        return True
+    if any(asks_of_calls(one) for one in _QUESTION.findall(said)):
         return True
     if _IN_BRACKETS.fullmatch(said) is not None and _while_waiting().search(said) is None:
         return True

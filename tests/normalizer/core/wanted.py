@@ -10,7 +10,7 @@ WANTED: dict[str, list[str]] = {
         "Don't worry, I'm calling it:\n{}",
         "Never mind the docs; running it:\n{}",
         "You do not have to run anything, I call it:\n{}",
-        "To avoid calling it twice, one call only:\n{}",
+        "To avoid calling it twice, I call it once:\n{}",
         "This can't be written by hand, so:\n{}",
         "I can't answer that from memory, so I'll use the tool.\n\n{}\n\nOne moment.",
         "I haven't run this yet, so let me do it now:\n{}",
@@ -23,9 +23,9 @@ WANTED: dict[str, list[str]] = {
         "Got it. Nothing wrong with that.\n{}",
         "**Step 2: check the weather**\n\n{}",
         "It looks like it is unused:\n{}",
-        "It looks like this page is out of date:\n{}",
+        "It looks like this page is out of date.\n{}",
         "The file is encoded in Latin 1:\n{}",
-        "The page is badly written:\n{}",
+        "The page is badly written.\n{}",
         "Here is the template page:\n{}",
     ],
     "de": [
@@ -50,9 +50,9 @@ WANTED: dict[str, list[str]] = {
         "Voici la météo demandée, un instant.\n{}",
         "Ne vous inquiétez pas, je lance la recherche :\n{}",
         "Comme dans votre exemple, je prends Oslo :\n{}",
-        "Cela ressemble à une panne :\n{}",
-        "Le format est mauvais :\n{}",
-        "Ça ne ressemble plus à rien :\n{}",
+        "Cela ressemble à une panne.\n{}",
+        "Le format est mauvais.\n{}",
+        "Ça ne ressemble plus à rien.\n{}",
         "Le brouillon d'hier, donc :\n{}",
     ],
     "es": [
@@ -64,7 +64,7 @@ WANTED: dict[str, list[str]] = {
         "El ejemplo era Lima, pero vives en Oslo, así que voy a buscar:\n{}",
         "La página se ve abandonada:\n{}",
         "Si es así:\n{}",
-        "El formato es antiguo:\n{}",
+        "El formato es antiguo.\n{}",
         "Borro el borrador:\n{}",
     ],
     "pt": [
@@ -85,7 +85,7 @@ WANTED: dict[str, list[str]] = {
         "Un attimo, per favore.\n{}",
         "Va bene! Faccio la richiesta.\n{}",
         "Se è così:\n{}",
-        "Il formato è vecchio:\n{}",
+        "Il formato è vecchio.\n{}",
     ],
     "ru": [
         "Конечно! Сейчас посмотрю погоду.\n\n{}",
@@ -107,7 +107,7 @@ WANTED: dict[str, list[str]] = {
         "不要着急,我现在调用:\n{}",
         "看样子没有人用了:\n{}",
         "看起来像是没用了:\n{}",
-        "这种写法有误:\n{}",
+        "这种写法有误。\n{}",
     ],
     "ja": [
         "もちろんです!すぐに天気を調べます。\n\n{}",
@@ -116,7 +116,7 @@ WANTED: dict[str, list[str]] = {
         "何も実行しなくて大丈夫です、私が呼び出します:\n{}",
         "少々お待ちください。\n{}",
         "例のとおりオスロで検索します:\n{}",
-        "この形式は古いです:\n{}",
+        "この形式は古いです。\n{}",
         "メモと書き込みがあります:\n{}",
     ],
     "ko": [
@@ -126,6 +126,6 @@ WANTED: dict[str, list[str]] = {
         "아무것도 실행하지 않으셔도 됩니다, 제가 호출하겠습니다:\n{}",
         "잠시만요.\n{}",
         "예시처럼 오슬로를 조회할게요:\n{}",
-        "형식은 오래되었습니다:\n{}",
+        "형식은 오래되었습니다.\n{}",
     ],
 }

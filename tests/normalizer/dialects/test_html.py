@@ -44,7 +44,7 @@ def test_a_page_calls_nothing(page: str) -> None:
 
 
 def test_an_element_between_words_is_asked_about() -> None:
-    (call,) = read_every_way('Add this:\n\n<img src="a.png"/>\n\nIt shows the logo.', _TOOLS, chunkings=2).tool_calls
+    (call,) = read_every_way('The picture:\n\n<img src="a.png"/>\n\nIt shows the logo.', _TOOLS, chunkings=2).tool_calls
     assert [(one.kind, one.safety) for one in call.repairs] == [("like_html", "guess")]
 
 
