@@ -27,6 +27,7 @@ from llmcore.types.copies import copied
 from llmcore.types.generated_schema import GeneratedSchema
 from llmcore.types.merged_keys import KeyCheck, Merged
 from llmcore.types.others_words import bounded
+from llmcore.types.typed_data import Reading
 
 __all__ = [
     "UNUSABLE",
@@ -226,6 +227,12 @@ class SignatureSchema:
     def _keys(self) -> KeyCheck:
         return KeyCheck(self._model.__pydantic_core_schema__)
 
+    @functools.cached_property
+    def _reading(self) -> Reading:
+        model = self._model
+        reader = model.__pydantic_validator__
+        return Reading(reader.validate_json, reader.validate_python, model.__pydantic_core_schema__, keeps_data=True)
+
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as the annotated types, by parameter name; what the model left out is left to the function's
         default.
@@ -233,7 +240,7 @@ class SignatureSchema:
         Raises `ArgumentsError`.
         """
         try:
-            filled = self._model.model_validate(dict(arguments))
+            filled = self._reading.read_any(dict(arguments))
         except ValidationError as error:
             raise ArgumentsError(problems_of(error)) from None
         for each in arguments.values():

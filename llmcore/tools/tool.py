@@ -44,6 +44,7 @@ from llmcore.types.locks import ForkSafeLock
 from llmcore.types.merged_keys import KeyCheck
 from llmcore.types.narrowing import is_object
 from llmcore.types.tools import check_definition
+from llmcore.types.typed_data import Reading
 from llmcore.types.wordings import meant
 
 __all__ = ["Params", "Tool", "ToolOptions", "as_tool", "checked_tool", "is_tool"]
@@ -63,7 +64,7 @@ class _Compiled:
     signature: SignatureSchema
     schema: JsonSchema
     dynamic: bool
-    adapter: TypeAdapter[Any] | None = None
+    reading: Reading | None = None
     keys: KeyCheck | None = None
 
 
@@ -213,8 +214,8 @@ class Tool(Generic[P, R_co]):
         if self._given_schema is not None:
             return self._given_schema.keywords(arguments)
         compiled = self._compile()
-        if compiled.adapter is not None and compiled.keys is not None:
-            return {compiled.signature.names[0]: _validated(compiled.adapter, compiled.keys, arguments)}
+        if compiled.reading is not None and compiled.keys is not None:
+            return {compiled.signature.names[0]: _validated(compiled.reading, compiled.keys, arguments)}
         return compiled.signature.bind({**self._declared_defaults, **arguments})
 
     @property
@@ -361,7 +362,8 @@ def _of_one_type(signature: SignatureSchema, kind: type[Any]) -> _Compiled:
     if schema.get("type") != "object" and "$ref" not in schema:
         raise ToolDefinitionError(f"tool {signature.name!r}: `params` must be a type with fields, not {kind.__name__}")
     schema.pop("title", None)
-    return _Compiled(signature, schema, dynamic=False, adapter=adapter, keys=KeyCheck(adapter.core_schema))
+    reading = Reading.of(adapter, keeps_data=True)
+    return _Compiled(signature, schema, dynamic=False, reading=reading, keys=KeyCheck(adapter.core_schema))
 
 
 def _left_out(params: Mapping[str, Any] | None, required: Collection[str] | None) -> Callable[[str], bool]:
@@ -372,9 +374,9 @@ def _left_out(params: Mapping[str, Any] | None, required: Collection[str] | None
     return lambda name: name not in required and (params is None or name in params)
 
 
-def _validated(adapter: TypeAdapter[Any], keys: KeyCheck, arguments: Mapping[str, Any]) -> Any:
+def _validated(reading: Reading, keys: KeyCheck, arguments: Mapping[str, Any]) -> Any:
     try:
-        made = adapter.validate_python(dict(arguments))
+        made = reading.read_any(dict(arguments))
     except ValidationError as error:
         raise ArgumentsError(problems_of(error)) from None
     refuse_lost_keys(keys, arguments, made)

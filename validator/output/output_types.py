@@ -8,7 +8,6 @@ conversions between JSON types have nothing left to convert.
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Hashable, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -24,13 +23,13 @@ from llmcore.types.keys import without_keys
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.merged_keys import KeyCheck, Merged, is_foreign, parts_of
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.numbers import exact_json, holds_floats
 from llmcore.types.others_words import bounded
+from llmcore.types.typed_data import Reading
 from llmcore.validator.coercion.aliases import names_left_out, schema_with_aliases, without_aliases
 from llmcore.validator.schema.compiled import CompiledSchema, compile_schema
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, cut, join_path, shown
 
-__all__ = ["CompiledOutput", "compile_output", "typed"]
+__all__ = ["CompiledOutput", "compile_output"]
 
 _CACHED_TYPES = 512
 _MAX_SAID = 200
@@ -78,12 +77,16 @@ class CompiledOutput:
             return Finished(None, [_raised(error)], error)
 
     def _typed(self, value: Any) -> Any:
-        assert self.adapter is not None
-        return typed(self.adapter, value, holds_decimal=self.holds_decimal, by_name=self.by_name)
+        return self._reading.read(value, self.by_name)
 
     @cached_property
     def holds_decimal(self) -> bool:
-        return self.adapter is not None and _holds_decimal(self.adapter.core_schema)
+        return self.adapter is not None and self._reading.holds_decimal
+
+    @cached_property
+    def _reading(self) -> Reading:
+        assert self.adapter is not None
+        return Reading.of(self.adapter)
 
     @cached_property
     def _keys(self) -> KeyCheck:
@@ -117,26 +120,6 @@ class Finished(NamedTuple):
     value: Any
     problems: Sequence[Problem] = ()
     cause: BaseException | None = None
-
-
-def typed(adapter: TypeAdapter[Any], value: Any, *, holds_decimal: bool | None = None, by_name: bool | None = None) -> Any:
-    """The typed value of JSON data. Raises pydantic's ValidationError, and whatever the type's own validators raise.
-
-    Pydantic reads each number of a JSON text as a float. So where a type holds a Decimal and the data a float, the data are
-    given as Python objects, whose `str()` a Decimal is made of; a strict model refuses those, but takes the number as a JSON
-    string.
-    """
-    if not holds_floats(value) or not (_holds_decimal(adapter.core_schema) if holds_decimal is None else holds_decimal):
-        return adapter.validate_json(json.dumps(value), by_name=by_name)
-    try:
-        return adapter.validate_python(value, by_name=by_name)
-    except ValidationError:
-        return adapter.validate_json(exact_json(value, quoted=""), by_name=by_name)
-
-
-def _holds_decimal(core_schema: object) -> bool:
-    """Is a Decimal anywhere in pydantic's schema of a type?"""
-    return any(part.get("type") == "decimal" for part in parts_of(core_schema))
 
 
 def _runs_code(part: dict[str, Any]) -> bool:

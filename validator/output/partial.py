@@ -22,11 +22,12 @@ from pydantic.fields import FieldInfo
 from typing_extensions import is_typeddict  # typing's own does not know the TypedDicts of typing_extensions before 3.13
 
 from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.typed_data import Reading
 from llmcore.validator.coercion.aliases import by_schema_names
 from llmcore.validator.coercion.coercer import Strictness, settle
 from llmcore.validator.coercion.views import view_of
 from llmcore.validator.output.candidates import Candidate
-from llmcore.validator.output.output_types import CompiledOutput, typed
+from llmcore.validator.output.output_types import CompiledOutput
 from llmcore.validator.schema.compiled import CompiledSchema
 from llmcore.validator.schema.problems import type_name
 
@@ -161,7 +162,7 @@ _WRAPPERS = (typing.Annotated, typing.Required, typing.NotRequired, typing.Class
 
 def _validated(annotation: Any, data: Any) -> Any:
     try:
-        return typed(TypeAdapter[Any](annotation), data)
+        return Reading.of(TypeAdapter[Any](annotation)).read(data)
     except (ValidationError, PydanticUserError):
         return None
 

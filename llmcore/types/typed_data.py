@@ -1,0 +1,127 @@
+"""JSON data as values of a type: the one way in which arguments of calls and typed answers become what pydantic makes of them.
+
+What a model sends is JSON, so pydantic reads it as such. Its rules for Python objects are others: a strict type takes a date only
+as a `date` there, an enum only as a member, a set only as a set.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from llmcore.types.merged_keys import parts_of
+from llmcore.types.narrowing import is_object
+from llmcore.types.numbers import ExactFloat, exact_json, holds_exact_floats, holds_floats
+
+__all__ = ["Reading", "is_json"]
+
+_ATOMIC = frozenset({"any", "str", "int", "float", "bool", "none"})
+_AROUND = frozenset({"nullable", "default", "list", "definitions", "definition-ref", "model-fields", "model-field"})
+"""Parts of pydantic's schemas by which JSON data become the same, whether they are read as JSON or as Python objects."""
+_KEYS = frozenset({"str", "any"})
+_LITERALS = (str, int, type(None))
+_ATOMS = frozenset({str, int, float, bool, type(None), ExactFloat})
+
+
+class Reading:
+    """How JSON data become values of one type. `core_schema` is pydantic's of it; the two functions are those of its validator.
+
+    `keeps_data`: what a part of any type gets are the data themselves, with each number as it was written (`ExactFloat`), unless
+    another part needs them read as JSON.
+    """
+
+    def __init__(
+        self,
+        validate_json: Callable[..., Any],
+        validate_python: Callable[..., Any],
+        core_schema: object,
+        *,
+        keeps_data: bool = False,
+    ) -> None:
+        self._validate_json, self._validate_python, self._core_schema = validate_json, validate_python, core_schema
+        self._keeps_data = keeps_data
+
+    @classmethod
+    def of(cls, adapter: TypeAdapter[Any], *, keeps_data: bool = False) -> Reading:
+        return cls(adapter.validate_json, adapter.validate_python, adapter.core_schema, keeps_data=keeps_data)
+
+    def read(self, value: Any, by_name: bool | None = None) -> Any:
+        """The typed value of JSON data. Raises pydantic's ValidationError, and whatever the type's own validators raise.
+
+        Pydantic reads each number of a JSON text as a float. So where a type keeps the digits and the data hold such a number,
+        the data are given as Python objects, whose `str()` a Decimal is made of; a strict type refuses those, but takes the
+        number as a JSON string. So are data that no JSON text holds: half a surrogate pair, what is nested too deep for a parser.
+        """
+        if self._keeps_data and not self._mode_matters:
+            return self._validate_python(value, by_name=by_name)
+        if self._counts_digits(value):
+            try:
+                return self._validate_python(value, by_name=by_name)
+            except ValidationError:
+                return self._validate_json(exact_json(value, quoted=""), by_name=by_name)
+        try:
+            return self._validate_json(json.dumps(value), by_name=by_name)
+        except (RecursionError, ValidationError) as error:
+            if isinstance(error, ValidationError) and not _is_no_json(error):
+                raise
+        return self._validate_python(value, by_name=by_name)
+
+    def read_any(self, value: Any) -> Any:
+        """As `read`, of data that code of the caller's may have put Python objects into: those stay what they are."""
+        return self.read(value) if not self._mode_matters or is_json(value) else self._validate_python(value)
+
+    def _counts_digits(self, value: Any) -> bool:
+        if self.holds_decimal and holds_floats(value):
+            return True
+        return self._keeps_data and "any" in self._kinds and holds_exact_floats(value)
+
+    @cached_property
+    def holds_decimal(self) -> bool:
+        return "decimal" in self._kinds
+
+    @cached_property
+    def _kinds(self) -> frozenset[object]:
+        return frozenset(part.get("type") for part in parts_of(self._core_schema))
+
+    @cached_property
+    def _mode_matters(self) -> bool:
+        """Is there a part of the type that reads JSON otherwise than Python objects? Such a text costs more than it."""
+        return not all(map(_is_same, parts_of(self._core_schema)))
+
+
+def _is_same(part: dict[str, Any]) -> bool:
+    kind = part.get("type")
+    if kind == "model":
+        config = part.get("config")
+        return not part.get("strict") and not (is_object(config) and config.get("strict"))
+    if kind == "dict":
+        keys = part.get("keys_schema")
+        return keys is None or (is_object(keys) and keys.get("type") in _KEYS)
+    if kind == "literal":
+        return all(type(each) in _LITERALS for each in part["expected"])
+    return kind in _ATOMIC or kind in _AROUND
+
+
+def _is_no_json(error: ValidationError) -> bool:
+    """Is it about the text as a whole, not about what it says?"""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    return first["type"] == "json_invalid" and not first["loc"]
+
+
+def is_json(value: Any) -> bool:
+    """Is it JSON data, as a parser makes them?"""
+    waiting: list[Any] = [value]
+    seen = set[int]()
+    for item in waiting:  # grows while it is read
+        kind = item.__class__
+        if kind in _ATOMS or id(item) in seen:
+            continue
+        if kind is not list and (kind is not dict or any(key.__class__ is not str for key in item)):
+            return False
+        seen.add(id(item))
+        waiting += item if kind is list else item.values()
+    return True
