@@ -24,7 +24,7 @@ from llmcore.tools.docstrings import documentation
 from llmcore.types import JsonSchema, ToolDefinitionError
 from llmcore.types.annotations import fields_of_unpacked, undefined_in, unfillable, usable
 from llmcore.types.copies import copied
-from llmcore.types.generated_schema import GeneratedSchema
+from llmcore.types.generated_schema import GeneratedSchema, UnwritableSchema, said_by
 from llmcore.types.merged_keys import KeyCheck, Merged
 from llmcore.types.others_words import bounded
 from llmcore.types.typed_data import Reading
@@ -135,9 +135,8 @@ class SignatureSchema:
         self._any_keyword = Any if named is not None else usable(hint)
         self._refuse_unfillable(parameter.name, self._any_keyword)
         for name, (inner, is_required) in (named or {}).items():
-            default: Any = inspect.Parameter.empty if is_required else None
-            declared = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
-            self._add_field(declared, usable(inner), may_be_none=False)
+            declared = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY)
+            self._add_field(declared, usable(inner), may_be_absent=not is_required)
 
     def _refuse_unfillable(self, name: str, hint: Any) -> None:
         """For what pydantic makes a field of that no model can fill, or none at all."""
@@ -148,11 +147,15 @@ class SignatureSchema:
                 "annotate it with the type of the value that a call is to give"
             )
 
-    def _add_field(self, parameter: inspect.Parameter, hint: Any, *, may_be_none: bool = True) -> None:
+    def _add_field(self, parameter: inspect.Parameter, hint: Any, *, may_be_absent: bool = False) -> None:
+        """`may_be_absent`: left out, it does not arrive at all."""
         name, default = parameter.name, parameter.default
         self._refuse_unfillable(name, hint)
         declared: Any = Field(alias=name)
-        if isinstance(default, FieldInfo):  # def f(n: int = Field(5, ge=1)): the function's own default is no value
+        may_be_absent = may_be_absent and not _has_own_default(hint)
+        if may_be_absent:
+            declared = Field(alias=name, default_factory=_nothing)  # a default that is not told
+        elif isinstance(default, FieldInfo):  # def f(n: int = Field(5, ge=1)): the function's own default is no value
             hint = Annotated[Optional[hint] if default.default is None else hint, default]  # noqa: UP045  (see below)
             self._always_passed.add(name)
         elif default is inspect.Parameter.empty and self._may_be_left_out(name):
@@ -162,10 +165,10 @@ class SignatureSchema:
             self._always_passed.add(name)
         if default is not inspect.Parameter.empty and not isinstance(default, FieldInfo):
             declared = Field(default=default, alias=name)
-            if default is None and hint is not Any and may_be_none:
+            if default is None and hint is not Any:
                 hint = Optional[hint]  # noqa: UP045  (built at run time; `|` refuses some annotations)
         self._fields[f"field_{len(self._fields)}"] = (name, hint, declared)
-        if default is inspect.Parameter.empty:
+        if default is inspect.Parameter.empty and not may_be_absent:
             self._without_default.add(name)
 
     def _make_model(self) -> type[BaseModel]:
@@ -179,10 +182,8 @@ class SignatureSchema:
                 own = {"__annotations__": {"__pydantic_extra__": dict[str, self._any_keyword]}, "model_config": config}  # type: ignore[name-defined]  # a type made at run time
                 base: Any = types.new_class("Keywords", (BaseModel,), exec_body=lambda space: space.update(own))
                 model = create_model(self.name, __base__=base, **fields)
-        except UNUSABLE as error:
+        except Exception as error:  # of pydantic, or of a type's own code
             raise self._unusable(error) from error
-        except TypeError as error:
-            raise ToolDefinitionError(f"tool {self.name!r}: no JSON Schema can be made of its signature: {error}") from error
         for field, (name, _, _) in self._fields.items():  # Annotated[list[int], Field(default_factory=list)]
             if name in self._without_default and not model.model_fields[field].is_required():
                 self._always_passed.add(name)
@@ -191,7 +192,7 @@ class SignatureSchema:
     def _make_schema(self, descriptions: Mapping[str, str]) -> JsonSchema:
         try:
             schema = self._model.model_json_schema(schema_generator=_PlainSchema)
-        except UNUSABLE as error:
+        except Exception as error:
             raise self._unusable(error) from error
         schema.pop("title", None)
         for key, description in descriptions.items():
@@ -203,14 +204,9 @@ class SignatureSchema:
         for name, hint, _ in self._fields.values():
             try:
                 schema_of_type(hint)
-            except UNUSABLE as unusable_type:
-                fix = "annotate it with a type pydantic knows (str, int, list[...], a BaseModel, a dataclass, ...)"
-                if unusable_type.code == "typed-dict-version":
-                    fix = "import TypedDict from typing_extensions, for Python below 3.12"
-                if (lacking := undefined_in(hint)) is not None:
-                    fix = f"it refers to {lacking!r}, which is not defined; define it, then call `model_rebuild()`"
+            except Exception as unusable_type:  # of pydantic, or of the type's own code
                 return ToolDefinitionError(
-                    f"tool {self.name!r}: parameter {name!r} has type {hint!r}, which has no JSON Schema; {fix}"
+                    f"tool {self.name!r}: parameter {name!r} has type {hint!r}, {_lacking(hint, unusable_type)}"
                 )
         return ToolDefinitionError(f"tool {self.name!r}: no JSON Schema can be made of its signature: {error}")
 
@@ -252,6 +248,30 @@ class SignatureSchema:
             name: values[field] for field, (name, _, _) in self._fields.items() if field in given or name in self._always_passed
         }
         return keywords | extra if (extra := filled.__pydantic_extra__) else keywords
+
+
+def _has_own_default(hint: Any) -> bool:
+    """`Annotated[list[int], Field(default_factory=list)]`: what is left out arrives as that."""
+    parts = get_args(hint) if get_origin(hint) is Annotated else ()
+    return any(isinstance(part, FieldInfo) and not part.is_required() for part in parts)
+
+
+def _nothing() -> None:
+    return None
+
+
+def _lacking(hint: Any, error: Exception) -> str:
+    """What is wrong with a type, and what to do about it."""
+    fix = "annotate it with a type pydantic knows (str, int, list[...], a BaseModel, a dataclass, ...)"
+    if isinstance(error, UnwritableSchema):
+        fix = str(error)
+    elif not isinstance(error, UNUSABLE):
+        fix = f"it raises {said_by(error)}"
+    elif error.code == "typed-dict-version":
+        fix = "import TypedDict from typing_extensions, for Python below 3.12"
+    elif (lacking := undefined_in(hint)) is not None:
+        fix = f"it refers to {lacking!r}, which is not defined; define it, then call `model_rebuild()`"
+    return f"which has no JSON Schema; {fix}"
 
 
 def problems_of(error: ValidationError) -> list[str]:

@@ -27,7 +27,6 @@ from llmcore.tools.options import GIVEN_WITH_A_SCHEMA, OptionsByName, Params, To
 from llmcore.tools.refusals import defined_in_a_class, is_method, refuse
 from llmcore.tools.schema_fragments import check_callables, is_dynamic, merge_fragments, resolve
 from llmcore.tools.signature import (
-    UNUSABLE,
     ArgumentsError,
     SignatureSchema,
     UnresolvedAnnotation,
@@ -357,7 +356,7 @@ def _of_one_type(signature: SignatureSchema, kind: type[Any]) -> _Compiled:
     kind = usable(kind)
     try:
         schema, adapter = schema_of_type(kind), TypeAdapter(kind)
-    except UNUSABLE as error:
+    except Exception as error:  # of pydantic, or of the type's own code
         raise ToolDefinitionError(f"tool {signature.name!r}: no JSON Schema can be made of its `params`: {error}") from error
     if schema.get("type") != "object" and "$ref" not in schema:
         raise ToolDefinitionError(f"tool {signature.name!r}: `params` must be a type with fields, not {kind.__name__}")

@@ -265,6 +265,12 @@ class Filters(typing.TypedDict, total=False):
     limit: int
 
 
+class Paged(Filters, total=False):
+    page: int | None
+    size: Annotated[int, Field(default=5)]
+    tags: Annotated[list[str], Field(default_factory=list)]
+
+
 def test_keywords_of_one_type_are_checked() -> None:
     def tally(**counts: int) -> dict[str, int]:
         return counts
@@ -277,14 +283,17 @@ def test_keywords_of_one_type_are_checked() -> None:
 
 
 def test_keywords_of_a_typed_dict_are_parameters() -> None:
-    def search(query: str, **filters: typing.Unpack[Filters]) -> Any:
+    def search(query: str, **filters: typing.Unpack[Paged]) -> Any:
         return query, filters
 
     made = as_tool(search)
     assert made.definition.parameters["required"] == ["query", "kind"]
     assert made.definition.parameters["properties"]["limit"]["type"] == "integer"
     assert made.definition.parameters["additionalProperties"] is False
-    assert made.keywords({"query": "x", "kind": "web"}) == {"query": "x", "kind": "web"}
+    told = {name: part["default"] for name, part in made.definition.parameters["properties"].items() if "default" in part}
+    assert told == {"size": 5}  # what is left out does not arrive, so nothing is told
+    assert made.keywords({"query": "x", "kind": "web"}) == {"query": "x", "kind": "web", "size": 5, "tags": []}
+    assert made.keywords({"query": "x", "kind": "web", "page": None, "limit": 3, "size": 1})["page"] is None
 
 
 # TypedDicts

@@ -19,6 +19,7 @@ from pydantic_core import to_json
 
 from llmcore.types import CallerError, JsonSchema, ToolDefinitionError
 from llmcore.types.annotations import type_key, undefined_in, unfillable, usable
+from llmcore.types.generated_schema import said_by
 from llmcore.types.keys import without_keys
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.merged_keys import KeyCheck, Merged, is_foreign, parts_of
@@ -178,8 +179,8 @@ def _of_type(output_type: Any) -> CompiledOutput:
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(usable(output_type))
         schema = schema_with_aliases(adapter)
-    except PydanticUserError as error:
-        reason = str(error).split("\n", 1)[0]
+    except Exception as error:  # of pydantic, or of the type's own code
+        reason = str(error).split("\n", 1)[0] if isinstance(error, PydanticUserError) else f"it raises {said_by(error)}."
         if (lacking := undefined_in(output_type)) is not None:
             reason = f"it refers to {lacking!r}, which is not defined; define it, then call `model_rebuild()`."
         raise CallerError(
