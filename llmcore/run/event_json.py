@@ -1,8 +1,9 @@
 """Events as JSON data, for a web page, a queue or a log: each an object with its `type` and its fields.
 
 The form is stable: `type` is the event's class in small letters, the keys are the names of its fields, whatever they hold. What
-is no JSON data stands as its text. Secrets that the process knows of, and what looks like a key, are taken out, so this is for
-showing: to save a run, write its result (`RunResult.model_dump_json`).
+is no JSON data stands as its text, and of a value that lacks parts what can be written without them. Secrets that the process
+knows of, and what looks like a key, are taken out, so this is for showing: to save a run, write its result
+(`RunResult.model_dump_json`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pydantic import BaseModel
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.types import Event, LLMCoreError
 from llmcore.types.errors import ConfigError
-from llmcore.types.json_data import json_data
+from llmcore.types.json_data import json_data, model_data
 from llmcore.types.wordings import described
 
 __all__ = ["event_json"]
@@ -53,4 +54,4 @@ def _form(kind: type[Any]) -> tuple[str, tuple[str, ...]]:
 
 
 def _data(value: Any) -> Any:
-    return value.model_dump(mode="json") if isinstance(value, BaseModel) else json_data(value)
+    return model_data(value) if isinstance(value, BaseModel) else json_data(value)

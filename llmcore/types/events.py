@@ -28,6 +28,7 @@ from typing_extensions import TypeVar  # with a default, as typing's own has fro
 
 from llmcore.types.deltas import ArgumentsDelta, ReasoningDelta, TextDelta
 from llmcore.types.envelope import Repair, SegmentKind, ToolCall
+from llmcore.types.json_data import json_data
 from llmcore.types.usage import AttemptReason, OutputMode
 
 __all__ = [
@@ -165,6 +166,15 @@ class PartialOutput(Generic[T]):
     reply was no answer."""
 
     value: T
+
+    def __repr__(self) -> str:
+        """Its type's own `__repr__` may count on what has not come."""
+        try:
+            return f"PartialOutput(value={self.value!r})"
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            return f"PartialOutput(value=<{type(self.value).__name__} {json_data(self.value)!r}>)"
 
 
 @dataclass(slots=True)

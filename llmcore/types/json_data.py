@@ -8,15 +8,16 @@ written as JSON, so that writing never fails and what was written can be read ag
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from pydantic import PlainSerializer
+from pydantic import BaseModel, PlainSerializer
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["LARGEST_INT", "JsonData", "JsonObject", "JsonText", "encodable", "json_data"]
+__all__ = ["LARGEST_INT", "JsonData", "JsonObject", "JsonText", "encodable", "fields_data", "json_data", "model_data"]
 
 LARGEST_INT = 10**4300 - 1
 """Of more digits Python and pydantic read no whole number (`sys.get_int_max_str_digits`)."""
@@ -37,8 +38,9 @@ def encodable(text: str) -> str:
 
 def json_data(value: Any) -> Any:
     """A value as JSON data. What JSON has no form for stands as text: numbers that are not finite or have more than 4300
-    digits, objects of unknown types, and the whole where it holds itself or its own methods fail, be it by `sys.exit()`. Raises
-    nothing but a `KeyboardInterrupt`, which may be the user's."""
+    digits, objects of unknown types, and the whole where it holds itself or its own methods fail, be it by `sys.exit()`. Of a
+    model or a dataclass whose methods fail stands what can be written, field by field. Raises nothing but a
+    `KeyboardInterrupt`, which may be the user's."""
     try:
         return _readable(value)
     except KeyboardInterrupt:
@@ -68,9 +70,66 @@ def _readable(value: Any) -> Any:
 def _plain(value: Any) -> Any:
     """What else there is as data. Bytes are the text that they hold, as they are read back; those that hold none, base64."""
     try:
+        return _written(value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        if isinstance(value, tuple | set | frozenset):
+            return [_readable(item) for item in cast("Iterable[Any]", value)]
+        if not isinstance(value, BaseModel) and not hasattr(value.__class__, "__dataclass_fields__"):
+            raise
+        return fields_data(value, by_alias=True)
+
+
+def _written(value: Any) -> Any:
+    try:
         return to_jsonable_python(value, fallback=_text, bytes_mode="utf8")
     except (PydanticSerializationError, UnicodeDecodeError):
         return to_jsonable_python(value, fallback=_text, bytes_mode="base64")
+
+
+def model_data(value: BaseModel, *, by_alias: bool | None = None) -> dict[str, Any]:
+    """A model as it writes itself; where that fails, as `fields_data`."""
+    try:
+        return value.model_dump(mode="json", by_alias=by_alias, warnings=False)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return fields_data(value, by_alias=by_alias)
+
+
+def fields_data(value: Any, *, by_alias: bool | None = None) -> dict[str, Any]:
+    """Of a model or a dataclass the fields that can be written, each for itself: one that lacks parts may fail, since what it
+    computes, or a serializer, counts on them. What cannot be computed is left out."""
+    made: dict[str, Any] = {}
+    kind = value.__class__
+    if not isinstance(value, BaseModel):
+        return {name: json_data(getattr(value, name)) for name in kind.__dataclass_fields__ if hasattr(value, name)}
+    for name, field in kind.model_fields.items():
+        if name in vars(value) and not field.exclude:
+            own = _field_alone(value, name, by_alias)
+            key = field.serialization_alias if by_alias and field.serialization_alias else name
+            made |= {key: _nested(vars(value)[name], by_alias)} if own is None else own
+    for name in kind.model_computed_fields:
+        made |= _field_alone(value, name, by_alias) or {}
+    return made | {name: _nested(item, by_alias) for name, item in (value.model_extra or {}).items()}
+
+
+def _field_alone(value: BaseModel, name: str, by_alias: bool | None) -> dict[str, Any] | None:
+    try:
+        return value.model_dump(mode="json", include={name}, by_alias=by_alias, warnings=False)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return None
+
+
+def _nested(value: Any, by_alias: bool | None) -> Any:
+    if isinstance(value, BaseModel):
+        return model_data(value, by_alias=by_alias)
+    if is_list(value):
+        return [_nested(item, by_alias) for item in value]
+    return {_key(key): _nested(item, by_alias) for key, item in value.items()} if is_object(value) else json_data(value)
 
 
 _KINDS = frozenset({str, int, float, dict, list})

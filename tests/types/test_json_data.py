@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import enum
 import json
 import types
@@ -11,9 +12,10 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, field_serializer
+from pydantic import BaseModel, Field, computed_field, field_serializer
 
 import llmcore
+from llmcore import event_json
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.testing import FakeModel
 from llmcore.types import (
@@ -23,6 +25,7 @@ from llmcore.types import (
     Message,
     NearMiss,
     OutputParseError,
+    PartialOutput,
     ProviderBlock,
     Repair,
     TextBlock,
@@ -32,7 +35,7 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.json_data import LARGEST_INT, encodable, json_data
+from llmcore.types.json_data import LARGEST_INT, encodable, json_data, model_data
 from llmcore.types.numbers import ExactFloat
 from llmcore.validator import Problem, ValidationReport
 
@@ -267,3 +270,88 @@ def test_a_tool_that_cannot_be_sent_is_the_callers_error_at_once(name: str) -> N
     assert fake.call_count == 0
     with pytest.raises(llmcore.ToolDefinitionError):
         llmcore.normalize("x", [TOOLS[name]])
+
+
+class Cart(BaseModel):
+    """Counts on its fields, of which a partial value lacks some."""
+
+    note: str = Field(serialization_alias="words")
+    price: int
+    token: str = Field(default="hush", exclude=True)
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @property
+    def gross(self) -> int:
+        return self.price + 1
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+    @property
+    def shout(self) -> str:
+        return self.note.upper()
+
+    @field_serializer("price")
+    def _in_cents(self, price: int) -> int:
+        return price * 100
+
+    def __repr__(self) -> str:
+        return f"Cart({self.price + 1})"
+
+
+@dataclasses.dataclass
+class Held:
+    cart: Cart
+    n: int
+
+
+class Order(BaseModel):
+    carts: list[Cart]
+    by_name: dict[str, Cart] = {}
+    held: Held | None = None
+
+
+LACKING = Cart.model_construct(note="for the road", price=None)
+WHOLE = Cart(note="x", price=2)
+NAMES = {"note": "for the road", "price": None, "shout": "FOR THE ROAD"}
+ALIASES = {"words": "for the road", "price": None, "shout": "FOR THE ROAD"}
+SOUND = {"price": 200, "gross": 3, "shout": "X"}
+
+
+def test_of_what_lacks_parts_stands_what_can_be_written() -> None:
+    assert model_data(LACKING) == NAMES
+    assert model_data(WHOLE) == {"note": "x", **SOUND}
+    order = Order.model_construct(carts=[LACKING, WHOLE], by_name={"a": LACKING}, held=Held(LACKING, 1))
+    assert model_data(order) == {
+        "carts": [NAMES, {"note": "x", **SOUND}],
+        "by_name": {"a": NAMES},
+        "held": {"cart": ALIASES, "n": 1},
+    }
+    for around in ([LACKING], (LACKING,), {"a": LACKING}.values()):
+        assert json_data([*around]) == [ALIASES]
+    assert json_data((LACKING, WHOLE)) == [ALIASES, {"words": "x", **SOUND}]
+    assert json_data(Held(LACKING, 1)) == {"cart": ALIASES, "n": 1}
+
+
+@pytest.mark.parametrize("value", [LACKING, [LACKING], (LACKING,), Order.model_construct(carts=[LACKING]), Held(LACKING, 1)])
+def test_an_event_of_a_partial_value_can_be_shown(value: Any) -> None:
+    event = PartialOutput(value)
+    assert "for the road" in repr(event)
+    assert "for the road" in json.dumps(event_json(event))
+    assert "hush" not in repr(event) + json.dumps(event_json(event))
+
+
+def test_of_what_ends_the_process_where_it_is_written_the_rest_stands() -> None:
+    class Leaves(BaseModel):
+        a: int
+
+        @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+        @property
+        def b(self) -> int:
+            raise SystemExit
+
+        @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
+        @property
+        def c(self) -> int:
+            return self.a
+
+    assert model_data(Leaves(a=1)) == json_data(Leaves(a=1)) == {"a": 1, "c": 1}
+    assert repr(PartialOutput(WHOLE)) == "PartialOutput(value=Cart(3))"
