@@ -94,6 +94,12 @@ class CompiledOutput:
         return KeyCheck(None if self.adapter is None else self.adapter.core_schema)
 
     @cached_property
+    def holds_unions(self) -> bool:
+        """Is one of several types to be chosen anywhere? A value that lacks parts may fit the wrong one."""
+        parts = () if self.adapter is None else parts_of(self.adapter.core_schema)
+        return any(part.get("type") in ("union", "tagged-union") for part in parts)
+
+    @cached_property
     def runs_code(self) -> bool:
         """Does the type run code of the caller's (validators, factories, `model_post_init`), which may take any time?"""
         return self.adapter is not None and any(map(_runs_code, parts_of(self.adapter.core_schema)))

@@ -5,6 +5,7 @@ Rules
 - What is missing is left out of dicts; in models and dataclasses it is the field's default, or None.
 - What came whole but does not fit its place is left out as well; a list ends before such an item, so that no other
   moves to its place.
+- Of a union nothing is shown before it is certain which member comes (see `members`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -27,7 +28,8 @@ from llmcore.validator.coercion.aliases import by_schema_names
 from llmcore.validator.coercion.coercer import Strictness, settle
 from llmcore.validator.coercion.views import view_of
 from llmcore.validator.output.candidates import Candidate
-from llmcore.validator.output.output_types import CompiledOutput
+from llmcore.validator.output.members import Member, Members
+from llmcore.validator.output.output_types import CompiledOutput, compile_output
 from llmcore.validator.schema.compiled import CompiledSchema
 from llmcore.validator.schema.problems import type_name
 
@@ -45,16 +47,35 @@ def certain_part(candidate: Candidate, schema: CompiledSchema, strictness: Stric
     value, moves = by_schema_names(candidate.value, schema, schema.schema)
     for move in moves:
         cut = {move.path + path.removeprefix(move.before) if path.startswith(move.before) else path for path in cut}
-    part = _Pruner(schema, strictness, cut).part(value, schema.schema, "")
+    still_open = _open_paths(candidate)
+    for move in moves:
+        still_open |= {move.path + path.removeprefix(move.before) for path in still_open if path.startswith(move.before)}
+    part = _Pruner(schema, strictness, cut, still_open).part(value, schema.schema, "")
     return None if part is _ABSENT else part
 
 
-class _Pruner:
-    """`cut` holds the path of the string that the text ended in, if any."""
+def _open_paths(candidate: Candidate) -> set[str]:
+    """Where the containers stand that more may come into: the last one in each, as many as lack their bracket."""
+    closers = [repair.after for repair in candidate.repairs if repair.kind == "missing_closer"]
+    number = sum(str(each).count("}") + str(each).count("]") for each in closers)
+    value, path, paths = candidate.value, "", list[str]()
+    while (is_object(value) or is_list(value)) and (len(paths) < number or not number):
+        paths.append(path)
+        if not value:
+            break
+        last: Any = [*value][-1] if is_object(value) else len(value) - 1
+        path = f"{path}[{last}]" if is_list(value) else f"{path}.{last}" if path else str(last)
+        value = value[last]
+    return {*paths}
 
-    def __init__(self, schema: CompiledSchema, strictness: Strictness, cut: set[str]) -> None:
-        self.schema, self.cut = schema, cut
+
+class _Pruner:
+    """`cut` holds the path of the string that the text ended in, if any; `still_open` those of the containers around it."""
+
+    def __init__(self, schema: CompiledSchema, strictness: Strictness, cut: set[str], still_open: set[str]) -> None:
+        self.schema, self.cut, self.still_open = schema, cut, still_open
         self.strictness: Strictness = strictness
+        self.members = Members(strictness, cut, still_open.__contains__)
 
     def part(self, value: Any, subschema: Any, path: str) -> Any:
         if isinstance(value, str) and path in self.cut:
@@ -65,10 +86,8 @@ class _Pruner:
 
     def _container(self, value: dict[str, Any] | list[Any], subschema: Any, path: str) -> Any:
         view = view_of(self.schema, subschema)
-        branches = [branch for alternatives in view.alternatives for branch in alternatives]
-        if branches:
-            parts = [self.part(value, branch, path) for branch in branches]
-            return max(parts, key=self._weight_in(subschema))
+        if view.alternatives:
+            return self._member(value, subschema, path)
         if view.types and type_name(value) not in view.types:
             return _ABSENT
         inside: dict[str, Any] | list[Any]
@@ -83,6 +102,18 @@ class _Pruner:
             inside = list(takewhile(lambda item: item is not _ABSENT, parts))
         return self._settled(inside, subschema, inside)
 
+    def _member(self, value: dict[str, Any] | list[Any], subschema: Any, path: str) -> Any:
+        """Of a union: the whole value as it fits, one that is still coming as the member that it is certain to be."""
+        if path not in self.still_open and (whole := self._settled(value, subschema, _ABSENT)) is not _ABSENT:
+            return whole
+        part = _ABSENT
+        for alternatives in view_of(self.schema, subschema).alternatives:
+            index = self.members.certain(value, [Member(self.schema, branch) for branch in alternatives], path)
+            part = _ABSENT if index is None else self.part(value, alternatives[index], path)
+            if part is _ABSENT:
+                break
+        return part
+
     def _settled(self, value: Any, subschema: Any, otherwise: Any) -> Any:
         settled = settle(value, self.schema, strictness=self.strictness, at=subschema)
         return otherwise if settled.problems else settled.value
@@ -93,23 +124,6 @@ class _Pruner:
             return any(self._is_free_text(branch) for branches in view.alternatives for branch in branches)
         return view.allowed is None and not view.bounded_text and (not view.types or "string" in view.types)
 
-    def _weight_in(self, subschema: Any) -> Callable[[Any], tuple[int, int]]:
-        """Parts that fit as they are come first, then those that keep most."""
-
-        def weight(part: Any) -> tuple[int, int]:
-            if part is _ABSENT:
-                return -1, 0
-            fits = not settle(part, self.schema, strictness="off", at=subschema).problems
-            return int(fits), _leaves(part)
-
-        return weight
-
-
-def _leaves(value: Any) -> int:
-    if is_object(value):
-        return 1 + sum(map(_leaves, value.values()))
-    return 1 + sum(map(_leaves, value)) if is_list(value) else 1
-
 
 # --- typed ------------------------------------------------------------------------------------------------------------
 
@@ -118,7 +132,7 @@ def partial_value(data: Any, output: CompiledOutput) -> Any:
     """The typed value of JSON data that may lack parts. Validators of models run only on parts that are whole."""
     if output.adapter is None:
         return data
-    if output.schema.is_valid(data) and not (finished := output.finish(data)).problems:
+    if not output.holds_unions and output.schema.is_valid(data) and not (finished := output.finish(data)).problems:
         return finished.value
     try:
         return _built(output.output_type, data)
@@ -130,12 +144,12 @@ def partial_value(data: Any, output: CompiledOutput) -> Any:
 
 def _built(annotation: Any, data: Any) -> Any:
     """`data` as `annotation`, structures built without what they lack. None where it cannot be made."""
-    annotation = _plain(annotation)
+    whole, annotation = annotation, _plain(annotation)
     if data is None or annotation is Any:
         return data
     origin = get_origin(annotation)
     if origin in (Union, types.UnionType):
-        return _of_union(get_args(annotation), data)
+        return _of_union(whole, get_args(annotation), data)
     if is_object(data):
         return _of_object(annotation, origin, data)
     if is_list(data):
@@ -167,18 +181,17 @@ def _validated(annotation: Any, data: Any) -> Any:
         return None
 
 
-def _of_union(branches: tuple[Any, ...], data: Any) -> Any:
-    """The branch that takes the data whole; else the one of which most can be built."""
-    for branch in branches:
-        if (value := _validated(branch, data)) is not None:
-            return value
-    built = [value for branch in branches if (value := _built(branch, data)) is not None]
-    return max(built, key=lambda value: _overlap(value, data), default=None)
-
-
-def _overlap(value: Any, data: Any) -> int:
-    names = {*value} if is_object(value) else {*getattr(value, "__dict__", ())}
-    return len(names & set(data)) if is_object(data) else 0
+def _of_union(annotation: Any, branches: tuple[Any, ...], data: Any) -> Any:
+    """The member that the data are certain to be, whole or built; else what the union itself makes of them."""
+    if not (is_object(data) or is_list(data)):
+        return _validated(annotation, data)
+    compiled = [compile_output(_plain(branch)).schema for branch in branches]
+    members = [Member(schema, schema.schema) for schema in compiled]
+    index = Members("off", (), lambda path: True).certain(data, members, "")
+    if index is None:
+        return _validated(annotation, data)
+    value = _validated(branches[index], data)
+    return _built(branches[index], data) if value is None else value
 
 
 def _of_object(annotation: Any, origin: Any, data: dict[str, Any]) -> Any:
