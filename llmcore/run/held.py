@@ -34,6 +34,8 @@ _WORDS_BEGIN = re.compile(
 _HEAD = 200  # of the text, in which the envelope's words must begin
 _SAYS = re.compile(r"\s*[^\W_]+[,;.!]?[ \n]+[^\W_]+[ ,;.!?:\n]")
 """Two words of prose: what begins so holds no call that is all of it."""
+_NO_NAME = re.compile(rf"[^(<\[{{]{{{_HEAD}}}|[^(<\[{{]*[，。！？；、…]")  # noqa: RUF001  (the signs of prose without spaces)
+"""Longer than any name before a call's bracket, or with a sign that no name has."""
 _PIECE = re.compile(r'(?:[^"\\]|\\(?:[^u]|u(?![dD][89abAB])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}))*')
 """Whole characters of a JSON string."""
 
@@ -123,8 +125,11 @@ class _Seen(NamedTuple):
 
 
 def _is_no_call(item: Any, is_cut: bool) -> bool:
-    """Is a list with this first item no list of calls?"""
-    return item is not None and (not isinstance(item, str) or ("(" not in item and not is_cut))
+    """Is a list with this first item no list of calls? A text is none of `name(...)` as soon as it begins like prose."""
+    if not isinstance(item, str):
+        return item is not None
+    is_prose = _SAYS.match(item) is not None or _NO_NAME.match(item) is not None
+    return is_prose or ("(" not in item and not is_cut)
 
 
 def _name_in(call: Any) -> Any:

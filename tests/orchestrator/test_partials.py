@@ -9,11 +9,12 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import pytest
 from pydantic import BaseModel
 
+from llmcore import Orchestrator
 from llmcore.adapters.base import Capabilities
 from llmcore.run.held import EnvelopeWords, answer_in
 from llmcore.testing import FakeModel
@@ -158,6 +159,17 @@ ONLY = compile_tools([{"name": "final_result", "parameters": {"type": "object"}}
         ('["Jo', BOTH, False),
         ('["Jo", "An', BOTH, True),
         ('["add(a=1)", "An', BOTH, False),
+        ('["Jo is here (see', BOTH, True),
+        ('["Jo is h', BOTH, True),
+        ('["Jo, ', BOTH, False),
+        ('["add (a', BOTH, False),
+        ('["call: add(a', BOTH, False),
+        ('["<tool_call>{', BOTH, False),
+        ('[["Jo is h', BOTH, True),
+        ('[["add', BOTH, False),
+        ('["一只猫。', BOTH, True),
+        ('["一只猫', BOTH, False),
+        (f'["{"x" * 200}', BOTH, True),
         ("[[", BOTH, False),
         ("[[1, 2", BOTH, True),
         ('[["Jo", "An"], ["', BOTH, True),
@@ -182,6 +194,34 @@ ONLY = compile_tools([{"name": "final_result", "parameters": {"type": "object"}}
 )
 def test_what_may_be_a_call_is_no_answer(text: str, tools: Any, shown: bool) -> None:
     assert answer_in(text, tools, {"id", "type", "title", "name", "reasoning", "arguments"}) == (text if shown else None)
+
+
+class Row(NamedTuple):
+    text: str
+    n: int
+
+
+PARAGRAPHS = "a long paragraph of text (and more) " * 20
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (list[str], [PARAGRAPHS]),
+        (Row, [PARAGRAPHS, 5]),
+        (list[list[str]], [[PARAGRAPHS]]),
+        (tuple[str, str], ["ok", PARAGRAPHS]),
+        (set[str], [PARAGRAPHS]),
+    ],
+)
+def test_a_list_whose_first_item_is_a_text_comes_as_text_as_it_does_as_a_call(kind: Any, value: Any) -> None:
+    as_text = FakeModel(json.dumps(value), chunk_size=5)
+    as_call = FakeModel(chunk_size=5).tool_call("final_result", {"result": value})
+    counts: list[int] = []
+    for model in (as_text, as_call):
+        with Orchestrator(model).stream_sync("?", kind) as stream:
+            counts.append(sum(isinstance(event, PartialOutput) for event in stream))
+    assert counts[0] >= counts[1] > 20
 
 
 def test_the_arguments_of_the_output_tool_are_the_answer() -> None:
