@@ -36,6 +36,7 @@ _SINGLES = (
     "then",
     "else",
     "unevaluatedItems",
+    "contentSchema",
 )
 
 Node = dict[str, Any]
@@ -346,6 +347,7 @@ _NOTES = {
     "writeOnly",
     "contentEncoding",
     "contentMediaType",
+    "contentSchema",
 }
 _OPENAI_FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 

@@ -37,7 +37,7 @@ _GEMINI_NUMBERS = (None, "string", "number", "integer", "boolean", "array", "obj
 _GENERIC = re.compile(r"(?P<name>\w{1,32})\s?[\[<(].{1,200}[\])>]|(?P<items>.{1,200})\[\]", re.DOTALL)
 
 _ONE = ("additionalProperties", "unevaluatedProperties", "unevaluatedItems", "additionalItems", "items", "contains",
-        "propertyNames", "not", "if", "then", "else")  # fmt: skip
+        "propertyNames", "not", "if", "then", "else", "contentSchema")  # fmt: skip
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems", "items")
 _WITH_SCHEMAS = frozenset({*_ONE, *_LISTS})
 _MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")

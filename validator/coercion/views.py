@@ -35,6 +35,7 @@ class View:
     """Is an array of it a set?"""
     bounded_text: bool = False
     """Has a string to match a pattern or a format?"""
+    format: str = ""
 
     def value_schema(self, key: str) -> Any:
         """The schema for the value of `key`."""
@@ -88,6 +89,7 @@ def _add(view: View, part: JsonSchema) -> None:
     view.required += [name for name in part.get("required", []) if name not in view.required]
     view.extra = part.get("additionalProperties", view.extra)
     view.bounded_text = view.bounded_text or "pattern" in part or "format" in part
+    view.format = part.get("format", view.format)
     view.patterns = view.patterns or "patternProperties" in part
     view.items = part.get("items", view.items)
     view.unique = view.unique or (part.get("uniqueItems") is True and "prefixItems" not in part)

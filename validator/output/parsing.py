@@ -36,7 +36,7 @@ from llmcore.types.called import told
 from llmcore.types.narrowing import is_list
 from llmcore.validator.coercion.coercer import Strictness, settle, trust
 from llmcore.validator.coercion.conversions import check_strictness
-from llmcore.validator.coercion.views import view_of
+from llmcore.validator.coercion.views import View, view_of
 from llmcore.validator.output.begun import Beginnings
 from llmcore.validator.output.candidates import MAX_CANDIDATES, Candidate, Found, find_values, only_fence, stands_alone
 from llmcore.validator.output.choosing import Fit, doubt_about, preference
@@ -48,6 +48,7 @@ from llmcore.validator.output.partial import certain_part, partial_value
 from llmcore.validator.output.retractions import takes_something_back
 from llmcore.validator.output.surroundings import Surroundings
 from llmcore.validator.schema.compiled import CompiledSchema
+from llmcore.validator.schema.formats import is_name
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, shown, summary
 from llmcore.validator.schema.unsound import NUMBER_AS_TEXT, huge_numbers_quoted, unsound_number
 from llmcore.validator.schema.wording import described
@@ -63,6 +64,7 @@ _ADMITTED: dict[str, frozenset[Safety]] = {
     "lenient": frozenset({"lossless", "coerced", "guess", "truncated"}),
 }
 _A_GUESS = 100
+_QUOTES = ('"', "'", "`")
 _CLOSERS = ("}", "]")  # text behind a quote may make the quoted words a part of a longer text
 _MAX_FITS = 20
 _MAX_FAILURES = 100
@@ -231,7 +233,7 @@ class _Parse:
     def verbatim(self) -> Fit | None:
         """The text itself without its reasoning, where the type admits it."""
         text, repairs = self._without_reasoning()
-        if not self.schema.is_valid(text):
+        if not self.schema.is_valid(text) or self._is_quoted_name(text.strip()):
             return None
         finished = self.output.finish(text)
         return None if finished.problems else Fit(finished.value, text, repairs)
@@ -244,11 +246,19 @@ class _Parse:
         notes = [Repair(kind="reasoning", before=[span.start, span.end], after=None) for span in spans]
         return (kept.strip() if spans else kept), notes
 
-    def _admits_text_only(self) -> bool:
-        """Is text all the type admits? A bare `null` is the null of a type that admits it."""
+    def _is_quoted_name(self, text: str) -> bool:
+        """Is it in quotes, and the type one of addresses, dates and the like, which stand in none? They are taken off."""
+        views = [view for view in self._branches() if "string" in view.types or not view.types]
+        return text[:1] in _QUOTES and text[:1] == text[-1:] and all(is_name(view.format) for view in views)
+
+    def _branches(self) -> list[View]:
         alternatives = view_of(self.schema, self.schema.schema).alternatives
         branches = [branch for each in alternatives for branch in each] or [self.schema.schema]
-        types = {name for branch in branches for name in view_of(self.schema, branch).types}
+        return [view_of(self.schema, branch) for branch in branches]
+
+    def _admits_text_only(self) -> bool:
+        """Is text all the type admits? A bare `null` is the null of a type that admits it."""
+        types = {name for view in self._branches() for name in view.types}
         return types == {"string"} or (types == {"string", "null"} and self.text.strip() != "null")
 
     def _of_value(self, candidate: Candidate) -> Iterator[Fit]:
@@ -476,7 +486,7 @@ def _refusal(refused: Sequence[Repair], strictness: Strictness) -> Problem:
 
 def _unquoted(text: str) -> str:
     """A text without the quotes or back-ticks around it."""
-    for quote in ('"', "'", "`"):
+    for quote in _QUOTES:
         if len(text) > 1 and text.startswith(quote) and text.endswith(quote) and quote not in text[1:-1]:
             return text[1:-1]
     return text

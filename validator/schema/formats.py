@@ -7,7 +7,7 @@ import ipaddress
 import uuid
 from collections.abc import Callable
 
-__all__ = ["FORMATS", "fits_format"]
+__all__ = ["FORMATS", "fits_format", "is_name"]
 
 
 def fits_format(name: str, text: str) -> bool:
@@ -43,3 +43,15 @@ FORMATS: dict[str, Callable[[str], object]] = {
     "uri": _uri,
 }
 """ISO 8601 as `datetime.fromisoformat` reads it, so a time without an offset passes: tools take it."""
+
+_OTHER_NAMES = (
+    "duration idn-email name-email hostname idn-hostname uri-reference uri-template iri iri-reference multi-host-uri json-pointer"
+    " relative-json-pointer ipv4network ipv6network ipv4interface ipv6interface path file-path directory-path phone color"
+)
+_NAMES = frozenset({*FORMATS, *_OTHER_NAMES.split()})
+
+
+def is_name(format_name: str) -> bool:
+    """Does a text of this format name or number one thing, so that quotes around all of it are no part of it? All others are
+    prose, secrets or data, which are what they are."""
+    return format_name in _NAMES

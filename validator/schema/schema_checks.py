@@ -23,7 +23,7 @@ TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 LISTS = (*IN_PLACE_LISTS, "prefixItems")
 SINGLE = (
     "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "items", "contains", "propertyNames", "not",
-    "if", "then", "else",
+    "if", "then", "else", "contentSchema",
 )  # fmt: skip
 MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 _VOCABULARY = frozenset((*LISTS, *MAPS, *COUNTS, *SINGLE, "dependencies", "default", "const", "example", "discriminator"))
