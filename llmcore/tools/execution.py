@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.tools.config import ToolConfig
@@ -43,6 +43,7 @@ from llmcore.types import (
     ToolResultBlock,
 )
 from llmcore.types.copies import copied, made, updated
+from llmcore.types.groups import told_by
 from llmcore.types.of_tests import test_failure_in
 from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, bounded
 
@@ -288,7 +289,10 @@ class _Try:
         return await self._thread.result()
 
     def _called(self, arguments: Any) -> Any:
-        keywords = self._tool.keywords(arguments)
+        if not isinstance(arguments, Mapping):  # so the function is not begun
+            self.has_begun = False
+            raise TypeError(_no_arguments(self._tool.name, arguments))
+        keywords = self._tool.keywords(cast("Mapping[str, Any]", arguments))
         if self._tool.context_parameter:
             keywords[self._tool.context_parameter] = self._context
         self._starts()
@@ -326,6 +330,7 @@ class _Try:
             return self._failure(error if isinstance(error, UnwritableResult) else TypeError("its result cannot be shown"))
 
     def _failure(self, error: BaseException) -> Outcome:
+        error = told_by(error, CallHeld)
         outcome = self._failed_by(error)
         outcome.raised = _own(error)
         return outcome
@@ -359,6 +364,13 @@ class _Try:
         if self._thread is not None and self._thread.is_running:
             return "; its thread cannot be stopped and may still be running"
         return "; it ignores its cancellation and may still be running" if self.is_running else ""
+
+
+def _no_arguments(name: str, given: object) -> str:
+    kind = type(given).__name__
+    return (
+        f"the preprocess of tool {name!r} returned {kind}; it returns a dict of arguments, or None where it changed them in place"
+    )
 
 
 def _is_quick(value: Any) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from llmcore.types.errors import ConfigError, LLMCoreError, RetryTool, TerminateLoop
+from llmcore.types.groups import told_by
 from llmcore.types.wordings import described, unknown
 
 __all__ = ["Kind", "check_kinds", "check_takes_one", "in_words", "is_async", "naming", "takes", "told"]
@@ -117,10 +118,15 @@ def in_words(*, instead: Instead | None = None, only: Collection[str] | None = N
 @contextmanager
 def naming(what: str, function: object) -> Generator[None]:
     """Add to an exception that is none of ours which function of the caller's raised it, as a note: what is caught stays what
-    was raised."""
+    was raised. What tells the run something is that also out of a group of tasks."""
     try:
         yield
-    except Exception as error:
+    except BaseException as raised:
+        error = told_by(raised)
+        if error is not raised:
+            raise error from None
+        if not isinstance(error, Exception):
+            raise
         if not isinstance(error, LLMCoreError | TerminateLoop | RetryTool):
             name = getattr(function, "__qualname__", None) or type(function).__name__
             error.add_note(f"raised by {what}: {name}")
