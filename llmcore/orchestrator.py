@@ -33,6 +33,7 @@ from llmcore.tools import RunContext, Tool, ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
 from llmcore.types import Budget, ConfigError, Request, TextBlock
 from llmcore.types.called import Kind, check_kinds, in_words
+from llmcore.types.functions import OfContext, OfValue
 from llmcore.types.shown_options import show_options
 from llmcore.types.telling import silently
 from llmcore.types.wordings import meant
@@ -62,8 +63,8 @@ INSTEAD = {
     "max_steps": "it is `max_tool_turns`",
     "max_attempts": "give `budget=Budget(attempts=..., reasks=...)`",
     "allowed_tools": "give `tool_config=ToolConfig(allowed={...})`",
-    "instructions": "it is `system`, an option of each run; an Agent keeps it",
-    "system_prompt": "it is `system`, an option of each run; an Agent keeps it",
+    "instructions": "it is `system`",
+    "system_prompt": "it is `system`",
     "max_context_size": "it is `max_context_tokens`",
     "log": "the library tells the loggers under logging.getLogger('llmcore')",
     "logger": "the library tells the loggers under logging.getLogger('llmcore')",
@@ -109,7 +110,7 @@ class Orchestrator:
     def __init__(
         self,
         models: Models,
-        tools: Iterable[object] | Callable[..., Any] = (),
+        tools: Iterable[object] | OfContext = (),
         *,
         system: str | list[TextBlock] | None = None,
         hooks: HooksGiven | None = None,
@@ -125,7 +126,7 @@ class Orchestrator:
         deps: Any = None,
         adapter: Adapter | Mapping[str, Adapter] | None = None,
         web_search: Searcher | None = None,
-        output_validators: Iterable[Callable[..., Any]] | Callable[..., Any] | None = None,
+        output_validators: Iterable[OfValue] | OfValue | None = None,
         tool_config: ToolConfig | None = None,
         max_context_tokens: int | None = None,
         token_counter: Callable[[Request], int | Awaitable[int]] | None = None,
@@ -175,7 +176,7 @@ class Orchestrator:
             name=name,
         )
 
-    def beside(self, *tools: Iterable[object] | Callable[..., Any], hooks: HooksGiven = ()) -> Orchestrator:
+    def beside(self, *tools: Iterable[object] | OfContext, hooks: HooksGiven = ()) -> Orchestrator:
         """An orchestrator of the same settings, models, connections and knowledge of endpoints, with these tools (lists, or
         functions that give them) and hooks beside its own, which come first. Raises `CallerError`."""
         made = copy(self)

@@ -16,6 +16,7 @@ from llmcore.tools import RunContext, ToolConfig, ToolErrors
 from llmcore.types import Budget, ConfigError, Message, Request, TextBlock
 from llmcore.types.bounds import is_amount
 from llmcore.types.called import Kind, check_kinds
+from llmcore.types.functions import OfContext, OfValue
 from llmcore.types.narrowing import is_list
 from llmcore.types.requests import RequestOptions
 from llmcore.types.wordings import hint
@@ -52,9 +53,9 @@ class OptionsOfRuns(TypedDict, total=False):
     tool_errors: ToolErrors
     tool_config: ToolConfig | None
     """The same settings of tools, and the others there are."""
-    output_validators: Iterable[Callable[..., Any]] | Callable[..., Any] | None
+    output_validators: Iterable[OfValue] | OfValue | None
     """Asked after the orchestrator's."""
-    interjections: Interjections | Callable[..., Any] | None
+    interjections: Interjections | OfContext | None
     """Where messages come from that enter while the run goes on."""
     max_context_tokens: int | None
     parent: RunContext[Any] | None
@@ -62,7 +63,7 @@ class OptionsOfRuns(TypedDict, total=False):
     its result stands among that one's `runs`."""
     answers: Answers | None
     """What is said of the calls that wait, by their ids: the run goes on where the given result ended."""
-    checkpoint: Callable[..., Any] | None
+    checkpoint: Callable[[RunResult[Any]], Any] | None
     """A function of a `RunResult`, sync or async, that saves the run as far as it has come: see `docs/approval.md`."""
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
+from llmcore.tools.class_tool import ClassTool
 from llmcore.tools.options import OptionsByName, ToolOptions
 from llmcore.tools.refusals import not_a_function
 from llmcore.tools.tool import Tool, is_tool
@@ -18,12 +19,21 @@ __all__ = ["tool"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+O = TypeVar("O")  # noqa: E741  (the class that a class method is bound to)
 
 
 class Decorator(Protocol):
     """What `tool(...)` with options alone gives: the tool has the signature of the function it is put on."""
 
+    @overload
+    def __call__(self, function: Callable[Concatenate[type[O], P], R], /) -> ClassTool[O, P, R]: ...
+
+    @overload
     def __call__(self, function: Callable[P, R], /) -> Tool[P, R]: ...
+
+
+@overload
+def tool(function: Callable[Concatenate[type[O], P], R], /, **options: Unpack[OptionsByName]) -> ClassTool[O, P, R]: ...
 
 
 @overload
@@ -58,7 +68,7 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[Option
     def decorate(decorated: Callable[P, R], /) -> Tool[P, R]:
         return cast("Tool[P, R]", decorated.with_options(**options)) if is_tool(decorated) else Tool(decorated, settings)
 
-    return decorate if function is None else decorate(function)
+    return cast("Decorator", decorate) if function is None else decorate(function)
 
 
 show_options(tool, OptionsByName)

@@ -11,13 +11,14 @@ from llmcore.tools.refusals import is_method
 from llmcore.types import RetryConfig, ToolDefinitionError
 from llmcore.types.bounds import is_amount
 from llmcore.types.called import is_async, takes
+from llmcore.types.functions import OfValue
 from llmcore.types.wordings import described, unknown
 
 __all__ = ["GIVEN_WITH_A_SCHEMA", "Approval", "OptionsByName", "Params", "Summary", "ToolOptions", "checked", "is_name"]
 
 Params = Mapping[str, Mapping[str, Any]] | type[Any] | None
 Summary = str | Callable[[dict[str, Any]], str]
-Approval = bool | Callable[..., Any]
+Approval = bool | OfValue
 
 
 class OptionsByName(TypedDict, total=False):
@@ -139,12 +140,13 @@ _INSTEAD = {
     "needs_approval": "it is `requires_approval`",
     "approval": "it is `requires_approval`",
 }
+_PARAMS = "JSON Schemas by parameter, or a type with fields (a model, a dataclass, a TypedDict)"
 GIVEN_WITH_A_SCHEMA = ("params", "required")
 """What says how the schema is made: it has no meaning where one is given."""
 _OPTION_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "name": (is_name, "a text of letters, digits and any of _ - . : /"),
     "description": (_is_text, "a text"),
-    "params": (lambda value: isinstance(value, Mapping | type), "JSON Schemas by parameter, or a type"),
+    "params": (lambda value: isinstance(value, Mapping | type), _PARAMS),
     "required": (lambda value: _is_list_of(str, value), "a list of names"),
     "preprocess": (lambda value: takes(value, 1), "a function of the arguments, which are a dict"),
     "postprocess": (lambda value: takes(value, 1), "a function of the result"),

@@ -57,7 +57,7 @@ class ToolRegistry(LiveTools):
             def decorate(function: Callable[P, R], /) -> Tool[P, R]:
                 return cast("Tool[P, R]", self._registered(function, name, replace=replace))
 
-            return decorate
+            return cast("Decorator", decorate)
         return self._registered(given, name, replace=replace)
 
     def _registered(self, given: object, name: str | None, *, replace: bool) -> Tool:

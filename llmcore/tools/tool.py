@@ -39,6 +39,7 @@ from llmcore.types import ConfigError, JsonSchema, ToolDefinition, ToolDefinitio
 from llmcore.types.annotations import usable
 from llmcore.types.called import in_words, is_async
 from llmcore.types.copies import copied, updated
+from llmcore.types.functions import OfArguments
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.merged_keys import KeyCheck
 from llmcore.types.narrowing import is_object
@@ -107,6 +108,21 @@ class Tool(Generic[P, R_co]):
             elif is_told:
                 self.check()
 
+    @overload
+    @classmethod
+    def from_definition(
+        cls,
+        definition: ToolDefinition | Mapping[str, Any],
+        function: OfArguments | None = None,
+        **options: Unpack[OptionsByName],
+    ) -> Tool: ...
+
+    @overload
+    @classmethod
+    def from_definition(  # type: ignore[overload-cannot-match]  # mypy: by keywords, or of more arguments
+        cls, definition: ToolDefinition | Mapping[str, Any], function: Callable[..., Any], **options: Unpack[OptionsByName]
+    ) -> Tool: ...
+
     @classmethod
     def from_definition(
         cls,
@@ -117,8 +133,9 @@ class Tool(Generic[P, R_co]):
         """A tool with a schema of its own, e.g. from an MCP server or a provider's tool dict.
 
         `function` gets the arguments as keywords, as plain data, and a `RunContext` where a parameter is annotated so; None =
-        the caller answers the calls (`RunResult.pending`). The options are those of `tool`, but for `params` and `required`,
-        and stand above the definition's own fields.
+        the caller answers the calls (`RunResult.pending`). A property that is left out, and that the function has no default
+        for, arrives as the `default` of its schema, else as None. The options are those of `tool`, but for `params` and
+        `required`, and stand above the definition's own fields.
 
         Raises `ToolDefinitionError` for a schema that is none, and naming the parameter where schema and function do not fit
         together.

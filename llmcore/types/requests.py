@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator
@@ -12,6 +12,7 @@ from typing_extensions import TypedDict, Unpack
 from llmcore.types.bounds import Amount, PositiveAmount, PositiveCount, Switch
 from llmcore.types.copies import Value
 from llmcore.types.errors import ConfigError, ToolDefinitionError
+from llmcore.types.functions import OfContext
 from llmcore.types.given_messages import given_messages
 from llmcore.types.headers import Headers
 from llmcore.types.messages import Message, TextBlock
@@ -63,7 +64,7 @@ class OptionsOfAnyModel(TypedDict, total=False):
     """The fields of a `Request` beside its messages, output type and model, as options of a run."""
 
     system: str | list[TextBlock] | None
-    tools: Iterable[object] | Callable[..., Any]
+    tools: Iterable[object] | OfContext
     tool_choice: ToolChoice
     parallel_tool_calls: bool | None
     allow_web_search: bool

@@ -23,7 +23,7 @@ from pydantic import BaseModel, Field
 
 from llmcore import (
     Budget, FakeModel, Finished, Hooks, LLMCoreError, Message, ModelRegistry, Orchestrator, PartialOutput, RateLimited,
-    Request, RunContext, RunResult, TextDelta, Tool, ToolCall, ToolRegistry, Veto, parse, parse_detailed, tool,
+    Request, RunContext, RunResult, TextDelta, Tool, ToolCall, ToolDefinition, ToolRegistry, Veto, parse, parse_detailed, tool,
 )
 
 
@@ -120,6 +120,48 @@ class Shelf:
         return title
 
 
+class Desk:
+    @classmethod
+    @tool
+    def load(cls, key: int) -> str:
+        return str(key)
+
+    @classmethod
+    @tool(name="load_all")
+    def load_many(cls, keys: list[int]) -> list[str]:
+        return [cls.load(key) for key in keys]
+
+    @staticmethod
+    @tool
+    def close(key: int) -> str:
+        return str(key)
+
+
+loaded: str = Desk.load(1) + Desk().load(key=2) + Desk.close(3)
+several: list[str] = Desk.load_many([1])
+
+
+def in_order(*, first: int, second: int) -> str:
+    return str(first + second)
+
+
+def lambdas(orchestrator: Orchestrator, given: ToolDefinition) -> None:
+    Orchestrator(FakeModel(), lambda: [add], output_validators=lambda value: None, checkpoint=lambda result: print(result.id))
+    Orchestrator(FakeModel(), lambda context: [add], output_validators=[lambda value, context: None, judged, judged_first])
+    orchestrator.run_sync("q", checkpoint=lambda result: print(result.id), interjections=lambda: None)
+    tool(add, requires_approval=lambda arguments: bool(arguments["a"] > 3), summary=lambda arguments: "adds")
+    print(Tool.from_definition(given, lambda city: city), Tool.from_definition(given, lambda city, unit: unit))
+    print(Tool.from_definition(given, in_order))
+
+
+def judged(value: str, *, most: int = 3) -> None:
+    print(value, most)
+
+
+async def judged_first(context: RunContext[Deps], value: str) -> None:
+    print(value, context.deps)
+
+
 class Guard(Hooks):
     async def before_tool_run(self, call: ToolCall, context: RunContext[Deps]) -> Veto | None:
         return Veto("no") if (call.arguments or {}).get("a") == context.deps.base else None
@@ -190,6 +232,15 @@ Hooks(before_tool_run=check)""",
     "misspelt option of a stream": 'o.stream("q", max_tool_turn=3)',
     "text for a tool's number": 'add("text")',
     "a tool without its argument": "add()",
+    "text for the number of a class's tool": """
+class Desk:
+    @classmethod
+    @tool
+    def load(cls, key: int) -> int:
+        return key
+
+Desk.load("text")""",
+    "a validator of three": "Orchestrator(FakeModel(), output_validators=lambda value, context, more: None)",
     "a tool's result as another type": "x: str = add(1)",
     "a registered tool's argument": 'mul("text")',
     "no field of the value": 'o.run_sync("q", output_type=City).value.nam',
