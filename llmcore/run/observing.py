@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar, Token, copy_context
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from llmcore.run.wordless import wordless
 from llmcore.types import Attempt, ConfigError, Envelope, Request, ToolStarted, Waiting
 from llmcore.types.logs import current_run, logger
 from llmcore.types.telling import Tell, silently
+from llmcore.types.wordings import described
 
 __all__ = ["ObservedRun", "Observer", "Observers", "Requests", "Scope", "ToolRetry", "Watch"]
 
@@ -95,9 +97,9 @@ class Observer:
         for name, value in vars(cls).items():
             if name in POINTS and inspect.iscoroutinefunction(value):
                 raise ConfigError(f"{cls.__name__}.{name} is async; an observer is told by a plain call: write `def {name}`")
-            near = [] if name in POINTS or name.startswith("_") else get_close_matches(name, POINTS, n=1, cutoff=0.8)
-            if near and inspect.isfunction(value):
-                raise ConfigError(f"{cls.__name__}.{name} is never told anything; did you mean {near[0]!r}?")
+            if (near := _meant(name)) is not None and (callable(value) or isinstance(value, staticmethod | classmethod)):
+                fix = f"did you mean {near!r}? Call it _{name} if it is a helper"
+                raise ConfigError(f"{cls.__name__}.{name} is never told anything; {fix}")
 
     def run_started(self, run: ObservedRun, /) -> None: ...
 
@@ -121,6 +123,23 @@ class Observer:
 
 
 POINTS = frozenset(name for name, value in vars(Observer).items() if inspect.isfunction(value) and name[0] != "_")
+
+_BEGINS = re.compile(
+    r"(?:run|attempt|llm|model|request|tool)_\w*(?:ed|start|begin|end|finish|done|call|result|error|retry|response)"
+)
+_ON = re.compile(r"(?:on|before|after)_\w+")
+
+
+def _meant(name: str) -> str | None:
+    """The point that a method was meant for which is none: its name is almost one, or it is made as such names are."""
+    if name in POINTS or name.startswith("_"):
+        return None
+    alike = name if _ON.match(name) is None else name.partition("_")[2]
+    near = get_close_matches(name, POINTS, n=1, cutoff=0.8)
+    if near or (alike is name and _BEGINS.fullmatch(name) is None):
+        return near[0] if near else None
+    return get_close_matches(alike, POINTS, n=1, cutoff=0)[0]
+
 
 Told = Mapping[str, Sequence[Callable[..., None]]]
 """By point, the methods of those observers that have one of their own."""
@@ -283,5 +302,10 @@ def _checked(given: object) -> Observer:
         return given
     if isinstance(given, type) and issubclass(given, Observer):
         raise ConfigError(f"observers must be instances: write {given.__name__}() for {given.__name__}")
-    name = given.__name__ if isinstance(given, type) else type(given).__name__
-    raise ConfigError(f"observers must be llmcore.Observer, not {name}; derive it: `class {name.capitalize()}(llmcore.Observer)`")
+    kind: type[Any] = given if isinstance(given, type) else type(given)  # pyright: ignore[reportUnknownVariableType]  # of anything
+    if inspect.isroutine(given) or kind.__module__ == "builtins":
+        fix = "derive a class of it, with a method for each point: `class Watch(llmcore.Observer)`"
+        raise ConfigError(f"observers must be llmcore.Observer, not {described(given)}; {fix}")
+    raise ConfigError(
+        f"observers must be llmcore.Observer, not {kind.__name__}; derive it: `class {kind.__name__}(llmcore.Observer)`"
+    )

@@ -28,6 +28,7 @@ from llmcore.types.messages import (
 )
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types.numbers import exact_float
+from llmcore.types.wordings import slip_of
 
 __all__ = ["given_messages"]
 
@@ -97,6 +98,7 @@ class _Reader:
             kind = type(item).__name__
             raise CallerError(f"{self._where} is of type {kind}; give a Message, or a dict of one: {_A_MESSAGE}")
         role = self._role(fields)
+        self._check_names(fields)
         content = fields.get("content")
         if fields.keys() <= {"role", "content"} and role == fields["role"] and _is_ours(role, content):
             return fields
@@ -118,6 +120,12 @@ class _Reader:
             fix = f"here it is {meant!r}" if meant else f"it is one of {known}"
             raise CallerError(f"{self._where} has the role {_shown(role)}; {fix}")
         return _ROLES[role]
+
+    def _check_names(self, fields: Dict) -> None:
+        """What a message has beside the known stays in it, for a wire that may know it; not what was meant as one of those."""
+        for key in fields.keys() - _READ:
+            if (near := slip_of(str(key), _READ)) is not None:
+                raise CallerError(f"{self._where} has no field {_shown(key)}; did you mean {near!r}?")
 
     def _check_content(self, role: str, content: object) -> None:
         if content is None and role in ("system", "user"):

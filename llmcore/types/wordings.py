@@ -10,7 +10,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from inspect import iscoroutinefunction, signature
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
+from typing import get_origin
 
 from pydantic import ValidationError
 
@@ -89,6 +90,10 @@ def described(value: object) -> str:
     if isinstance(value, FunctionType):
         kind = "async function" if iscoroutinefunction(value) else "function"
         return f"the {kind} {value.__name__}({', '.join(signature(value).parameters)})"
+    if isinstance(value, BuiltinFunctionType):
+        return f"the function {value.__name__}"
+    if get_origin(value) is not None:  # list[int]
+        return repr(value)[:_MAX_SHOWN]
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 

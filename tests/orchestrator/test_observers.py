@@ -412,9 +412,9 @@ async def test_a_generator_that_nobody_closes_leaves_no_trace() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (print, "observers must be llmcore.Observer, not builtin_function_or_method"),
+        (print, "observers must be llmcore.Observer, not the function print; derive a class of it"),
         ([Diary], r"observers must be instances: write Diary\(\) for Diary"),
-        ("diary", "observers must be llmcore.Observer, not str"),
+        ("diary", "observers must be llmcore.Observer, not 'diary'; derive a class"),
     ],
 )
 def test_what_is_no_observer_is_refused(given: Any, words: str) -> None:

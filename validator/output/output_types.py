@@ -36,6 +36,8 @@ _CACHED_TYPES = 512
 _MAX_SAID = 200
 """Characters of an error's message."""
 _MAX_KEYS = 5
+_EXPECTS = "Input should be "
+_TAKEN = "a value that the type's own validators take"
 
 _cache: LRUCache[Hashable, CompiledOutput] = LRUCache(_CACHED_TYPES)
 _lock = ForkSafeLock()
@@ -214,9 +216,12 @@ def _problems_of(error: ValidationError) -> list[Problem]:
 
 
 def _problem(detail: dict[str, Any]) -> Problem:
-    path, said = join_path(detail["loc"]), without_keys(bounded(str(detail["msg"])))
-    expected = said.removeprefix("Value error, ").removeprefix("Input should be ")
-    return Problem(kind="value", path=path, expected=expected, got=shown(detail.get("input")), message=f"`{path}`: {said}")
+    path, said, got = join_path(detail["loc"]), without_keys(bounded(str(detail["msg"]))), shown(detail.get("input"))
+    message = f"`{path}`: {said}" if path else said
+    if not said.startswith(_EXPECTS):  # the words of a validator, which say what they like
+        own = said.removeprefix("Value error, ").removeprefix("Assertion failed, ")
+        return Problem(kind="value", path=path, expected=_TAKEN, got=f"{got}: {own}", message=message)
+    return Problem(kind="value", path=path, expected=said.removeprefix(_EXPECTS), got=got, message=message)
 
 
 def _merged(merged: Merged) -> Problem:
@@ -233,4 +238,4 @@ def _raised(error: BaseException) -> Problem:
     except Exception:
         said = type(error).__name__
     got = f"a value on which they raise {said}"
-    return Problem(kind="value", expected="a value that the type's own validators take", got=got, message=f"it is {got}")
+    return Problem(kind="value", expected=_TAKEN, got=got, message=f"it is {got}")

@@ -118,7 +118,7 @@ def test_a_types_own_validators_speak_last() -> None:
     assert parse('{"n": 2}', Even).n == 2
     with pytest.raises(OutputParseError) as caught:
         parse('{"n": 3}', Even)
-    assert [(problem.path, problem.expected) for problem in caught.value.problems] == [("n", "must be even")]
+    assert [(problem.path, problem.got) for problem in caught.value.problems] == [("n", "integer 3: must be even")]
 
 
 @pytest.mark.parametrize("output_type", [object(), 5, {"type": "strng"}, {"$ref": "#/nowhere"}])
