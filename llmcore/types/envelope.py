@@ -118,7 +118,8 @@ class Envelope(Value):
     dropped because the same one came natively, or one cut off before its name.
 
     `model_dump_json()` works whatever the model wrote: text that UTF-8 cannot encode and numbers that JSON has not are
-    written as `json_data` says. Pickles and deep copies hold what is computed lazily, computed."""
+    written as `json_data` says. It holds the fields: `source` and `segments` are empty in what is read back, and `blocks` those
+    that the fields make. Pickles and deep copies hold what is computed lazily, computed."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -226,11 +227,9 @@ class Envelope(Value):
         _ = self.segments, self.blocks
 
     def __eq__(self, other: object) -> bool:
-        """Equal fields and source. What is computed lazily follows from these; the computations themselves never
-        compare equal."""
-        if not isinstance(other, Envelope):
-            return NotImplemented
-        return self.__dict__ == other.__dict__ and self._source == other._source
+        """Equal fields: what the replies say, not the text that they came as (`source`, `segments`, `blocks`), which JSON does
+        not keep. So what was saved equals what is read back."""
+        return self.__dict__ == other.__dict__ if isinstance(other, Envelope) else NotImplemented
 
     def canonical(self) -> dict[str, Any]:
         """The envelope as prompts ask for it: `{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}`."""

@@ -471,7 +471,18 @@ class Attempt(Value):
     def _data_of_error(self, failure: Any) -> Any:
         return None if failure is None else failure.as_data()
 
+    def __eq__(self, other: object) -> bool:
+        """As any type's; of a failure counts what it says, for one that is read back is another object."""
+        if not isinstance(other, Attempt):
+            return NotImplemented
+        mine, its = ({**each.__dict__, "failure": _said_by(each.failure)} for each in (self, other))
+        return mine == its
+
     @property
     def error(self) -> LLMCoreError | None:
         failure: LLMCoreError | None = self.failure
         return failure
+
+
+def _said_by(failure: object) -> object:
+    return failure.as_data() if isinstance(failure, LLMCoreError) else failure

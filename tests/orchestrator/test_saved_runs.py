@@ -22,7 +22,8 @@ from llmcore import (
     ToolConfig,
 )
 from llmcore import tool as as_tool
-from llmcore.types import Attempt, OutputParseError
+from llmcore.normalizer import normalize
+from llmcore.types import Attempt, Envelope, OutputParseError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator import Problem, ValidationReport
 from tests.orchestrator.support import FAST, add
@@ -193,3 +194,54 @@ def test_an_error_as_data_holds_no_key() -> None:
     data = OutputParseError("unfit", [problem], f"text with {KEY}").as_data()
     assert "A1b2C3d4" not in json.dumps(data)
     assert is_object(data["problems"][0])
+
+
+class Town(BaseModel):
+    name: str
+    people: int
+
+
+def look(a: int) -> str:
+    """Look."""
+    if a < 0:
+        raise OSError("no disk")
+    return str(a)
+
+
+RUNS: dict[str, tuple[FakeModel, Any, Any]] = {
+    "words": (FakeModel("Hello"), None, RunResult),
+    "calls": (FakeModel().tool_call("look", {"a": 1}).text("x"), None, RunResult),
+    "a tool that fails": (FakeModel().tool_call("look", {"a": -1}).text("x"), None, RunResult),
+    "arguments that do not fit": (
+        FakeModel().tool_call("look", {"a": "x"}).tool_call("look", {"a": 1}).text("x"),
+        None,
+        RunResult,
+    ),
+    "reasoning": (FakeModel("<think>so</think>Hello"), None, RunResult),
+    "a request that fails": (FakeModel().error(RateLimited("later", status=429)).text("x"), None, RunResult),
+    "a typed value": (FakeModel('{"name": "Oslo", "people": "5"}'), Town, RunResult[Town]),
+    "one that is asked for again": (FakeModel('{"name": "Oslo"}').text('{"name": "Oslo", "people": 5}'), Town, RunResult[Town]),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_saved_run_equals_what_is_read_back(name: str) -> None:
+    model, kind, of = RUNS[name]
+    orchestrator = Orchestrator(model, [look])
+    result: RunResult[Any] = orchestrator.run_sync("?") if kind is None else orchestrator.run_sync("?", output_type=kind)
+    read = of.model_validate_json(result.model_dump_json())
+    assert read == result
+    assert read.envelope == result.envelope
+    assert Envelope.model_validate_json(result.envelope.model_dump_json()) == result.envelope
+    assert (read.envelope.source, read.envelope.segments) == ("", [])
+    other = of.model_validate_json(result.model_dump_json())
+    other.attempts[-1] = other.attempts[-1].model_copy(update={"failure": RateLimited("another")})
+    assert other != result
+
+
+def test_replies_are_equal_by_what_they_say() -> None:
+    one, other = normalize("Hello"), normalize("Hello")
+    assert one == other
+    assert one == one.model_copy(update={"source": "elsewhere"})
+    assert one != normalize("Hallo")
+    assert one != "Hello"
