@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -93,7 +93,7 @@ class Ledger:
         made without a part of the request, and showed by the same words that this was not the reason."""
         tried = [one for one in self.of_turn if one.model == model and one.reason != "reask"]
         further = len({*(one.deployment for one in tried), *([] if deployment is None else [deployment])}) - 1
-        spared = len({name for one in tried if (name := _left_out(one.failure))})
+        spared = _spared(tried)
         spared += sum(bool(getattr(one.failure, "acquits", ())) for one in tried)
         return max(0, self.attempts_allowed(model) + max(0, further) + spared - len(tried) - self._unsent[model])
 
@@ -291,9 +291,20 @@ _LEFT_OUT = PARAMETERS | {
 """What is refused by its name, and left out of the next request in the same mode. Each is spared once, so there is an end."""
 
 
-def _left_out(failure: BaseException | None) -> str | None:
-    """The parameter that a refusal names; None for any other failure."""
-    return failure.capability if isinstance(failure, CapabilityRefused) and failure.capability in _LEFT_OUT else None
+def _spared(tried: Iterable[Attempt]) -> int:
+    """How many of these were refused for parameters that no earlier one had named."""
+    named: set[str] = set()
+    count = 0
+    for one in tried:
+        count += not named.issuperset(found := _left_out(one.failure))
+        named |= found
+    return count
+
+
+def _left_out(failure: BaseException | None) -> frozenset[str]:
+    """The parameters that a refusal names; none where it names anything else, and of any other failure."""
+    names = frozenset(failure.capabilities if isinstance(failure, CapabilityRefused) else ())
+    return names if names <= _LEFT_OUT else frozenset()
 
 
 def _least(one: T | None, other: T | None) -> T | None:

@@ -92,7 +92,8 @@ class FallbackManager:
         failure = context.failure
         failed = context.plan
         if isinstance(failure, CapabilityRefused):
-            context.models.learn_refused(failed.model, failure.capability, failed.deployment)
+            for capability in failure.capabilities:
+                context.models.learn_refused(failed.model, capability, failed.deployment)
         left = context.ledger.seconds_left
         if left is not None and left <= 0:
             raise failure  # the deadline has passed: whatever failed, nothing more can be tried

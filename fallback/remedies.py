@@ -93,7 +93,7 @@ def remedies(failure: LLMCoreError) -> frozenset[Remedy]:
     """What may help against `failure`; the first row whose class it is counts, and no row means nothing."""
     nothing: frozenset[Remedy] = frozenset()
     found = next((found for kind, found in _BY_CLASS if isinstance(failure, kind)), nothing)
-    if isinstance(failure, CapabilityRefused) and failure.capability == _IN_EVERY_MODE:
+    if isinstance(failure, CapabilityRefused) and _IN_EVERY_MODE in failure.capabilities:
         return frozenset({"deployment_last", "model"})
     once: frozenset[Remedy] = frozenset({"mode_once"})
     return found | once if getattr(failure, "unexplained", False) else found

@@ -194,7 +194,7 @@ class OtherMode:
     def _next(self, context: FallbackContext) -> tuple[OutputMode, frozenset[str]] | None:
         now, failure = context.plan, context.failure
         if self._same_mode_may_do(context):
-            return now.mode, now.without | _SAID_OTHERWISE.get(getattr(failure, "capability", ""), frozenset())
+            return now.mode, now.without.union(*(_SAID_OTHERWISE.get(name, ()) for name in getattr(failure, "capabilities", ())))
         refusal = failure if isinstance(failure, RequestRefused) else None
         if refusal is not None and (apart := _left_out_first(refusal, now)):
             return now.mode, (now.without - refusal.innocent) | apart
@@ -222,16 +222,17 @@ class OtherMode:
 
     def _same_mode_may_do(self, context: FallbackContext) -> bool:
         failure, mode = context.failure, context.plan.mode
-        if not isinstance(failure, CapabilityRefused) or failure.capability == _OWN_CAPABILITY.get(mode):
+        if not isinstance(failure, CapabilityRefused) or _OWN_CAPABILITY.get(mode) in failure.capabilities:
             return False
         if mode not in context.models.modes(context.plan.model, context.plan.deployment):
             return False
-        refused = [
-            past.capability
-            for past, plan in zip(context.failures, context.tried, strict=True)
+        before = {
+            capability
+            for past, plan in zip(context.failures[:-1], context.tried, strict=False)
             if isinstance(past, CapabilityRefused) and plan.model == context.plan.model
-        ]
-        return refused.count(failure.capability) == 1
+            for capability in past.capabilities
+        }
+        return not before.issuperset(failure.capabilities)
 
 
 @dataclass(frozen=True, slots=True)

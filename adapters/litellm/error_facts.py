@@ -18,6 +18,7 @@ from pydantic_core import from_json
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.callers_values import callers_own
 from llmcore.adapters.litellm.fields import in_our_names
+from llmcore.adapters.litellm.held_parts import searches_natively
 from llmcore.adapters.litellm.quotations import is_quoted, own_words
 from llmcore.adapters.litellm.refusals import (
     holds_a_part,
@@ -25,9 +26,8 @@ from llmcore.adapters.litellm.refusals import (
     names_the_key,
     names_the_model,
     passes,
-    refused_capability,
+    refused_capabilities,
     says_it_passes,
-    searches_natively,
     speaks_of_a_part,
     without_tool_names,
 )
@@ -138,7 +138,8 @@ class Facts:
     text: str
     message: str
     retry_after: float | None
-    capability: str | None
+    capabilities: tuple[str, ...]
+    """What the words refuse of the request, the surest first."""
     connection: bool
     """A socket failed beneath it, and the server told of no error."""
     timeout: bool
@@ -322,7 +323,7 @@ def facts_of(
         text=said,
         message=without_tips(words) if unsent else words,
         retry_after=told_wait if told_wait is not None else wait_in_words(said),
-        capability=refused_capability(said, str(body.get("param") or ""), call, codes),
+        capabilities=refused_capabilities(said, str(body.get("param") or ""), call, codes),
         connection=not (body or answered) and not beneath.isdisjoint(_SOCKET_FAILURES),
         timeout=not (beneath.isdisjoint(_TIMEOUTS) or answered),
         speaks_of_part=speaks_of_a_part(part, call),

@@ -18,7 +18,7 @@ from llmcore.adapters.litellm.refusals import (
     MISSING_MODEL,
     NO_SUCH_ENDPOINT,
     NO_SUCH_PATH,
-    refused_capability,
+    refused_capabilities,
     refuses_as_it_is,
 )
 from llmcore.adapters.litellm.words import key_words, place_words, provider_words
@@ -115,9 +115,12 @@ def _timed_out(facts: Facts) -> LLMCoreError:
 
 
 def _capability_refused(facts: Facts) -> LLMCoreError:
-    capability = facts.capability or "native_tools"
-    what = f"the server does not take {capability}{facts.http}"
-    return CapabilityRefused(facts.placed(what), capability=capability, status=facts.status)
+    first, *others = facts.capabilities
+    what = f"the server does not take {' and '.join(facts.capabilities)}{facts.http}"
+    error = CapabilityRefused(facts.placed(what), capability=first, status=facts.status)
+    if others:
+        error.others = tuple(others)
+    return error
 
 
 def _no_image(facts: Facts) -> LLMCoreError:
@@ -231,7 +234,7 @@ ROWS: tuple[Row, ...] = (
         _authentication, text=("api_key_invalid", "api key not valid", "invalid api key", "incorrect api key", "security token")
     ),
     _row(_authentication, text=("api_key client option must be set", "missing credentials")),
-    _row(_capability_refused, also=lambda facts: facts.capability is not None and not facts.may_pass),
+    _row(_capability_refused, also=lambda facts: bool(facts.capabilities) and not facts.may_pass),
     _row(_content_refused, kinds=("ContentPolicyViolationError",)),
     _row(_content_refused, codes=("content_filter", "content_policy_violation", "content_filter_error")),
     _row(
@@ -296,7 +299,7 @@ ROWS: tuple[Row, ...] = (
 def _tells(words: str, call: ModelCall | None) -> bool:
     """Would these words of an error (lower case) decide what it means?"""
     told = any(part in words for row in ROWS for part in row.text) or does_not_fit(words)
-    return told or refused_capability(words, "", call) is not None
+    return told or bool(refused_capabilities(words, "", call))
 
 
 def classify(error: BaseException, call: ModelCall | None = None, scrubber: Scrubber | None = None) -> LLMCoreError:

@@ -10,19 +10,18 @@ replies.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.fields import in_our_names
+from llmcore.adapters.litellm.held_parts import holds
+from llmcore.adapters.litellm.listed_names import one_by_one
 from llmcore.adapters.litellm.refused_conditions import conditions_refused
-from llmcore.adapters.litellm.refused_parameters import is_held, is_of_a_value, parameters_beside, parameters_refused
+from llmcore.adapters.litellm.refused_parameters import is_of_a_value, parameters_beside, parameters_refused
 from llmcore.adapters.litellm.refused_parts import CONDITION, images_refused, parts_refused, refused_together, search_refused
 from llmcore.adapters.providers import provider_of
-from llmcore.adapters.request.additions import NATIVE_SEARCH
 from llmcore.adapters.request.choices import choice_capability
-from llmcore.adapters.request.output import output_plan
 from llmcore.adapters.request.parameters import DEFAULT_MAX_TOKENS
-from llmcore.types import Block, ImageBlock, Message, ToolResultBlock
 
 __all__ = [
     "CANNOT_BE_MADE",
@@ -37,10 +36,9 @@ __all__ = [
     "names_the_key",
     "names_the_model",
     "passes",
-    "refused_capability",
+    "refused_capabilities",
     "refuses_as_it_is",
     "says_it_passes",
-    "searches_natively",
     "speaks_of_a_part",
     "without_tool_names",
 ]
@@ -219,16 +217,24 @@ _NAMED = re.compile(
     rf"|\b({_PLAIN}) (?:is|are) (?:not supported|unsupported|not enabled|not available){CONDITION}"
 )
 """Quoted, as Anthropic names a field, as Azure does, or as the subject of a plain sentence, where it is no common word."""
+_SENTENCE = re.compile(r"(?<=[.!\u3002])\s+|[;\n]")
 _OF_ONE_TOOL = re.compile(r"(?:tools|functions)[.\[]")
 
 
-def refused_capability(text: str, param: str, call: ModelCall | None, codes: Collection[str] = ()) -> str | None:
-    """The capability refused by an error whose message is `text` (lower case) about the request parameter `param`; `codes`: what
-    the server calls the error."""
+def refused_capabilities(text: str, param: str, call: ModelCall | None, codes: Collection[str] = ()) -> tuple[str, ...]:
+    """The capabilities refused by an error whose message is `text` (lower case) about the request parameter `param`; `codes`:
+    what the server calls the error. The surest first; of a sentence that names several, each that the request held."""
     wire = provider_of(call.endpoint).wire if call is not None else None
-    text = without_tool_names(text, call)
-    told = _told(in_our_names(text, wire), in_our_names(param.lower(), wire).strip("'"), call, codes)
-    return next((name for name in told if name is not None and (call is None or _asks_for(name, call))), None)
+    text = in_our_names(without_tool_names(text, call), wire)
+    if whole := _first_held(_told_of_all(text, call), call):
+        return (whole,)
+    first = _first_held(_told(text, in_our_names(param.lower(), wire).strip("'"), call, codes), call)
+    each = (_first_held(told, call) for told in _told_of_each(text, call))
+    return tuple(dict.fromkeys(name for name in (first, *each) if name is not None))
+
+
+def _first_held(told: Iterable[str | None], call: ModelCall | None) -> str | None:
+    return next((name for name in told if name is not None and (call is None or holds(name, call))), None)
 
 
 def without_tool_names(text: str, call: ModelCall | None) -> str:
@@ -237,36 +243,54 @@ def without_tool_names(text: str, call: ModelCall | None) -> str:
     return re.sub(rf"(\b(?:tool|function)s?:? ['\"`]?)(?:{names})\b", r"\1it", text) if names else text
 
 
-def _told(text: str, param: str, call: ModelCall | None, codes: Collection[str]) -> Iterator[str | None]:
-    """What the words name, the surest first."""
+def _told_of_all(text: str, call: ModelCall | None) -> Iterator[str | None]:
+    """What the words as a whole are known to mean, the surest first."""
     yield from conditions_refused(text, call)
     by_phrase = (capability for phrase, capability in PHRASES if phrase in text)
     yield from (_choice_asked(call) if name == "tool_choice_required" else name for name in by_phrase)
     if any(phrase in text for phrase in _OF_THE_FORMAT):
         yield _format_asked(call)
-    if images_refused(text):
-        yield "images"
-    if _NO_SYSTEM.search(text):
-        yield "system_message"
     if refused_together(text):
         yield "schema_with_tools"
-    if search_refused(text):
-        yield "web_search"
-    yield from (_as_asked(parameter, call) for parameter in parts_refused(text))
     yield from parameters_beside(text, call)
-    yield from (_as_asked(name, call) for name in parameters_refused(text, call))
+
+
+def _told(text: str, param: str, call: ModelCall | None, codes: Collection[str]) -> Iterator[str | None]:
+    """What the words name, the surest first."""
+    yield from _denied(text, call)
     if _TOO_MUCH_ROOM.search(text) and (call is None or call.request.max_tokens is None):
         yield "max_tokens"
     if _RENAMED.search(text) and (call is None or call.request.max_tokens is not None):
         yield _as_asked("max_tokens", call)
-    if _NO_STREAMS.search(text):
-        yield "streaming"
-    if _NO_TOOLS.search(text):
-        yield "native_tools"
     if param in _LEFT_OUT and _OF_VALUES.isdisjoint(codes) and not is_of_a_value(text):
         yield _as_asked(param, call)
     if any(word in text for word in _UNSUPPORTED) or (param and not _CODES.isdisjoint(codes)):
         yield _parameter_named(text, param, call)
+
+
+def _denied(text: str, call: ModelCall | None) -> Iterator[str | None]:
+    """What a plain sentence denies."""
+    if images_refused(text):
+        yield "images"
+    if _NO_SYSTEM.search(text):
+        yield "system_message"
+    if search_refused(text):
+        yield "web_search"
+    yield from (_as_asked(parameter, call) for parameter in parts_refused(text))
+    yield from (_as_asked(name, call) for name in parameters_refused(text, call))
+    if _NO_STREAMS.search(text):
+        yield "streaming"
+    if _NO_TOOLS.search(text):
+        yield "native_tools"
+
+
+def _told_of_each(text: str, call: ModelCall | None) -> Iterator[Iterator[str | None]]:
+    """What each sentence denies, and of one that lists several names what it says of each."""
+    for sentence in _SENTENCE.split(text):
+        listed = one_by_one(sentence)
+        yield from (_told(one, "", call, ()) for one in listed)
+        if not listed and sentence != text:
+            yield _denied(sentence, call)
 
 
 def _parameter_named(text: str, param: str, call: ModelCall | None) -> str | None:
@@ -327,14 +351,7 @@ def holds_a_part(call: ModelCall | None) -> bool:
 
 
 def _asks_for_one(capabilities: Collection[str], call: ModelCall) -> bool:
-    return any(_asks_for(capability, call) for capability in capabilities)
-
-
-def searches_natively(call: ModelCall | None) -> bool:
-    """Does the request ask the provider to search the web?"""
-    if call is None or not call.request.allow_web_search or call.capabilities is None:
-        return False
-    return call.capabilities.web_search is True and NATIVE_SEARCH not in call.capabilities.unsupported_parameters
+    return any(holds(capability, call) for capability in capabilities)
 
 
 _GONE = (
@@ -398,41 +415,6 @@ def says_it_passes(text: str) -> bool:
 def passes(status: int | None, text: str) -> bool:
     """May the same request be taken later, though it was refused as it is, by its status or by the server's words?"""
     return refuses_as_it_is(status) and (status == _CONFLICT or says_it_passes(text))
-
-
-_OF_TOOLS = frozenset(
-    {"native_tools", "schema_with_tools", "parallel_tools", "tool_choice", "tool_choice_required", "tool_choice_named"}
-)
-_OF_FORMATS = frozenset({"json_schema", "json_object"})
-
-
-def _asks_for(capability: str, call: ModelCall) -> bool:
-    """Does the request hold what it takes the capability for? Of what is not looked into here it may."""
-    tools = call.mode == "native_tools" and (call.tools or call.output_schema is not None)
-    if capability == "schema_with_tools":
-        return bool(tools and call.tools) and (call.output_schema is not None or "response_format" in call.request.extra_body)
-    if capability in _OF_TOOLS:
-        return bool(tools)
-    if capability in _OF_FORMATS and call.mode == "native_tools" and call.capabilities is not None:
-        return output_plan(call, call.capabilities) == "format" or "response_format" in call.request.extra_body
-    if capability in _OF_FORMATS and call.mode in _OF_FORMATS:
-        return call.mode == capability
-    if capability in _OF_FORMATS:
-        return call.output_schema is not None or "response_format" in call.request.extra_body
-    if capability == "web_search":
-        return call.request.allow_web_search
-    if capability == "images":
-        return any(isinstance(part, ImageBlock) for message in call.request.messages for part in _parts(message))
-    if capability in ("temperature", "top_p", "stop", "cache_control", "strict", "usage"):
-        return is_held(capability, call)
-    return capability not in ("streaming", "stream_options") or call.streamed
-
-
-def _parts(message: Message) -> Iterator[Block]:
-    for block in message.content:
-        yield block
-        if isinstance(block, ToolResultBlock):
-            yield from block.content
 
 
 def _format_asked(call: ModelCall | None) -> str:

@@ -14,7 +14,7 @@ from functools import cache
 
 from llmcore.adapters.litellm.denials_abroad import NOUNS_ABROAD, denied_abroad
 
-__all__ = ["CONDITION", "images_refused", "parts_named", "parts_refused", "refused_together", "search_refused"]
+__all__ = ["CONDITION", "PART_NAMES", "images_refused", "parts_named", "parts_refused", "refused_together", "search_refused"]
 
 
 def _any(words: str) -> str:
@@ -81,9 +81,13 @@ _FILLERS = _any(
     "named called supplied provided given current currently yet native openai "
     "true false required auto none function text json_schema json_object"
 )
-_ANY_PART = "|".join(part for _, part in _PARTS)
+_PARTICULAR = "|".join(part for name, part in _PARTS if name in ("parallel_tool_calls", "tool_choice"))
+_STAND_IN = "_particular_"
+"""What stands for the name of a particular part where a more general one is looked for, whose name may be a piece of it."""
+PART_NAMES = "|".join((*(part for _, part in _PARTS), _STAND_IN))
+"""Whatever servers call any of them."""
 _LISTING = r"(?:/|, ?| (?:or|and|nor) )"
-_LISTED = rf"\b(?:{_ANY_PART}){_LISTING}|{_LISTING}{_QUOTE}?(?:{_ANY_PART})\b"
+_LISTED = rf"\b(?:{PART_NAMES}){_LISTING}|{_LISTING}{_QUOTE}?(?:{PART_NAMES})\b"
 _BETWEEN = (
     rf"(?:{_HERE}|{_LISTED}|\b(?:output|replies|responses?) (?:with|in)\b"
     rf"|[\s=:,(){{}}\[\]]|{_QUOTE}|\b(?:{_FILLERS})\b){{0,16}}"
@@ -269,6 +273,9 @@ def parts_named(text: str) -> set[str]:
     return named - {"tools"} if "parallel_tool_calls" in named else named
 
 
+_PARTICULAR_NAMES = re.compile(rf"(?<![\w-])(?:{_PARTICULAR})(?![\w-])")
+
+
 @cache
 def _sentences() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Each parameter's, made when the first refusal comes: they take a fifth of a second."""
@@ -277,7 +284,8 @@ def _sentences() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 def parts_refused(text: str) -> Iterator[str]:
     """The parameters of which the text (lower case) says that they, or a value of theirs, are not taken; the particular first."""
-    yield from (parameter for parameter, sentence in _sentences() if sentence.search(text))
+    general = _PARTICULAR_NAMES.sub(_STAND_IN, text)
+    yield from (name for name, sentence in _sentences() if sentence.search(general if name == "tools" else text))
     if (found := _LEAVES.search(text)) and not _OF_SOME.search(text):
         yield found.lastgroup or ""
     if found := _VALUE.search(text):

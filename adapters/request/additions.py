@@ -8,7 +8,7 @@ from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.output import output_plan, tools_of
 from llmcore.adapters.request.prompting import instructions
 
-__all__ = ["NATIVE_SEARCH", "STREAMING", "additions"]
+__all__ = ["NATIVE_SEARCH", "STREAMING", "additions", "has_system"]
 
 NATIVE_SEARCH = "web_search_options"
 """The provider's own search of the web, by whatever parameter it is asked for."""
@@ -24,14 +24,15 @@ def additions(call: ModelCall, can: Capabilities) -> tuple[str, ...]:
     provider = provider_of(call.endpoint)
     found = (
         ("stream_options", call.streamed and provider.wire == "openai-chat" and "stream_options" not in provider.dropped),
-        ("system_message", provider.wire in _ROLES and provider.takes_system_messages and _has_system(call, can)),
+        ("system_message", provider.wire in _ROLES and provider.takes_system_messages and has_system(call, can)),
         (STREAMING, call.streamed),
         (NATIVE_SEARCH, call.request.allow_web_search and can.web_search is True),
     )
     return tuple(name for name, is_sent in found if is_sent and name not in can.unsupported_parameters)
 
 
-def _has_system(call: ModelCall, can: Capabilities) -> bool:
+def has_system(call: ModelCall, can: Capabilities) -> bool:
+    """Does the request hold a system prompt, the caller's or what teaches a mode?"""
     if call.request.system or any(message.role == "system" for message in call.request.messages):
         return True
     plan = output_plan(call, can)

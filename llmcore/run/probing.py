@@ -215,7 +215,7 @@ def _failed(question: _Question, error: LLMCoreError) -> Finding:
     if not refused:
         return Finding(question.name, "unknown", f"{type(error).__name__}: {words}", {}, answered=False)
     capability = question.capability
-    if isinstance(error, CapabilityRefused) and question.tools and error.capability == "native_tools":
+    if isinstance(error, CapabilityRefused) and question.tools and "native_tools" in error.capabilities:
         capability = "native_tools"
     return Finding(question.name, "no", f"refused: {words}", {capability: False} if capability else {}, answered=False)
 

@@ -92,6 +92,10 @@ class LLMCoreError(Exception):
 
     partial: Any = None
     attempts: Sequence[Attempt] = ()
+    dropped: Sequence[str] = ()
+    """What was left out of the request that failed, as `Attempt.dropped` tells it."""
+    sent_as: str = ""
+    """A digest of where that request went and of its body, where an adapter saw it leave."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*map(_sayable, args))
@@ -138,7 +142,7 @@ class LLMCoreError(Exception):
         return copied
 
 
-_NO_DATA = frozenset({"partial", "attempts", "failures", "message", "__notes__"})
+_NO_DATA = frozenset({"partial", "attempts", "failures", "message", "dropped", "sent_as", "__notes__"})
 _RENAMED = {"type": "kind"}
 _PLAIN = (str, bytes, int, float, bool, type(None))
 
@@ -288,11 +292,19 @@ class RemoteServerError(ProviderError):
 
 
 class CapabilityRefused(ProviderError):
-    """The endpoint refuses a parameter or feature (`capability`: tools, json_schema, ...): another output mode may do."""
+    """The endpoint refuses a parameter or feature (`capability`: tools, json_schema, ...): another output mode may do. `others`:
+    what the same words refuse beside it."""
+
+    others: Sequence[str] = ()
 
     def __init__(self, message: str, *, capability: str, status: int | None = 400) -> None:
         super().__init__(message, status=status)
         self.capability = capability
+
+    @property
+    def capabilities(self) -> tuple[str, ...]:
+        """All that is refused."""
+        return (self.capability, *self.others)
 
 
 class RequestRefused(ProviderError):
@@ -302,7 +314,8 @@ class RequestRefused(ProviderError):
     `system_message`, a parameter), with `together` only all at once; `named`: those that the server's words name, which are left
     out first; `apart`: what to leave out of the same mode, so as to see whether the rest is taken; `innocent`: what was left out,
     and the same words came again, `acquits` by this refusal; `in_any_mode`: the same words came in plain text and another mode;
-    `of_images`: before, too, nothing but the images was left to be refused. All are set within a run."""
+    `of_images`: before, too, nothing but the images was left to be refused; `unsent`: it was not sent again, since it would have
+    been what was refused before. All are set within a run."""
 
     additions: Sequence[str] = ()
     together: bool = False
@@ -312,6 +325,7 @@ class RequestRefused(ProviderError):
     acquits: frozenset[str] = frozenset()
     in_any_mode: bool = False
     of_images: bool = False
+    unsent: bool = False
 
 
 class Timeout(ProviderError):
@@ -379,7 +393,7 @@ class FallbackExhausted(LLMCoreError):
         return _exhausted, (kind.__bases__[1:] if kind is not FallbackExhausted else (), args), fields
 
 
-_OF_RUNS = frozenset({"partial", "attempts", "details", "failures", "__notes__"})
+_OF_RUNS = frozenset({"partial", "attempts", "details", "failures", "dropped", "sent_as", "__notes__"})
 
 
 def _kinds(failures: Sequence[LLMCoreError]) -> tuple[type[LLMCoreError], ...]:

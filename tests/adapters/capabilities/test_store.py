@@ -23,7 +23,7 @@ from llmcore.adapters.capabilities import (
     RedisFacts,
     is_learnable,
 )
-from llmcore.adapters.litellm.refusals import PHRASES, refused_capability
+from llmcore.adapters.litellm.refusals import PHRASES, refused_capabilities
 from llmcore.adapters.providers.model_table import table_capabilities
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.types import CallerError, ConfigError
@@ -142,7 +142,7 @@ def test_a_name_that_is_near_to_none_is_told_what_there_is() -> None:
 def test_what_a_servers_refusal_may_name_can_be_learnt() -> None:
     named = {capability for _, capability in PHRASES}
     for name in (*LEARNABLE, *PARAMETERS, "tools", "tool_choice", "parallel_tool_calls", "stream", "response_format"):
-        named |= {refused_capability(f"'{name}' is not supported", name, None) or "images"}
+        named |= {*refused_capabilities(f"'{name}' is not supported", name, None)}
     assert [name for name in named if not is_learnable(name)] == []
 
 

@@ -404,7 +404,8 @@ def test_a_condition_or_a_common_word_names_no_capability(words: str) -> None:
 def test_a_sentence_that_denies_a_part_or_a_value_of_it_names_the_capability(words: str, capability: str) -> None:
     """Of what the request held: beside tools the typed answer is a call of one here, unless a format is spoken of."""
     can = None if capability.startswith("json") else Capabilities()
-    refused = meaning(words, call_of(ENDPOINT, output_schema={"type": "string"}, capabilities=can))
+    request = Request.model_validate({"messages": "Hello", "parallel_tool_calls": False})
+    refused = meaning(words, call_of(ENDPOINT, request, output_schema={"type": "string"}, capabilities=can))
     assert isinstance(refused, CapabilityRefused)
     assert refused.capability == capability
 
