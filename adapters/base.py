@@ -7,7 +7,7 @@ raises only errors of `llmcore.types` (see `failures`).
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import (
@@ -209,6 +209,8 @@ class ModelCall(Value):
     """Why this request is made, for recordings; None = not told."""
     detail: str = ""
     """The same in words: the recorded problem behind `reason`. Empty where there is none, or it is not told."""
+    refused: SkipValidation[Mapping[str, str]] = Field(default_factory=dict[str, str], repr=False, exclude=True)
+    """What was refused before in the same run, by `LLMCoreError.sent_as`, and in which words: none of it is sent again."""
 
 
 @runtime_checkable

@@ -98,7 +98,7 @@ class LiteLLMAdapter:
         try:
             reading, raw = _reading(call, prepared, watch.exchange, answer, failure)
         except Exception as error:
-            return self._failed(_as_answered(error, watch.exchange), call, prepared, duration)
+            return self._failed(_as_answered(error, watch.exchange), call, prepared, watch, duration)
         return self._reply(call, prepared, reading, raw, duration)
 
     async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
@@ -115,7 +115,7 @@ class LiteLLMAdapter:
         except Exception as error:
             body = failed_generation(_as_answered(error, watch.exchange))
             if body is None:
-                self._raise(error, call, prepared)
+                self._raise(error, call, prepared, watch)
             self._observe(call, "error", {"error": body})
             yield {"error": body}
         if watch.exchange is not None and watch.exchange.end.done and not watch.exchange.end.finished:  # no chunk tells the end
@@ -239,11 +239,11 @@ class LiteLLMAdapter:
             dropped=tuple(prepared.left_out),
         )
 
-    def _failed(self, error: Exception, call: ModelCall, prepared: Prepared, duration: float) -> Reply:
+    def _failed(self, error: Exception, call: ModelCall, prepared: Prepared, watch: Watch, duration: float) -> Reply:
         """The model's own words, if the provider could not read its call; otherwise the error is raised as ours."""
         body = failed_generation(error)
         if body is None:
-            self._raise(error, call, prepared)
+            self._raise(error, call, prepared, watch)
         self._observe(call, "error", {"error": body})
         return Reply(
             raw={"error": body},
@@ -256,10 +256,14 @@ class LiteLLMAdapter:
             dropped=tuple(prepared.left_out),
         )
 
-    def _raise(self, error: Exception, call: ModelCall, prepared: Prepared) -> NoReturn:
-        """Raise the error as ours. The original is chained only when its own text holds no secret."""
+    def _raise(self, error: Exception, call: ModelCall, prepared: Prepared, watch: Watch) -> NoReturn:
+        """Raise the error as ours, with what was sent. The original is chained only when its own text holds no secret."""
         scrubber = process_scrubber(secrets_in(prepared.sent))
         ours = classify(error, call, scrubber)
+        if prepared.left_out:
+            ours.dropped = tuple(prepared.left_out)
+        if watch.sent_as:
+            ours.sent_as = watch.sent_as
         self._observe(call, "error", recordable(error, scrubber))
         original = error.__cause__ if ours is error else error
         cause = original if original is not None and is_clean(original, scrubber) else None

@@ -13,17 +13,18 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
 
 from llmcore.adapters.base import ModelCall, urls_of_environment
 from llmcore.adapters.request.parameters import Prepared, is_elsewhere, is_own_host
 from llmcore.adapters.request.unsendable import blocks_of, no_image_by
-from llmcore.types import ConfigError, ImageBlock, RedactedThinkingBlock, ThinkingBlock
+from llmcore.types import ConfigError, ImageBlock, RedactedThinkingBlock, RequestRefused, ThinkingBlock
 from llmcore.types.narrowing import is_object, object_in, objects_in
 from llmcore.types.numbers import exact_float, exact_json
 
-__all__ = ["Outgoing"]
+__all__ = ["Outgoing", "not_again"]
 
 _THINKING = frozenset({"thinking", "reasoning_effort"})
 _MOST = frozenset({"max_tokens", "max_completion_tokens"})
@@ -73,12 +74,28 @@ def _names_of(url: str) -> str:
     return f" ({', '.join(found)})" if found else ""
 
 
+def not_again(words: str) -> RequestRefused:
+    """The error of a request that would be the very one that was refused before, in these words."""
+    error = RequestRefused(f"in this mode it would be the request that was refused before, and is not sent again: {words}")
+    error.unsent = True
+    return error
+
+
 class Outgoing:
     """Sees the bodies of one call. `leaves` may be asked several times; the last body counts."""
 
     def __init__(self, call: ModelCall, prepared: Prepared) -> None:
         self._call = call
         self._prepared = prepared
+        self._left: tuple[str, bytes] | None = None
+
+    @property
+    def digest(self) -> str:
+        """Of where the last body went, and of that body; "" where none left."""
+        if self._left is None:
+            return ""
+        url, body = self._left
+        return sha256(url.encode("utf-8", "surrogatepass") + b"\n" + body).hexdigest()
 
     def headers(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         """What is to leave in place of these. At a server that is not the provider's own nothing of the environment goes along:
@@ -102,8 +119,9 @@ class Outgoing:
                 raise no_image_by(self._prepared.provider.name, url)
 
     def leaves(self, url: str, body: bytes, *, signed: bool) -> bytes:
-        """What is to leave in place of `body`. What of the request is not in it is noted. Raises `ConfigError` where it would go
-        to another server than the `base_url`: LiteLLM knows one place only for some providers, and variables lead others away."""
+        """What is to leave in place of `body`. What of the request is not in it is noted. Raises `RequestRefused` for what was
+        refused before in the same run, whatever made it the same again, and `ConfigError` where it would go to another server
+        than the `base_url`: LiteLLM knows one place only for some providers, and variables lead others away."""
         prepared, asked = self._prepared, self._call.endpoint.base_url
         named = map(_server, urls_of_environment(self._call.endpoint.provider))
         if asked is None and prepared.provider.hosts and not is_own_host(url, prepared.provider) and _server(url) not in named:
@@ -116,6 +134,15 @@ class Outgoing:
                 f"{prepared.provider.name}: LiteLLM would send this to {_server(url)} and not to the base_url, so nothing was "
                 "sent; leave base_url out, or name the provider whose wire that server speaks (`openai_compatible`, say)"
             )
+        body = self._settled(body, signed=signed)
+        self._left = (url, body)
+        if self._call.refused and (words := self._call.refused.get(self.digest)):
+            raise not_again(words)
+        return body
+
+    def _settled(self, body: bytes, *, signed: bool) -> bytes:
+        """The body as it is to leave; what of the request is not in it is noted."""
+        prepared = self._prepared
         missing = [*self._lost_marks(body), *self._lost_images(body), *self._lost_reasoning(body)]
         if self._is_cost_refused and not signed:
             body = _without_usage(body)

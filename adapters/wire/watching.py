@@ -87,6 +87,9 @@ class _Broken(Exception):
 class OutgoingBodies(Protocol):
     """Looks at the requests of one call before they leave."""
 
+    @property
+    def digest(self) -> str: ...
+
     def leaves(self, url: str, body: bytes, *, signed: bool) -> bytes: ...
 
     def headers(self, headers: Sequence[Header]) -> list[Header]: ...
@@ -127,6 +130,11 @@ class Watch:
             raise
         finally:
             _watching.reset(token)
+
+    @property
+    def sent_as(self) -> str:
+        """A digest of what left last; "" where nothing did."""
+        return self._outgoing.digest if self._outgoing is not None else ""
 
     def headers(self, headers: Sequence[Header]) -> list[Header]:
         """The headers that leave in place of these."""

@@ -252,7 +252,7 @@ class TurnAttempt:
             detail=detail,
             endpoint=self._models.endpoint(config),
         )
-        self._call = call
+        self._call = call = self._state.refused.told(call)
         bound, seconds_left = self._state.settings.context, self._state.ledger.seconds_left
         await check_context(bound, config, call, self._catalog.adapter(config), seconds_left)
         try:
@@ -273,7 +273,7 @@ class TurnAttempt:
                 await sending.out(self._telling(sending, scope.telling(tell)))
         except BaseException as error:
             self._state.refused.note(self._catalog.adapter(config), call, error)
-            self._learning.refused(plan, call, can, error)
+            self._learning.refused(plan, call, can, error, again=getattr(error, "unsent", False))
             self._broken_off(sending, attempt, error)
             raise
         self._requests.reply = sending.envelope
@@ -336,6 +336,8 @@ class TurnAttempt:
     def _broken_off(self, sending: Sending, attempt: Attempt, error: BaseException) -> None:
         failure = error if isinstance(error, LLMCoreError) else None
         self._state.ledger.finish(attempt, self._charged(sending), failure=failure)
+        if failure is not None and failure.dropped:
+            assign(attempt, dropped=[*dict.fromkeys((*attempt.dropped, *failure.dropped))])
         if sending.came:
             _tell_of_reply(attempt, sending)
         if sending.envelope is not None and not self._hooks.has("on_response"):

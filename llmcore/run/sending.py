@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
+from llmcore.adapters.request.outgoing import not_again
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply, may_be_one_event
 from llmcore.hooks import HookChain, StreamedSoFar
@@ -54,21 +55,29 @@ _MOST_CALLS = 4096
 
 class RefusedRequests:
     """What servers refused in one run. Two output modes may make the same request, and so may a mode without what was refused
-    where that was not in it: none goes out again. Only the requests of adapters with a `request_key` are known."""
+    where that was not in it: none goes out again. Known before it is made is a request of an adapter with a `request_key`, and
+    where it leaves one of an adapter that tells what left (`LLMCoreError.sent_as`), whatever was left out of it on the way."""
 
     def __init__(self) -> None:
         self._words: dict[str, str] = {}
+        self._left: dict[str, str] = {}
 
     def note(self, adapter: Adapter, call: ModelCall, error: BaseException) -> None:
         """A request failed. Before anything is learnt from it: what is known of an endpoint changes what is sent."""
         refused = isinstance(error, CapabilityRefused | RequestRefused) or getattr(error, "unexplained", False)
         if refused and (key := _request_key(adapter, call)):
             self._words[key] = str(error)
+        if refused and isinstance(error, LLMCoreError) and error.sent_as:
+            self._left.setdefault(error.sent_as, str(error))
+
+    def told(self, call: ModelCall) -> ModelCall:
+        """The call, with what must not leave again."""
+        return updated(call, {"refused": self._left}) if self._left else call
 
     def check(self, adapter: Adapter, call: ModelCall) -> None:
         """Raises `RequestRefused` for the very request that was refused before."""
         if self._words and (words := self._words.get(_request_key(adapter, call) or "")):
-            raise RequestRefused(f"in this mode it would be the request that was refused before, and is not sent again: {words}")
+            raise not_again(words)
 
 
 def _request_key(adapter: Adapter, call: ModelCall) -> str | None:
