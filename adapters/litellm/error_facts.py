@@ -19,6 +19,7 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.callers_values import callers_own
 from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.held_parts import searches_natively
+from llmcore.adapters.litellm.passing_words import says_it_passes
 from llmcore.adapters.litellm.quotations import is_quoted, own_words
 from llmcore.adapters.litellm.refusals import (
     holds_a_part,
@@ -27,7 +28,6 @@ from llmcore.adapters.litellm.refusals import (
     names_the_model,
     passes,
     refused_capabilities,
-    says_it_passes,
     speaks_of_a_part,
     without_tool_names,
 )

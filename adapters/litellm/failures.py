@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.error_facts import Facts, facts_of
+from llmcore.adapters.litellm.keys_words import called_unauthorized, says_unauthorized
 from llmcore.adapters.litellm.overflows import does_not_fit
+from llmcore.adapters.litellm.passing_words import called_overloaded, called_too_often, says_too_often
 from llmcore.adapters.litellm.refusals import (
     CANNOT_BE_MADE,
     MISSING_MODEL,
@@ -193,10 +195,6 @@ def _fault(facts: Facts) -> LLMCoreError:
     return InternalError(f"a fault in litellm or llmcore: {facts.message or min(facts.kinds)}")
 
 
-_TOO_OFTEN = (
-    *("rate limit reached", "rate limit exceeded", "rate limit hit", "rate_limit_exceeded", "exceeded your rate limit"),
-    *("too many requests", "request was throttled", "throttlingexception", "service tier capacity exceeded"),
-)
 _CALLERS_PARAMETERS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "messages", "image", "model")
 _LITELLMS_OWN = (
     "traceback (most recent call last)",
@@ -225,6 +223,8 @@ ROWS: tuple[Row, ...] = (
     _row(_too_large, status=(413,)),
     _row(_too_large, codes=("request_too_large", "payload_too_large")),
     _row(_too_large, text=("request_too_large", "request entity too large", "request too large")),
+    _row(_rate_limited, also=lambda facts: called_too_often(facts.codes) and facts.status not in (401, 403, 404)),
+    _row(_rate_limited, also=lambda facts: says_too_often(facts.text) and facts.status not in (401, 403, 404)),
     _row(_overflow, kinds=("ContextWindowExceededError",)),
     _row(_overflow, codes=("context_length_exceeded",)),
     _row(_overflow, status=(400, 422, 500), also=lambda facts: does_not_fit(facts.text, facts.codes)),
@@ -233,8 +233,13 @@ ROWS: tuple[Row, ...] = (
     _row(
         _authentication, text=("api_key_invalid", "api key not valid", "invalid api key", "incorrect api key", "security token")
     ),
+    _row(
+        _authentication,
+        status=(400, 422),
+        also=lambda facts: called_unauthorized(facts.codes) or says_unauthorized(facts.text),
+    ),
     _row(_authentication, text=("api_key client option must be set", "missing credentials")),
-    _row(_capability_refused, also=lambda facts: bool(facts.capabilities) and not facts.may_pass),
+    _row(_capability_refused, also=lambda facts: bool(facts.capabilities) and not (facts.may_pass or facts.passes)),
     _row(_content_refused, kinds=("ContentPolicyViolationError",)),
     _row(_content_refused, codes=("content_filter", "content_policy_violation", "content_filter_error")),
     _row(
@@ -263,11 +268,10 @@ ROWS: tuple[Row, ...] = (
     _row(_authentication, status=(498,), also=lambda facts: facts.names_key),  # a token that is not valid
     _row(_rate_limited, status=(420, 429)),
     _row(_rate_limited, kinds=("RateLimitError",)),
-    _row(_rate_limited, text=_TOO_OFTEN),
     _row(_rate_limited, text=("rate limit", "rate_limit", "resource exhausted"), also=lambda facts: facts.sent_with is not None),
     _row(_refused, status=(500, 501, 502, 503), also=lambda facts: facts.speaks_of_part and not facts.may_pass),
     _row(_overloaded, status=(498, 503, 529)),
-    _row(_overloaded, codes=("overloaded_error", "unavailable", "503", "529")),
+    _row(_overloaded, also=lambda facts: called_overloaded(facts.codes)),
     _row(_overloaded, status=(500, 502), text=("overloaded",)),
     _row(_with_status(Timeout, "the server timed out"), status=(408, 504)),
     _row(_not_reached, text=("connection error", "cannot connect", "connection refused", "disconnected")),
@@ -299,6 +303,7 @@ ROWS: tuple[Row, ...] = (
 def _tells(words: str, call: ModelCall | None) -> bool:
     """Would these words of an error (lower case) decide what it means?"""
     told = any(part in words for row in ROWS for part in row.text) or does_not_fit(words)
+    told = told or says_too_often(words) or says_unauthorized(words)
     return told or bool(refused_capabilities(words, "", call))
 
 

@@ -16,6 +16,7 @@ from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.held_parts import holds
 from llmcore.adapters.litellm.listed_names import one_by_one
+from llmcore.adapters.litellm.passing_words import says_it_passes
 from llmcore.adapters.litellm.refused_conditions import conditions_refused
 from llmcore.adapters.litellm.refused_parameters import is_of_a_value, parameters_beside, parameters_refused
 from llmcore.adapters.litellm.refused_parts import CONDITION, images_refused, parts_refused, refused_together, search_refused
@@ -38,7 +39,6 @@ __all__ = [
     "passes",
     "refused_capabilities",
     "refuses_as_it_is",
-    "says_it_passes",
     "speaks_of_a_part",
     "without_tool_names",
 ]
@@ -394,22 +394,6 @@ def may_pass(status: int | None, text: str, wait: float | None) -> bool:
     one, or for which it asks to wait (seconds)."""
     passing = wait is not None or _PASSING.search(text) is not None
     return status in _MAY_PASS or (status is not None and status >= _FAULT and passing)
-
-
-_PASSES = re.compile(
-    r"\btemporar|\boverloaded\b|\bbusy\b|\b(?:again|retry|back) (?:later|soon|shortly|in (?:an? |some |\d))"
-    r"|(?<!and )(?<!then )\btry(?:ing)? again(?=\W*$|[.;,!\n]| (?:later|soon|shortly|in|after (?:an? |some |\d)))"
-    r"|\b(?:at|out of|over|no|exceed\w*|insufficient|(?:not|n't) (?:have )?enough)"
-    r" (?:free |spare |available )?capacity\b(?! to\b)"
-    r"|\bcapacity (?:is |was |has been |limit )?(?:exceeded|reached|exhausted|full)\b"
-    r"|\btoo many (?:concurrent |simultaneous |parallel )?(?:requests|connections)\b|\benhance your calm\b|\bplease wait\b"
-)
-
-
-def says_it_passes(text: str) -> bool:
-    """Do a server's words (lower case) call what is wrong a passing thing? Words that ask for another request ("drop it and try
-    again", "try again without") do not."""
-    return _PASSES.search(text) is not None
 
 
 def passes(status: int | None, text: str) -> bool:

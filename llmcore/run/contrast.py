@@ -22,8 +22,9 @@ from llmcore.adapters.capabilities.facts import same_words
 from llmcore.adapters.litellm.error_facts import SERVERS_WORDS
 from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.named_tools import names_one_tool, offered_names
+from llmcore.adapters.litellm.passing_words import says_it_passes
 from llmcore.adapters.litellm.quotations import own_words
-from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, says_it_passes, speaks_of_a_part, without_tool_names
+from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, speaks_of_a_part, without_tool_names
 from llmcore.adapters.litellm.refused_parameters import is_of_a_value
 from llmcore.adapters.litellm.refused_parts import parts_named
 from llmcore.adapters.litellm.suspects import named_in

@@ -10,15 +10,14 @@ import pytest
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from tests.orchestrator.support import FAST, get_weather
+from tests.orchestrator.test_unexplained_refusals import weather
 from tests.support.wire_server import Failure, Seen, WireServer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 def refusing_tools(seen: Seen) -> Any:
-    if "tools" in seen.body:
-        return Failure(400, {"error": {"message": "Nada de juguetes."}})
-    return '{"toolCalls": [], "content": "Good day."}' if "response_format" in seen.body else "Good day."
+    return Failure(400, {"error": {"message": "Nada de juguetes."}}) if "tools" in seen.body else weather(seen)
 
 
 @pytest.mark.parametrize("given", [{"tool_choice": "required"}, {"parallel_tool_calls": False}])
@@ -27,7 +26,7 @@ async def test_what_litellm_left_out_is_not_left_out_once_more(given: dict[str, 
         url = server.base_url("openai_compatible")
         model = {"provider": "deepinfra", "model": "meta-llama/Llama-3.3-70B-Instruct", "base_url": url, "api_key": "none"}
         async with Orchestrator(ModelRegistry.from_dict({"models": {"m": model}}), [get_weather], strategies=FAST) as made:
-            result = await made.run("Hello", **given)
+            result = await made.run("Weather in Paris?", **given)
     assert result.attempts[-1].failure is None
     assert sum("tools" in seen.body for seen in server.requests) == 1
     refused = [attempt for attempt in result.attempts if attempt.failure is not None]
