@@ -3,7 +3,8 @@ words come again, all that was left out is innocent, is given back, and the next
 of those.
 
 Parts beside tools (a choice, a format) are left out together first, since one request more then says of them all that the tools
-are refused. Where it is known that nothing else is left, they are left out one by one, many of them by halves.
+are refused; so is, in the second run that meets the same words, whatever else may be it beside the mode's own part (a system
+prompt that teaches the mode). Where it is known that nothing else is left, they are left out one by one, many of them by halves.
 """
 
 from __future__ import annotations
@@ -74,7 +75,9 @@ def compare(
 def _next(suspects: Sequence[str], *, is_known: bool) -> Sequence[str]:
     """What to leave out of the next request in the same mode; nothing where another mode tells more."""
     beside = [name for name in suspects if name in BESIDE_TOOLS]
-    if not is_known or not _HEADS.isdisjoint(suspects):
+    loose = [name for name in suspects if name != IMAGES and name not in _HEADS]
+    if not is_known:
         return beside
-    loose = [name for name in suspects if name != IMAGES]
+    if not _HEADS.isdisjoint(suspects):  # where the same words come without all of the others, it is the mode's own part
+        return beside or loose
     return loose[:1] if len(loose) <= _ONE_BY_ONE else loose[: len(loose) // 2]
