@@ -19,6 +19,7 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.callers_values import callers_own
 from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.held_parts import searches_natively
+from llmcore.adapters.litellm.named_tools import without_tool_names
 from llmcore.adapters.litellm.passing_words import says_it_passes
 from llmcore.adapters.litellm.quotations import is_quoted, own_words
 from llmcore.adapters.litellm.refusals import (
@@ -29,7 +30,6 @@ from llmcore.adapters.litellm.refusals import (
     passes,
     refused_capabilities,
     speaks_of_a_part,
-    without_tool_names,
 )
 from llmcore.adapters.litellm.waits import retry_after, wait_in_words
 from llmcore.adapters.litellm.words import NO_WORDS, place_words, said_by_server, without_bytes, without_tips

@@ -16,6 +16,7 @@ from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.held_parts import holds
 from llmcore.adapters.litellm.listed_names import one_by_one
+from llmcore.adapters.litellm.named_tools import without_tool_names
 from llmcore.adapters.litellm.passing_words import says_it_passes
 from llmcore.adapters.litellm.refused_conditions import conditions_refused
 from llmcore.adapters.litellm.refused_parameters import is_of_a_value, parameters_beside, parameters_refused
@@ -40,7 +41,6 @@ __all__ = [
     "refused_capabilities",
     "refuses_as_it_is",
     "speaks_of_a_part",
-    "without_tool_names",
 ]
 
 _MAY_PASS = frozenset({408, 420, 425, 429, 498})
@@ -235,12 +235,6 @@ def refused_capabilities(text: str, param: str, call: ModelCall | None, codes: C
 
 def _first_held(told: Iterable[str | None], call: ModelCall | None) -> str | None:
     return next((name for name in told if name is not None and (call is None or holds(name, call))), None)
-
-
-def without_tool_names(text: str, call: ModelCall | None) -> str:
-    """The text without the names of the caller's tools where it speaks of a tool: one may be called `temperature`."""
-    names = "|".join(re.escape(tool.name.lower()) for tool in call.tools) if call is not None else ""
-    return re.sub(rf"(\b(?:tool|function)s?:? ['\"`]?)(?:{names})\b", r"\1it", text) if names else text
 
 
 def _told_of_all(text: str, call: ModelCall | None) -> Iterator[str | None]:

@@ -15,7 +15,7 @@ from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.parameters import TOP_P_BESIDE
 from llmcore.adapters.request.unsendable import blocks_of
 
-__all__ = ["is_held", "is_of_a_value", "parameters_beside", "parameters_named", "parameters_refused"]
+__all__ = ["PARAMETER_NAMES", "is_held", "is_of_a_value", "parameters_beside", "parameters_named", "parameters_refused"]
 
 _NAMES = (
     *("temperature", "top_p", "max_tokens", "max_completion_tokens", "parallel_tool_calls", "reasoning_effort"),
@@ -23,6 +23,8 @@ _NAMES = (
 )
 _COMMON_WORDS = ("stop", "thinking", "stream", "strict", "usage")
 """Names that are words of a sentence as well: only in quotes they name a field (`in_our_names` puts them there)."""
+PARAMETER_NAMES = frozenset({*_NAMES, *_COMMON_WORDS, "seed", "reasoning", "format", "system"})
+"""What fields of a request are called, one of which may be called so elsewhere, too."""
 _QUOTED = "|".join(_COMMON_WORDS)
 _NAME = rf"(?:(?<![\w-])(?:{'|'.join(sorted(_NAMES, key=len, reverse=True))})(?![\w-])|(?<=['\"`])(?:{_QUOTED})(?=['\"`]))"
 _QUOTE = r"['\"`\u201c\u201d\u2018\u2019]"
