@@ -192,11 +192,10 @@ def admitted_tools(request: Request, tools: ToolSet) -> ToolSet:
 
 def ignores_tools(call: ModelCall, reply: Envelope, can: Capabilities) -> bool:
     """Does a reply in native mode look as if its endpoint never looked at the tools? It was told that a call is required, be it
-    that of the output tool, which was sent, answered with nothing but words, and was never seen to make a native call."""
+    that of the output tool, which was sent, and answered with nothing but words."""
     if call.request.tool_choice in ("auto", "none") and not is_prose(reply.source):
         return False  # data where the output tool's call was due: the value, if not in the form of a call
-    told = requires_call(call, can) and can.native_tools is not True
-    return told and not reply.tool_calls and not reply.near_misses and bool(reply.content.strip())
+    return requires_call(call, can) and not reply.tool_calls and not reply.near_misses and bool(reply.content.strip())
 
 
 def is_prose(text: str) -> bool:

@@ -21,10 +21,10 @@ from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.capabilities.facts import same_words
 from llmcore.adapters.litellm.error_facts import SERVERS_WORDS
 from llmcore.adapters.litellm.fields import in_our_names
-from llmcore.adapters.litellm.named_tools import names_one_tool, offered_names
+from llmcore.adapters.litellm.named_tools import names_one_tool, offered_names, without_tool_names
 from llmcore.adapters.litellm.passing_words import says_it_passes
 from llmcore.adapters.litellm.quotations import own_words
-from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, speaks_of_a_part, without_tool_names
+from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, speaks_of_a_part
 from llmcore.adapters.litellm.refused_parameters import is_of_a_value
 from llmcore.adapters.litellm.refused_parts import parts_named
 from llmcore.adapters.litellm.suspects import named_in
@@ -34,7 +34,7 @@ from llmcore.run.comparing import Refusal, compare
 from llmcore.run.parts import IMAGES, LEARNT_AS, asked_for, left_out_of_any, parts_of
 from llmcore.types import RemoteServerError, RequestRefused
 
-__all__ = ["Contrast", "Doubt", "Proof"]
+__all__ = ["IGNORED", "Contrast", "Doubt", "Proof"]
 
 _Place = tuple[str, str]
 """An alias, and the name of a deployment."""
@@ -44,6 +44,8 @@ _SAYS_NOTHING = re.compile(
     r"(?:\W|\d|an?\b|the|and|error|exception|fault|internal|no|occurred|server|something|unexpected|went|words|wrong)*"
 )
 """Words of which a server's "Internal Server Error" is made."""
+IGNORED = "words in place of a call that was required"
+"""What is doubted of where native calls are known to be made: by these words it is filed, as a refusal by its own."""
 _NEVER_AT_ONCE = frozenset({"tool_results", IMAGES})
 """What may be refused for what it holds: that is never learnt from one refusal."""
 
@@ -67,7 +69,7 @@ class Contrast:
 
     def __init__(self) -> None:
         self._refused: dict[_Place, list[Refusal]] = {}
-        self._ignored: set[_Place] = set()
+        self._ignored: dict[_Place, bool] = {}  # whether it is known to make native calls
         self._fault: tuple[_Place, str, str] | None = None  # the last one: where, in which mode, in which words
 
     def __bool__(self) -> bool:
@@ -136,20 +138,22 @@ class Contrast:
         before, self._fault = self._fault, (place, call.mode, words)
         return before == self._fault and _SAYS_NOTHING.fullmatch(words) is None
 
-    def ignored(self, place: _Place) -> None:
-        """Words came where a native call was required: a tool's, or that of the output tool."""
-        self._ignored.add(place)
+    def ignored(self, place: _Place, *, is_known: bool = False) -> None:
+        """Words came where a native call was required: a tool's, or that of the output tool. `is_known`: native calls are known
+        to be made there, by a table or since one was."""
+        self._ignored[place] = is_known
 
     def proven(self, place: _Place, call: ModelCall, can: Capabilities, *, obeyed: bool) -> Proof:
         """What is now known, or doubted, of the place, since `call` was answered. `obeyed`: by a call, or the typed value."""
         refusals = self._refused.pop(place, [])
         causes, unclear = _explained(refusals, frozenset(parts_of(call, can)))
         of_tools = place in self._ignored and obeyed and call.mode != "native_tools"
-        if of_tools:
-            self._ignored.discard(place)
+        is_known = of_tools and self._ignored.pop(place)
         at_once = [name for name, refusal in causes if name in refusal.open]
         doubts = [Doubt([name], refusal.words) for name, refusal in causes if name not in refusal.open]
-        found = [*at_once, *(["native_tools"] if of_tools else [])]
+        if is_known:
+            doubts.append(Doubt(["native_tools"], IGNORED))
+        found = [*at_once, *(["native_tools"] if of_tools and not is_known else [])]
         lacks = list(dict.fromkeys(LEARNT_AS.get(name, name) for name in found))
         return Proof(lacks, [*doubts, *(Doubt(names, refusal.words) for names, refusal in unclear)])
 
@@ -185,6 +189,9 @@ def _explained(refusals: Sequence[Refusal], taken: Collection[str]) -> tuple[lis
         if common:
             sets.append((common, same[0]))
             continue
+        if narrowed := _narrowed(same, taken):
+            sets += narrowed
+            continue
         for mode in dict.fromkeys(one.mode for one in same):  # the same words for several causes
             in_mode = [one for one in same if one.mode == mode]
             common = _common(in_mode, taken)
@@ -192,6 +199,15 @@ def _explained(refusals: Sequence[Refusal], taken: Collection[str]) -> tuple[lis
             each = [(common, in_mode[0])] if common else [(_common([one], taken), one) for one in in_mode]
             sets += [(names, one) for names, one in each if names]
     return _least(sets, guesses=not is_one_each)
+
+
+def _narrowed(same: Sequence[Refusal], taken: Collection[str]) -> list[_Explanandum]:
+    """What each of these may have been refused for, of that which the one that held least may: the words were said of no more,
+    so what the others held beside it is innocent, as long as the rest explains each of them. Nothing where it does not."""
+    each = [(_common([one], taken), one) for one in same]
+    least = min((names for names, _ in each), key=len)
+    narrowed = [([name for name in names if name in least], one) for names, one in each]
+    return narrowed if all(names for names, _ in narrowed) else []
 
 
 def _least(sets: Sequence[_Explanandum], *, guesses: bool) -> tuple[list[tuple[str, Refusal]], list[_Explanandum]]:

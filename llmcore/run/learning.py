@@ -14,7 +14,7 @@ from llmcore.adapters.request.choices import calls_for_one, requires_call
 from llmcore.fallback import Plan
 from llmcore.models import ModelConfig
 from llmcore.run.choices import RunModels, ignores_tools, is_prose
-from llmcore.run.contrast import Contrast, Doubt
+from llmcore.run.contrast import IGNORED, Contrast, Doubt
 from llmcore.run.parts import LEARNT_AS, parts_of
 from llmcore.run.state import RunState
 from llmcore.run.verdict import no_call, no_json
@@ -91,9 +91,12 @@ class Learning:
             return no_json(result, typed=typed)
         if plan.mode != "native_tools" or not ignores_tools(call, result.envelope, self._models.can(config)):
             return None
-        self._contrast.ignored((plan.model, plan.deployment))
+        is_known = self._models.can(config).native_tools is True
+        self._contrast.ignored((plan.model, plan.deployment), is_known=is_known)
         if request.tool_choice in ("auto", "none"):
             return None  # only a value was asked for: the model is told first what is wrong with its words
+        if is_known and "native_tools" not in self._models.doubted(config, IGNORED):
+            return None  # it may be the slip of one reply
         return no_call(result, typed=typed)
 
     def unusable(self, plan: Plan, call: ModelCall, reply: Envelope) -> None:

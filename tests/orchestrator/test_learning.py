@@ -357,6 +357,22 @@ async def test_a_required_call_that_comes_only_in_words_teaches_that_tools_are_i
     assert orchestrator.capabilities.learnt(fake.endpoint) == {"native_tools": False}
 
 
+@pytest.mark.parametrize("typed", [False, True])
+async def test_where_native_calls_are_known_to_be_made_the_second_time_teaches_it(typed: bool) -> None:
+    """The first may be the slip of one reply: the call is asked for again. A native call in between begins the count anew."""
+
+    value = ENVELOPED.format(calls='{"name": "final_result", "arguments": {"result": 3}}', text="")
+    in_json = [value] if typed else [ENVELOPED.format(calls=CALL, text=""), ENVELOPED.format(calls="", text="Done.")]
+    ignored = ["No.", "No."]
+    fake = FakeModel(*ignored, *in_json, *ignored[not typed :], *in_json, *in_json, capabilities=Capabilities(native_tools=True))
+    orchestrator = Orchestrator(fake, [get_weather], strategies=FAST)
+    options: dict[str, Any] = {"output_type": int} if typed else {"tool_choice": "required"}
+    runs = [_modes(await orchestrator.run("Weather?", **options)) for _ in range(3)]
+    again = 2 if typed else 1  # words in place of a typed answer are asked about first
+    assert [modes.count("native_tools") for modes in runs] == [2, again, 0]
+    assert orchestrator.capabilities.learnt(fake.endpoint)["native_tools"] is False
+
+
 async def test_a_model_that_calls_nothing_in_any_mode_teaches_nothing_of_tools() -> None:
     fake = FakeModel(default="No.")
     orchestrator = Orchestrator(fake, [get_weather], strategies=FAST)

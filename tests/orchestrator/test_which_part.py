@@ -199,6 +199,22 @@ async def test_two_parts_that_are_refused_in_the_same_words_are_both_left_out() 
     assert [len(result.attempts) for result in results] == [4, 1]
 
 
+@pytest.mark.parametrize("given", [{"temperature": 0.3, "top_p": 0.4}, {"temperature": 0.3, "stop": ["END"]}])
+async def test_what_no_narrower_refused_request_held_is_not_learnt(given: dict[str, Any]) -> None:
+    """Beside tools no system message was sent, and these words came."""
+
+    def script(seen: Seen) -> Step:
+        return Failure(400, UNKNOWN) if given.keys() & seen.body.keys() else model(seen)
+
+    with WireServer(script) as server:
+        at = {"provider": "openai_compatible", "model": "local", "base_url": server.base_url("openai_compatible")}
+        async with Orchestrator({"models": {"m": {**at, "api_key": "k"}}}, [get_weather], strategies=FAST) as orchestrator:
+            results = [await orchestrator.run("Weather in Paris?", **given) for _ in range(2)]
+            learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
+    assert {name for name, value in learnt.items() if not value} == {*given}
+    assert [attempt.failure for attempt in results[1].attempts] == [None] * len(results[1].attempts)
+
+
 async def test_a_tight_budget_has_no_requests_for_comparisons() -> None:
     def script(seen: Seen) -> Step:
         return Failure(400, UNKNOWN) if "tools" in seen.body else model(seen)
