@@ -11,6 +11,7 @@ from llmcore.fallback.ledger import Ledger
 from llmcore.fallback.remedies import PATIENCE, TRIES, remedies
 from llmcore.types import (
     AttemptReason,
+    AuthenticationFailed,
     CallerError,
     CapabilityRefused,
     LLMCoreError,
@@ -167,11 +168,11 @@ class FallbackContext:
         return {plan.deployment for plan, failure in failed if plan.model == model and isinstance(failure, CallerError)}
 
     def spent_accounts(self) -> list[object]:
-        """The accounts that were found to be without quota in this turn."""
+        """The accounts that were found in this turn to be without quota, or whose key is not taken."""
         return [
             self.models.account(plan.model, plan.deployment)
             for plan, failure in zip(self.tried, self.failures, strict=True)
-            if isinstance(failure, QuotaExceeded)
+            if isinstance(failure, QuotaExceeded | AuthenticationFailed)
         ]
 
     def overstays(self, plan: Plan) -> bool:

@@ -3,7 +3,7 @@
 | failure | what may help |
 |---|---|
 | a caller's error (configuration, limits) | nothing: stop at once |
-| a key that is not taken | another deployment, which may have a key of its own |
+| a key that is not taken | another deployment, which may have a key of its own; a model of another account |
 | quota spent | another deployment; a model of another account (its own server, or another key); waiting does not help |
 | model unknown or not accessible | another deployment; another model, if one is listed |
 | rate limit, overloaded | another deployment; wait as told; another model. It is no reason to change the mode |
@@ -70,7 +70,7 @@ Remedy = Literal[
 _BY_CLASS: tuple[tuple[type[LLMCoreError], frozenset[Remedy]], ...] = (
     (QuotaExceeded, frozenset({"deployment", "other_account"})),
     (ModelNotFound, frozenset({"deployment", "model"})),
-    (AuthenticationFailed, frozenset({"deployment"})),
+    (AuthenticationFailed, frozenset({"deployment", "other_account"})),
     (CallerError, frozenset()),
     (RateLimited, frozenset({"deployment", "retry", "model"})),
     (ContextOverflow, frozenset({"larger_window"})),

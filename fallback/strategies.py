@@ -238,7 +238,7 @@ class OtherMode:
 @dataclass(frozen=True, slots=True)
 class EscalateModel:
     """The next model of the registry's `escalates_to` that was not tried: with a larger window after an overflow, of
-    another account when one's quota is spent. The current model's list first, then those of the models that
+    another account when one's quota is spent or its key not taken. The current model's list first, then those of the models that
     led to it in this turn."""
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:

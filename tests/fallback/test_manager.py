@@ -114,7 +114,7 @@ async def test_each_failure_has_its_first_remedy(failure: LLMCoreError, expected
 
 async def test_a_larger_window_and_another_provider_are_found_where_there_are_any() -> None:
     direct = Table(chain={"m": ["l", "xl"]}, windows={"m": 10, "l": 10, "xl": 20}, providers={"xl": "two"})
-    for failure in (ContextOverflow("long"), QuotaExceeded("spent")):
+    for failure in (ContextOverflow("long"), QuotaExceeded("spent"), AuthenticationFailed("key")):
         assert steps(await plans_after(failure, table=direct)) == [("xl", "native_tools", "model")]
 
 
