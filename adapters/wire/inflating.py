@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["ACCEPTED", "Inflater", "UnknownEncoding", "inflater_of"]
+__all__ = ["ACCEPTED", "Inflater", "Refusal", "UnknownEncoding", "inflater_of"]
 
 ACCEPTED = "gzip, deflate"
 """The `Accept-Encoding` of what can be unpacked here."""
@@ -18,6 +18,8 @@ ACCEPTED = "gzip, deflate"
 _PIECE = 32_768
 _GZIP, _ZLIB, _RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
 _GZIP_START = b"\x1f\x8b"
+_HEAD = 512
+"""Bytes by which text is known."""
 _PADDING = b"\0"
 """What some write behind a packed body, and every reader passes over."""
 
@@ -74,6 +76,45 @@ class Inflater:
             return zlib.decompressobj(_GZIP)
         # RFC 9110 means zlib's format by "deflate"; some servers send the bare one, whose first byte never looks so
         return zlib.decompressobj(_ZLIB if data[0] & 0x0F == 8 else _RAW)
+
+
+class Refusal(Inflater):
+    """Unpacks what came with an error status, by which it is an error whatever can be read of it. A proxy may have unpacked the body
+    and kept the header: what is text as it came is taken so, and of anything else nothing."""
+
+    __slots__ = ("_inner", "_is_plain", "_is_read")
+
+    def __init__(self, encoding: str, members: int) -> None:
+        super().__init__("gzip", 0)
+        try:
+            self._inner = inflater_of(encoding, members)
+        except UnknownEncoding:
+            self._inner = Inflater("gzip", 0)  # which unpacks nothing
+        self._is_read = True
+        self._is_plain = False
+
+    @property
+    def fault(self) -> str:
+        return ""
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        if self._is_plain or self._inner is None:
+            yield data
+        elif self._is_read:
+            came = False
+            try:
+                for piece in self._inner.feed(data):
+                    came = True
+                    yield piece
+            except (ValueError, zlib.error):
+                self._is_plain, self._is_read = not came and _is_text(data), False
+                if self._is_plain:
+                    yield data
+
+
+def _is_text(data: bytes) -> bool:
+    head = data[:_HEAD].decode("utf-8", "replace").rstrip("\ufffd")
+    return all(char.isprintable() or char.isspace() for char in head) and "\ufffd" not in head
 
 
 def inflater_of(encoding: str | None, members: int) -> Inflater | None:

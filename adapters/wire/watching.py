@@ -32,7 +32,7 @@ from llmcore.adapters.request.replies import holds_litellm_tool
 from llmcore.adapters.wire.counts import with_sound_counts
 from llmcore.adapters.wire.error_events import ErrorEvent
 from llmcore.adapters.wire.extent import too_many_values, too_many_values_in
-from llmcore.adapters.wire.inflating import Inflater, UnknownEncoding, inflater_of
+from llmcore.adapters.wire.inflating import Inflater, Refusal, UnknownEncoding, inflater_of
 from llmcore.adapters.wire.streaming import EventStream, Taken
 from llmcore.adapters.wire.terminators import StreamEnd, is_whole_reply, may_be_one_line, parse_json
 from llmcore.types import Limits
@@ -353,6 +353,8 @@ class Exchange:
             raise
 
     def _inflater(self) -> Inflater | None:
+        if not self.ok and self._encoding:
+            return Refusal(self._encoding, self._limits.members)
         try:
             return inflater_of(self._encoding, self._limits.members)
         except UnknownEncoding as error:
