@@ -253,11 +253,11 @@ class CapabilityStore:
         if not self._names:
             return None
         key, now = endpoint.key, self._clock()
-        with self._lock:
-            known = self._believed.get(key)
-            if known is None or not known.since <= now < known.until:
+        known = self._believed.get(key)
+        if known is None or not known.since <= now < known.until:
+            with self._lock:
                 known = self._believed[key] = self._looked_up(key, now)
-            return known
+        return known
 
     def _looked_up(self, key: str, now: float) -> _Believed:
         names = self._names.get(key, ())

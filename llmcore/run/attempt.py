@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from llmcore.adapters.base import PART_OF_MAX_TOKENS, Capabilities, ModelCall
+from llmcore.adapters.base import PART_OF_MAX_TOKENS, Adapter, Capabilities, ModelCall
 from llmcore.adapters.litellm.usage import accounted, cost_of
 from llmcore.adapters.request.additions import NATIVE_SEARCH, STREAMING
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
@@ -253,17 +253,17 @@ class TurnAttempt:
             endpoint=self._models.endpoint(config),
         )
         self._call = call = self._state.refused.told(call)
-        bound, seconds_left = self._state.settings.context, self._state.ledger.seconds_left
-        await check_context(bound, config, call, self._catalog.adapter(config), seconds_left)
+        adapter = self._catalog.adapter(config)
+        await check_context(self._state.settings.context, config, call, adapter, self._state.ledger.seconds_left)
         try:
-            self._state.refused.check(self._catalog.adapter(config), call)
+            self._state.refused.check(adapter, call)
         except RequestRefused as error:  # what was left out was not in it
             if plan.without:
                 self._learning.refused(plan, call, can, error, again=True)
             raise
         attempt = self._state.ledger.start(plan.model, plan.mode, reason, detail, plan.deployment)
         scope = self._requests.begins(attempt, call)
-        sending = self._sending(config, call, tools, can)
+        sending = self._sending(adapter, call, tools, can)
         if call.request.max_tokens != request.max_tokens:
             assign(attempt, dropped=[PART_OF_MAX_TOKENS])
         try:
@@ -272,7 +272,7 @@ class TurnAttempt:
             with scope:
                 await sending.out(self._telling(sending, scope.telling(tell)))
         except BaseException as error:
-            self._state.refused.note(self._catalog.adapter(config), call, error)
+            self._state.refused.note(adapter, call, error)
             self._learning.refused(plan, call, can, error, again=getattr(error, "unsent", False))
             self._broken_off(sending, attempt, error)
             raise
@@ -316,14 +316,14 @@ class TurnAttempt:
             self._offer()
         return self._request, tools
 
-    def _sending(self, config: ModelConfig, call: ModelCall, tools: ToolSet, can: Capabilities) -> Sending:
+    def _sending(self, adapter: Adapter, call: ModelCall, tools: ToolSet, can: Capabilities) -> Sending:
         state, output = self._state, self._state.settings.output
         known = ToolSet() if call.request.tool_choice == "none" else tools
         plan = output_plan(call, can)
         if output is not None and plan == "tool":
             known = compile_tools([*known, output.tool])
         return Sending(
-            self._catalog.adapter(config),
+            adapter,
             call,
             known,
             self._hooks,

@@ -15,11 +15,13 @@ from llmcore.types.copies import made, updated
 
 __all__ = ["DialectWriter", "build_call", "taught_dialect", "usable_modes", "writer_for"]
 
-_NEEDS: dict[OutputMode, tuple[str, ...]] = {
-    "native_tools": ("native_tools", "tool_results"),
-    "json_schema": ("json_schema",),
-    "json_object": ("json_object",),
-}
+_NEEDED: tuple[tuple[str, OutputMode], ...] = (
+    ("native_tools", "native_tools"),
+    ("tool_results", "native_tools"),
+    ("json_schema", "json_schema"),
+    ("json_object", "json_object"),
+)
+"""The capabilities without which a mode cannot be used."""
 
 
 def usable_modes(config: ModelConfig, can: Capabilities, tools: int = 0) -> tuple[OutputMode, ...]:
@@ -30,9 +32,8 @@ def usable_modes(config: ModelConfig, can: Capabilities, tools: int = 0) -> tupl
     teaches them: a server that reads no calls out of the text hardly puts tools and results into it better than our prompt
     does. An order that the registry itself gives is the user's word, and stays.
     """
-    modes: list[OutputMode] = [
-        mode for mode in config.modes if all(getattr(can, needed) is not False for needed in _NEEDS.get(mode, ()))
-    ]
+    refused = {mode for needed, mode in _NEEDED if getattr(can, needed) is False}
+    modes: list[OutputMode] = [mode for mode in config.modes if mode not in refused]
     if can.max_tools is not None and tools > can.max_tools:
         modes = [mode for mode in modes if mode != "native_tools"]
     if can.emits_text_calls and "text" in modes and not config.orders_modes:

@@ -158,11 +158,11 @@ class Sending:
     def _scrubber(self) -> Scrubber:
         return call_scrubber(self._call)
 
-    async def _asked(self, awaitable: Awaitable[T]) -> T:
+    async def _asked(self, awaitable: Awaitable[T], seconds: float | None) -> T:
         if self._may_be_deaf:
             awaitable = leaving.bounded(awaitable, None, "the adapter")
         try:
-            return await within(self._seconds_left(), awaitable)
+            return await within(seconds, awaitable)
         except (LLMCoreError, StopAsyncIteration):
             raise
         except Exception as error:  # the adapter's contract is broken
@@ -174,7 +174,7 @@ class Sending:
         left = self._seconds_left()
         if left is not None and left <= 0:  # a timer would let what never waits go through
             raise Timeout("the run's deadline has passed before the request was sent", status=None)
-        reply = await self._asked(self._adapter.complete(self._call))
+        reply = await self._asked(self._adapter.complete(self._call), left)
         self.usage = reply.usage
         self.response_id, self.response_model = reply.id, reply.model
         self.time_to_first_token = reply.time_to_first_token
@@ -203,9 +203,9 @@ class Sending:
         pace = Pace()
         try:
             while True:
-                await self._rest(pace)
+                left = await self._rest(pace)
                 try:
-                    chunk = await self._asked(anext(stream))
+                    chunk = await self._asked(anext(stream), left)
                 except StopAsyncIteration:
                     break
                 if self._told(chunk):
@@ -249,12 +249,14 @@ class Sending:
         words = self._words.coming(held) if held is not None else None
         return said if words is None else [*said, words]
 
-    async def _rest(self, pace: Pace) -> None:
-        """Between two events. What is there already is read without any wait, where no timeout would ever end it."""
+    async def _rest(self, pace: Pace) -> float | None:
+        """Between two events. What is there already is read without any wait, where no timeout would ever end it. Returns the
+        seconds that are left."""
         await pace.rest()
         left = self._seconds_left()
         if left is not None and left <= 0:
             raise Timeout("the run's deadline has passed", status=None)
+        return left
 
     def _normalizer(self, forced_tool: str | None, reasoning_open: bool) -> Normalizer:
         return Normalizer(self.tools, reasoning_open=reasoning_open, forced_tool=forced_tool, enveloped=self._enveloped)

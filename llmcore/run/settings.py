@@ -98,7 +98,7 @@ class Toolbox:
 
     def now(self) -> Toolbox:
         """These tools as the registries among them have them now: itself while nothing changed there."""
-        if self._anew is None or all(source.version == seen for source, seen in self._sources):
+        if not self._sources or self._anew is None or all(source.version == seen for source, seen in self._sources):
             return self
         return self._anew()
 

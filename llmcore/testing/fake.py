@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
@@ -112,6 +113,7 @@ class FakeModel:
         self._delay = 0.0
         self._on_request: list[Callable[[Request], Any]] = []
         self._count_tokens: Callable[[Request], int] | None = None
+        self._tools_shown: tuple[Any, ...] = ()
 
     # What it answers
 
@@ -254,19 +256,27 @@ class FakeModel:
         self.calls.append(call)
         instead = None
         for function in self._on_request:
-            given = function(call.request.model_copy())
+            given = function(self._own(call.request))
             given = await heeding(given) if inspect.isawaitable(given) else given
             instead = given if instead is None else instead
         if self._delay:
             await asyncio.sleep(self._delay)
         if instead is not None:
-            self._last_answer = await resolved(instead, call.request)
+            self._last_answer = await resolved(instead, partial(self._own, call.request))
             return self._last_answer
         scripted = self._replies[number] if number < len(self._replies) else self._default
         if scripted is None:
             raise self._exhausted(call)
-        answer = self._last_answer = await resolved(scripted, call.request)
+        answer = self._last_answer = await resolved(scripted, partial(self._own, call.request))
         return copied(answer) if not isinstance(answer, BaseException) else answer
+
+    def _own(self, request: Request) -> Request:
+        """A copy for a test's function. Of the tools, which nearly all requests have in common, another one is made only where
+        they differ from the last, or a function changed that."""
+        tools = self._tools_shown
+        if tools != request.tools:
+            tools = self._tools_shown = copied(request.tools)
+        return request.model_copy(update={"tools": tools})
 
     def _exhausted(self, call: ModelCall) -> ConfigError:
         given = f"{len(self._replies)} {'reply' if len(self._replies) == 1 else 'replies'}"

@@ -184,12 +184,13 @@ async def heeding(awaitable: Awaitable[T]) -> T:
     return await leaving.bounded(awaitable, None, "a reply function")
 
 
-async def resolved(answer: Any, request: Request) -> Any:
-    """The answer with callables asked (sync or async), until something plain is left; it is `checked`."""
+async def resolved(answer: Any, own: Callable[[], Request]) -> Any:
+    """The answer with callables asked (sync or async), until something plain is left; it is `checked`. `own` gives each a copy of
+    the request."""
     asked: object = None
     while callable(answer) and not isinstance(answer, type):
         asked = answer
-        answer = answer(request.model_copy())
+        answer = answer(own())
         if answer.__class__ not in _AS_THEY_ARE and inspect.isawaitable(answer):
             answer = await heeding(answer)
     if answer is None and asked is not None:
@@ -262,10 +263,12 @@ def reply_of(answer: object, usage: Usage | None) -> Reply:
     """
     if answer.__class__ is str:
         return made(Reply, raw=answer, usage=usage or NO_USAGE)
-    if isinstance(answer, Reply):
-        return answer if usage is None or answer.usage != Usage() else answer.model_copy(update={"usage": usage})
     raw: object = answer
-    if isinstance(answer, Mapping):
+    if answer.__class__ is dict:  # first, as in `checked`
+        raw = dict(cast("dict[str, Any]", answer))
+    elif isinstance(answer, Reply):
+        return answer if usage is None or answer.usage != Usage() else answer.model_copy(update={"usage": usage})
+    elif isinstance(answer, Mapping):
         raw = dict(cast("Mapping[str, Any]", answer))
     elif not isinstance(answer, str):
         if not isinstance(answer, Sequence):

@@ -72,6 +72,8 @@ def usage_in(raw: object) -> Usage | None:
 def identity_in(raw: object) -> tuple[str, str]:
     """The reply's id and the model that answered, `""` for what is not told."""
     id_ = model = ""
+    if raw.__class__ is dict and _TOLD_BY.isdisjoint(cast("JsonObject", raw)):
+        return id_, model
     for holder in _holders(raw):
         id_, model = id_ or _first_text(holder, _IDS), model or _first_text(holder, _MODELS)
     return id_, model
@@ -79,6 +81,8 @@ def identity_in(raw: object) -> tuple[str, str]:
 
 _IDS = ("id", "responseId", "response_id")
 _MODELS = ("model", "modelVersion", "model_version")
+_TOLD_BY = frozenset({*_HOLDERS, *_IDS, *_MODELS})
+"""A body without any of these tells neither."""
 
 
 def _first_text(holder: JsonObject, names: tuple[str, ...]) -> str:

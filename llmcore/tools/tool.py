@@ -238,7 +238,7 @@ class Tool(Generic[P, R_co]):
     def _declared_defaults(self) -> dict[str, Any]:
         """By `params`. What a `preprocess` function gives is not what they declare."""
         params = self.options.params
-        if not isinstance(params, Mapping) or self.options.preprocess is not None:
+        if params is None or not isinstance(params, Mapping) or self.options.preprocess is not None:
             return {}
         told = {name: part["default"] for name, part in params.items() if part.get("default") is not None}
         return {name: copied(self._asked(value) if callable(value) else value) for name, value in told.items()}

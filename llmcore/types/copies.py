@@ -195,7 +195,7 @@ class _Shape(NamedTuple):
 def made(kind: type[Model], **fields: Any) -> Model:
     """A new model of these fields, which are values of our own that fit: nothing is checked or converted. As pydantic's
     `model_construct`, which takes several times as long. Lists and dicts among them are the model's from now on."""
-    constants, factories, private, shared = _SHAPES.get(kind) or _shape_of(kind)
+    constants, factories, private, shared = _SHAPES[kind]
     values = constants | fields
     for name, make in factories:
         if name not in fields:
@@ -213,9 +213,6 @@ def made(kind: type[Model], **fields: Any) -> Model:
     return new
 
 
-_SHAPES: dict[type[BaseModel], _Shape] = {}
-
-
 def _shape_of(kind: type[BaseModel]) -> _Shape:
     fields = kind.__pydantic_fields__
     constants = {name: None if field.default is PydanticUndefined else field.default for name, field in fields.items()}
@@ -225,8 +222,17 @@ def _shape_of(kind: type[BaseModel]) -> _Shape:
         if field.default_factory is not None or type(cast("object", field.default)) in (list, dict, set)
     ]
     private = {name: attribute.get_default() for name, attribute in kind.__private_attributes__.items()}
-    shape = _SHAPES[kind] = _Shape(constants, factories, private or None, {} if kind in _SET_ONCE else None)
-    return shape
+    return _Shape(constants, factories, private or None, {} if kind in _SET_ONCE else None)
+
+
+class _Shapes(dict[type[BaseModel], _Shape]):
+    """By type, each found when it is first asked for."""
+
+    def __missing__(self, kind: type[BaseModel]) -> _Shape:
+        return self.setdefault(kind, _shape_of(kind))
+
+
+_SHAPES = _Shapes()
 
 
 def _plain(factory: Any) -> Callable[[], Any]:

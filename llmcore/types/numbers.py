@@ -170,12 +170,13 @@ def holds_floats(value: Any, kind: type[float] = float) -> bool:
     for item in waiting:  # grows while it is read
         if item.__class__ in _NO_FLOATS:
             continue
-        if is_object(item) or is_list(item):
-            if id(item) not in seen:
-                seen.add(id(item))
-                waiting += item.values() if is_object(item) else item
-        elif isinstance(item, kind):
-            return True
+        held = item.values() if is_object(item) else item if is_list(item) else None
+        if held is None:
+            if isinstance(item, kind):
+                return True
+        elif id(item) not in seen:
+            seen.add(id(item))
+            waiting += held
     return False
 
 
