@@ -459,8 +459,9 @@ class TurnAttempt:
     async def _accept(self, result: CorrectionResult) -> list[Event]:
         """Set `accepted` and tell the repairs, or raise why the reply cannot be used."""
         state, typed = self._state, self._state.settings.output is not None
-        unknown = () if result.ok else self._unknown(result)
-        if not result.ok and not unknown:
+        ok = result.ok
+        unknown = () if ok else self._unknown(result)
+        if not ok and not unknown:
             failure = unusable(result, typed=typed)
             if self._call is not None:
                 self._learning.unusable(self._plan, self._call, result.envelope)

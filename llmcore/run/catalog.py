@@ -131,21 +131,13 @@ def _registry_of(adapter: Any) -> ModelRegistry:
     endpoint = getattr(adapter, "endpoint", None)
     if endpoint is None:
         return ModelRegistry([ModelConfig(alias=adapter.provider_id, provider=adapter.provider_id, model=adapter.provider_id)])
-    return ModelRegistry(
-        [
-            ModelConfig(
-                alias=endpoint.alias or endpoint.model,
-                provider=endpoint.provider,
-                model=endpoint.model,
-                api_key=endpoint.api_key,
-                base_url=endpoint.base_url,
-                context_window=endpoint.context_window,
-                max_output_tokens=endpoint.max_output_tokens,
-                prices=endpoint.prices,
-                extra_headers=endpoint.extra_headers,
-            )
-        ]
-    )
+    told = {name: value for name in _TOLD if (value := getattr(endpoint, name)) is not None}
+    alias = endpoint.alias or endpoint.model
+    return ModelRegistry([ModelConfig(alias=alias, provider=endpoint.provider, model=endpoint.model, **told)])
+
+
+_TOLD = ("api_key", "base_url", "context_window", "max_output_tokens", "prices", "extra_headers")
+"""What an endpoint may tell of itself."""
 
 
 def has_price(config: ModelConfig) -> bool:

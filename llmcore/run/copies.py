@@ -22,7 +22,7 @@ from pydantic import BaseModel
 from llmcore.types import Repair
 from llmcore.types.copies import copied, is_own, updated
 from llmcore.types.json_data import LARGEST_INT, encodable
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.narrowing import is_list, is_object, kind_of
 from llmcore.validator.schema.problems import cut, join_path
 
 __all__ = ["MAX_DEPTH", "Damage", "is_fit", "mended", "recorded", "refusing"]
@@ -48,7 +48,7 @@ def is_fit(value: Any) -> bool:
     for _ in range(MAX_DEPTH):
         below: list[Any] = []
         for item in level:
-            kind = item.__class__
+            kind = kind_of(item)
             if kind is str:
                 if not (item.isascii() or encodable(item) is item):
                     return False
@@ -60,7 +60,7 @@ def is_fit(value: Any) -> bool:
                 below += item
             elif kind is dict:
                 for key in item:
-                    if key.__class__ is not str:
+                    if kind_of(key) is not str:
                         return False
                 below += item
                 below += item.values()

@@ -18,10 +18,10 @@ _MAX_ARGUMENTS = 120
 def told_of_left_out(envelope: Envelope) -> str:
     """What the model is told of the calls that did not run; "" where there are none."""
     found = [object_in(repair.before) for repair in envelope.repairs if repair.kind == _KIND]
-    named = [one for one in found if "name" in one]
-    more = sum(int(one.get("more", 0)) for one in found)
     if not found:
         return ""
+    named = [one for one in found if "name" in one]
+    more = sum(int(one.get("more", 0)) for one in found)
     lines = [f"- {cut(str(one['name']), _MAX_NAME)} {cut(str(one['arguments']), _MAX_ARGUMENTS)}" for one in named]
     if more:
         lines.append(f"- and {more} more")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from secrets import token_hex
+from os import urandom
 from typing import Literal, cast
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error
@@ -105,7 +105,7 @@ class Run:
             request = updated(request, {"allow_web_search": True})
         if request is not settings.request or self._toolbox is not settings.toolbox:
             settings = replace(settings, request=request, toolbox=self._toolbox)
-        run = ObservedRun(token_hex(16), self._model.alias, machinery.name, current_run.get(), request, self._model)
+        run = ObservedRun(urandom(16).hex(), self._model.alias, machinery.name, current_run.get(), request, self._model)
         self.state = RunState(settings, machinery.observers.watch(run))
         bounds_cost = self.state.ledger.bounds_cost
         if bounds_cost and not machinery.catalog.is_priced(self._model):

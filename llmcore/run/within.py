@@ -28,11 +28,12 @@ async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:
     Set around each wait and never across a `yield`: between two events the time belongs to whoever listens.
     """
     task = asyncio.current_task()
+    timed = awaitable if seconds is None else _timed(seconds, awaitable)
     if task is None:
-        return await _timed(seconds, awaitable)
+        return await timed
     before = task.cancelling()
     try:
-        value = await _timed(seconds, awaitable)
+        value = await timed
     except Exception:
         await _heed(task, before)
         raise
@@ -47,9 +48,7 @@ async def _heed(task: asyncio.Task[object], before: int) -> None:
         raise asyncio.CancelledError
 
 
-async def _timed(seconds: float | None, awaitable: Awaitable[T]) -> T:
-    if seconds is None:
-        return await awaitable
+async def _timed(seconds: float, awaitable: Awaitable[T]) -> T:
     limit, last = asyncio.timeout(max(seconds, 0)), asyncio.timeout(max(seconds, 0) + GRACE)
     try:
         async with last, limit:

@@ -19,7 +19,7 @@ from llmcore.types.limits import TOOL_RESULT_LIMITS, ToolResultLimits
 from llmcore.types.narrowing import is_object
 from llmcore.types.numbers import ExactFloat
 
-__all__ = ["CONTENTS", "Look", "UnwritableResult", "is_plain", "look_through"]
+__all__ = ["CONTENTS", "Look", "UnwritableResult", "is_plain", "is_scalar", "look_through"]
 
 _NUMBERS = frozenset({bool, float, type(None)})
 _QUICK = ToolResultLimits(values=2_000, chars=200_000)
@@ -61,10 +61,15 @@ class _Foreign(Exception):
     """Something that is no plain data, where only that was asked."""
 
 
+def is_scalar(value: Any) -> bool:
+    """Is it None, a truth value or a number of no great length, in which there is nothing to look through?"""
+    kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]  # of anything
+    return kind in _NUMBERS or (kind is int and -_WORD < value < _WORD)
+
+
 def is_plain(value: Any) -> bool:
     """Is it a small amount of dicts, lists, tuples, text and numbers, which is written at once and runs no code?"""
-    kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]  # of anything
-    if kind in _NUMBERS or (kind is int and -_WORD < value < _WORD) or (kind is str and len(value) <= _QUICK.chars):
+    if is_scalar(value) or (type(value) is str and len(value) <= _QUICK.chars):
         return True
     try:
         Look(_QUICK, plain_only=True).at(value, 0)

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
-from llmcore.tools.data import CONTENTS, Look, UnwritableResult, look_through
+from llmcore.tools.data import CONTENTS, Look, UnwritableResult, is_scalar, look_through
 from llmcore.types import ImageBlock, TextBlock
 from llmcore.types.copies import made
 from llmcore.types.narrowing import is_list, is_object
@@ -86,7 +86,7 @@ def written(value: Any) -> str:
             return escaped(str.__str__(value))
         if isinstance(value, bytes | bytearray):
             return _bytes_as_text(value)
-        plain: object = _as_data(value)
+        plain: object = value if is_scalar(value) else _as_data(value)
         if holds_exact_floats(plain):
             return escaped(exact_json(_without_infinite(plain), separators=(",", ":")))
         try:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticUndefined
 
-from llmcore.types.narrowing import is_object
+from llmcore.types.narrowing import is_object, kind_of
 from llmcore.types.wordings import mistake_in, unknown
 
 __all__ = ["Value", "assign", "copied", "filled", "is_own", "made", "updated"]
@@ -128,7 +128,7 @@ class Value(BaseModel):
         own = {**self.__dict__, **given}
         for name in _PARTS[self.__class__]:
             value = own.get(name)
-            if value.__class__ not in _FLAT and name not in given:
+            if kind_of(value) not in _FLAT and name not in given:
                 own[name] = _copied(value)
         return _built(self, own, given.keys())
 
@@ -242,7 +242,7 @@ def _plain(factory: Any) -> Callable[[], Any]:
 
 def _built(model: Model, fields: dict[str, Any], given: Set[str]) -> Model:
     """Another one, of these fields, which are all that it has."""
-    kind, private, names = model.__class__, model.__pydantic_private__, model.__pydantic_fields_set__
+    kind, private, names = type(model), model.__pydantic_private__, model.__pydantic_fields_set__
     new = object.__new__(kind)
     _set_fields(new, fields)
     _set_given(new, names if kind in _SET_ONCE and given <= names else names | given)
@@ -253,11 +253,11 @@ def _built(model: Model, fields: dict[str, Any], given: Set[str]) -> Model:
 
 def _frozen_copy(model: Model) -> Model:
     """The model, with copies of what it holds that can change; itself where it holds no such thing."""
-    kind, fields = model.__class__, model.__dict__
+    kind, fields = type(model), model.__dict__
     own: dict[str, Any] | None = None
     for name in _PARTS[kind]:
         value = fields.get(name)
-        if value.__class__ not in _FLAT and (copied := _copied(value)) is not value:
+        if kind_of(value) not in _FLAT and (copied := _copied(value)) is not value:
             own = fields.copy() if own is None else own
             own[name] = copied
     if own is None:
@@ -271,7 +271,7 @@ def _frozen_copy(model: Model) -> Model:
 
 
 def _copied(value: Any) -> Any:
-    kind = value.__class__
+    kind = kind_of(value)
     if kind in _FLAT:
         return value
     if kind in _FROZEN:
@@ -279,7 +279,7 @@ def _copied(value: Any) -> Any:
     if kind is dict or kind is list:
         new = value.copy()
         for place, item in value.items() if kind is dict else enumerate(value):
-            if (inner := item.__class__) not in _FLAT:
+            if (inner := kind_of(item)) not in _FLAT:
                 new[place] = _frozen_copy(item) if inner in _FROZEN else _copied(item)
         return new
     if kind is tuple:
@@ -292,7 +292,7 @@ def _copied(value: Any) -> Any:
 
 def _copied_other(value: Any) -> Any:
     """Sets, and the kinds of dict that Python has beside its own."""
-    if value.__class__.__module__ not in ("builtins", "collections"):
+    if kind_of(value).__module__ not in ("builtins", "collections"):
         return value
     if isinstance(value, set | bytearray):
         return copy(cast("Any", value))

@@ -143,7 +143,9 @@ class Envelope(Value):
     def source(self) -> str:
         """The text that `span` and `segments` count in: the reply itself, or the joined text parts of a native
         reply."""
-        return cast("str", cast("dict[str, Any]", self.__pydantic_private__)["_source"])  # `self._source` takes 2 us
+        private: Any = self.__pydantic_private__
+        source: str = private["_source"]  # `self._source` takes 2 us
+        return source
 
     @property
     def segments(self) -> list[Segment]:
@@ -157,8 +159,8 @@ class Envelope(Value):
         """The assistant turn as history blocks, in order: text, thinking, tool_use and opaque provider parts. Of an envelope
         made by hand, or read from JSON, those that its fields make. The envelope's own list: what is changed in it is changed
         in the envelope."""
-        private = cast("dict[str, Any]", self.__pydantic_private__)
-        known = cast("Callable[[], Sequence[Block]] | Sequence[Block] | None", private["_blocks"])
+        private: Any = self.__pydantic_private__
+        known: Callable[[], Sequence[Block]] | Sequence[Block] | None = private["_blocks"]
         if isinstance(known, list):
             return cast("list[Block]", known)
         found = self._of_fields() if known is None else known() if callable(known) else known
@@ -168,8 +170,8 @@ class Envelope(Value):
     @property
     def is_calls_alone(self) -> bool:
         """Does it hold calls and nothing else that could be a block?"""
-        only = not (self.content or self.reasoning)
-        return only and cast("dict[str, Any]", self.__pydantic_private__)["_blocks"] is None
+        private: Any = self.__pydantic_private__
+        return not (self.content or self.reasoning) and private["_blocks"] is None
 
     def _of_fields(self) -> list[Block]:
         thoughts = [ThinkingBlock(thinking=self.reasoning)] if self.reasoning.strip() else []

@@ -5,9 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeGuard
 
-__all__ = ["is_list", "is_object", "object_in", "objects_in"]
+__all__ = ["is_list", "is_object", "kind_of", "object_in", "objects_in"]
+
+
+kind_of: Callable[[object], type[Any]] = type
+"""The type of anything, which pyright takes for unknown if it is asked by `type`. `value.__class__` takes up to twice as long."""
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:

@@ -17,7 +17,7 @@ from typing import Any, cast
 from pydantic_core import from_json
 
 from llmcore.types.limits import DEFAULT_LIMITS
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.narrowing import is_list, is_object, kind_of
 
 __all__ = [
     "ExactFloat",
@@ -168,7 +168,7 @@ def holds_floats(value: Any, kind: type[float] = float) -> bool:
     waiting: list[Any] = [value]
     seen: set[int] = set()
     for item in waiting:  # grows while it is read
-        if item.__class__ in _NO_FLOATS:
+        if kind_of(item) in _NO_FLOATS:
             continue
         held = item.values() if is_object(item) else item if is_list(item) else None
         if held is None:

@@ -289,19 +289,16 @@ def sources_in(tools: object) -> tuple[LiveTools, ...]:
 class CompiledTool:
     """A definition with its properties worked out for reading untyped text values."""
 
-    __slots__ = ("__dict__", "_branches_of", "_types", "_types_of", "definition")
+    __slots__ = ("__dict__", "_branches_of", "_types", "_types_of", "definition", "name")
 
     def __init__(self, definition: ToolDefinition) -> None:
         self.definition = definition
+        self.name = definition.name
         self._types: dict[str, tuple[str, ...]] = {}
         self._types_of: dict[int, tuple[Any, tuple[str, ...]]] = {}
         """By `id()`, with the schema itself, so that the id stays its own."""
         self._branches_of: dict[int, tuple[Any, list[dict[str, Any]]]] = {}
         """As well."""
-
-    @property
-    def name(self) -> str:
-        return self.definition.name
 
     @cached_property
     def properties(self) -> dict[str, Any]:
