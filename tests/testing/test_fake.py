@@ -487,3 +487,23 @@ def test_a_message_without_its_body_is_cut_into_chunks_like_one_with_it() -> Non
     ]
     assert len(pieces[0]) == 3
     assert pieces[0] == pieces[1]
+
+
+async def test_what_a_reply_function_does_to_its_request_reaches_neither_the_next_one_nor_the_record() -> None:
+    seen: list[dict[str, Any]] = []
+
+    def reply(request: Request) -> str:
+        [tool] = request.tools
+        seen.append(dict(tool.parameters))
+        tool.parameters.clear()
+        request.messages.clear()
+        return "ok"
+
+    parameters = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    model = FakeModel(default=reply)
+    orchestrator = Orchestrator(model, [ToolDefinition(name="f", description="", parameters=parameters)])
+    for _ in range(2):
+        await orchestrator.run("Hi")
+    assert seen == [parameters, parameters]
+    assert [request.tools[0].parameters for request in model.requests] == [parameters, parameters]
+    assert [request.messages[0].text for request in model.requests] == ["Hi", "Hi"]
