@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
@@ -262,6 +263,7 @@ def _value(
         peels=bool(grammar.peeled),
         may_look=reading.try_again,
         looks=reading.looks,
+        is_strange=partial(_is_strange, tool, grammar),
     )
     found.holds_closer = found.holds_closer or value.holds_closer
     if value.written:
@@ -285,6 +287,17 @@ def _value(
     if grammar.known_keys and tool is not None and key not in tool.properties:
         found.repairs.append(Repair(kind="key_guessed", path=key, after=key, safety="guess"))
     return value.end
+
+
+def _is_strange(tool: CompiledTool | None, grammar: Grammar, text: str, at: int) -> bool:
+    """Does a parameter begin at `at` that the tool does not have, and that would be taken for one?"""
+    if tool is None or not tool.properties or grammar.known_keys:
+        return False
+    item = grammar.item.match(text, at)
+    if item is None or item.lastgroup != "parameter":
+        return False
+    key = grammar.key(item["key"])
+    return not _is_nameless(key, tool, grammar) and key not in tool.properties
 
 
 def _end_before_openers(text: str, start: int, value: RawValue) -> None:

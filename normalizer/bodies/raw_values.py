@@ -2,7 +2,9 @@
 
 A value ends at its own closer; never within `<![CDATA[...]]>`. The closer of a call or of a wrapper belongs to the value when its
 opener stands in it, or when the value's own closer comes behind it: the value speaks of calls. Only where its own closer is
-missing does the value end at the next complete parameter opener or at such a closer, whichever comes first. One line break after
+missing does the value end at the next complete parameter opener or at such a closer, whichever comes first. The opener of a
+parameter that the tool does not have is a word of the value when it stands between words of a line and one closer follows, as
+there is one value. One line break after
 the opening tag belongs to the format; if there was one, so does one before the closing tag. Where the closer is missing, white
 space from the last line break on is layout.
 """
@@ -33,6 +35,9 @@ _CLOSER_TAG: Final = late(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
 _CLOSER_BEGUN: Final = late(r"\s*+<(?:/[^<>]{0,64}+)?\Z")
 _CLOSERS: Final = late(r"(?:\s++|<[/|｜][^<>\n]{0,62}>)*+")
 """What may stand behind the closer of a call without being a word: other closers, tokens and white space."""
+_IN_WORDS: Final = 256  # so far an opener may stand from the words of its line
+_ROUND_WORDS: Final = " \"'`"
+"""Of an opener with the same one of these on both sides it is doubtful whether it opens anything."""
 _MAY_BE_PEELED: Final[tuple[str, ...]] = ("<value>", "</arg_key>")
 
 
@@ -54,7 +59,7 @@ class RawValue:
     written: str = ""
     """The value as it was written, where a literal stands in it."""
     in_doubt: bool = False
-    """Its own closer is missing, and whether the closer that ended it did so cannot be told."""
+    """Its own closer is missing, and whether what ended it did so cannot be told."""
 
 
 def trimmed(text: str, *, closed: bool) -> str:
@@ -96,15 +101,19 @@ def read_value(
     peels: bool,
     may_look: Callable[[], bool],
     looks: Looks,
+    is_strange: Callable[[str, int], bool],
 ) -> Steps[RawValue]:
     """Read the value at `start`; `ends`: what may end it. `stream`: a listener, who hears of a string whose opening quote was
     told. `cdata`: literals count. `keeps`: its line breaks are its own. `peels`: an element around it may be taken off.
-    `may_look`: may it be looked for its closer behind a call that stands in it? `looks`: what looks to the text's end cost."""
+    `may_look`: may it be looked for its closer behind a call that stands in it? `looks`: what looks to the text's end cost.
+    `is_strange`: does an opener that the tool has no parameter for stand in the text at this place?"""
     found = ends.search(src.text, start)
     if (
         found is not None
         and (not cdata or src.text.find(CDATA, start, found.start()) < 0)
-        and found.lastgroup in ("own", "parameter")
+        and (
+            found.lastgroup == "own" or (found.lastgroup == "parameter" and not _may_be_said(src.text, start, found, is_strange))
+        )
     ):  # all there, as values mostly are
         stop, group = found.start(), found.lastgroup or "other"
         closed = group == "own"
@@ -114,7 +123,7 @@ def read_value(
         return RawValue(text, found.end() if closed else stop, group, closed, is_literal=False, literal_open=False)
     found = None  # a match keeps the text it was found in
     heard = _Heard(src, start, stream, cdata=cdata, keeps=keeps, peels=peels)
-    search = _Search(src, ends, looks, may_look)
+    search = _Search(src, ends, looks, may_look, is_strange)
     return (yield from _read(search, start, heard, cdata=cdata, keeps=keeps))
 
 
@@ -154,6 +163,18 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
         if at < 0:
             stop, group, end = found.start(), found.lastgroup or "other", found.end()
             found = None  # a match keeps the text it was found in
+            if group == "parameter" and search.is_strange(src.text, stop):
+                heard.hold()
+                if (yield from search.is_a_word(behind, stop, end)):
+                    begun = position = end
+                    stop, group, end = -1, None, -1
+                    continue
+                search.in_doubt = True
+            elif group == "parameter" and src.text[stop - 1] in _ROUND_WORDS and stop > behind:
+                while end == len(src.text) and not src.final:
+                    heard.hold()
+                    yield None
+                search.in_doubt = src.text[end : end + 1] == src.text[stop - 1]
             if group not in ("own", "parameter"):
                 heard.hold()
                 own = yield from search.own_closer(end, begun_again=group == "again")
@@ -184,13 +205,21 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
     return value
 
 
+def _may_be_said(text: str, start: int, opener: re.Match[str], is_strange: Callable[[str, int], bool]) -> bool:
+    """May the opener of a parameter be a word of the value at `start`?"""
+    at = opener.start()
+    return (at > start and text[at - 1] in _ROUND_WORDS) or is_strange(text, at)
+
+
 class _Search:
     """The search for a value's own closer behind what may have ended the value."""
 
-    __slots__ = ("_looks", "_may_look", "ends", "in_doubt", "passed_call", "passed_closer", "src")
+    __slots__ = ("_looks", "_may_look", "ends", "in_doubt", "is_strange", "passed_call", "passed_closer", "src")
 
-    def __init__(self, src: Source, ends: Sought, looks: Looks, may_look: Callable[[], bool]) -> None:
-        self.src, self.ends, self._looks, self._may_look = src, ends, looks, may_look
+    def __init__(
+        self, src: Source, ends: Sought, looks: Looks, may_look: Callable[[], bool], is_strange: Callable[[str, int], bool]
+    ) -> None:
+        self.src, self.ends, self._looks, self._may_look, self.is_strange = src, ends, looks, may_look, is_strange
         self.passed_call = self.passed_closer = self.in_doubt = False
 
     def own_closer(self, start: int, *, begun_again: bool) -> Steps[tuple[int, int] | None]:
@@ -203,6 +232,30 @@ class _Search:
         found = yield from self._behind_closers(start)
         self.passed_closer, self.passed_call = found is not None, self.passed_call and found is not None
         return found
+
+    def is_a_word(self, start: int, at: int, end: int) -> Steps[bool]:
+        """Is the opener `at:end` of no parameter of the tool a word of the value that begins at `start`? Words stand beside
+        it on its line, on both sides, and the closer that comes next is the only one up to a tag."""
+        text = self.src.text
+        before = text[max(start, at - _IN_WORDS, text.rfind("\n", start, at) + 1) : at]
+        if not before.strip() or before[-1].isalnum():
+            return False
+        del text
+        found = yield from self._next(end)
+        if found is None:
+            return False
+        group, (stop, over) = found.lastgroup, found.span()
+        found = None  # a match keeps the text it was found in
+        behind = self.src.text[end : min(stop, end + _IN_WORDS)].partition("\n")[0]
+        if not behind.strip() or behind[0].isalnum():
+            return False
+        if group == "parameter":
+            return self.is_strange(self.src.text, stop)  # which decides for itself
+        if group != "own":
+            return False
+        while (over := past(_SPACES, self.src.text, over)) == len(self.src.text) and not self.src.final:
+            yield None
+        return self.src.text[over : over + 1] in ("", "<")
 
     def _next(self, position: int) -> Steps[re.Match[str] | None]:
         """What may end a value, at or behind `position`."""
