@@ -273,6 +273,8 @@ def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bo
     doubt = standing.doubt
     if not shown and not by_itself and not (yield from rest_is_blank(reading, last.end)):
         shown, doubt = ("", "fence_between_sentences") if _may_be_meant(reading, group) else ("example", "")
+    if standing.shown:
+        reading.shown(last.end, standing.shown)
     if shown or (reading.tools is None and not by_itself):
         for fence, inner in group:
             reading.miss(fence.start, fence.end, inner.drafts[0].name, shown or "tools_not_told")

@@ -236,6 +236,7 @@ def only_shown(reading: Reading, begin: int, end: int) -> Steps[str | None]:
     if standing is CERTAIN:
         return None
     if shown := (yield from shown_behind(reading, standing, end)):
+        reading.shown(end, shown)
         return shown
     if standing.in_sentence and (yield from _goes_on(reading, end, standing)):
         standing = Standing(doubt="within_a_sentence", words=standing.words)

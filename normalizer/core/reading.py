@@ -22,12 +22,13 @@ from typing import Any, cast
 from llmcore.normalizer.core.begun_again import TRIALS, begun_again, took_closers
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.driver import Driver, Nested
+from llmcore.normalizer.core.listed_calls import goes_on_as_list
 from llmcore.normalizer.core.names import call_begins, peel
 from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.record import Record
 from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.source import Steps
-from llmcore.normalizer.core.surroundings import CERTAIN, PLAIN, Form, Standing, Surroundings
+from llmcore.normalizer.core.surroundings import CERTAIN, LED_IN, PLAIN, Form, Standing, Surroundings, has_words
 from llmcore.normalizer.core.turns import other_speaks
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
@@ -38,6 +39,8 @@ __all__ = ["Reading"]
 _NOT_SAID = "\0"
 """In the place of reasoning and calls, where the words said aloud are looked at."""
 _LONG_TRIAL = 4096  # characters: a look whether a call was begun again counts once more for each of these
+_FEW_PIECES = 16  # back to a lead-in,
+_NEAR = 256  # and characters that are none of its words
 _CUT_THERE = Repair(kind="closer_missing", safety="truncated")
 
 
@@ -122,18 +125,51 @@ class Reading(Record):
             at = self._lead[0]
         if at > self._heard:
             self._listen(at)
+        if self._doubtful[1].doubt == LED_IN and self.src.text[self._doubtful[0] : at].strip() and self._is_listed(at):
+            return self._doubtful[1].decided()
+        if (led := self._led_before_reasoning(at, form, fenced=fenced)) is not None:
+            return led
         if not self.blank_before(at):
             start = self.text_start()
             line = self.line_start(at)
             if self.names and (begin := call_begins(self.src.text, start, at, self.names)) < at:
                 at, line = begin, self.src.text.rfind("\n", 0, begin) + 1
             if not self._space.reaches(self.src.text, start, at):
-                if self._surroundings is None:
-                    self._surroundings = Surroundings(self.names)
-                return self._surroundings.standing(self.src.text, at, start, line, form, fenced=fenced)
+                return self._judge().standing(self.src.text, at, start, line, form, fenced=fenced)
         if self._doubtful[0] >= 0 and not self.src.text[self._doubtful[0] : at].strip():
             return self._doubtful[1]
         return self.held or PLAIN
+
+    def _judge(self) -> Surroundings:
+        if self._surroundings is None:
+            self._surroundings = Surroundings(self.names)
+        return self._surroundings
+
+    def _is_listed(self, at: int) -> bool:
+        """Does a call at `at` follow the doubtful one as the next of a list, reasoning between them apart?"""
+        start, between = self._doubtful[0], ""
+        for begin, end, kind in reversed(self.pieces[-_FEW_PIECES:]):
+            if end <= start:
+                break
+            if kind == "content":
+                between = self.src.text[max(begin, start) : end] + between
+        rest = max(start, self.done)
+        between += self.src.text[rest : min(at, rest + _NEAR)]
+        return at - rest < _NEAR and goes_on_as_list(between)
+
+    def _led_before_reasoning(self, at: int, form: Form, *, fenced: bool) -> Standing | None:
+        """What the words before reasoning make of a call behind it, if they lead in to one; None where they do not."""
+        thought, text = False, self.src.text
+        for begin, end, kind in reversed(self.pieces[-_FEW_PIECES:]):
+            if kind == "call":
+                return None
+            thought = thought or kind == "reasoning"
+            if kind == "content" and has_words(text[begin:end]):
+                if not thought or at - self.done > _NEAR or has_words(text[self.done : at]):
+                    return None
+                led = self._judge().standing(text, end, begin, text.rfind("\n", 0, end) + 1, form, fenced=fenced)
+                return led if led.shown or led.doubt == LED_IN else None
+        return None
 
     def _listen(self, at: int) -> None:
         """Does a turn of another speaker begin in the words that have not been listened to, up to a call at `at`?"""
@@ -252,6 +288,7 @@ class Reading(Record):
 
     def shown(self, end: int, reason: str) -> None:
         """What ends here is only shown."""
+        self._doubtful = (-1, CERTAIN)
         if self._surroundings is not None:
             self._surroundings.shown(end, reason)
 

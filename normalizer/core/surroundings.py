@@ -20,12 +20,14 @@ from typing import Literal
 from llmcore.normalizer.core.lead_ins import LeadIn, announces, answers, kind_of, sentence_before
 from llmcore.normalizer.core.line_signs import consents, is_sign
 from llmcore.normalizer.core.lines_of_code import in_line_of_code
-from llmcore.normalizer.core.source import Source, Steps
+from llmcore.normalizer.core.listed_calls import goes_on_as_list
+from llmcore.normalizer.core.source import Source, Steps, skip_space
 from llmcore.normalizer.core.words import FACES, OWN_SIGNS
 from llmcore.types.late import late
 
 __all__ = [
     "CERTAIN",
+    "LED_IN",
     "MARKS",
     "PLAIN",
     "Form",
@@ -105,6 +107,7 @@ _ONLY_OPENERS = late(r"\s*(?:(?:<[A-Za-z][\w-]*+[^<>]{0,256}>|\\begin\{[a-z]{1,1
 _LIST_SIGN = late(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _CLOSING_MARK = {mark: late(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}(?:\w|\Z)|\Z)") for mark in "\"'’"}
 _LONGEST_CLOSER = 16
+_ENDS_SECTION = (">", "]", "}")
 _DEEP = 4
 MARKS = frozenset(f"<[]{OWN_SIGNS}")
 """What markers begin with."""
@@ -153,6 +156,8 @@ class Standing:
 
 
 CERTAIN, PLAIN = Standing(), Standing(judged_behind=True)
+LED_IN = "example_lead_in"
+"""The doubt about a call behind words that may introduce an example."""
 _IN_LINE = {ended: Standing(in_line=True, judged_behind=True, behind_sentence=ended) for ended in (False, True)}
 """By whether the sentence before is over."""
 _IN_TABLE = Standing(quotation=Quotation(("|",)), in_line=True, judged_behind=True)
@@ -250,7 +255,17 @@ def _is_split(text: str, at: int, start: int, sentence: str, form: Form) -> bool
 
 
 def is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
-    """Is what was opened before a call closed behind it? The call ends at `start`."""
+    """Is what was opened before a call closed behind it? The call ends at `start`. A mark that closes it right behind a call may
+    stand behind a section of them: behind the last call, or the closer of what holds it."""
+    if (yield from _is_closed(src, quotation, start)):
+        return True
+    if not quotation.direct or (behind := src.text[(yield from skip_space(src, start)) :][:1]) not in MARKS or not behind:
+        return False
+    closers = tuple(end + mark for mark in quotation.closers for end in _ENDS_SECTION)
+    return (yield from _is_closed(src, replace(quotation, closers=closers, direct=False), start))
+
+
+def _is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
     sought = start
     while True:
         text = src.text
@@ -336,7 +351,7 @@ class Surroundings:
         if at == line and text[at : at + 1] in _BLANKS:
             at += len(text[at : at + _LINE]) - len(text[at : at + _LINE].lstrip(" \t"))
         shown_to, reason = self._shown_to
-        if shown_to >= start and not text[shown_to:at].strip(" \t\r\n,;"):
+        if shown_to >= start and _shows_too(reason, text[shown_to:at]):
             return Standing(shown=reason)
         if (enclosed := self._enclosed(text, at, start, line)) is not None:
             return enclosed
@@ -406,6 +421,11 @@ class Surroundings:
                     self._depths[closed] -= 1
 
 
+def _shows_too(reason: str, between: str) -> bool:
+    """Is a call only shown for what made the one before it an example, or for standing right behind one that is quoted?"""
+    return goes_on_as_list(between) if reason == _EXAMPLE.shown else not between.strip(" \t\r\n,;")
+
+
 def _open_quotation(text: str, at: int, start: int) -> Quotation | None:
     """A quotation that has begun in the paragraph and is still open at `at`."""
     begin = max(start, at - _PARAGRAPH)
@@ -447,7 +467,7 @@ def _led_in(kind: str, form: Form, sentence: str, fenced: bool) -> Standing:
     if fenced and kind != "statement":
         return _EXAMPLE
     if kind != "strict" or form == "token":
-        return Standing(doubt="example_lead_in", words=sentence)
+        return Standing(doubt=LED_IN, words=sentence)
     return _EXAMPLE
 
 
