@@ -83,6 +83,7 @@ class Reading(Record):
         self._driver, self.tools, self.nested, self.forced_tool = driver, tools, nested, forced_tool
         self.standing = CERTAIN
         self._doubtful = (-1, CERTAIN)
+        self._on_trial = on_trial
         self._trials = 0 if on_trial else TRIALS[min(nested, len(TRIALS) - 1)]
 
     def let_go(self) -> None:
@@ -118,9 +119,10 @@ class Reading(Record):
         return on_line[-1][1] if on_line else None
 
     def standing_at(self, at: int, form: Form, *, fenced: bool = False) -> Standing:
-        """What the text before `at` makes of a call there. In a fence or another wrapper, its own place decides."""
+        """What the text before `at` makes of a call there. In a fence or another wrapper, its own place decides, and an element
+        of code within it."""
         if self.nested:
-            return CERTAIN
+            return CERTAIN if self._on_trial else self._judge().within_code(self.src.text, at, self.line_start(at))
         if self._lead is not None:
             at = self._lead[0]
         if at > self._heard:

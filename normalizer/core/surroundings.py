@@ -383,6 +383,10 @@ class Surroundings:
             return Standing(words=sentence, in_sentence=True, judged_behind=True)
         return PLAIN
 
+    def within_code(self, text: str, at: int, line: int) -> Standing:
+        """As `standing`, where nothing but an element of code decides."""
+        return self._enclosed(text, at, 0, line) or CERTAIN
+
     def _enclosed(self, text: str, at: int, start: int, line: int) -> Standing | None:
         """Is an element of code open at `at`?"""
         if start > self._scanned:
