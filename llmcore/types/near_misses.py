@@ -19,7 +19,7 @@ NEAR_MISS_REASONS: Mapping[str, str] = MappingProxyType(
         "tools_not_told": "It has no marker, and which tools there are was not told.",
         "unknown_name": "It has no marker, and no tool has this name.",
         "unknown_parameter": "What it holds is no parameter of that tool.",
-        "no_arguments": "It has no marker and gives no arguments.",
+        "no_arguments": "It gives no arguments, or none that has a name.",
         "no_input": "An `Action:` has no `Action Input:` behind it.",
         "no_name": "It names no tool.",
         "no_call_object": "What stands between the markers is no call.",

@@ -82,6 +82,8 @@ _LITERAL_END = late(re.escape(CDATA_END))
 _NEVER = "<(?!)"
 _CALL_BEHIND = r"(?:(?<=>)|[^<>]{0,272}>)(?=\s{0,16}</?[A-Za-z_])"
 """What stands behind the beginning of an opener, where a call opens within a value."""
+_SPACED, _SPACED_OR_OVER = r"[\sĠ]", r"[\sĠ>]"
+"""What stands behind the word of a parameter without a name; one without attributes may be a child."""
 _USUAL = frozenset(("", "invoke", "function", "tool_call", "tool_use", "use_tool", "call_tool", "api_call", *COMMON_WORDS))
 """Elements whose names stand in expressions of their own."""
 _NAMELESS = frozenset(("parameter", "param", "argument", "arg"))
@@ -226,6 +228,7 @@ def _parameters_in(space: str, tag: str, outer: str, word: str, *, decodes: bool
     opener = rf"(?P<parameter><{ns}{names}{key}{declared}{value}[^<>]{{0,128}}?(?P<empty>/?)>)"
     foreign = _DSML if tag == "function" and not space else "(?!)"
     closer = rf"(?P<end></(?:{ns}{tag}|{foreign}invoke)>)"
+    unnamed = rf"(?:{key}|(?={_SPACED if not space else _SPACED_OR_OVER})(?![^<>]{{0,128}}name\s{{0,16}}=))"
     again = rf"<(?:{ns}{WRAPPERS}>\s{{0,16}}<)?{ns}{tag}(?:\s{{1,64}}name|name)\s{{0,16}}="
     others = (
         rf"</{ns}{WRAPPERS}>",
@@ -239,7 +242,7 @@ def _parameters_in(space: str, tag: str, outer: str, word: str, *, decodes: bool
     begun_again += rf"[^<>]{{1,272}}>(?=\s{{0,16}}<(?:{ns}{names}[\sĠn]|/{ns}{tag}>))"
     """In a value the opener of a call is one only with what comes behind it: models write about their own format."""
     return Grammar(
-        item=tags(opener, closer, again, *others),
+        item=tags(opener.replace(key, unnamed), closer, again, *others),
         value=tags(f"(?P<own></(?:{ns}|{foreign}){names}>)", plain_opener, closer, f"(?P<again>{begun_again})", *others),
         undeclared="false" if decodes else None,
     )

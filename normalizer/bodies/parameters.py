@@ -167,7 +167,7 @@ def read_parameters(
             found.stop, found.end = item.start(), item.end() if found.closed else item.start()
             break
         found.first = item.start() if found.first < 0 else found.first
-        start, key, declared = item.end(), grammar.key(item["key"]), _declared(item, grammar)
+        start, key, declared = item.end(), grammar.key(item["key"] or ""), _declared(item, grammar)
         given_here = item["given"] if "given" in (groups := item.re.groupindex) else None
         if given_here or ("empty" in groups and item["empty"]):
             _enter(reading, found, stream, key, decoded((given_here or "")[1:-1]), tool, declared, grammar)
@@ -296,7 +296,7 @@ def _is_strange(tool: CompiledTool | None, grammar: Grammar, text: str, at: int)
     item = grammar.item.match(text, at)
     if item is None or item.lastgroup != "parameter":
         return False
-    key = grammar.key(item["key"])
+    key = grammar.key(item["key"] or "")
     return not _is_nameless(key, tool, grammar) and key not in tool.properties
 
 

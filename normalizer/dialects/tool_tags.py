@@ -48,6 +48,7 @@ _SAID_ON_A_LINE = 128  # by a tag and its closer in a sentence
 _TAG_BEGUN = late(r"<[^<>]{0,256}+\Z")
 _FIRST_CHILD = late(r"\s*+(?:<[ \t]{0,4}+[^\s<>/]{0,256}+(?:\s[^<>]{0,256}+)?>?)?")
 _UNCLOSED_END = late(r"(?<=>)\s{0,64}/>")
+_ANY_CHILD = late(r"<([^\s<>/]{1,256})>")
 _HEAD = 600
 _ATTRIBUTE_KEY = late(r"\s{1,16}+([A-Za-z_][\w.:-]{0,63}+)\s{0,4}+=")
 _PROPERTY = late(r"\n[ \t]*+[^\s<>:]{1,256}+:?[ \t]*+\r?\n\s*+<[^\s<>/]{1,256}+>")
@@ -192,7 +193,12 @@ def _body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int, st
     inside = stop if begun is None else begun.start()
     children = read_children(text, body, inside, tool, reading.tools)
     if not children:
-        return None if cut else _childless(reading, call, tool, text[body:stop], end)
+        read = None if cut else _childless(reading, call, tool, text[body:stop], end)
+        first = -1 if cut or read is not None else _first_child(text, body, inside, call, tool)
+        if first < 0:
+            return read
+        children = read_children(text, first, inside, tool, reading.tools)
+        call.repairs.append(Repair(kind="text_dropped", before=text[body:first].strip(), after=None, safety="guess"))
     entries = Entries(reading, tool, call.given)
     entries.repairs += call.repairs
     enter_children(reading, tool, children, entries)
@@ -201,8 +207,10 @@ def _body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int, st
         closer = Repair(kind="closer_missing")
         complete = is_whole(reading, tool, entries.arguments, last_closed=children[-1].closed)
         return children[-1].end, entries.read(), complete, [*entries.repairs, closer]
-    if (rest and not cut) or not any(takes(tool, child.key) for child in children):
+    if not any(takes(tool, child.key) for child in children) or (rest and not cut and call.name.lower() in HTML_NAMES):
         return None
+    if rest and not cut:
+        entries.drop(rest)
     if not cut:
         return end, entries.read(), True, entries.repairs
     whole = children[-1].closed and (begun is None or bool(rest) or f"</{call.name}>".startswith(begun[0]))
@@ -210,6 +218,14 @@ def _body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int, st
     if complete:
         entries.repairs.append(Repair(kind="closer_missing"))
     return (children[-1].end if rest and whole else end), entries.read(), complete, entries.repairs
+
+
+def _first_child(text: str, start: int, stop: int, call: ElementCall, tool: CompiledTool) -> int:
+    """Where the first property of the tool opens behind a text in its tag, -1 when none does."""
+    if call.name.lower() in HTML_NAMES or text[start:stop].lstrip().startswith(("<", "{")):
+        return -1
+    opened = next((found for found in _ANY_CHILD.finditer(text, start, stop) if found[1] in tool.properties), None)
+    return -1 if opened is None or f"</{opened[1]}>" not in text[opened.end() : stop] else opened.start()
 
 
 def _begins_again(reading: Reading, call: ElementCall, tool: CompiledTool, at: int, stop: int) -> bool:
