@@ -42,6 +42,7 @@ _DOUBTS = {
     "named_in_a_sentence": "one whose tool is only named in the sentence before it",
     "behind_a_sign": "one without markers behind a list sign, a dash or an arrow",
     "like_html": "one that may be an element of HTML, with words around it",
+    "in_a_document": "one that may be an element of an XML document",
     "within_a_sentence": "one within a sentence",
     "two_forms": "one that is written twice, in two formats",
     "between_sentences": "one that the sentences around it talk about",

@@ -8,9 +8,11 @@ space or closing punctuation follows on its last line.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from llmcore.normalizer.calls.call_objects import CallObject
+from llmcore.normalizer.core.documents import is_in_document
 from llmcore.normalizer.core.html import is_in_page, may_be_html
 from llmcore.normalizer.core.line_signs import consents, is_sign, may_be_listed
 from llmcore.normalizer.core.names import is_known
@@ -44,6 +46,7 @@ __all__ = [
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
 _CLOSING = late(rf"[ \t.,;:!?)\]}}\"'`*_>…。{FACES}]*")
 _LONGEST_LEAD_IN = 200
+_FEW_PIECES = 16
 
 
 class Place:
@@ -189,12 +192,19 @@ def enter_tag(reading: Reading, span: tuple[int, int], read: TagCall, *, over: b
             reason = "quoted"
         elif not (call.raw or "").strip() and may_be_html(call.arguments or ()) and (yield from _in_words(reading, begin, end)):
             repairs = [*repairs, Repair(kind="like_html", safety="guess")]
+    if reason is None and (yield from is_in_document(reading.src, _behind_reasoning(reading), begin, end)):
+        reading.judged(replace(reading.standing, doubt="in_a_document"), passes_on=False)
     if reason is not None:
         reading.miss(begin, end, call.name, reason)
         return False
     draft = reading.begin(begin, call.name, dialect)
     reading.end(draft, end, call.arguments, call.raw or "", complete=complete, repairs=repairs, sealed=sealed)
     return True
+
+
+def _behind_reasoning(reading: Reading) -> int:
+    """Where the last reasoning ends."""
+    return next((end for _, end, kind in reversed(reading.pieces[-_FEW_PIECES:]) if kind == "reasoning"), 0)
 
 
 def _in_words(reading: Reading, begin: int, end: int) -> Steps[bool]:

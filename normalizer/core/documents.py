@@ -1,0 +1,71 @@
+"""Elements within a document of XML that are named as a tool is: a configuration, a list, a feed.
+
+What tells of a document: its head (`<?xml`), or an element around that holds others beside this one. A wrapper around nothing but
+one call is none, nor is one that is named for calls (`<tool_calls>`, `<actions>`), whatever it holds; what is thought beside a
+call (`<thought>`) makes none. Linear: so many characters before a call are looked at, and behind it the next tags.
+"""
+
+from __future__ import annotations
+
+import re
+
+from llmcore.normalizer.core.source import Source, Steps, skip_space
+from llmcore.types.late import late
+
+__all__ = ["is_in_document"]
+
+_REACH = 2048
+_LONGEST_TAG = 512
+_MOST_CLOSERS = 8
+_HEAD = "<?xml"
+_TAG = late(r"<(?P<closes>/?)(?P<name>[A-Za-z_][\w.:-]{0,63})(?:\s[^<>]{0,400}?)?(?P<empty>/?)>")
+_BLANKS = 64
+_ALONE_BEFORE, _ALONE_BEHIND = late(r"(?:\A|[\n>])[ \t]*\Z"), late(r"[ \t\r]*(?:[\n<]|\Z)")
+"""What stands around the opener of an element that holds others; in a sentence none is opened."""
+_TAG_BEGUN = late(r"</?(?:[A-Za-z_][\w.:-]{0,63}(?:\s[^<>]{0,400})?/?)?\Z")
+_OF_CALLS = late(
+    r"(?:^|[_.:-])(?:call|tool|action|function|invo|use|command|execut|request|step|answer|final|batch|parallel)", re.IGNORECASE
+)
+_THOUGHT = late(
+    r"(?:inner_?|my_?)?(?:thoughts?|thinking|reason(?:ing)?|analysis|plan|reflection|scratch_?pad|explanation|rationale)",
+    re.IGNORECASE,
+)
+
+
+def _opened(text: str, start: int, at: int) -> list[tuple[str, bool]]:
+    """The elements that are open at `at`, the outermost first, and whether each holds another one by then."""
+    opened: list[tuple[str, bool]] = []
+    for tag in _TAG.finditer(text, max(start, at - _REACH), at):
+        name = tag["name"]
+        if not tag["closes"] and not tag["empty"]:
+            if _ALONE_BEFORE.search(text, max(0, tag.start() - _BLANKS), tag.start()) and _ALONE_BEHIND.match(text, tag.end()):
+                opened.append((name, False))
+            continue
+        if tag["closes"] and any(name == one for one, _ in opened):
+            while opened.pop()[0] != name:
+                pass
+        if opened and _THOUGHT.fullmatch(name) is None:
+            opened[-1] = (opened[-1][0], True)
+    return opened
+
+
+def is_in_document(src: Source, start: int, at: int, end: int) -> Steps[bool]:
+    """Does an element at `at:end` stand in a document? `start`: where the text begins in which it may have opened."""
+    opened = _opened(src.text, start, at)
+    if opened and _OF_CALLS.search(opened[-1][0]) is not None:
+        return False
+    if src.text.rfind(_HEAD, max(0, at - _REACH), at) >= 0 or any(holds for _, holds in opened):
+        return True
+    for _ in range(_MOST_CLOSERS if opened else 0):
+        end = yield from skip_space(src, end)
+        while not src.final and len(src.text) - end < _LONGEST_TAG and _TAG_BEGUN.match(src.text, end) is not None:
+            yield None
+        tag = _TAG.match(src.text, end)
+        if tag is None:
+            return False
+        if not tag["closes"]:
+            return _THOUGHT.fullmatch(tag["name"]) is None
+        if opened.pop()[0] != tag["name"] or not opened:
+            return False
+        end, tag = tag.end(), None
+    return False
