@@ -192,7 +192,8 @@ def enter_tag(reading: Reading, span: tuple[int, int], read: TagCall, *, over: b
             reason = "quoted"
         elif not (call.raw or "").strip() and may_be_html(call.arguments or ()) and (yield from _in_words(reading, begin, end)):
             repairs = [*repairs, Repair(kind="like_html", safety="guess")]
-    if reason is None and (yield from is_in_document(reading.src, _behind_reasoning(reading), begin, end)):
+    names = reading.names or ()
+    if reason is None and (yield from is_in_document(reading.src, _behind_reasoning(reading), begin, end, names)):
         reading.judged(replace(reading.standing, doubt="in_a_document"), passes_on=False)
     if reason is not None:
         reading.miss(begin, end, call.name, reason)

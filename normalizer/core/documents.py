@@ -8,6 +8,7 @@ call (`<thought>`) makes none. Linear: so many characters before a call are look
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from llmcore.normalizer.core.source import Source, Steps, skip_space
 from llmcore.types.late import late
@@ -32,12 +33,15 @@ _THOUGHT = late(
 )
 
 
-def _opened(text: str, start: int, at: int) -> list[tuple[str, bool]]:
-    """The elements that are open at `at`, the outermost first, and whether each holds another one by then."""
+def _opened(text: str, start: int, at: int, names: Collection[str]) -> list[tuple[str, bool]]:
+    """The elements that are open at `at`, the outermost first, and whether each holds another one by then. One of these names
+    opens a call, which may never close."""
     opened: list[tuple[str, bool]] = []
     for tag in _TAG.finditer(text, max(start, at - _REACH), at):
         name = tag["name"]
         if not tag["closes"] and not tag["empty"]:
+            if name in names:
+                continue
             if _ALONE_BEFORE.search(text, max(0, tag.start() - _BLANKS), tag.start()) and _ALONE_BEHIND.match(text, tag.end()):
                 opened.append((name, False))
             continue
@@ -49,9 +53,10 @@ def _opened(text: str, start: int, at: int) -> list[tuple[str, bool]]:
     return opened
 
 
-def is_in_document(src: Source, start: int, at: int, end: int) -> Steps[bool]:
-    """Does an element at `at:end` stand in a document? `start`: where the text begins in which it may have opened."""
-    opened = _opened(src.text, start, at)
+def is_in_document(src: Source, start: int, at: int, end: int, names: Collection[str]) -> Steps[bool]:
+    """Does an element at `at:end` stand in a document? `start`: where the text begins in which it may have opened; `names`: of
+    the tools."""
+    opened = _opened(src.text, start, at, names)
     if opened and _OF_CALLS.search(opened[-1][0]) is not None:
         return False
     if src.text.rfind(_HEAD, max(0, at - _REACH), at) >= 0 or any(holds for _, holds in opened):
