@@ -35,7 +35,8 @@ How far a form is trusted decides what counts as a call; where it stands decides
   with tools told or not; content where it is only shown: in code, in a block quote, in an element of code, and, unless its
   openers are special tokens, in quotation marks or behind words that introduce an example. Risky places make it a guess.
 - **bare**: JSON, Python calls and the like, without a marker of their own. A call only when the name is one of the tools
-  offered, when it starts the message or a line, and when nothing but white space or closing punctuation follows. Else it is
+  offered (or, where it was not told which there are, when it is the whole message), when it starts the message or a line,
+  and when nothing but white space or closing punctuation follows. Else it is
   content, and a near miss is recorded. A pair of tags of any name around it (`<tool-use>...</tool-use>`) is markup, whoever made
   it up.
 
