@@ -9,6 +9,9 @@ from llmcore.normalizer.core.rows import Marker, Reader, as_json
 from llmcore.normalizer.core.source import Follows, Steps, always, skip_space
 from llmcore.types.envelope import Repair
 
+_FEW_PIECES = 48
+_NEAR = 1024  # characters of a text in which an opener is sought
+
 __all__ = ["as_text", "call_marker", "closer_after_call", "closer_after_markup", "empty_call", "section"]
 
 
@@ -64,11 +67,23 @@ def closer_after_markup(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _closer(reading: Reading, at: int, body: int, *, after: bool) -> bool:
-    if not after or not reading.blank_before(at):
+    if not after or not reading.blank_before(at) or _opener_is_content(reading, reading.src.text[at:body]):
         return False
     reading.text(at)
     reading.markup(body)
     return True
+
+
+def _opener_is_content(reading: Reading, closer: str) -> bool:
+    """Does the opener of this element stand in the content, alone on its line? Then its closer is content as well."""
+    opener = closer.replace("/", "", 1)
+    if not closer.startswith("</") or not reading.says_anything():
+        return False
+    for start, end, kind in reversed(reading.pieces[-_FEW_PIECES:]):
+        said = reading.src.text[max(start, end - _NEAR) : end] if kind == "content" else ""
+        if opener in said and any(line.strip() == opener for line in said.splitlines()):
+            return closer not in said[said.rindex(opener) :]
+    return False
 
 
 def empty_call(

@@ -57,13 +57,26 @@ _MARKLESS: Final = re.compile(rf"[^`~<[\]{OWN_SIGNS}]*+").fullmatch  # without w
 _FARTHEST: Final = 256  # that a line goes on behind a call without words
 _IN_VAIN: Final = 64
 """So often a shape is asked for in vain: in a flood of openers each would be asked for its closer up to the text's end."""
+_ELEMENT: Final = re.compile(r"<([A-Za-z][\w.:-]{0,40})[\s>]")
+_FEW_PIECES: Final = 8
 _HELD: Final[tuple[str, ...]] = ("]", *OWN_SIGNS)  # with which a marker may begin that more text must tell
 
 
 class Walk:
     """One walk through a reading's text."""
 
-    __slots__ = ("_allowance", "_at", "_candidates", "_in_vain", "_passed_over", "_reading", "_skim", "_table", "_whole_at")
+    __slots__ = (
+        "_allowance",
+        "_around",
+        "_at",
+        "_candidates",
+        "_in_vain",
+        "_passed_over",
+        "_reading",
+        "_skim",
+        "_table",
+        "_whole_at",
+    )
 
     def __init__(self, reading: Reading, table: MarkerTable, whole_at: WholeAt | None) -> None:
         self._reading, self._table = reading, table
@@ -75,6 +88,7 @@ class Walk:
         self._skim: Skim | None = None  # what it leaves there
         self._allowance = reading.limits.looks >> _NESTED_SHIFT * reading.nested
         self._passed_over = False
+        self._around: list[str] = []  # closers of elements around calls whose openers were markup
 
     def run(self) -> Steps[None]:
         """From candidate to candidate until the text ends; the rest is text of the current kind."""
@@ -122,7 +136,7 @@ class Walk:
         if self._in_block_quote(at):
             return (yield from self._block_quote(at))
         if trigger in MARKS and self._table.may_open(src.text, at):
-            if self._whole_at is not None and self._takes_whole(at):
+            if self._whole_at is not None and not self._around and self._takes_whole(at):
                 return reading.done
             if self.is_undecided(at):
                 self._at = at
@@ -132,6 +146,8 @@ class Walk:
                 yield self._sleeps
                 return self._at
             if (found := self._openers(at)) and (yield from self._marker(at, found)):
+                if self._around:
+                    yield from self._close_around()
                 return reading.done
         handler = HANDLERS.get(trigger)
         # Before `brackets_from` a bracket comes here only because it begins like a marker, and it was none.
@@ -477,7 +493,29 @@ class Walk:
         reading.lead(at, ahead)
         took = yield from self._marker(ahead, found)
         reading.drop_lead()
+        if took and (named := _ELEMENT.match(reading.src.text, at)) is not None and self._is_markup(at):
+            self._around.append(f"</{named[1]}>")
         return took
+
+    def _is_markup(self, at: int) -> bool:
+        """Has what stands at `at` been classified as markup?"""
+        pieces = self._reading.pieces[-_FEW_PIECES:]
+        return any(start <= at < end and kind == "markup" for start, end, kind in pieces)
+
+    def _close_around(self) -> Steps[None]:
+        """Behind the calls in an element whose opener was markup its closer is markup as well."""
+        reading, src = self._reading, self._reading.src
+        while self._around:
+            closer = self._around[-1]
+            start = yield from skip_space(src, reading.done)
+            while (
+                not src.final and closer.startswith(src.text[start : start + len(closer)]) and len(src.text) - start < len(closer)
+            ):
+                yield None
+            if not src.text.startswith(closer, start):
+                return
+            reading.markup(start + len(closer))
+            self._around.pop()
 
     def _may_call(self) -> bool:
         """May a call begin here? Not beyond the limit."""
