@@ -5,9 +5,9 @@
 
 Bytes pass through as they come, streams included, and each exchange becomes one line of a transcript file when it ends, also one
 without a whole reply (the client left, nobody is upstream, the recording was ended): that is `truncated`, with why in `error`.
-`body` is the reply's text bit for bit; `response` the same parsed, or `sse` for a stream. Headers that hold secrets
-pass through to the provider and are never written; neither is whatever looks like a key. One thread a connection;
-memory: one reply.
+`body` is the reply's text bit for bit; `response` the same parsed, `sse` a stream, `chunks` one in AWS's binary framing.
+Headers that hold secrets pass through to the provider and are never written; neither is whatever looks like a key. One thread a
+connection; memory: one reply.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import unquote
 
 import httpx
 
@@ -29,6 +30,7 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.log_scrubbing import hide_in_logs
 from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.secrets.scrubber import Scrubber
+from llmcore.adapters.wire.aws_events import AWS_STREAM, aws_events
 from llmcore.types import ToolDefinitionError, definition_of
 from llmcore.types.logs import logger
 from llmcore.types.narrowing import is_object, object_in, objects_in
@@ -271,14 +273,26 @@ def _json(body: bytes) -> Any:
 
 
 def _response(scrubber: Scrubber, status: int | None, content_type: str, reply: bytes, cut: Cut | None) -> dict[str, Any]:
-    text = scrubber.text(reply.decode("utf-8", "surrogateescape"))
     ended = {} if cut is None else {"truncated": True, "error": {"type": cut.kind, "message": cut.words}}
-    if content_type.split(";")[0].strip() in _STREAMS:
+    kind = content_type.split(";")[0].strip()
+    if kind == AWS_STREAM:
+        return {"status": status, **_aws_stream(scrubber, reply), **ended}
+    text = scrubber.text(reply.decode("utf-8", "surrogateescape"))
+    if kind in _STREAMS:
         return {"status": status, "sse": _stream(scrubber, text), **ended}
     if status is None or ended:
         return {"status": status, "body": text, **ended}
     parsed = _json(text.encode("utf-8", "surrogateescape"))
     return {"status": status, "body": text, "response" if status < 400 else "error": parsed}
+
+
+def _aws_stream(scrubber: Scrubber, reply: bytes) -> dict[str, Any]:
+    """The events of a stream in AWS's binary frames, and what it ended in; one that cannot be read to its end says so."""
+    read = aws_events(reply)
+    told: dict[str, Any] = {"chunks": list(scrubber.events(read.events))}
+    if read.fault:
+        return {**told, "truncated": True, "error": {"type": "Unreadable", "message": f"{AWS_STREAM}: {read.fault}"}}
+    return {**told, "error": read.error} if read.error is not None else told
 
 
 def _stream(scrubber: Scrubber, text: str) -> str:
@@ -293,13 +307,23 @@ def _stream(scrubber: Scrubber, text: str) -> str:
 
 
 def _model(path: str, request: Any) -> str:
-    return str(object_in(request).get("model") or path.partition("?")[0].rpartition("/models/")[2].partition(":")[0])
+    """As the body says it, or the path: Gemini's `/models/NAME:generateContent`, Bedrock's `/model/NAME/converse`, its name
+    encoded."""
+    path = path.partition("?")[0]
+    in_path = path.rpartition("/models/")[2].partition(":")[0] if "/models/" in path else _in_path(path)
+    return str(object_in(request).get("model") or in_path)
+
+
+def _in_path(path: str) -> str:
+    before, found, behind = path.rpartition("/model/")
+    return unquote(behind.partition("/")[0]) if found else before or path
 
 
 def _tools(request: Any) -> list[dict[str, Any]]:
-    """The tools of a request body, on any wire: Gemini nests its declarations."""
+    """The tools of a request body, on any wire: Gemini nests its declarations, Bedrock has them in its `toolConfig`."""
     tools: list[dict[str, Any]] = []
-    for tool in objects_in(object_in(request).get("tools")):
+    body = object_in(request)
+    for tool in objects_in(body.get("tools") or object_in(body.get("toolConfig")).get("tools")):
         declared = objects_in(tool.get("functionDeclarations")) or objects_in(tool.get("function_declarations"))
         tools += declared or [tool]
     return [tool for tool in tools if _is_function(tool)]

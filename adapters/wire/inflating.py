@@ -79,8 +79,8 @@ class Inflater:
 
 
 class Refusal(Inflater):
-    """Unpacks what came with an error status, by which it is an error whatever can be read of it. A proxy may have unpacked the body
-    and kept the header: what is text as it came is taken so, and of anything else nothing."""
+    """Unpacks what came with an error status, by which it is an error whatever can be read of it. A proxy may have unpacked the
+    body and kept the header: what is text as it came is taken so, and of anything else nothing."""
 
     __slots__ = ("_inner", "_is_plain", "_is_read")
 

@@ -15,9 +15,11 @@ import pytest
 from llmcore.adapters.base import Endpoint
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.recording.proxy import RecordingProxy
-from llmcore.transcripts import read_transcripts
+from llmcore.adapters.wire.aws_events import AWS_STREAM
+from llmcore.transcripts import Score, Transcript, read_transcripts
 from tests.adapters.conftest import KEY, PROVIDERS, call_of
 from tests.adapters.litellm.test_adapter import calls_in, collected, streamed_calls
+from tests.adapters.wire.test_aws_events import frame
 from tests.support.wire_server import Failure, Raw, Turn, WireServer
 
 CALL = Turn("One moment.", calls=[("get_weather", {"city": "Paris"})])
@@ -193,3 +195,47 @@ def test_what_cannot_be_written_is_said_and_counted(tmp_path: Path) -> None:
             assert httpx.post(f"{proxy.url}/v1/chat/completions", json={"model": "m"}).status_code == 200
     assert (proxy.exchanges, proxy.lost) == (0, 1)
     assert "not recorded: FileNotFoundError" in told[0]
+
+
+SPEC = {"toolSpec": {"name": "get_weather", "inputSchema": {"json": {"type": "object"}}}}
+CONVERSE = "/model/anthropic.claude-3-5-sonnet-20240620-v1%3A0/converse"
+
+
+def converse_stream(*, cut: int = 0) -> Raw:
+    use = {"toolUse": {"toolUseId": "t1", "name": "get_weather"}}
+    given = {"toolUse": {"input": '{"city": "Paris"}'}}
+    told = [
+        frame({"role": "assistant"}, event_type="messageStart"),
+        frame({"contentBlockIndex": 0, "start": use}, event_type="contentBlockStart"),
+        frame({"contentBlockIndex": 0, "delta": given}, event_type="contentBlockDelta"),
+        frame({"contentBlockIndex": 0}, event_type="contentBlockStop"),
+        frame({"stopReason": "tool_use"}, event_type="messageStop"),
+    ]
+    return Raw([b"".join(told)[: -cut or None]], AWS_STREAM)
+
+
+def test_bedrocks_tools_model_and_stream_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with WireServer([converse_stream()]) as server, proxied(server, path, "bedrock") as proxy:
+        got = httpx.post(f"{proxy.url}{CONVERSE}-stream", json={"messages": [], "toolConfig": {"tools": [SPEC]}})
+    assert got.headers["content-type"] == AWS_STREAM
+    (run,) = read_transcripts(path)
+    assert isinstance(run, Transcript)
+    assert (run.model, [tool["function"]["name"] for tool in run.tools or []]) == (
+        "anthropic.claude-3-5-sonnet-20240620-v1:0",
+        ["get_weather"],
+    )
+    score = Score()
+    score.add(run)
+    (row,) = score.report().families
+    assert (run.exchanges[0].kind, row.units, row.succeeded, row.needs_reask) == ("chunks", 1, 1, 0)
+
+
+def test_a_stream_that_cannot_be_read_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with WireServer([converse_stream(cut=3)]) as server, proxied(server, path, "bedrock") as proxy:
+        httpx.post(f"{proxy.url}{CONVERSE}-stream", json={"messages": [], "toolConfig": {"tools": [SPEC]}})
+    (exchange,) = lines(path)[0]["exchanges"]
+    assert exchange["truncated"] is True
+    assert exchange["error"] == {"type": "Unreadable", "message": f"{AWS_STREAM}: the stream is cut within a frame"}
+    assert len(exchange["chunks"]) == 4
