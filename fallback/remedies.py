@@ -13,6 +13,7 @@
 | images refused | another deployment, another model: each mode sends them |
 | a refusal that is not understood (any 4xx that cannot pass) | the next mode, then another deployment, another model, text only |
 | server error, timeout | another deployment; the same again after a back-off, then another model |
+| led to another server, which is not followed | another deployment, another model |
 | a 500 twice in one mode | another model, the next mode: what the mode sends may be what breaks the server |
 | forbidden, not found, and the server does not say that the key or the model is the reason | the next mode, once |
 | refused, cut short | another model |
@@ -95,5 +96,8 @@ def remedies(failure: LLMCoreError) -> frozenset[Remedy]:
     found = next((found for kind, found in _BY_CLASS if isinstance(failure, kind)), nothing)
     if isinstance(failure, CapabilityRefused) and _IN_EVERY_MODE in failure.capabilities:
         return frozenset({"deployment_last", "model"})
+    again: frozenset[Remedy] = frozenset({"retry"})
+    if getattr(failure, "lasting", False):
+        return found - again
     once: frozenset[Remedy] = frozenset({"mode_once"})
     return found | once if getattr(failure, "unexplained", False) else found

@@ -283,6 +283,10 @@ class CapabilityStore:
                 self._unshared.pop((endpoint.key, name), None)
 
     def _learn(self, endpoint: Endpoint, capability: str, value: bool, proven: bool) -> None:
+        if not isinstance(endpoint, Endpoint):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+            raise ConfigError(
+                f"facts are learnt of an llmcore.adapters.Endpoint, not of {endpoint!r}; what holds for a name is `override`"
+            )
         check_name(capability)
         self._enter((endpoint.key, capability), Fact(value, self._clock(), proven))
 

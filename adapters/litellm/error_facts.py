@@ -31,6 +31,7 @@ from llmcore.adapters.litellm.refusals import (
     refused_capabilities,
     speaks_of_a_part,
 )
+from llmcore.adapters.litellm.refused_conditions import streams_alone
 from llmcore.adapters.litellm.waits import retry_after, wait_in_words
 from llmcore.adapters.litellm.words import NO_WORDS, place_words, said_by_server, without_bytes, without_tips
 from llmcore.adapters.providers import provider_of
@@ -166,6 +167,8 @@ class Facts:
     """The HTTP status that the error came with, where it is not `status`: some servers send errors with 200."""
     callers: str = ""
     """What only the caller gave, a value or a field, that the words are about."""
+    wants_stream: bool = False
+    """The words say that only streams are taken, and none was asked for."""
     unsigned: bool = False
     """What signs a request was not found, so none was made."""
 
@@ -329,6 +332,7 @@ def facts_of(
         speaks_of_part=speaks_of_a_part(part, call),
         holds_part=holds_a_part(call),
         callers=_callers(said, call),
+        wants_stream=call is not None and not call.streamed and streams_alone(said),
         searches=searches_natively(call),
         names_model=names_the_model(named, call),
         names_key=names_the_key(named),

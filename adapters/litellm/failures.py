@@ -110,6 +110,12 @@ def _not_reached(facts: Facts) -> LLMCoreError:
     return RemoteServerError(facts.beneath("the connection failed"), status=None if facts.connection else facts.status)
 
 
+def _led_away(facts: Facts) -> LLMCoreError:
+    error = RemoteServerError(facts.beneath("the connection failed"), status=None if facts.connection else facts.status)
+    error.lasting = True
+    return error
+
+
 def _timed_out(facts: Facts) -> LLMCoreError:
     if facts.call is None:
         return Timeout("no answer within the time given for a read", status=facts.status)
@@ -178,6 +184,10 @@ def _ours(facts: Facts) -> LLMCoreError:
     return InternalError(f"the request was not accepted as llmcore made it: {facts.message}")
 
 
+def _streams_alone(facts: Facts) -> LLMCoreError:
+    return CallerError(facts.placed(f"the server takes streamed requests only{facts.http}: make this one by `stream()`"))
+
+
 def _refused(facts: Facts) -> LLMCoreError:
     if facts.unsent:
         place = place_words(facts.call)
@@ -210,7 +220,7 @@ ROWS: tuple[Row, ...] = (
     _row(_timed_out, also=lambda facts: facts.timeout),
     # before any status or class: LiteLLM looks for "403" and "429" in all of the text, a port or an address included
     _row(_not_reached, also=lambda facts: facts.connection),
-    _row(_not_reached, text=("which is another one, so nothing was sent there",)),  # transport
+    _row(_led_away, text=("which is another one, so nothing was sent there",)),  # transport
     _row(_installation, kinds=("ImportError", "ModuleNotFoundError")),
     _row(_installation, text=("no module named 'mcp'",)),
     _row(_unknown_provider, text=("llm provider not provided",)),
@@ -290,6 +300,7 @@ ROWS: tuple[Row, ...] = (
         status=(400, 422),
         also=lambda facts: any(facts.param.startswith(name) for name in _CALLERS_PARAMETERS),
     ),
+    _row(_streams_alone, status=(400, 422), also=lambda facts: facts.wants_stream),
     _row(_callers, status=(400, 422), also=lambda facts: bool(facts.callers)),
     _row(_refused, also=lambda facts: refuses_as_it_is(facts.status)),
     _row(_refused, status=(500,), text=CANNOT_BE_MADE),

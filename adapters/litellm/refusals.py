@@ -102,7 +102,7 @@ _NO_SYSTEM = re.compile(
 )
 """The same of a system prompt, in any place."""
 _NO_STREAMS = re.compile(
-    r"\b(?:streaming|streamed (?:responses?|replies|requests?)|stream mode)\b[^.;:\n]{0,40}"
+    r"(?<!non-)(?<!non )\b(?:streaming|streamed (?:responses?|replies|requests?)|stream mode)\b[^.;:\n]{0,40}"
     rf"\bnot (?:supported|enabled|available|allowed|implemented)\b{CONDITION}"
     rf"|(?:\bnot|n't) support (?:streaming|streamed|streams)\b{CONDITION}"
     r"|(?:\bnot|n't) (?:support(?:ed)?|available|allowed|enabled)\b[^.;:\n]{0,40}"

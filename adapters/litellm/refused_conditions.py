@@ -9,17 +9,25 @@ from collections.abc import Iterator
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.capabilities.facts import most_tools
+from llmcore.adapters.litellm.denials_abroad import NOUNS_ABROAD
 from llmcore.adapters.request.output import output_plan, tools_of
 
-__all__ = ["conditions_refused"]
+__all__ = ["conditions_refused", "streams_alone"]
 
 _TOOLS = r"(?:tools?|functions?)\b(?![ _-]?(?:calls?|choices?|use|results?))"
 _NUMBER = r"(?P<{}>\d{{1,4}}|one\b|a single\b)"
+_AT_MOST_ABROAD = (
+    r"(?:\b(?:höchstens|maximal|maximum|au plus|au maximum|como máximo|un máximo|no máximo|máximo|al massimo|massimo|не более"
+    r"|максимум|hooguit|högst|en fazla|najwyżej|maksymalnie)\b|最多|至多|最大|최대)"
+)
+_NOUN_ABROAD = rf"(?:{NOUNS_ABROAD['tools']})"
 _MOST = re.compile(
     r"\b(?:at most|no more than|up to|maximum(?: number)?|limit(?:ed)?|only|exceeds?)"
     rf"(?: (?:of|to|is|the|maximum|limit|supports?)){{0,3}} {_NUMBER.format('before')} {_TOOLS}"
     rf"|\b{_TOOLS}[^.;\n]{{0,60}}\b(?:at most|no more than|up to|maximum|max|limit|exceeds?)[^\d.;\n]{{0,30}}"
     rf"{_NUMBER.format('behind')}"
+    rf"|{_AT_MOST_ABROAD} {{0,2}}(?:de |a )?{_NUMBER.format('abroad')}[ 个個]{{0,2}}(?:{_TOOLS}|{_NOUN_ABROAD})"
+    rf"|(?:\btools?\b|{_NOUN_ABROAD})[^.;\n。]{{0,40}}{_AT_MOST_ABROAD}[^\d.;\n]{{0,10}}{_NUMBER.format('after')}"
     rf"|\btools\b[^;\n]{{0,20}}array too long[^;\n]{{0,40}}maximum length {_NUMBER.format('array')}"
 )
 """How many tools are taken; the last form is OpenAI's."""
@@ -43,6 +51,20 @@ _NO_RESULTS = re.compile(
     rf"|input should be {_ONE_ROLE}(?:, {_ONE_ROLE}){{0,3}} or {_ONE_ROLE}"
 )
 """The messages that hold results are not taken."""
+
+
+_STREAMS_ALONE = re.compile(
+    r"\bonly (?:supports?|accepts?|allows?|takes?|works? (?:with|in))(?: the)? ['\"`]?stream(?:s|ing|ed)?\b"
+    r"|\bonly (?:support|accept|allow)s? ['\"`]?stream\b|\bmust be streamed\b|\bstream(?:ing)?['\"`]? must be (?:set to )?true\b"
+    r"|\bnon-stream(?:ing|ed)?(?: (?:mode|requests?|responses?|calls?))? (?:is|are) "
+    r"(?:not (?:supported|allowed)|unsupported|disabled)\b"
+    r"|\b(?:please )?set stream ?= ?true\b"
+)
+
+
+def streams_alone(text: str) -> bool:
+    """Does the text (lower case) say that requests are taken as streams only?"""
+    return _STREAMS_ALONE.search(text) is not None
 
 
 def conditions_refused(text: str, call: ModelCall | None) -> Iterator[str]:

@@ -57,7 +57,13 @@ _REFUSED = re.compile(
 _OF_A_VALUE = re.compile(
     r"\b(?:must be (?:a|an|at|between|in|less|greater|more|smaller|larger|positive|one|set|the|>|<|\d)|should be|between|range"
     r"|at (?:most|least)|maximum|minimum|too (?:large|small|high|low|big|long|many)|greater|less than|larger|exceeds?|exceeded"
-    r"|only the default|integer|numeric|float|valid number|out of)\b|[<>]=?"
+    r"|only the default|integer|numeric|float|valid number|out of"
+    r"|zu (?:hoch|niedrig|groß|klein|lang)|zwischen|höchstens|mindestens|muss (?:kleiner|größer)"
+    r"|trop (?:grande?|élevée?|petite?|basse?|haute?)|comprise? entre|doit être (?:entre|inférieure?|supérieure?|comprise?)"
+    r"|(?:debe|deve) (?:estar|ser|essere) (?:entre|menor|mayor|maior|inferior|superior|compres[ao])"
+    r"|demasiado (?:alt|baj|grand)[ao]"
+    r"|troppo (?:alt|bass|grand)[aoe]|muito (?:alt|baix)[ao]|между|слишком (?:велик|больш|высок|мал)\w*)\b"
+    r"|[<>]=?|必须(?:在|介于|小于|大于|为)|之间|过[大高小低]|超出范围|の範囲|以下でなければ|以上でなければ|사이여야|범위"
 )
 """Words about a value: another one may be taken, and which one is for the caller to say."""
 

@@ -10,6 +10,7 @@ from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import is_learnable
 from llmcore.adapters.providers.accounts import account_of
 from llmcore.adapters.request.choices import requires_call
+from llmcore.adapters.request.output import output_plan
 from llmcore.models import ModelConfig, Needs
 from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.modes import usable_modes
@@ -17,7 +18,7 @@ from llmcore.tools import compile_tools
 from llmcore.types import Envelope, LLMCoreError, OutputMode, Request, ToolSet
 from llmcore.types.logs import logger
 
-__all__ = ["RunModels", "admitted_tools", "ignores_tools", "is_prose"]
+__all__ = ["RunModels", "admitted_tools", "ignored_part", "is_prose"]
 
 _log = logger("run")
 
@@ -190,9 +191,17 @@ def admitted_tools(request: Request, tools: ToolSet) -> ToolSet:
     return compile_tools([named.definition]) if named else tools
 
 
-def ignores_tools(call: ModelCall, reply: Envelope, can: Capabilities) -> bool:
-    """Does a reply in native mode look as if its endpoint never looked at the tools? It was told that a call is required, be it
-    that of the output tool, which was sent, and answered with nothing but words."""
+def ignored_part(call: ModelCall, reply: Envelope, can: Capabilities) -> str | None:
+    """What of a native request the endpoint of a reply in words seems to have never looked at: the tools, or the format beside
+    them."""
+    if _ignores_tools(call, reply, can):
+        return "native_tools"
+    is_format = bool(call.tools) and output_plan(call, can) == "format"
+    return "schema_with_tools" if is_format and not reply.tool_calls and is_prose(reply.source) else None
+
+
+def _ignores_tools(call: ModelCall, reply: Envelope, can: Capabilities) -> bool:
+    """It was told that a call is required, be it that of the output tool, which was sent, and answered with nothing but words."""
     if call.request.tool_choice in ("auto", "none") and not is_prose(reply.source):
         return False  # data where the output tool's call was due: the value, if not in the form of a call
     return requires_call(call, can) and not reply.tool_calls and not reply.near_misses and bool(reply.content.strip())

@@ -44,8 +44,8 @@ _SAYS_NOTHING = re.compile(
     r"(?:\W|\d|an?\b|the|and|error|exception|fault|internal|no|occurred|server|something|unexpected|went|words|wrong)*"
 )
 """Words of which a server's "Internal Server Error" is made."""
-IGNORED = "words in place of a call that was required"
-"""What is doubted of where native calls are known to be made: by these words it is filed, as a refusal by its own."""
+IGNORED = "words in place of what was required"
+"""By these it is filed that a place ignored what it is known to heed, as a refusal by its own words."""
 _NEVER_AT_ONCE = frozenset({"tool_results", IMAGES})
 """What may be refused for what it holds: that is never learnt from one refusal."""
 
@@ -69,7 +69,7 @@ class Contrast:
 
     def __init__(self) -> None:
         self._refused: dict[_Place, list[Refusal]] = {}
-        self._ignored: dict[_Place, bool] = {}  # whether it is known to make native calls
+        self._ignored: dict[_Place, tuple[str, bool]] = {}  # what of its request, and whether it is known to heed that
         self._fault: tuple[_Place, str, str] | None = None  # the last one: where, in which mode, in which words
 
     def __bool__(self) -> bool:
@@ -138,22 +138,22 @@ class Contrast:
         before, self._fault = self._fault, (place, call.mode, words)
         return before == self._fault and _SAYS_NOTHING.fullmatch(words) is None
 
-    def ignored(self, place: _Place, *, is_known: bool = False) -> None:
-        """Words came where a native call was required: a tool's, or that of the output tool. `is_known`: native calls are known
-        to be made there, by a table or since one was."""
-        self._ignored[place] = is_known
+    def ignored(self, place: _Place, what: str = "native_tools", *, is_known: bool = False) -> None:
+        """Words came where a native call was required (a tool's, or that of the output tool), or a format was asked for beside
+        tools. `is_known`: such are known to be given there, by a table or since one was."""
+        self._ignored[place] = (what, is_known)
 
     def proven(self, place: _Place, call: ModelCall, can: Capabilities, *, obeyed: bool) -> Proof:
         """What is now known, or doubted, of the place, since `call` was answered. `obeyed`: by a call, or the typed value."""
         refusals = self._refused.pop(place, [])
         causes, unclear = _explained(refusals, frozenset(parts_of(call, can)))
-        of_tools = place in self._ignored and obeyed and call.mode != "native_tools"
-        is_known = of_tools and self._ignored.pop(place)
         at_once = [name for name, refusal in causes if name in refusal.open]
         doubts = [Doubt([name], refusal.words) for name, refusal in causes if name not in refusal.open]
-        if is_known:
-            doubts.append(Doubt(["native_tools"], IGNORED))
-        found = [*at_once, *(["native_tools"] if of_tools and not is_known else [])]
+        found = [*at_once]
+        if place in self._ignored and obeyed and call.mode != "native_tools":
+            what, is_known = self._ignored.pop(place)
+            found += [] if is_known else [what]
+            doubts += [Doubt([what], IGNORED)] if is_known else []
         lacks = list(dict.fromkeys(LEARNT_AS.get(name, name) for name in found))
         return Proof(lacks, [*doubts, *(Doubt(names, refusal.words) for names, refusal in unclear)])
 

@@ -13,7 +13,7 @@ from llmcore.adapters.capabilities import is_learnable
 from llmcore.adapters.request.choices import calls_for_one, requires_call
 from llmcore.fallback import Plan
 from llmcore.models import ModelConfig
-from llmcore.run.choices import RunModels, ignores_tools, is_prose
+from llmcore.run.choices import RunModels, ignored_part, is_prose
 from llmcore.run.contrast import IGNORED, Contrast, Doubt
 from llmcore.run.parts import LEARNT_AS, parts_of
 from llmcore.run.state import RunState
@@ -89,10 +89,12 @@ class Learning:
         typed = self._state.settings.output is not None
         if plan.mode in _JSON_MODES and plan.mode not in modes:
             return no_json(result, typed=typed)
-        if plan.mode != "native_tools" or not ignores_tools(call, result.envelope, self._models.can(config)):
+        can = self._models.can(config)
+        ignored = ignored_part(call, result.envelope, can) if plan.mode == "native_tools" else None
+        if ignored is None:
             return None
-        is_known = self._models.can(config).native_tools is True
-        self._contrast.ignored((plan.model, plan.deployment), is_known=is_known)
+        is_known = getattr(can, ignored) is True
+        self._contrast.ignored((plan.model, plan.deployment), ignored, is_known=is_known)
         if request.tool_choice in ("auto", "none"):
             return None  # only a value was asked for: the model is told first what is wrong with its words
         if is_known and "native_tools" not in self._models.doubted(config, IGNORED):

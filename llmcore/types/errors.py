@@ -288,7 +288,9 @@ class Overloaded(ProviderError):
 
 
 class RemoteServerError(ProviderError):
-    """The provider failed (5xx, no connection, not JSON)."""
+    """The provider failed (5xx, no connection, not JSON). `lasting`: the same again would fail again."""
+
+    lasting: bool = False
 
 
 class CapabilityRefused(ProviderError):

@@ -118,6 +118,13 @@ async def test_a_larger_window_and_another_provider_are_found_where_there_are_an
         assert steps(await plans_after(failure, table=direct)) == [("xl", "native_tools", "model")]
 
 
+async def test_what_fails_for_good_is_not_asked_for_again() -> None:
+    away = RemoteServerError("led to another server")
+    away.lasting = True
+    assert steps(await plans_after(away, table=Table(chain={"m": ["l"]}))) == [("l", "native_tools", "model")]
+    assert steps(await plans_after(away)) == []
+
+
 async def test_bad_answers_go_through_the_modes_then_the_models_then_text() -> None:
     table = Table(preferred={"m": ["native_tools", "json_object"], "l": ["json_schema"]}, chain={"m": ["l"]})
     bad = [ModelError(f"bad {n}") for n in range(9)]

@@ -373,6 +373,16 @@ async def test_where_native_calls_are_known_to_be_made_the_second_time_teaches_i
     assert orchestrator.capabilities.learnt(fake.endpoint)["native_tools"] is False
 
 
+async def test_a_format_beside_tools_that_is_ignored_is_learnt_the_second_time() -> None:
+    can = Capabilities(native_tools=True, schema_with_tools=True, json_schema=True)
+    value = ENVELOPED.format(calls='{"name": "final_result", "arguments": {"result": 3}}', text="")
+    fake = FakeModel(*["No.", "No.", value] * 2, capabilities=can)
+    orchestrator = Orchestrator(fake, [get_weather], strategies=FAST)
+    for expected in ({}, {"schema_with_tools": False}):
+        assert _modes(await orchestrator.run("How many?", output_type=int)) == ["native_tools", "native_tools", "json_schema"]
+        assert orchestrator.capabilities.learnt(fake.endpoint) == expected
+
+
 async def test_a_model_that_calls_nothing_in_any_mode_teaches_nothing_of_tools() -> None:
     fake = FakeModel(default="No.")
     orchestrator = Orchestrator(fake, [get_weather], strategies=FAST)

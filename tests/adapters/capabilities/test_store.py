@@ -479,3 +479,9 @@ def test_a_number_of_tools_is_learnt_as_the_least_that_was_told() -> None:
         store.record_failure(endpoint, f"max_tools={number}")
     assert store.get(endpoint).max_tools == 8
     assert "max_tools=8" not in store.get(endpoint).unsupported_parameters
+
+
+def test_facts_are_of_endpoints() -> None:
+    for record in (CapabilityStore().record_failure, CapabilityStore().record_success):
+        with pytest.raises(ConfigError, match="not of 'm'; what holds for a name is `override`"):
+            record("m", "native_tools")  # type: ignore[arg-type]  # an untyped caller

@@ -42,6 +42,7 @@ async def test_another_server_gets_nothing(adapter: LiteLLMAdapter, provider: st
             assert len(server.requests) == 1
         assert other.requests == []
     assert "urlSecret1" not in str(caught.value)
+    assert caught.value.lasting
 
 
 @pytest.mark.quick(3)

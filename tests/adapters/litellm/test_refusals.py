@@ -251,7 +251,7 @@ NO_FORMAT = "'response_format' of type 'json_schema' is not supported"
         (NO_FORMAT, {"output_schema": {"type": "string"}}, "json_schema"),
         (f"{NO_FORMAT}, and this model does not support tools", {}, "native_tools"),
         ("this model does not support image input", {}, None),
-        ("non-streaming is not supported", {}, None),
+        ("non-streaming is not supported", {"streamed": True}, None),
         ("Streaming is not supported", {"streamed": True}, "streaming"),
     ],
 )

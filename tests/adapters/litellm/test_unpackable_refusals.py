@@ -39,4 +39,6 @@ async def test_of_a_body_that_cannot_be_read_the_status_counts(adapter: LiteLLMA
 def test_a_whole_body_is_unpacked_as_ever() -> None:
     assert b"".join(Refusal("gzip", 8).feed(gzip.compress(WORDS.encode()))) == WORDS.encode()
     packed = Refusal("br", 8)
-    assert b"".join(piece for part in (WORDS.encode(), b" and more") for piece in packed.feed(part)) == WORDS.encode() + b" and more"
+    assert (
+        b"".join(piece for part in (WORDS.encode(), b" and more") for piece in packed.feed(part)) == WORDS.encode() + b" and more"
+    )
