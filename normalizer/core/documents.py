@@ -57,7 +57,7 @@ def is_in_document(src: Source, start: int, at: int, end: int, names: Collection
     """Does an element at `at:end` stand in a document? `start`: where the text begins in which it may have opened; `names`: of
     the tools."""
     opened = _opened(src.text, start, at, names)
-    if opened and _OF_CALLS.search(opened[-1][0]) is not None:
+    if any(_OF_CALLS.search(name) is not None for name, _ in opened):
         return False
     if src.text.rfind(_HEAD, max(0, at - _REACH), at) >= 0 or any(holds for _, holds in opened):
         return True

@@ -37,6 +37,7 @@ from llmcore.normalizer.text.candidates import Candidates
 from llmcore.normalizer.text.shapes import WholeAt
 from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 
 __all__ = ["Walk"]
 
@@ -57,7 +58,7 @@ _MARKLESS: Final = re.compile(rf"[^`~<[\]{OWN_SIGNS}]*+").fullmatch  # without w
 _FARTHEST: Final = 256  # that a line goes on behind a call without words
 _IN_VAIN: Final = 64
 """So often a shape is asked for in vain: in a flood of openers each would be asked for its closer up to the text's end."""
-_ELEMENT: Final = re.compile(r"<([A-Za-z][\w.:-]{0,40})[\s>]")
+_ELEMENT: Final = late(r"<([A-Za-z][\w.:-]{0,40})[\s>]")
 _FEW_PIECES: Final = 8
 _HELD: Final[tuple[str, ...]] = ("]", *OWN_SIGNS)  # with which a marker may begin that more text must tell
 
