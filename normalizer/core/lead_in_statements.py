@@ -38,10 +38,11 @@ _KO = r"(?:실행|호출|전송|사용|출력|발송)"
 
 PAST: dict[str, Row] = {
     "en": Row(
-        "was were been got ran exec call invo sent issu emit trig subm fire disp type prev earl past old orig fail reje yest reco logg",
+        "took made did perf carr went was were been got ran exec call invo sent issu emit trig subm fire disp type prev earl past old orig fail reje yest reco logg",
         rf"\b(?:was|were|been|got)\s+{_NOT_AGAIN_EN}(?:\w+\s+){{0,3}}?{_EN}{_TO_COLON}"
         rf"|(?<!\bI\s)(?<!\bwe\s)(?<!['’]ve\s)(?<!\bhave\s)\b{_DID_EN}{_NOT_AGAIN_EN}{_TO_COLON}"
         rf"|\b{_DID_EN}{_NOT_AGAIN_EN}(?:\W+\w+){{0,6}}?\W+{_EN_AGO}{_TO_COLON}"
+        rf"|\b(?:I|we)\s+(?:\w+\s+)?(?:took|made|did|performed|carried\s+out|went\s+through)\b[^:]*?\b{_EN_AGO}{_TO_COLON}"
         rf"|\b{_EN_AGO}[^:]*\bI\s+{_DID_EN}{_NOT_AGAIN_EN}{_TO_COLON}"
         r"|\A\W*(?:(?:the|my|your|our|its|his|her|their|an?)\s+)?(?:previous|earlier|past|old|original|failed|rejected|recorded|logged|yesterday['’]s)\s+"
         r"(?:\w+\s+)?(?:call|request|command|invocation|attempt|output|reply|response|turn|message)s?\b" + _TO_COLON,

@@ -48,6 +48,7 @@ OPEN = {
         "settings.json:",
         "May I run it?",
         "Shall we delete it?",
+        "For your records, these are the steps I took a minute ago:",
     ],
     "de": [
         "Das soll niemand ausführen:",
@@ -69,7 +70,7 @@ OPEN = {
     ],
     "pt": ["Em caso algum execute isto:", "No registo constava o seguinte:", "Posso executar isto?"],
     "it": ["In nessun caso eseguire questo:", "Ti spiego la chiamata:", "Devo eseguire questo?"],
-    "ru": ["Злоумышленник добавил такую строку:", "Объясню, как пишется вызов:", "Выполнить это?"],
+    "ru": ["Сейчас модель пишет так:", "Злоумышленник добавил такую строку:", "Объясню, как пишется вызов:", "Выполнить это?"],
     "zh": ["千万别发这个：", "我来解释一下这个调用：", "可以执行吗？"],
     "ja": ["呼び出し方を説明します：", "実行しないようにしてください：", "実行してもいいですか？"],
     "ko": ["호출 방법을 설명하겠습니다:", "이 줄을 파일에 넣으세요:", "실행해도 될까요?"],
