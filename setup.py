@@ -10,10 +10,12 @@ import os
 import shutil
 import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from setuptools import setup
+from setuptools.command.build_ext import build_ext
 
 if TYPE_CHECKING:
     from setuptools import Extension
@@ -63,4 +65,19 @@ def modules(compiled: dict[str, Any]) -> list[Path]:
     return [path for path in found if path not in interpreted]
 
 
-setup(ext_modules=extensions() if os.environ.get("LLMCORE_COMPILE") == "1" else [])
+class BuildOnAllCores(build_ext):
+    """One library holds all modules, and setuptools compiles the files of a library one after the other."""
+
+    def build_extensions(self) -> None:
+        compiled, cores = self.compiler.compile, os.cpu_count() or 1
+
+        def compile_at_once(sources: list[str], *args: Any, **named: Any) -> list[str]:
+            with ThreadPoolExecutor(cores) as pool:
+                parts = pool.map(lambda part: compiled(part, *args, **named), [sources[core::cores] for core in range(cores)])
+                return [made for part in parts for made in part]
+
+        self.compiler.compile = compile_at_once
+        super().build_extensions()
+
+
+setup(cmdclass={"build_ext": BuildOnAllCores}, ext_modules=extensions() if os.environ.get("LLMCORE_COMPILE") == "1" else [])

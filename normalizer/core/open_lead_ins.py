@@ -56,7 +56,7 @@ _NOW = (
 _ANSWERED = (
     r"\b(?:here(?:['’]s|\s+(?:is|are|goes|comes?))|hier\s+(?:ist|sind|kommt|kommen)|voici|voilà|aquí\s+(?:está|están|tiene|va)|aqui\s+(?:está|estão|vai)|ecco|вот)\b"
     r"(?!\W+(?:what|how|was|wie|ce\s+qu|comment|lo\s+que|cómo|o\s+que|como|quello|ciò|то|что|как)\b)|\bin\s+json\b|(?:以下|下面|这)是|こちら(?:が|は|です)|여기\s*있|"
-    r"\A\W*(?:(?:the|my)\s+)?(?:(?:tool|function|api|next)[\s_-]*)?(?:calls?|requests?|commands?|actions?|outputs?|responses?|answers?|results?|query|queries|input|json)\W*\Z|"
+    r"\A\W*(?:(?:the|my|malformed)\s+)?(?:(?:tool|function|api|next)[\s_-]*)?(?:calls?|requests?|commands?|actions?|outputs?|responses?|answers?|results?|query|queries|input|json)\W*\Z|"
     r"\A\W*(?:(?:werkzeug|funktions?|tool|api)-?)?(?:aufruf|anfrage|befehl|aktion|ausgabe|antwort|ergebnis)e?\W*\Z|"
     r"\A\W*(?:l['’])?(?:appel|requête|commande|action|sortie|réponse|résultat)s?(?:\s+(?:de|d['’]|à)\s*(?:l['’])?(?:outil|fonction))?\W*\Z|"
     r"\A\W*(?:llamada|petición|orden|acción|salida|respuesta|resultado|chamada|requisição|ação|saída|resposta|chiamata|richiesta|azione|risposta|risultato)"
