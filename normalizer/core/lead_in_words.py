@@ -42,7 +42,7 @@ ANNOUNCEMENT: dict[str, str] = {
     "ko": r"(?P<ko>[^.,]{0,24})(?:겠습니다|할게요|볼게요)",
 }
 _EXPLAINING = (
-    r"\b(?:show|give|explain|illustrat|describ|writ|demonstrat|quot|walk|sketch|outlin|point\s+out|"
+    r"\b(?:show|give|explain|illustrat|describ|writ|demonstrat|quot|spell\s+out|walk|sketch|outlin|point\s+out|"
     r"zeig|schreib|erklär|beschreib|erläuter|veranschaulich|skizzier|montr|expliqu|décri|illustr|donn|present|"
     r"mostr|muestr|explic|describ|ilustr|ejemplific|escrib|escrev|spieg|descriv|scriv|покаж|показ|объясн|опи[сш]|привед|приведу|продемонстр|напиш)"
     r"|展示|说明|解释|举|演示|介绍|描述|写一?下|示す|説明|紹介|示し|記述|表記|出力|挙げ|書き|보여|설명"
@@ -258,8 +258,8 @@ REPORT: dict[str, Row] = {
         r"(?:\W+\w+){0,6}?\W+(?:steht|stand|enthält|enthielt|zeigt\w*|sagt\w*|schrieb\w*|schreibt|lautet\w*|schickte|lieferte?|liefert|geschrieben|abgegeben|geschickt|eingereicht|gemeldet)(?:\W+(?:so|das|dies|folgendes|wie|folgt)){0,2}\W*\Z",
     ),
     "fr": Row(
-        "quel cont mont dit disa indi affi écri répo décl selo lit trou voit étai est",
-        r"\bquelqu['’]un\b|\bselon\s+(?:le|la)\s+(?:journal|log|documentation|fichier)\W*\Z|\bon\s+(?:y\s+)?(?:lit|trouve|voit)\W*\Z|\bce\s+qu\W*[^,;]*\b(?:écrit|dit|envoyé|répondu)\s+(?:était|est)\W*\Z"
+        "selo aprè quel cont mont dit disa indi affi écri répo décl selo lit trou voit étai est",
+        r"\bquelqu['’]un\b|\b(?:selon|d['’]après)\s+(?:le|la)\s+(?:journal|log|documentation|fichier|manuel|guide)\W*\Z|\bon\s+(?:y\s+)?(?:lit|trouve|voit)\W*\Z|\bce\s+qu\W*[^,;]*\b(?:écrit|dit|envoyé|répondu)\s+(?:était|est)\W*\Z"
         r"|\b(?:journal|fichier|page|document\w*|utilisateur|modèle|assistant|message|ligne|courriel|e-mail|mail|pièce\s+jointe|elle|il)\b"
         r"(?:\W+\w+){0,6}?\W+(?:contient|contenait|montre|dit|disait|indique|affiche|déclare|écrit|écrivait|répondu)(?:\W+(?:ceci|cela|ainsi)){0,1}\W*\Z",
     ),

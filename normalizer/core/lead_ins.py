@@ -38,7 +38,7 @@ _REACH = 320
 _WORDLESS = 16
 """Lines or sentences without a word, beyond which none is sought."""
 _LAYOUT = ' \t\r\n*_#"“„‘‚”«‹»›「『《〈'
-_LIST_SIGN = late(r"[ \t]{0,8}(?:[-+•]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)])\Z")
+_LIST_SIGN = late(r"[ \t]{0,8}(?:[-+•①-⑳]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)])\Z")
 _LONGEST_SIGN = 14
 _FENCES = ("```", "~~~")
 _WRAPPER = late(r"(?:<\|?[A-Za-z][\w.:-]{0,40}\|?>|&lt;[A-Za-z][\w.-]{0,40}&gt;)\Z")

@@ -14,7 +14,7 @@ from functools import cache
 from llmcore.normalizer.core.lead_in_words import EXPLAINING
 from llmcore.normalizer.core.words import COLONS
 
-__all__ = ["asks", "asks_of_calls", "leaves_open"]
+__all__ = ["asks", "leaves_open", "says_it_is_made"]
 
 _OF_CALLS = (
     # what stands for the call itself
@@ -34,9 +34,9 @@ _OF_CALLS = (
     r"execut\w+|envi\w+|escrev\w+|emit\w+|esegu\w+|lanci\w+|invi\w+|scri[vt]\w+|emett\w*|emess\w+|"
     r"выполн\w+|запус\w+|отправ\w+|посыл\w+|послал\w*|пиш\w+|написа\w+|выда\w+)\b|"
     # how it is written, and where it stands
-    r"\b(?:syntax|notation|markup|formats?|forms?|samples?|ways?|versions?|variants?|usage|documentation|docs|lines?|"
-    r"format\w*|weise|varianten?|fassung|zeilen?|\w{0,24}beispiel\w*|\w{0,16}muster\w*|veranschaulichung|doku\w*|"
-    r"syntaxe|façon|manière|variante|lignes?|illustration|sintaxis|modo|formas?|maneras?|versión|líneas?|ejemplos?|ilustraci\w+|"
+    r"\b(?:syntax|notation|markup|formats?|forms?|samples?|ways?|versions?|variants?|usage|documentation|docs|manual|guide|lines?|(?:answers?|repl(?:y|ies)|responds?)(?=\s+with\b)|"
+    r"format\w*|weise|varianten?|fassung|zeilen?|\w{0,24}beispiel\w*|\w{0,16}muster\w*|veranschaulichung|doku\w*|handbuch\w*|antworte[nt]?(?=\s+mit\b)|das\s+hier|"
+    r"syntaxe|façon|manière|variante|lignes?|illustration|manuel|guide|répond\w*(?=\s+(?:par|avec)\b)|respond\w*(?=\s+com?n?\b)|rispond\w*(?=\s+con\b)|sintaxis|modo|formas?|maneras?|versión|líneas?|ejemplos?|ilustraci\w+|"
     r"sintaxe|maneiras?|versão|linhas?|exemplos?|ilustraç\w+|sintassi|maniera|versione|righe|riga|esempi?o?|illustrazione|utilizzo|"
     r"способ\w*|вариант\w*|верси\w+|строк\w+|наглядности|пример\w*)\b|"
     r"[这此]|如下|以下|下列|下面|调用|请求|命令|指令|发(?!现)|写(?!法)|执行|运行|输出|方式|版本|做法|说明|格式|"
@@ -44,7 +44,7 @@ _OF_CALLS = (
     r"다음|이렇게|이것|이걸|이\s*(?:줄|코드|문장|블록)|호출|요청|명령|지시|보내|보낸|보낼|쓰|쓴|실행|출력|방법|버전|형식|설명"
 )
 """It points to what follows, or speaks of calls: what is asked, run, sent and written, and how."""
-_OF_FILES = r"[\w./-]{1,64}\.[a-z]{1,5}(?:\s*[:：])?\W*\Z|\b(?:replace|ersetze\w*|remplac\w+|reemplac\w+|substitu\w+|sostitu\w+|замени\w*)\b|替换|置き換え|바꾸"
+_OF_FILES = r"[\w./-]{1,64}\.[a-z]{1,5}(?:\s*[:：])?\W*\Z|\b\w[\w/-]{0,64}\.(?:py|js|ts|json|ya?ml|toml|txt|md|sh|env|cfg|ini|html|xml|sql)\b|\b(?:replace|ersetze\w*|remplac\w+|reemplac\w+|substitu\w+|sostitu\w+|замени\w*)\b|替换|置き換え|바꾸"
 """It is to be put elsewhere: into a file, in the place of something."""
 _NOW = (
     r"\bto\s+(?:answer|do|find|get|solve|know)\b[^:]*\b(?:use|call|make|run)\b|"
@@ -84,7 +84,7 @@ _DOES = (
     r"正在|我(?!看|发|们?注意|收|不|读)|为[您你]|帮[您你]|(?<!れ)(?<!てい)ます\W*\Z|ましょう|(?:실행|호출|조회|검색|확인)합니다|겠습니다|할게요|볼게요|드릴게요"
 )
 """The speaker does it."""
-_SPEAKER = r"\b(?:I|me|we|us|ich|mich|mir|wir|uns|je|moi|nous|yo|me|nos|eu|io|mi|noi|я|мне|мы|нам)\b|\bj['’]|[我咱]|私|僕|ますか|でしょうか|까요"
+_SPEAKER = r"\b(?:I|me|we|us|ich|mich|mir|wir|uns|posso|possiamo|puedo|podemos|devo|dobbiamo|debo|debemos|можно|je|moi|nous|yo|me|nos|eu|io|mi|noi|я|мне|мы|нам)\b|\bj['’]|[我咱]|私|僕|ますか|でしょうか|까요"
 _QUESTION_MARKS = ("?", "？")  # the full-width one is meant
 
 
@@ -101,6 +101,11 @@ def asks(sentence: str) -> bool:
 def asks_of_calls(sentence: str) -> bool:
     """Does it ask whether something is to be run or sent?"""
     return _is_question(sentence) and _expression(_OF_CALLS).search(sentence) is not None
+
+
+def says_it_is_made(sentence: str) -> bool:
+    """Does it say that the speaker makes the call, that it is made now or that here it is?"""
+    return _expression(_NOW, _ANSWERED, _DOES).search(sentence) is not None
 
 
 def _is_question(sentence: str) -> bool:

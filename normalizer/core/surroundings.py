@@ -20,9 +20,9 @@ from typing import Literal
 from llmcore.normalizer.core.lead_ins import LeadIn, announces, answers, kind_of, sentence_before
 from llmcore.normalizer.core.line_signs import consents, is_sign
 from llmcore.normalizer.core.lines_of_code import in_line_of_code
-from llmcore.normalizer.core.listed_calls import goes_on_as_list
+from llmcore.normalizer.core.listed_calls import goes_on_as_list, is_item_label
 from llmcore.normalizer.core.source import Source, Steps, skip_space
-from llmcore.normalizer.core.words import FACES, OWN_SIGNS
+from llmcore.normalizer.core.words import COLONS, FACES, OWN_SIGNS
 from llmcore.types.late import late
 
 __all__ = [
@@ -362,7 +362,7 @@ class Surroundings:
             return _IN_TABLE
         quotation = _open_quotation(text, at, start) if form != "token" else None
         sentence = sentence_before(text, start, at)
-        kind = kind_of(sentence) or answers(sentence, text[max(start, at - _LINE) : at])
+        kind = kind_of(sentence) or answers(sentence, text[max(start, at - _LINE) : at]) or _kind_above(text, start, at, sentence)
         if kind is not None and form == "token" and not fenced and _is_meant(kind, text, at, start):
             kind = None
         if kind is not None:
@@ -464,6 +464,14 @@ def _begins_quotation(text: str, mark: int, begin: int, at: int) -> bool:
 def _is_meant(kind: LeadIn, text: str, at: int, start: int) -> bool:
     """Are special tokens meant behind such a lead-in, if the words behind them say nothing else?"""
     return kind == "example" or (kind != "strict" and _open_quotation(text, at, start) is not None)
+
+
+def _kind_above(text: str, start: int, at: int, label: str) -> LeadIn | None:
+    """What the lead-in above the name of an item says of the call behind that (`Do not run these:`, `First:` and the call)."""
+    if not is_item_label(label):
+        return None
+    above = sentence_before(text, start, text.rfind(label, start, at))
+    return kind_of(above) if above.endswith(COLONS) else None
 
 
 def _led_in(kind: str, form: Form, sentence: str, fenced: bool) -> Standing:

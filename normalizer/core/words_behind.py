@@ -14,7 +14,6 @@ from functools import cache
 
 from llmcore.normalizer.core.impersonal import is_impersonal
 from llmcore.normalizer.core.lead_ins import announces, sentence_before
-from llmcore.normalizer.core.open_lead_ins import asks_of_calls
 from llmcore.normalizer.core.words import COLONS
 from llmcore.types.late import late
 from llmcore.types.retraction_words import INTERJECTIONS, NOES, RETRACTING_WORDS, any_of
@@ -27,6 +26,12 @@ _MOST = 3  # sentences of somebody who waits
 _SOME = 2  # of somebody who said what they do
 _SENTENCE_END = late(r"""(?<=[^\s.!?])["'”’»)*_`]{0,3}(?:[.!?…؟।][.!?…)"'”’»*_`]{0,4}(?=\s|\Z)|[。！？]|:\s*\n)""")
 _QUESTION = late(r"[^.!?…。！？\n]*[?？]")  # the full-width ones are meant
+_OFFERS = late(
+    r"\b(?:else|more|other|another|further|next|help|noch|weitere\w*|sonst|helfen|autre|encore|plus|aider|más|otr[oa]|algo|ayudar\w*|mais|outr[oa]|"
+    r"ajudar|altro|altra|aiutar\w*|ещё|еще|друг\w+|помочь)\b|还|其他|帮|他に|ほかに|もっと|手伝|더|다른|도와",
+    re.IGNORECASE,
+)
+"""A question that asks whether there is something more to do asks nothing of the call."""
 _HOLDERS = "arguments|parameters|args|params|tool_input|action_input"
 _TAG = re.compile(r"<[^<>\n]{0,256}>")
 
@@ -37,12 +42,12 @@ _DISCLAIMERS = {
     r"|\b(?:is|was|were|are)\s+(?:only\s+|just\s+)?(?:an?\s+|the\s+)?(?:\w+\s+)?(?:examples?|illustrations?|templates?|mock-?up)\b"
     r"|\b(?:nothing|none\s+of\s+(?:this|that|these|it))\s+(?:was|is|has|will|gets)\b|\b(?:do\s+not|don['’]t|never)\s+(?:run|execute|call|copy|send)\s+(?:it|this|that)\b"
     r"|\bend\s+of\s+(?:the\s+)?(?:example|sample|template|quote|quotation)\b|\b(?:just|only)\s+(?:the\s+)?(?:format|form|syntax|kidding|joking)\b|\bignored\s+(?:it|this|that)\b|"
-    r"\bplease\s+(?:confirm|approve)\b",
+    r"\bplease\s+(?:confirm|approve)\b|\b(?:tell|give)\s+me\s+(?:a\s+|an\s+)?(?:yes|ok|okay|go)\b|\bsay\s+(?:yes|the\s+word)\b|\A\W*jokes?\b",
     "de": r"\b(?:nicht|nie|niemals)\s+(?:\w+\s+){0,2}?(?:ausgeführt|aufgerufen|gesendet|abgeschickt|ausführen|aufrufen|gemeint|echt)\b"
     r"|\b(?:nur|bloß|lediglich|rein)\s+(?:\w+\s+){0,2}?(?:beispiel|veranschaulich|illustrati|muster|vorlage|demonstration|skizze|hypothetisch|entwurf)\w*"
     r"|\bzur\s+(?:veranschaulichung|illustration|demonstration)\b|\b(?:ist|war|wäre)\s+(?:nur\s+|bloß\s+)?(?:ein|eine|das)\s+(?:\w+\s+)?(?:beispiel|veranschaulichung|muster|vorlage)\b"
     r"|\bals\s+(?:\w+\s+)?(?:beispiel|illustration)\b|\bnichts\s+(?:davon\s+)?(?:wurde|wird|ist)\b|\bende\s+des\s+beispiels\b"
-    r"|\b(?:nur|bloß)\s+(?:das\s+format|die\s+(?:form|syntax)|(?:ein\s+)?(?:spaß|scherz))\b|\bbitte\s+(?:\w+\s+)?bestätig",
+    r"|\b(?:nur|bloß)\s+(?:das\s+format|die\s+(?:form|syntax)|(?:ein\s+)?(?:spaß|scherz))\b|\A\W*(?:scherz|spaß)\b|\bsag\w*\s+(?:mir\s+)?ja\b|\bbitte\s+(?:\w+\s+)?bestätig",
     "fr": r"\b(?:non|pas|jamais)\s+(?:(?:été|être|encore|réellement)\s+){0,2}(?:exécut|appel|lanc|envoy)\w*|\bà\s+titre\s+(?:d['’](?:exemple|illustration)|indicatif|illustratif)"
     r"|\b(?:simple|qu['’]un|qu['’]une|seulement\s+une?|juste\s+une?)\s+(?:\w+\s+)?(?:exemple|illustration|modèle|ébauche)\b|\b(?:est|était)\s+une?\s+(?:\w+\s+)?(?:exemple|illustration|modèle)\b"
     r"|\bpour\s+(?:l['’])?illustr\w+|\bcomme\s+exemple\b|\brien\s+(?:de\s+\w+(?:\s+\w+)?\s+)?n['’](?:a|est)\b|\bfin\s+de\s+l['’]exemple\b"
@@ -148,7 +153,7 @@ def talk_of_it(said: str, before: str) -> bool:
         return True
     if (_SAYS_NO if announced else _NEGATION).search(said) is not None:
         return True
-    if any(asks_of_calls(one) for one in _QUESTION.findall(said)):
+    if any(_OFFERS.search(one) is None for one in _QUESTION.findall(said)):
         return True
     if _IN_BRACKETS.fullmatch(said) is not None and _while_waiting().search(said) is None:
         return True

@@ -93,6 +93,8 @@ def test_what_leaves_it_open_whether_the_call_is_made_makes_it_doubtful(sentence
         "Отправить?",
         "要我发送吗？",
         "보낼까요?",
+        "Is that okay with you?",
+        "Einverstanden?",
         "Just kidding.",
         "That was only the format.",
     ],

@@ -262,7 +262,7 @@ def test_a_list_in_a_block_quote_is_a_near_miss() -> None:
         ("Nobody should\n{}\nwrite", CALL),
         ("The page\n\n{}\nis gone, I wait.", CALL),
         ("The page\n{}\n\nis gone, I wait.", CALL),
-        ("When the page\n{}\nIs it gone?", CALL),
+        ("When the page\n{}\nOne moment.", CALL),
         ("When the page\n{}\ngone\nI wait.", CALL),
         ("Sure\n{}\nthis looks it up", CALL),
         ("### The page is\n{}\nnow the rest", CALL),
@@ -278,7 +278,7 @@ def test_a_list_in_a_block_quote_is_a_near_miss() -> None:
         ("알겠습니다\n{}\n잠시만 기다려 주세요", CALL),
         ("好的我看一下\n{}\n是的，马上就好", CALL),
         ("When the page\n\n<reply>\n{}\n</reply>\n\nis gone, I wait.", GUESS),
-        ("The reply <b>\n{}\n</b>\nIs it gone?", CALL),
+        ("The reply <b>\n{}\n</b>\nOne moment.", CALL),
     ],
 )
 @pytest.mark.parametrize("form", FORMS)
