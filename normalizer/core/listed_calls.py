@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from llmcore.normalizer.core.lead_ins import announces
+from llmcore.normalizer.core.lead_ins import announces, kind_of
 from llmcore.normalizer.core.open_lead_ins import says_it_is_made
 from llmcore.normalizer.core.words import COLONS
 from llmcore.types.late import late
@@ -43,11 +43,13 @@ def goes_on_as_list(between: str) -> bool:
 
 
 def is_item_label(line: str) -> bool:
-    """Is it the name of an item (`Step 2:`, `deletes B:`), and does not say that something is done?"""
+    """Is it the name of an item (`Step 2:`, `deletes B:`): no lead-in of its own, and no word that something is done?"""
     words = _WORD.findall(line)
     if not line.rstrip(" \t*_").endswith(COLONS) or not 0 < len(words) <= _SHORT:
         return False
-    return (len(words) == 1 and _ORDINAL.fullmatch(words[0]) is not None) or not (announces(line) or says_it_is_made(line))
+    if len(words) == 1 and _ORDINAL.fullmatch(words[0]) is not None:
+        return True
+    return not (announces(line) or says_it_is_made(line)) and kind_of(line.strip(" \t*_>#-")) is None
 
 
 def _joins(line: str) -> bool:
