@@ -154,6 +154,8 @@ _ONE_BY_ONE = 3
 def _left_out_first(refusal: RequestRefused, now: Plan) -> frozenset[str]:
     """What is left out before another mode is asked."""
     named = [name for name in refusal.named if name not in now.without]
+    if named and named[0] in refusal.listed:
+        return refusal.listed.intersection(named)
     return frozenset(named[:1]) or refusal.apart
 
 
@@ -173,7 +175,8 @@ class OtherMode:
     again and again in one mode, when it is not retried any more. The last attempt that a refused model has left
     is made in its last mode, which most servers take: text.
 
-    Where nobody knows what was refused, and the words name a parameter of the request, the same mode is asked without it at once,
+    Where nobody knows what was refused, and the words name a parameter of the request, the same mode is asked without it at once
+    (without all of several),
     and so it is without what may be refused beside tools (`apart`); where the same words come again, that was not it. The last
     mode is asked once more without what can be left out of any (`additions`), one after the other, or many of them at once: the
     server may have no system role.

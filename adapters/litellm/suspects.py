@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.litellm.listed_names import one_by_one
 from llmcore.adapters.litellm.refused_parameters import is_held, parameters_named
 from llmcore.adapters.request.additions import NATIVE_SEARCH, STREAMING, additions
 
-__all__ = ["named_in", "parameters_sent"]
+__all__ = ["listed_in", "named_in", "parameters_sent"]
 
 _SENT = ("temperature", "top_p", "stop", "parallel_tool_calls", "thinking", "usage")
 _WORDS = {
@@ -40,6 +42,25 @@ def _most(can: Capabilities) -> str:
 def named_in(words: str, call: ModelCall, can: Capabilities) -> tuple[str, ...]:
     """Those that the server's words (lower case, by our names) name, where they say nothing of a value."""
     said = {"reasoning_effort": "thinking", "max_tokens": _most(can), "max_completion_tokens": _most(can)}
-    asked = {said.get(name, name) for name in parameters_named(words, call)}
+    read = (words, *one_by_one(words))  # in a list a common word names a field
+    asked = {said.get(name, name) for one in read for name in parameters_named(one, call)}
     found = [name for name in parameters_sent(call, can) if name in asked]
     return (*found, *(name for name in additions(call, can) if _WORDS[name].search(words)))
+
+
+_NO_DENIAL = (
+    r"(?<!not )(?<!n't )(?<!never )\b(?:use|try|prefer|choose|keep|only|but|when|while|if|unless|with|beside|alongside|given)"
+    r" (?:(?:the|a|an|your|parameter|field) ){0,2}['\"`]?"
+)
+"""Before a name: it is advised, or a condition."""
+
+
+def listed_in(words: str, named: Collection[str], call: ModelCall, can: Capabilities) -> frozenset[str]:
+    """Of what the server's words (as for `named_in`) name, that of which they say the same: the parameters but those that are
+    advised or a condition, and whatever stands in one list. Nothing where that is one alone."""
+    each = [frozenset(named_in(one, call, can)) for one in one_by_one(words)]
+    in_lists = frozenset[str]().union(*each) - frozenset(named).intersection(*each) if each else frozenset[str]()
+    sent = parameters_sent(call, can)
+    said = [name for name in named if name in sent and not re.search(rf"{_NO_DENIAL}{re.escape(name)}\b", words)]
+    found = in_lists.union(said)
+    return found if len(found) > 1 else frozenset()

@@ -26,8 +26,9 @@ _HEADS = frozenset({"native_tools", "tool_results", "json_schema", "json_object"
 @dataclass(slots=True)
 class Refusal:
     """One refused request. `key`: the same for the same words; `suspects`: what it may be refused for, the most particular first;
-    `parts`: all that it held; `open`: of the suspects, what is to be believed at once; `named`: what its words name; `without`:
-    what had been left out of it in order to compare; `doubted`: what was doubted before in the same words."""
+    `parts`: all that it held; `open`: of the suspects, what is to be believed at once; `named`: what its words name, of that
+    `listed` what they say the same of; `without`: what had been left out of it in order to compare; `doubted`: what was doubted
+    before in the same words."""
 
     key: str
     words: str
@@ -36,6 +37,7 @@ class Refusal:
     parts: frozenset[str]
     open: frozenset[str]
     named: frozenset[str] = frozenset()
+    listed: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
     doubted: frozenset[str] = frozenset()
 
@@ -61,6 +63,10 @@ def compare(
         for name in dict.fromkeys(name for one in same for name in one.suspects)
         if name in innocent and name not in BESIDE_TOOLS
     ]
+    named = [name for name in first.suspects if name in first.named]
+    if may_compare and _is_each_alone(named, same):  # they may be refused for all that they name
+        error.named, error.listed, error.innocent = tuple(named), frozenset(named), frozenset()
+        return
     was_all = any(one.without.issuperset(singly) for one in same)
     if not error.additions and len(singly) > 1 and not was_all:  # they may be refused for two
         error.additions, error.innocent, error.together = tuple(singly), frozenset(), True
@@ -70,6 +76,12 @@ def compare(
     error.of_images = from_before == [IMAGES]
     if may_compare:
         error.apart = frozenset(_next(from_before or common, is_known=bool(from_before)))
+
+
+def _is_each_alone(named: Sequence[str], same: Sequence[Refusal]) -> bool:
+    """Was each of those that the words name left out, and never all at once?"""
+    each = frozenset[str]().union(*(one.without for one in same))
+    return len(named) > 1 and each.issuperset(named) and not any(one.without.issuperset(named) for one in same)
 
 
 def _next(suspects: Sequence[str], *, is_known: bool) -> Sequence[str]:

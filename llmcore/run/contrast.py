@@ -27,7 +27,7 @@ from llmcore.adapters.litellm.quotations import own_words
 from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, speaks_of_a_part
 from llmcore.adapters.litellm.refused_parameters import is_of_a_value
 from llmcore.adapters.litellm.refused_parts import parts_named
-from llmcore.adapters.litellm.suspects import named_in
+from llmcore.adapters.litellm.suspects import listed_in, named_in
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.additions import additions
 from llmcore.run.comparing import Refusal, compare
@@ -105,6 +105,7 @@ class Contrast:
         held: list[str] = []
         if isinstance(error, RequestRefused):
             error.named = named_in(words, call, can)
+            error.listed = listed_in(words, error.named, call, can)
             most = () if is_of_a_value(words) else left_out_of_any(call, can)
             held = list(dict.fromkeys((*error.named, *additions(call, can), *most)))
         mine = {name for name in asked if _is_open(name, asked, can)}.union(held)
@@ -121,6 +122,7 @@ class Contrast:
                 parts=frozenset(parts).union(held),
                 open=frozenset(mine),
                 named=frozenset(getattr(error, "named", ())),
+                listed=frozenset(getattr(error, "listed", ())),
                 without=without,
             )
         )
@@ -187,7 +189,11 @@ def _explained(refusals: Sequence[Refusal], taken: Collection[str]) -> tuple[lis
         same = [one for one in refusals if one.key == key]
         common = _common(same, taken)
         if common:
-            sets.append((common, same[0]))
+            listed = same[0].listed.issuperset(common)
+            sets += [([name], same[0]) for name in common] if listed else [(common, same[0])]
+            continue
+        if named := _named(same, taken):
+            sets += named
             continue
         if narrowed := _narrowed(same, taken):
             sets += narrowed
@@ -199,6 +205,13 @@ def _explained(refusals: Sequence[Refusal], taken: Collection[str]) -> tuple[lis
             each = [(common, in_mode[0])] if common else [(_common([one], taken), one) for one in in_mode]
             sets += [(names, one) for names, one in each if names]
     return _least(sets, guesses=not is_one_each)
+
+
+def _named(same: Sequence[Refusal], taken: Collection[str]) -> list[_Explanandum]:
+    """What the words name of each of these, where that explains them all: what else they held is innocent, for the same words
+    came without it."""
+    each = [([name for name in one.suspects if name in one.named and name not in taken], one) for one in same]
+    return each if all(names for names, _ in each) else []
 
 
 def _narrowed(same: Sequence[Refusal], taken: Collection[str]) -> list[_Explanandum]:

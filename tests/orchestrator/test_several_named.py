@@ -70,3 +70,33 @@ async def test_tools_and_a_parameter() -> None:
     words = "Unrecognized request arguments supplied: temperature, tools"
     counts, known = await learnt(words, ("temperature", "tools"), temperature=0.3)
     assert (counts, known) == ([2, 1], {"native_tools": False, "temperature": False})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The parameters temperature and top_p are fixed at 1 for this model.",
+        "Sampling knobs (temperature, top_p) are welded shut.",
+        "temperature und top_p sind hier fest eingestellt",
+        "temperature is pinned. So is top_p",
+        '{"code": "params_locked", "params": ["temperature", "top_p"]}',
+    ],
+)
+async def test_several_that_unknown_words_name_are_left_out_at_once(words: str) -> None:
+    counts, known = await learnt(words, ("temperature", "top_p"), temperature=0.3, top_p=0.4)
+    assert (counts, known) == ([2, 1], {"temperature": False, "top_p": False})
+
+
+async def test_what_is_advised_is_left_out_only_where_the_same_words_come_again() -> None:
+    words = "temperature? not here, use top_p"
+    counts, known = await learnt(words, ("temperature",), temperature=0.3, top_p=0.4)
+    assert (counts, known) == ([2, 1], {"temperature": False})
+    words = "Never mind who would use temperature; or who would use top_p"
+    counts, known = await learnt(words, ("temperature", "top_p"), temperature=0.3, top_p=0.4)
+    assert (counts, known) == ([4, 1], {"temperature": False, "top_p": False}), "each alone, then both"
+
+
+async def test_a_mode_is_not_lost_for_the_parameters_that_every_mode_sent() -> None:
+    words = "temperature or top_p, and whatever else is in your payload: this house digests none of that"
+    counts, known = await learnt(words, ("tools",), temperature=0.3, top_p=0.4)
+    assert (counts, known) == ([3, 1], {"native_tools": False}), "what was named was not it"
