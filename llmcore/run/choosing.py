@@ -15,7 +15,7 @@ from llmcore.types import ModelNotFound
 from llmcore.types.copies import updated
 from llmcore.types.logs import logger
 
-__all__ = ["Chosen", "choose"]
+__all__ = ["Chosen", "choose", "chosen_again"]
 
 _log = logger("run")
 
@@ -51,6 +51,15 @@ def choose(catalog: Catalog, settings: RunSettings, web_search: Tool | None, mor
     if request.model is not None and (missing := lacking(model, needs, catalog.can)):
         _log.warning("the model %s was asked for and lacks %s, which the request needs", model.alias, " and ".join(missing))
     return Chosen(model, needs, settings, search)
+
+
+def chosen_again(catalog: Catalog, chosen: Chosen) -> ModelConfig:
+    """The first model of a run by what is known now, where it was not named: that which was chosen, unless it was learnt to lack
+    what the request needs. Raises `ModelNotFound`."""
+    needs = replace(chosen.needs, web_search=False) if chosen.spare_search is not None else chosen.needs
+    if chosen.settings.request.model is not None or not lacking(chosen.model, needs, catalog.can):
+        return chosen.model
+    return catalog.select(None, needs)
 
 
 def _searching(catalog: Catalog, alias: str | None, needs: Needs) -> ModelConfig | None:

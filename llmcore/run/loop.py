@@ -19,7 +19,7 @@ from llmcore.hooks import HookChain
 from llmcore.run.attempt import TurnAttempt
 from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.choices import RunModels
-from llmcore.run.choosing import choose
+from llmcore.run.choosing import choose, chosen_again
 from llmcore.run.observing import ObservedRun, Observers
 from llmcore.run.open_calls import OpenCall
 from llmcore.run.result import RunResult
@@ -77,7 +77,7 @@ class Run:
     """One run. Made with everything checked; `out()` carries it out, once, and so does reading `events()`."""
 
     def __init__(self, settings: RunSettings, machinery: Machinery, source: ToolSource, *, listening: bool) -> None:
-        chosen = choose(machinery.catalog, settings, machinery.web_search, source.is_open)
+        self._chosen = chosen = choose(machinery.catalog, settings, machinery.web_search, source.is_open)
         self._source = source
         self._search, self._spare_search = chosen.search, chosen.spare_search
         self._model, settings = chosen.model, chosen.settings
@@ -108,8 +108,7 @@ class Run:
         run = ObservedRun(urandom(16).hex(), self._model.alias, machinery.name, current_run.get(), request, self._model)
         self.state = RunState(settings, machinery.observers.watch(run))
         bounds_cost = self.state.ledger.bounds_cost
-        if bounds_cost and not machinery.catalog.is_priced(self._model):
-            raise unknown_price(self._model)
+        self._check_price()
         self._models = RunModels(machinery.catalog, chosen.needs, priced_only=bounds_cost)
         self._hooks = machinery.hooks.under(self._seconds_left)
         place = settings.place
@@ -118,6 +117,17 @@ class Run:
         self._save_points = SavePoints(settings.checkpoint, self.state.snapshot, above) if saves else None
         if saves:
             self.state.inner.save_by(self._save)
+
+    def _check_price(self) -> None:
+        """Raises `ConfigError` for a model without a price under a cost budget."""
+        if self.state.ledger.bounds_cost and not self._machinery.catalog.is_priced(self._model):
+            raise unknown_price(self._model)
+
+    async def _keep_up(self) -> None:
+        """Take over what other processes learnt, which may tell that the model does not take this request."""
+        await self._machinery.catalog.store.keep_up(self._seconds_left())
+        self._model = chosen_again(self._machinery.catalog, self._chosen)
+        self._check_price()
 
     def _seconds_left(self) -> float | None:
         return self.state.ledger.seconds_left
@@ -134,7 +144,7 @@ class Run:
             with scope:
                 for record in state.settings.repairs:  # of the history that was given
                     state.watch.tell("repaired", record)
-                await self._machinery.catalog.store.keep_up(self._seconds_left())
+                await self._keep_up()
                 await self._turns(scope.telling(self._noting_values(tell)))
             state.ledger.check_deadline()
             await self._save_end()
