@@ -4,12 +4,14 @@ their results. What is learnt of them is the condition. Every repetition is boun
 
 from __future__ import annotations
 
+# ruff: noqa: RUF001 - the letters are those of the languages
 import re
 from collections.abc import Iterator
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.capabilities.facts import most_tools
 from llmcore.adapters.litellm.denials_abroad import NOUNS_ABROAD
+from llmcore.adapters.litellm.held_parts import holds
 from llmcore.adapters.request.output import output_plan, tools_of
 
 __all__ = ["conditions_refused", "streams_alone"]
@@ -31,6 +33,18 @@ _MOST = re.compile(
     rf"|\btools\b[^;\n]{{0,20}}array too long[^;\n]{{0,40}}maximum length {_NUMBER.format('array')}"
 )
 """How many tools are taken; the last form is OpenAI's."""
+_OF_CALLS = re.compile(
+    r"\b(?:called|invoked|executed|triggered)\b|\b(?:tool|function)[ _-]calls?\b"
+    r"|\bcalls? (?:at most|only|no more|up to|just|one|a single|\d)\b"
+    r"|\b(?:per|in (?:a|an|one|each|the same|a single)|each|every|within (?:a|one)) (?:single )?"
+    r"(?:turn|reply|response|message|step|round|answer|go)\b|\bat (?:a|one|the same) time\b|\bat once\b|\bin parallel\b"
+    r"|\b(?:pro|je) (?:runde|antwort|zug|schritt|nachricht)\b|\bauf einmal\b|\bgleichzeitig|\baufgerufen\b"
+    r"|\bpar (?:tour|réponse|étape)\b"
+    r"|\bà la fois\b|\bpor (?:turno|respuesta|resposta|vez|paso)\b|\ba la vez\b|\b(?:per|a) (?:turno|risposta|volta|passo)\b"
+    r"|\bza (?:turę|razem)\b|\bза (?:ход|раз|шаг|ответ)\b|\bодновременно\b"
+    r"|每(?:轮|輪|次|个?回[复答])|同[时時]|一[度回]に|同時に|턴당|한 번에|동시에"
+)
+"""Words about how many tools are called in a turn, not about how many there may be."""
 _NEVER = r"(?:not|\w{0,5}n['\u2019]t|cannot|never|unsupported|incompatible|disabled|without)\b"
 _STREAM = r"(?<![\w-])stream(?:s|ed|ing)?\b(?: (?:mode|responses?|requests?|replies))?"
 _CALLING = r"(?:(?:tool|function)s?\b(?:[ _-]?(?:calls?|calling|use))?)"
@@ -67,12 +81,21 @@ def streams_alone(text: str) -> bool:
     return _STREAMS_ALONE.search(text) is not None
 
 
+def _is_of_calls(text: str, found: re.Match[str]) -> bool:
+    """Does the sentence that names a number say how many tools are called in a turn?"""
+    before, behind = re.split(r"[.;\n。]", text[: found.start()])[-1], re.split(r"[.;\n。]", text[found.end() :])[0]
+    return _OF_CALLS.search(f"{before}{found[0]}{behind}") is not None
+
+
 def conditions_refused(text: str, call: ModelCall | None) -> Iterator[str]:
     """What the text (lower case) says is taken on a condition that the request does not meet, as it is learnt."""
     if call is None or call.mode != "native_tools" or call.capabilities is None:
         return
     offered = len(tools_of(call, output_plan(call, call.capabilities)))
-    if found := _MOST.search(text):
+    if (found := _MOST.search(text)) and _is_of_calls(text, found):
+        if holds("parallel_tools", call):
+            yield "parallel_tools"
+    elif found:
         said = next(number for number in found.groups() if number)
         most = int(said) if said.isdecimal() else 1
         if 0 < most < offered:

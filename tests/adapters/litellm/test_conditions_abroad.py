@@ -12,9 +12,9 @@ from tests.adapters.litellm.test_refusals import meaning
 ENDPOINT = Endpoint(provider="openai_compatible", model="m")
 
 
-def asking(tools: int = 10, *, streamed: bool = False) -> ModelCall:
+def asking(tools: int = 10, *, streamed: bool = False, **given: object) -> ModelCall:
     offered = tuple(ToolDefinition(name=f"tool_{number}", parameters={"type": "object"}) for number in range(tools))
-    request = Request.model_validate({"messages": "Hello", "temperature": 1.9})
+    request = Request.model_validate({"messages": "Hello", "temperature": 1.9, **given})
     return call_of(ENDPOINT, request, tools=offered, capabilities=Capabilities(), streamed=streamed)
 
 
@@ -27,6 +27,30 @@ def test_so_many_tools_are_learnt_in_any_language(words: str) -> None:
     assert isinstance(error, CapabilityRefused)
     assert error.capability == "max_tools=5"
     assert not isinstance(meaning(words, asking(3)), CapabilityRefused)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "At most one function may be called in a turn here; drop parallel_tool_calls",
+        "Only one function per turn",
+        "only one tool at a time",
+        "You may call at most 1 tool.",
+        "maximal 1 Tool pro Runde",
+        "au maximum 2 outils par tour",
+        "每轮最多1个工具",
+    ],
+)
+def test_how_many_are_called_in_a_turn_is_of_parallel_calls(words: str) -> None:
+    error = meaning(words, asking(parallel_tool_calls=False))
+    assert isinstance(error, CapabilityRefused)
+    assert error.capabilities == ("parallel_tools",)
+    assert "max_tools" not in getattr(meaning(words, asking()), "capability", ""), "nothing of how many are offered"
+
+
+def test_so_many_tools_in_a_request_are_how_many_are_offered() -> None:
+    for words in ("at most 5 tools per call", "at most 5 tools per request"):
+        assert getattr(meaning(words, asking(parallel_tool_calls=False)), "capability", "") == "max_tools=5"
 
 
 @pytest.mark.parametrize(
