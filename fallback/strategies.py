@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from llmcore.fallback.context import FallbackContext, Plan, best_place, resting
+from llmcore.fallback.context import FallbackContext, Models, Plan, best_place, resting
 from llmcore.fallback.remedies import remedies
 from llmcore.types import (
     CapabilityRefused,
@@ -242,7 +242,7 @@ class OtherMode:
 class EscalateModel:
     """The next model of the registry's `escalates_to` that was not tried: with a larger window after an overflow, of
     another account when one's quota is spent or its key not taken. The current model's list first, then those of the models that
-    led to it in this turn."""
+    led to it in this turn. What does not suit is passed over, and leads on to its own list, as it would if it had failed."""
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
         return self._next(failure, context) is not None
@@ -256,8 +256,8 @@ class EscalateModel:
     def _next(self, failure: LLMCoreError, context: FallbackContext) -> str | None:
         allowed, models = remedies(failure), context.models
         asked = dict.fromkeys([context.plan.model, *(plan.model for plan in reversed(context.tried))])
-        listed = dict.fromkeys(listed for one in asked for listed in models.escalations(one))
-        left = [model for model in listed if not context.was_tried(model)]
+        listed = [*dict.fromkeys(listed for one in asked for listed in models.escalations(one))]
+        left = [model for model in _with_those_behind(models, listed) if not context.was_tried(model)]
         for model in sorted(left, key=lambda model: resting(models, model) > 0):  # the sick ones last
             if (
                 "model" in allowed
@@ -266,6 +266,14 @@ class EscalateModel:
             ):
                 return model
         return None
+
+
+def _with_those_behind(models: Models, listed: Sequence[str]) -> Sequence[str]:
+    """The listed models, then those that their own lists lead to, the nearest first."""
+    found = [*listed]
+    for model in found:  # grows meanwhile
+        found += [behind for behind in models.escalations(model) if behind not in found]
+    return found
 
 
 def _has_quota(context: FallbackContext, model: str) -> bool:

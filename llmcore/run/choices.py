@@ -137,11 +137,16 @@ class RunModels:
         return self._of(self.config(model, deployment)).modes
 
     def escalations(self, model: str) -> Sequence[str]:
-        return [
-            alias
-            for alias in self._catalog.registry.get(model).escalates_to
-            if alias in self._catalog.registry and self._fits(alias)
-        ]
+        registry = self._catalog.registry
+        listed = [alias for alias in registry.get(model).escalates_to if alias in registry]
+        found: list[str] = []
+        for alias in listed:  # grows meanwhile: one that cannot take the request leads on to its own list
+            if self._fits(alias):
+                found.append(alias)
+                continue
+            behind = registry.get(alias).escalates_to
+            listed += [one for one in behind if one in registry and one not in listed and one != model]
+        return found
 
     def window(self, model: str) -> int | None:
         config = self._catalog.registry.get(model)

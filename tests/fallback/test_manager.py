@@ -90,10 +90,10 @@ ESCALATING = Table(chain={"m": ["l"], "l": ["xl"]}, windows={"m": 10, "l": 10, "
         (Refused("no"), ("l", "native_tools", "model")),
         (Truncated("cut"), ("l", "native_tools", "model")),
         (ModelNotFound("gone"), ("l", "native_tools", "model")),
-        (ContextOverflow("long"), None),  # l is no larger
-        (QuotaExceeded("spent"), None),  # l is of the same provider
+        (ContextOverflow("long"), ("xl", "native_tools", "model")),  # l is no larger, and leads on
+        (QuotaExceeded("spent"), ("xl", "native_tools", "model")),  # l is of the same provider
         (RequestTooLarge("413"), ("l", "native_tools", "model")),
-        (AuthenticationFailed("key"), None),
+        (AuthenticationFailed("key"), ("xl", "native_tools", "model")),
         (ConfigError("setting"), None),
         (ToolError("x", tool_name="t", tool_id="c", type="execution"), None),
     ],
