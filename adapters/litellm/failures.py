@@ -14,7 +14,7 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.error_facts import Facts, facts_of
 from llmcore.adapters.litellm.keys_words import called_unauthorized, says_unauthorized
 from llmcore.adapters.litellm.overflows import does_not_fit
-from llmcore.adapters.litellm.passing_words import called_overloaded, called_too_often, says_too_often
+from llmcore.adapters.litellm.passing_words import called_a_fault, called_overloaded, called_too_often, says_too_often
 from llmcore.adapters.litellm.refusals import (
     CANNOT_BE_MADE,
     MISSING_MODEL,
@@ -294,6 +294,10 @@ ROWS: tuple[Row, ...] = (
     _row(
         _with_status(RemoteServerError, "the server takes the request later"),
         also=lambda facts: facts.passes and not facts.speaks_of_part,
+    ),
+    _row(
+        _with_status(RemoteServerError, "the server failed, by what it calls the error"),
+        also=lambda facts: called_a_fault(facts.codes) and refuses_as_it_is(facts.status) and not facts.speaks_of_part,
     ),
     _row(
         _plain(CallerError, "the server does not take a parameter's value"),

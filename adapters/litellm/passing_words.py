@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-__all__ = ["called_overloaded", "called_too_often", "says_it_passes", "says_too_often"]
+__all__ = ["called_a_fault", "called_overloaded", "called_too_often", "says_it_passes", "says_too_often"]
 
 _PASSES = re.compile(
     r"\btemporar|\boverloaded\b|\bbusy\b|\b(?:again|retry|back) (?:later|soon|shortly|in (?:an? |some |\d))"
@@ -22,6 +22,20 @@ _PASSES = re.compile(
     r"|\btoo many (?:concurrent |simultaneous |parallel )?(?:requests|connections)\b|\benhance your calm\b|\bplease wait\b"
     r"|\bright now\b|\bslow down\b|\bhold on\b|\b(?:under|in|for|during) maintenance\b|\b(?:is|are) (?:being )?restarting\b"
 )
+_FAULTS = re.compile(
+    r"\b(?:models?|checkpoints?|weights|servers?|instances?|replicas?|engines?|workers?|it)\b[^.;\n]{0,40}? (?:is|are|still)"
+    r" (?:(?:still|currently|now|being) ){0,2}(?:loading|(?<=being )loaded|warming up|starting|spinning up|booting|initiali[sz]ing)\b"
+    r"|\bestimated_time\b|\bcold[ -]start"
+    r"|\bqueue (?:is |was |has been )?(?:full|overflow\w*|exceeded|saturated)\b|\bqueue[ _-](?:full|overflow)\b|\bfull queue\b"
+    r"|\bupstream (?:connect(?:ion)?|request|server|service|response)? ?"
+    r"(?:error|time[ds]?[ -]?out|timeout|reset|closed|refused|unavailable|unreachable)\b|\bno healthy upstream\b"
+    r"|\bbad gateway\b|\bgateway time-?out\b|\bdisconnect/reset before headers\b"
+    r"|\bconnection (?:was |is )?(?:refused|reset|terminat\w+)\b"
+    r"|\b(?:cuda|gpu|hip|device|vram|memory)\b[^.;\n]{0,20}\bout of memory\b|\boutofmemoryerror\b"
+    r"|\b(?:gpu|cuda|worker|server|engine) (?:ran|is|was) out of (?:gpu |free )?memory\b"
+    r"|\bcuda error\b|\bnccl (?:error|failure)\b"
+)
+"""Faults of a server, of what stands before it or of its machine, which have nothing to do with the request."""
 _ABROAD = re.compile(
     "|".join(
         (
@@ -54,7 +68,7 @@ _ABROAD = re.compile(
 def says_it_passes(text: str) -> bool:
     """Do a server's words (lower case) call what is wrong a passing thing? Words that ask for another request ("drop it and try
     again", "try again without") do not."""
-    return _PASSES.search(text) is not None or _ABROAD.search(text) is not None or says_too_often(text)
+    return any(words.search(text) for words in (_PASSES, _FAULTS, _ABROAD)) or says_too_often(text)
 
 
 _PER_TIME = r"\bper[ -](?:second|minute|hour|day|min|sec)\b"
@@ -76,7 +90,7 @@ def says_too_often(text: str) -> bool:
     return _TOO_OFTEN.search(text) is not None
 
 
-_CALLED_TOO_OFTEN = re.compile(r"rate[_ -]?limit|throttl|too[_ -]?many[_ -]?requests|resource[_ -]?exhausted")
+_CALLED_TOO_OFTEN = re.compile(r"rate[_ -]?limit|throttl|too[_ -]?many[_ -]?requests|^429$|resource[_ -]?exhausted")
 _CALLED_OVERLOADED = re.compile(r"over[_ -]?load|(?:^|_)unavailable(?:_error)?$|server[_ -]?busy|^(?:503|529)$")
 
 
@@ -88,3 +102,11 @@ def called_too_often(codes: Collection[str]) -> bool:
 def called_overloaded(codes: Collection[str]) -> bool:
     """Does it say that there is no room?"""
     return any(_CALLED_OVERLOADED.search(code) for code in codes)
+
+
+_CALLED_A_FAULT = re.compile(r"50[024]|52[0-7]|bad_gateway|gateway_timeout")
+
+
+def called_a_fault(codes: Collection[str]) -> bool:
+    """Does it say that the server, or one behind it, failed, whatever status it is told with?"""
+    return any(_CALLED_A_FAULT.fullmatch(code) for code in codes)

@@ -10,7 +10,15 @@ import pytest
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.litellm.keys_words import says_unauthorized
 from llmcore.adapters.litellm.passing_words import says_it_passes, says_too_often
-from llmcore.types import AuthenticationFailed, CapabilityRefused, ContextOverflow, RateLimited, RequestTooLarge
+from llmcore.types import (
+    AuthenticationFailed,
+    CapabilityRefused,
+    ContextOverflow,
+    RateLimited,
+    RemoteServerError,
+    RequestRefused,
+    RequestTooLarge,
+)
 from tests.adapters.conftest import call_of
 from tests.adapters.litellm.test_refusals import meaning
 
@@ -143,3 +151,39 @@ def test_a_key_that_is_not_taken_is_known_by_words(words: str) -> None:
 )
 def test_what_is_said_of_something_else_is_of_no_key(words: str) -> None:
     assert not says_unauthorized(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "body"),
+    [
+        ("Model zz is loading, estimated_time 20", {}),
+        ("Model zz is currently loading", {}),
+        ("the weights are still being loaded", {}),
+        ("The queue is full", {}),
+        ("Provider returned error", {"code": 502}),
+        ("Provider returned error", {"code": "bad_gateway"}),
+        ("upstream connect error or disconnect/reset before headers. reset reason: connection termination", {}),
+        ("no healthy upstream", {}),
+        ("CUDA out of memory. Tried to allocate 2.00 GiB", {}),
+        ("CUDA error: an illegal memory access", {}),
+    ],
+)
+def test_a_passing_fault_is_known_whatever_its_status(words: str, body: dict[str, Any]) -> None:
+    error = meaning(words, asking(), **body)
+    assert isinstance(error, RemoteServerError)
+    assert not isinstance(error, RequestRefused)
+    if len(words) >= QUOTE and not body:
+        assert not isinstance(meaning(f"bad input: {words}", asking(words)), RemoteServerError)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "no tool parser is loaded",
+        "the model is loaded without a tool template",
+        "the upstream takes none of it",
+        "the queue field?",
+    ],
+)
+def test_what_sounds_like_a_fault_is_none(words: str) -> None:
+    assert not says_it_passes(words)
