@@ -24,7 +24,8 @@ _PASSES = re.compile(
 )
 _FAULTS = re.compile(
     r"\b(?:models?|checkpoints?|weights|servers?|instances?|replicas?|engines?|workers?|it)\b[^.;\n]{0,40}? (?:is|are|still)"
-    r" (?:(?:still|currently|now|being) ){0,2}(?:loading|(?<=being )loaded|warming up|starting|spinning up|booting|initiali[sz]ing)\b"
+    r" (?:(?:still|currently|now|being) ){0,2}(?:loading|(?<=being )loaded|warming up|starting|spinning up|booting"
+    r"|initiali[sz]ing)\b"
     r"|\bestimated_time\b|\bcold[ -]start"
     r"|\bqueue (?:is |was |has been )?(?:full|overflow\w*|exceeded|saturated)\b|\bqueue[ _-](?:full|overflow)\b|\bfull queue\b"
     r"|\bupstream (?:connect(?:ion)?|request|server|service|response)? ?"

@@ -77,9 +77,8 @@ class _Handler(BaseHTTPRequestHandler):
         hide_in_logs(owner.secrets(self.path, headers))
         exchange = owner.begun(self.path, headers, body)
         try:
-            with self.server.client.stream(
-                self.command, self.server.upstream + self.path, content=body, headers=headers
-            ) as reply:
+            url = _behind(self.server.upstream, self.path)
+            with self.server.client.stream(self.command, url, content=body, headers=headers) as reply:
                 exchange.status, exchange.headers = reply.status_code, reply.headers
                 self._pass_on(reply, exchange.got)
             owner.ended(exchange)
@@ -152,7 +151,8 @@ class _Server(ThreadingHTTPServer):
 
 
 class RecordingProxy:
-    """See the module. `upstream`: the URL that paths of requests are put behind, a provider's root or its usual base URL;
+    """See the module. `upstream`: the URL that paths of requests are put behind, a provider's root or its usual base URL, whose
+    own path (`/v1`) a client may send as well;
     `port` 0 takes a free one; `tell` is told of each exchange that has no whole reply, or could not be written. Raises OSError
     when the port is taken."""
 
@@ -192,7 +192,7 @@ class RecordingProxy:
 
     def secrets(self, path: str, sent: Mapping[str, str]) -> list[str]:
         """What a request holds of secrets. For the proxy's own handler."""
-        return list(secrets_in({"api_base": self._server.upstream + path, "extra_headers": sent}))
+        return list(secrets_in({"api_base": _behind(self._server.upstream, path), "extra_headers": sent}))
 
     def begun(self, path: str, sent: Mapping[str, str], body: bytes) -> _Exchange:
         """An exchange begins. For the proxy's own handler."""
@@ -304,6 +304,16 @@ def _stream(scrubber: Scrubber, text: str) -> str:
             prefix, _, end = lines[index]
             lines[index] = (prefix, exact_json(after, ascii_only=True), end)
     return "".join(itertools.chain.from_iterable(lines))
+
+
+def _behind(upstream: str, path: str) -> str:
+    """The URL of a request: its path behind `upstream`, of whose own path what the request's begins with is not doubled (a client
+    puts `/v1` behind an address without a path)."""
+    end = upstream.find("/", upstream.find("://") + 3)
+    own = upstream[end:].split("/")[1:] if end >= 0 else []
+    asked = path.partition("?")[0].split("/")[1:]
+    twice = next((most for most in range(len(own), 0, -1) if own[-most:] == asked[:most]), 0)
+    return upstream.removesuffix("".join(f"/{part}" for part in own[len(own) - twice :])) + path
 
 
 def _model(path: str, request: Any) -> str:

@@ -33,6 +33,19 @@ def proxied(server: WireServer, path: Path, provider: str = "openai") -> Recordi
     return RecordingProxy(server.root, path, provider=provider, provenance="local: a test")
 
 
+@pytest.mark.parametrize("own", ["", "/v1", "/v1beta", "/api/v1", "/gateway/v1"])
+@pytest.mark.parametrize(
+    "asked", ["/chat/completions", "/v1/chat/completions", "/v1beta/models/m:generateContent?alt=sse", "/api/v1/models"]
+)
+def test_the_path_of_the_url_is_not_doubled(tmp_path: Path, own: str, asked: str) -> None:
+    with WireServer([Raw([b"{}"], "application/json")]) as server:
+        with RecordingProxy(f"{server.root}{own}/", tmp_path / "r.jsonl", provider="openai", provenance="local: a test") as proxy:
+            httpx.post(f"{proxy.url}{asked}", json={"model": "m"})
+        (seen,) = server.requests
+    shared = next((part for part in (own, own[-3:]) if part and asked.startswith(f"{part}/")), "")
+    assert seen.path == own.removesuffix(shared) + asked
+
+
 @pytest.mark.quick(1)
 @pytest.mark.anyio
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "ollama"])
