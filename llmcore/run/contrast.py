@@ -170,12 +170,12 @@ class Contrast:
 
 
 def _common(refusals: Sequence[Refusal], taken: Collection[str] = ()) -> list[str]:
-    """What each of these refused requests held and may have been refused for; of that what the words name, and what was doubted
-    before, if any of it is."""
+    """What each of these refused requests held and may have been refused for; of that what was doubted before in the same words
+    (what they name was compared then), and what the words name, if any of it is."""
     first = refusals[0]
     found = [name for name in first.suspects if name not in taken and all(name in one.parts for one in refusals)]
-    found = [name for name in found if name in first.named] or found
-    return [name for name in found if LEARNT_AS.get(name, name) in first.doubted] or found
+    found = [name for name in found if LEARNT_AS.get(name, name) in first.doubted] or found
+    return [name for name in found if name in first.named] or found
 
 
 _Explanandum = tuple[list[str], Refusal]
