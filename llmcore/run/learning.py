@@ -24,6 +24,8 @@ from llmcore.validator import CorrectionLoop
 __all__ = ["Learning"]
 
 _JSON_MODES = frozenset({"json_schema", "json_object"})
+_WRITTEN = "a call written as text"
+"""By these it is filed that a place wrote one where it is known to make native ones."""
 _SPARE_REQUESTS = 3
 """With so many requests left, or fewer, of a run's budget none is made in order to compare."""
 
@@ -35,6 +37,7 @@ class Learning:
         self._models = models
         self._state = state
         self._contrast = Contrast()
+        self._wrote_calls = False
 
     def refused(self, plan: Plan, call: ModelCall, can: Capabilities, error: BaseException, *, again: bool = False) -> None:
         """A request failed. What the user promises goes out though it was refused before: then it is left out first. `again`: it
@@ -67,8 +70,18 @@ class Learning:
                 self._models.learn(config, "native_tools", works=True)
             if can.emits_text_calls and not config.expect_xml:
                 self._models.learn(config, "emits_text_calls", works=False)
-        elif can.emits_text_calls is None and can.native_tools is not True:  # else it is the slip of one reply
+            if self._models.has_doubts:
+                self._models.clear(config, ["emits_text_calls"])
+        elif can.emits_text_calls is None and (can.native_tools is not True or self._writes_again(config)):
             self._models.learn(config, "emits_text_calls", works=True)
+
+    def _writes_again(self, config: ModelConfig) -> bool:
+        """Did a model that is known to make native calls write one as text in another turn, too, and make none since? Once is
+        the slip of a reply. What was seen to make one is not doubted."""
+        if self._wrote_calls or self._models.learnt(config).get("native_tools"):
+            return False
+        self._wrote_calls = True
+        return self._models.doubt(config, "emits_text_calls", _WRITTEN)
 
     def ignoring(
         self, config: ModelConfig, plan: Plan, call: ModelCall, request: Request, loop: CorrectionLoop

@@ -332,6 +332,17 @@ async def test_one_slip_of_a_model_that_calls_natively_changes_nothing() -> None
     assert orchestrator.capabilities.learnt(fake.endpoint) == {"native_tools": True}
 
 
+async def test_a_model_of_a_table_that_writes_its_calls_as_text_is_known_the_second_time() -> None:
+    native = called("get_weather", {"city": "Rome"})
+    fake = FakeModel(AS_TEXT, SUNNY, native, "Done.", AS_TEXT, SUNNY, AS_TEXT, SUNNY, AS_TEXT, SUNNY)
+    models = {"models": {"m": {"provider": "openai", "model": "gpt-4o"}}}
+    orchestrator = Orchestrator(models, [get_weather], adapter=fake, capabilities=CapabilityStore())
+    modes = [_modes(await orchestrator.run("Weather in Paris?")) for _ in range(5)]
+    assert modes == [["native_tools"] * 2] * 3 + [["native_tools", "text"], ["text"] * 2], "a native call begins the count anew"
+    (config,) = orchestrator.models
+    assert orchestrator.capabilities.learnt(config.endpoint) == {"emits_text_calls": True}
+
+
 async def test_a_native_call_takes_back_that_calls_are_written_as_text() -> None:
     fake = FakeModel(called("get_weather", {"city": "Rome"}), "Done.")
     settings = {"provider": "fake", "model": "m", "preferred_modes": ["native_tools", "text"]}
