@@ -373,7 +373,10 @@ def _shown_and_told(error: BaseException, body: dict[str, Any]) -> tuple[str, st
 def _codes_of(body: dict[str, Any], error: BaseException) -> frozenset[str]:
     """The server's own words for what the error is."""
     details = (detail.get("reason") for detail in objects_in(body.get("details")))  # Google's
-    words = (body.get("code"), body.get("type"), body.get("status"), *details, getattr(error, "code", None))
+    clients: object = getattr(error, "code", None)
+    if getattr(error, "llmcore_answered", False) is True and str(clients).isdecimal():
+        clients = None  # a status that LiteLLM read out of the words, those of the user included
+    words = (body.get("code"), body.get("type"), body.get("status"), *details, clients)
     return frozenset(str(word).lower() for word in words if word is not None)
 
 

@@ -29,7 +29,7 @@ _FAULTS = re.compile(
     r"|\bestimated_time\b|\bcold[ -]start"
     r"|\bqueue (?:is |was |has been )?(?:full|overflow\w*|exceeded|saturated)\b|\bqueue[ _-](?:full|overflow)\b|\bfull queue\b"
     r"|\bupstream (?:connect(?:ion)?|request|server|service|response)? ?"
-    r"(?:error|time[ds]?[ -]?out|timeout|reset|closed|refused|unavailable|unreachable)\b|\bno healthy upstream\b"
+    r"(?:error|time[ds]?[ -]?out|timeout|reset|unavailable|unreachable)\b|\bno healthy upstream\b"
     r"|\bbad gateway\b|\bgateway time-?out\b|\bdisconnect/reset before headers\b"
     r"|\bconnection (?:was |is )?(?:refused|reset|terminat\w+)\b"
     r"|\b(?:cuda|gpu|hip|device|vram|memory)\b[^.;\n]{0,20}\bout of memory\b|\boutofmemoryerror\b"
