@@ -4,9 +4,8 @@ A value ends at its own closer; never within `<![CDATA[...]]>`. The closer of a 
 opener stands in it, or when the value's own closer comes behind it: the value speaks of calls. Only where its own closer is
 missing does the value end at the next complete parameter opener or at such a closer, whichever comes first. The opener of a
 parameter that the tool does not have is a word of the value when it stands between words of a line and one closer follows, as
-there is one value. One line break after
-the opening tag belongs to the format; if there was one, so does one before the closing tag. Where the closer is missing, white
-space from the last line break on is layout.
+there is one value. One line break after the opening tag belongs to the format; if there was one, so does one before the closing
+tag. Where the closer is missing, white space from the last line break on is layout.
 """
 
 from __future__ import annotations

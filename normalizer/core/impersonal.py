@@ -14,7 +14,7 @@ from llmcore.types.late import late
 __all__ = ["is_impersonal"]
 
 _FEW = 4  # words: a statement has as many
-_FEW_SIGNS = 8  # in scripts without blanks,
+_FEW_SIGNS = 8  # in scripts without blanks
 _WORD = late(r"[^\W\d_]+")
 _UNSPACED = late("[\u3040-\u30ff\u3400-\u9fff]")
 _PERSONS = {

@@ -95,21 +95,13 @@ def _expression(*patterns: str) -> re.Pattern[str]:
 
 def asks(sentence: str) -> bool:
     """Does it ask whether something is to be run or sent, or what the speaker is to do?"""
-    return asks_of_calls(sentence) or (_is_question(sentence) and _expression(_SPEAKER).search(sentence) is not None)
-
-
-def asks_of_calls(sentence: str) -> bool:
-    """Does it ask whether something is to be run or sent?"""
-    return _is_question(sentence) and _expression(_OF_CALLS).search(sentence) is not None
+    is_question = sentence.rstrip(" \t*_").endswith(_QUESTION_MARKS)
+    return is_question and _expression(_OF_CALLS, _SPEAKER).search(sentence) is not None
 
 
 def says_it_is_made(sentence: str) -> bool:
     """Does it say that the speaker makes the call, that it is made now or that here it is?"""
     return _expression(_NOW, _ANSWERED, _DOES).search(sentence) is not None
-
-
-def _is_question(sentence: str) -> bool:
-    return sentence.rstrip(" \t*_").endswith(_QUESTION_MARKS)
 
 
 def leaves_open(sentence: str) -> bool:
