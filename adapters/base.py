@@ -29,6 +29,7 @@ from llmcore.types.headers import Headers, check_header_value
 
 __all__ = [
     "NOTHING_SENT",
+    "OWN_ADAPTER",
     "PART_OF_MAX_TOKENS",
     "Adapter",
     "ApiKey",
@@ -66,6 +67,10 @@ BaseUrl = Annotated[str, AfterValidator(checked_url), PlainSerializer(shown_url)
 not shown."""
 SecretHeaders = Annotated[Headers, AfterValidator(_remembered)]
 """Headers as those of a request; from now on no log shows what they hold."""
+
+
+OWN_ADAPTER = frozenset({"custom", "fake", "replay"})
+"""Providers whose requests an adapter of the caller's makes; any model goes with them."""
 
 
 def urls_of_environment(provider: str) -> Iterator[str]:
@@ -119,7 +124,7 @@ class Endpoint(Value):
         the provider's name."""
         if self.base_url:
             return shown_url(self.base_url)
-        for url in urls_of_environment(self.provider):
+        for url in () if self.provider in OWN_ADAPTER else urls_of_environment(self.provider):
             return shown_url(url)
         return self.provider
 

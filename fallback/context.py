@@ -33,7 +33,7 @@ def _may_be_of_the_request(status: int | None) -> bool:
     return status == _FAULT or (status is not None and 400 <= status < _FAULT)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that triples what one costs, and each turn makes one
 class Plan:
     """The next attempt: which model (alias), in which mode, why (`detail`: the recorded problem), after how many
     seconds, at which of the model's deployments, without which of the request's `additions` (`RequestRefused`).

@@ -19,17 +19,16 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
+from llmcore.adapters.base import OWN_ADAPTER
 from llmcore.adapters.providers import ALIASES, PROVIDERS, canonical, is_host_of
 from llmcore.adapters.providers.provider import Provider
 from llmcore.types import ConfigError
 from llmcore.types.logs import logger
 
-__all__ = ["OWN_ADAPTER", "check_names", "litellm_names"]
+__all__ = ["check_names", "litellm_names"]
 
 _log = logger("models")
 
-OWN_ADAPTER = frozenset({"custom", "fake", "replay"})
-"""Providers whose requests an adapter of the caller's makes; any model goes with them."""
 _MEANT = {
     "google": "gemini",
     "claude": "anthropic",

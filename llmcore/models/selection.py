@@ -20,7 +20,7 @@ _SMALLEST_WINDOW = 1000
 _NO_TOOLS = "tools (supports_tools)"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for each run, and that triples what it costs
 class Needs:
     """What a request asks of a model. `tokens` is an estimate of its input."""
 

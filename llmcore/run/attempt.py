@@ -82,12 +82,13 @@ _NO_PLAN = Plan("", "text")
 
 @dataclass(slots=True)  # not frozen, as others that are made for each reply: that triples what one costs
 class Accepted:
-    """A reply that may be used. `calls` are validated, as they may run; `final` is the call of the output tool, if
-    one was made; `is_final`: nothing is left to do but to run the calls, and `value` is the typed output, if one was
-    asked for."""
+    """A reply that may be used. `calls` are validated, as they may run; `came` are those of the reply as it came, which can be
+    encoded; `final` is the call of the output tool, if one was made; `is_final`: nothing is left to do but to run the calls, and
+    `value` is the typed output, if one was asked for."""
 
     envelope: Envelope
     calls: list[ToolCall]
+    came: Sequence[ToolCall]
     final: ToolCall | None
     value: Any
     is_final: bool
@@ -125,6 +126,7 @@ class TurnAttempt:
         self._plan = _NO_PLAN
         self._request: Request  # of the latest reply, as `_envelope`
         self._envelope: Envelope
+        self._calls_that_came: Sequence[ToolCall] = ()
         self._final: ToolCall | None = None
         self._correcting: Correcting | None = None
         self._has_asked = False
@@ -187,7 +189,10 @@ class TurnAttempt:
 
     async def _judged_first(self, config: ModelConfig, plan: Plan) -> CorrectionLoop:
         """The loop that corrects a turn, whose first reply has come."""
-        loop = await self._typed(partial(self._loop, self._request))
+        if self._state.settings.output is None:
+            loop = self._loop(self._request)
+        else:
+            loop = await self._typed(partial(self._loop, self._request))
         self._judged(loop)
         if self._call is not None and (failure := self._learning.ignoring(config, plan, self._call, self._request, loop)):
             self._state.ledger.finish(self._state.ledger.attempts[-1], failure=failure)
@@ -215,22 +220,8 @@ class TurnAttempt:
         detail: str,
         tell: Tell[Event],
     ) -> None:
-        """One request, whose reply is there and says something. Raises `ModelError` for one that says nothing."""
-        await self._send(config, plan, request, tools, reason, detail, tell)
-        if not (self._envelope.tool_calls or self._envelope.content.strip()):
-            await self._refuse_empty()
-
-    async def _send(
-        self,
-        config: ModelConfig,
-        plan: Plan,
-        request: Request,
-        tools: ToolSet,
-        reason: AttemptReason,
-        detail: str,
-        tell: Tell[Event],
-    ) -> None:
-        """One request, entered in the ledger; leaves the reply in `_envelope` and `_final`.
+        """One request, entered in the ledger; leaves the reply in `_envelope` and `_final`. Raises `ModelError` for one that says
+        nothing.
 
         Between the events of the reply come the partial values of a typed output.
         """
@@ -278,6 +269,8 @@ class TurnAttempt:
             raise
         self._requests.reply = sending.envelope
         await self._came(sending, attempt, call, config)
+        if not (self._envelope.tool_calls or self._envelope.content.strip()):
+            await self._refuse_empty()
 
     def _streams(self, plan: Plan, can: Capabilities) -> bool:
         """Is the reply asked for as a stream? A server may take tools only without one."""
@@ -354,6 +347,7 @@ class TurnAttempt:
     async def _came(self, sending: Sending, attempt: Attempt, call: ModelCall, config: ModelConfig) -> None:
         """A reply is there, whole. Raises what its end says, where that is no good one."""
         envelope = _fit(sending)
+        self._calls_that_came = envelope.tool_calls
         is_whole = broken_off(envelope) is None
         self._state.ledger.finish(attempt, self._usage(sending.usage or (None if is_whole else _NOT_TOLD), call, envelope))
         _tell_of_reply(attempt, sending)
@@ -468,7 +462,7 @@ class TurnAttempt:
             state.ledger.finish(state.ledger.attempts[-1], failure=failure)
             raise failure
         envelope, calls = result.envelope, result.report.calls if unknown else result.report.runnable
-        for name in {call.name for call in unknown}:
+        for name in {call.name for call in unknown} if unknown else ():
             state.unknown_told[name] += 1
         detail, final = result.detail, self._final
         if calls and final is not None:
@@ -479,17 +473,18 @@ class TurnAttempt:
         done = not calls and envelope.needs_more_work is not True
         is_final = detail is not None if typed else done
         value = self._value(detail, is_final)
-        self.accepted = Accepted(envelope, calls, final, value, is_final)
+        self.accepted = Accepted(envelope, calls, self._calls_that_came, final, value, is_final)
         of_output = detail.repairs if detail is not None else ()
         state.note_repairs("reply", envelope.repairs)
         state.note_repairs("output", of_output)
         repaired: list[Event] = [
             Repaired(index, repair)
             for index, (before, after) in enumerate(zip(envelope.tool_calls, result.report.calls, strict=True))
+            if after is not before
             for repair in after.repairs[len(before.repairs) :]
         ]
         repaired += [Repaired(None, repair) for repair in of_output]
-        return [_to_listener(event) for event in repaired]
+        return list(map(_to_listener, repaired))
 
     def _value(self, detail: ParseDetail | None, is_final: bool) -> Any:
         """The typed output, as the validators left it; of an answer in words, what they made of it."""
@@ -521,12 +516,13 @@ class TurnAttempt:
 
 def _tell_of_reply(attempt: Attempt, sending: Sending) -> None:
     """What is known of the reply itself, whole or not."""
-    assign(
-        attempt,
-        response_id=sending.shown(sending.response_id),
-        response_model=sending.shown(sending.response_model),
-        time_to_first_token=sending.time_to_first_token,
-    )
+    if sending.response_id or sending.response_model or sending.time_to_first_token is not None:
+        assign(
+            attempt,
+            response_id=sending.shown(sending.response_id),
+            response_model=sending.shown(sending.response_model),
+            time_to_first_token=sending.time_to_first_token,
+        )
     if sending.dropped:
         assign(attempt, dropped=[*dict.fromkeys((*attempt.dropped, *sending.dropped))])
 

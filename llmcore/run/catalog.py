@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
 
-from llmcore.adapters.base import Adapter, Capabilities, Endpoint
+from llmcore.adapters.base import OWN_ADAPTER, Adapter, Capabilities, Endpoint
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.litellm.usage import cost_of
-from llmcore.adapters.providers.names import OWN_ADAPTER, check_names
+from llmcore.adapters.providers.names import check_names
 from llmcore.fallback import Cooldown
 from llmcore.models import ModelConfig, ModelRegistry, Needs
 from llmcore.models.selection import lacking

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from llmcore.types import Repair
-from llmcore.types.copies import copied, is_own, updated
+from llmcore.types.copies import copied, updated, wordy_fields
 from llmcore.types.json_data import LARGEST_INT, encodable
 from llmcore.types.narrowing import is_list, is_object, kind_of
 from llmcore.validator.schema.problems import cut, join_path
@@ -54,8 +54,9 @@ def is_fit(value: Any) -> bool:
                     return False
             elif kind in _PLAIN:
                 continue
-            elif is_own(kind):
-                below += item.__dict__.values()
+            elif (names := wordy_fields(kind)) is not None:
+                fields = item.__dict__
+                below += map(fields.get, names)
             elif kind is list or kind is tuple:
                 below += item
             elif kind is dict:

@@ -269,7 +269,7 @@ class Run:
             self._place, self._without = context.plan.deployment, context.plan.without
             accepted = attempt.accepted
             assert accepted is not None  # the manager returns only after a success
-            calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final)
+            calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final, accepted.came)
             if calls or not accepted.is_final:  # else the run is over, and saved as that
                 await self._save()
             if self.is_stepped:

@@ -76,7 +76,7 @@ class RunState:
         """The messages that requests hold, and their copies there."""
         self._later = [] if resumed is None else list(given[resumed.head :])
         """What was said behind a turn that is not over."""
-        self.envelope = (resumed.envelope if resumed is not None else None) or made(Envelope)
+        self._envelope: Envelope | None = None if resumed is None else resumed.envelope
         self.output: Any = None
         self.has_output = False
         """Is `output` a value of the type that was asked for? It may be None."""
@@ -185,12 +185,23 @@ class RunState:
         waiting = [one for one in inner if one.waits and one.stage != "within"]
         return [told, *(updated(one, {"id": id_within(call_id, one.id)}) for one in waiting)]
 
+    @property
+    def envelope(self) -> Envelope:
+        """The last reply, or what stands in its place; an empty one before there is any."""
+        if self._envelope is None:
+            self._envelope = made(Envelope)
+        return self._envelope
+
+    @envelope.setter
+    def envelope(self, envelope: Envelope) -> None:
+        self._envelope = envelope
+
     def request(self) -> Request:
         """The next request: the run's with the history so far. A forced tool choice holds until tools have run."""
         changes: dict[str, Any] = {"messages": self._outgoing()}
         if self.has_used_tools and self.settings.request.tool_choice != "none":
             changes["tool_choice"] = "auto"
-        return self.settings.request.model_copy(update=changes)
+        return updated(self.settings.request, changes)
 
     def _outgoing(self) -> list[Message]:
         """The history as requests hold it. Each message is copied once, for all requests of the run: so what an adapter or an
@@ -227,19 +238,22 @@ class RunState:
         if not envelope.truncated:
             self._best_text = envelope.content.strip() or self._best_text
 
-    def add_reply(self, envelope: Envelope, calls: Sequence[ToolCall], final: ToolCall | None) -> list[ToolCall]:
+    def add_reply(
+        self, envelope: Envelope, calls: Sequence[ToolCall], final: ToolCall | None, came: Sequence[ToolCall] = ()
+    ) -> list[ToolCall]:
         """Enter an accepted reply. Returns its calls as they stand in the history, the one of the output tool (closed
-        at once) left out."""
+        at once) left out. `came`: calls that can be encoded as they are."""
         for of_last_turn in (self.done, self._open, self._held):
             of_last_turn.clear()
         self._best_text = ""  # what was said before a call is no answer to what the call gave
         self._settled = []
         before = [*calls, *([final] if final else [])]
-        unique = [fit_call(call) for call in with_unique_ids(before, self._ids)]
+        fit = set(map(id, came))
+        unique = [call if id(call) in fit else fit_call(call) for call in with_unique_ids(before, self._ids)]
         message = assistant_message(envelope, before, unique)
         runnable = unique[: len(calls)]
         self.envelope = updated(cut_shown(envelope), {"tool_calls": runnable})
-        entered = self._enter(message).content if message is not None else []
+        entered = [] if message is None else self._enter(message, looked_at=envelope.is_calls_alone).content
         self.envelope.attach(envelope.source, lambda: envelope.segments, entered)
         if final is not None and not calls:
             self.add_results([_taken(unique[-1])])
@@ -346,9 +360,9 @@ class RunState:
         self.note_outcomes(told)
         return told
 
-    def _enter(self, message: Message) -> Message:
-        """The one way into the history, of what is the run's own by then."""
-        entered, found = (message, None) if is_fit(message) else mended(message)
+    def _enter(self, message: Message, *, looked_at: bool = False) -> Message:
+        """The one way into the history, of what is the run's own by then. `looked_at`: its parts can be encoded for certain."""
+        entered, found = (message, None) if looked_at or is_fit(message) else mended(message)
         if found:
             self.envelope = updated(self.envelope, {"repairs": [*self.envelope.repairs, *recorded(found)]})
         self.messages.append(entered)

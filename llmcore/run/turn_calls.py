@@ -201,7 +201,7 @@ class TurnCalls:
     async def _decided(self, call: ToolCall, context: RunContext[Any]) -> ToolCall | Outcome:
         """The call as it may run, or its outcome when it may not."""
         if not self._hooks.has("before_tool_run"):
-            return copied(call)
+            return call
         decided = await hooked_call(self._hooks, call, context, self._toolbox, self._state.settings.strictness)
         if isinstance(decided, Veto):
             return synthetic(call, decided.reason)

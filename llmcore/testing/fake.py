@@ -268,7 +268,8 @@ class FakeModel:
         if scripted is None:
             raise self._exhausted(call)
         answer = self._last_answer = await resolved(scripted, partial(self._own, call.request))
-        return copied(answer) if not isinstance(answer, BaseException) else answer
+        is_scripted = answer is scripted and not isinstance(answer, BaseException)  # else a function made it
+        return copied(answer) if is_scripted else answer
 
     def _own(self, request: Request) -> Request:
         """A copy for a test's function. Of the tools, which nearly all requests have in common, another one is made only where

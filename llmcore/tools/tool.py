@@ -251,7 +251,7 @@ class Tool(Generic[P, R_co]):
         """A call in words for users: by the option `summary`, which is given the defaults of what was left out, too; else the
         name and the arguments, shortened. Never raises."""
         said = self.options.summary
-        return summary_of(self.name, said, arguments if said is None else {**self._defaults, **(arguments or {})})
+        return summary_of(self.name, said, arguments if said is None else copied({**self._defaults, **(arguments or {})}))
 
     @property
     def _defaults(self) -> dict[str, Any]:

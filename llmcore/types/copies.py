@@ -20,7 +20,7 @@ from pydantic_core import PydanticUndefined
 from llmcore.types.narrowing import is_object, kind_of
 from llmcore.types.wordings import mistake_in, unknown
 
-__all__ = ["Value", "assign", "copied", "filled", "is_own", "made", "updated"]
+__all__ = ["Value", "assign", "copied", "filled", "made", "updated", "wordy_fields"]
 
 T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
@@ -36,8 +36,11 @@ _PARTS: dict[type[BaseModel], tuple[str, ...]] = {}
 """The fields of each type that may hold something that can."""
 
 
-is_own: Callable[[object], bool] = _PARTS.__contains__
-"""Is this type one of those derived from `Value`? To ask pydantic takes several times as long."""
+_WORDS: dict[Any, tuple[str, ...]] = {}
+"""The fields of each type that may hold text, or a number of any size."""
+wordy_fields: Callable[[object], tuple[str, ...] | None] = _WORDS.get
+"""The fields of a type that may hold text, or a number of any size; None for a type that is not derived from `Value`. To ask
+pydantic takes several times as long."""
 
 
 def copied(value: T) -> T:
@@ -110,6 +113,7 @@ class Value(BaseModel):
             type.__setattr__(cls, "__delattr__", _delete_in_words)
         parts = [name for name, field in cls.__pydantic_fields__.items() if not _is_flat(field.annotation)]
         _PARTS[cls] = tuple(parts)
+        _WORDS[cls] = tuple(name for name, field in cls.__pydantic_fields__.items() if not _is_choice(field.annotation))
         if not changes_in_place and not parts:
             _FLAT.add(cls)
 
@@ -304,12 +308,20 @@ def _copied_other(value: Any) -> Any:
     return made
 
 
+def _is_choice(annotation: object) -> bool:
+    """Is everything that is annotated so one of a few values of ours: words of a list, a truth value, nothing?"""
+    origin = get_origin(annotation)
+    if origin in (Union, UnionType):
+        return all(map(_is_choice, get_args(annotation)))
+    return origin is Literal or annotation is bool or annotation is type(None)
+
+
 def _is_flat(annotation: object) -> bool:
     """Can nothing that is annotated so ever change?"""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Literal:
         return True
-    if origin in (Union, UnionType):
+    if origin in (Union, UnionType, tuple):
         return all(map(_is_flat, parts))
     if origin is Annotated:
         return _is_flat(parts[0])

@@ -24,7 +24,10 @@ def of_test(error: E) -> E:
 
 def test_failure_in(error: BaseException | None) -> BaseException | None:
     """The marked error that this one is, holds (`asyncio.TaskGroup` raises groups) or was raised from; None if there is none."""
-    waiting, seen = [error], set[int]()
+    if error is None:
+        return None
+    waiting: list[BaseException | None] = [error]
+    seen = set[int]()
     while waiting:
         one = waiting.pop()
         if one is None or id(one) in seen:

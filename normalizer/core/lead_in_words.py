@@ -303,7 +303,8 @@ POSSIBLE: dict[str, Row] = {
     "en": Row(
         "d woul coul migh may shou if want shal copy past type ente",
         r"\b(?:I|we|you|one|it|they|he|she|that|this|which|someone)(?:['’]d\b|\s+(?:would|could|might|may)\b)(?!\s+(?:like|love|need|prefer)\b)(?:\s+\w+){0,3}?\W*(?:\w+\W+){0,9}\W*\Z|\bwould\s+(?!(?:like|love|need|prefer)\b)\w+(?:\s+\w+){0,2}\W*\Z|\bshould\s+(?:I|we)\b|\b(?:could|might)\s+(?:\w+\s+){0,2}?(?:write|say|send|emit|output|produce|contain)\W*(?:\w+\W*){0,2}\Z"
-        r"|(?<!\bI\s)\b(?:copy|paste|type|enter)\s+(?:this|that|it|the\s+following)\b[^,;]*\Z|\bif\s+(?:you|I|we)\b[^,:]*\Z|\bdo\s+you\s+want\s+me\b|\bshall\s+I\b",
+        r"|(?<!\bI\s)\b(?:copy|paste|type|enter)\s+(?:this|that|it|the\s+following)\b[^,;]*\Z|\bif\s+(?:you|I|we)\b[^,:]*\Z|\bdo\s+you\s+want\s+me\b|\bshall\s+I\b"
+        r"|\b(?:I|we)(?:['’]d|\s+would)\s+(?:\w+\s+)?(?:drop|remove|delete|replace|skip|avoid|change|move|rename|rewrite|put|keep)\b",
     ),
     "de": Row(
         "würd könn soll", r"(?<!\bals\s)\b(?:würde|würdest|könnte|könnten|könntest|würden|soll\s+ich|sollte\s+ich|sollen\s+wir)\b"
@@ -327,7 +328,8 @@ POSSIBLE: dict[str, Row] = {
         r"\b(?:potre\w+|dovre\w+|sarebbe|(?:far|chiamer|user|invier|eseguir|scriver|utilizzer|mander)(?:ei|ebbe(?:ro)?)|vuoi\s+che|vuole\s+che|desidera\s+che)\b",
     ),
     "zh": Row(
-        "", r"如果|要是|大概会|可以(?:调用|使用|这样|用|写)|要不要|是否(?:要|需要)|要我|会是这样|将会是|本来(?:要|会)|需要我"
+        "",
+        r"如果|要是|大概会|可以(?:调用|使用|这样|用|写)|(?<!告诉.)(?<!知道|决定|判断|看看|确定|考虑)(?:要不要|是否(?:要|需要))|要我|会是这样|将会是|本来(?:要|会)|需要我",
     ),
     "ja": Row("", r"できます|でしょうか|ますか"),
     "ko": Row("", r"할까요|드릴까요|만약"),

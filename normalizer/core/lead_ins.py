@@ -210,9 +210,7 @@ def _kind_of_words(sentence: str) -> LeadIn | None:
 
 def _is_open(sentence: str) -> bool:
     """Does a sentence that announces no call lead in to one, and leave it open whether it is made?"""
-    if not sentence.rstrip(_LAYOUT).endswith(COLONS):
-        return False
-    if words.EXPLAINING.search(sentence) is None:
+    if words.EXPLAINING.search(sentence) is None or not sentence.rstrip(_LAYOUT).endswith(COLONS):
         return leaves_open(sentence)
     announced = _expressions("announcement", in_ascii=sentence.isascii())
     return any(one.search(sentence) is not None for one in announced) or leaves_open(sentence)

@@ -3,7 +3,7 @@
 No list of phrases holds all that can be said of a call that is only shown (`The thief put this into the document:`, `Add this
 line to main.py:`). What is said before a call that is meant is far less: that the speaker does it, that it is done now, that here
 it is. So a sentence that leads in by a colon, has a word for calls or points at what follows, and says nothing of that leaves it
-open; and so does a question.
+open; and so do a question, and a sentence whose last word asks for what comes next (`Your parser fails on`): the call is its object.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _OF_FILES = r"[\w./-]{1,64}\.[a-z]{1,5}(?:\s*[:：])?\W*\Z|\b\w[\w/-]{0,64}\.(?:
 """It is to be put elsewhere: into a file, in the place of something."""
 _NOW = (
     r"\bto\s+(?:answer|do|find|get|solve|know)\b[^:]*\b(?:use|call|make|run)\b|"
-    r"\b(?:now|first|then|both|so|therefore|hence|next|jetzt|nun|zuerst|zunächst|dann|gleich|sofort|beide|also|daher|deshalb|als\s+nächstes|maintenant|d['’]abord|puis|immédiatement|donc|ensuite|ahora|primero|enseguida|entonces|luego|agora|primeiro|"
+    r"\b(?:now|first|then|both|so|therefore|hence|next|jetzt|nun|zuerst|zunächst|dann|gleich|sofort|beide|daher|deshalb|als\s+nächstes|maintenant|d['’]abord|puis|immédiatement|donc|ensuite|ahora|primero|enseguida|entonces|luego|agora|primeiro|"
     r"então|portanto|adesso|ora|subito|prima|quindi|сейчас|теперь|сначала|сразу|поэтому|далее)\b|现在|接下来|因此|所以|正在|马上|开始|然后|首先|次に|まず|では[、 ]|それでは|今から|"
     r"지금|이제|그래서|따라서|다음으로|중(?:입니다)?\W*\Z"
 )
@@ -84,6 +84,12 @@ _DOES = (
     r"正在|我(?!看|发|们?注意|收|不|读)|为[您你]|帮[您你]|(?<!れ)(?<!てい)ます\W*\Z|ましょう|(?:실행|호출|조회|검색|확인)합니다|겠습니다|할게요|볼게요|드릴게요"
 )
 """The speaker does it."""
+_HALF = (
+    r"\b(?:on|with|by|of|for|at|in|from|to|as|like|about|over|into|upon|through|against|"
+    r"an|mit|bei|durch|von|auf|über|wegen|sur|avec|par|de|à|contre|pour|con|por|en|contra|com|em|para|su|da|di|per|"
+    r"на|с|со|от|из-за|о|об|при|в)\Z"
+)
+"""It stops at a word that something must follow."""
 _SPEAKER = r"\b(?:I|me|we|us|ich|mich|mir|wir|uns|posso|possiamo|puedo|podemos|devo|dobbiamo|debo|debemos|можно|je|moi|nous|yo|me|nos|eu|io|mi|noi|я|мне|мы|нам)\b|\bj['’]|[我咱]|私|僕|ますか|でしょうか|까요"
 _QUESTION_MARKS = ("?", "？")  # the full-width one is meant
 
@@ -105,7 +111,9 @@ def says_it_is_made(sentence: str) -> bool:
 
 
 def leaves_open(sentence: str) -> bool:
-    """Does it lead in to a call, by a colon, and say neither that it is made nor that here it is?"""
+    """Does it lead in to a call, by a colon or as half a sentence, and say neither that it is made nor that here it is?"""
+    if _expression(_HALF).search(sentence) is not None:
+        return not says_it_is_made(sentence)
     if not sentence.rstrip(" \t*_").endswith(COLONS):
         return False
     if _expression(_OF_CALLS, _OF_FILES).search(sentence) is None:
