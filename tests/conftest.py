@@ -39,10 +39,10 @@ def pytest_configure() -> None:
 
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int | None:
-    """Of what `make quick` runs, a third of the time is waiting for a clock or a socket: another process computes meanwhile."""
+def pytest_xdist_auto_num_workers() -> int:
+    """A quarter of the time is waiting for a clock or a socket: another process computes meanwhile."""
     cores = os.cpu_count() or 1
-    return cores + (cores + 1) // 2 if _PROFILE == "quick" else None
+    return cores + (cores + 1) // 2
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -212,7 +212,7 @@ CONDITION: dict[str, Row] = {
     "en": Row(
         "agre conf appr cons perm allo acce give want like wish pref okay ok fine obje happ say answ repl type clic pres",
         r"\b(?:if|once|when|as\s+soon\s+as|after|until|unless|provided(?:\s+that)?|should)\s+you(?:['’](?:re|ve))?\s+(?:(?:are|have|do)\s+)?"
-        r"(?:agree|confirm|approve|consent|permit|allow|accept|okay|ok|fine|happy|object|say\b(?!\s+so\b)|answer|reply|type|click|press|give\s+(?:me\s+)?(?:your|the|a)\b|(?:want|like|wish|prefer)\s*(?=,|me\b))"
+        r"(?:agree|confirm|approve|consent|permit|allow|accept|okay\b|ok\b|fine\b|happy\b|object|say\b(?!\s+so\b)|answer|reply|type|click|press|give\s+(?:me\s+)?(?:your|the|a)\b|(?:want|like|wish|prefer)\s*(?=,|me\b))"
         r"|\b(?:with|after|upon|on|pending)\s+your\s+(?:\w+\s+)?(?:agreement|confirmation|approval|consent|permission|okay|ok)\b"
         r"|\bif\s+(?:that|this|it)(?:['’]s|\s+is)\s+(?:okay|ok|fine)\b",
     ),

@@ -61,7 +61,7 @@ LABEL_ANCHORS = (
     "good must righ util exam samp usag synt form docs docu doku temp sche beis aufb vorl verw exem modè util ejem sint plan uso esem prim прим синт форм доку шабл испо "
     "wron bad inco fals schl must faux mauv mal mode erra inco sbag непр неве обра don dont do neve corr sche erro "
     "outp inpu call repl resp resu answ requ ausg eing aufr antw erge sort entr répo résu appe sali resp saíd resu cham usci rice risp risu chia выво ввод отве резу вызо "
-    "list snip test syst few pseu figu fig abbi abb code рису рис лист"
+    "list snip test prue тест syst few pseu figu fig abbi abb code рису рис лист"
 )
 _ARTICLE = r"(?:an?|the|from\s+the|ein|eine|das|die|der|aus\s+der|un|une|le|la|el|del?|um|uma|uno?)\s+"
 _WHICH = (  # "expected", too: what is expected is not done
@@ -275,7 +275,7 @@ REPORT: dict[str, Row] = {
         r"(?:\W+\w+){0,6}?\W+(?:содерж\w+|показыва\w+|говорит\w*|написа\w+|указан\w*|записан\w*|ответил\w*|возвраща\w+|вернул\w*|прислал\w*|стоит|было|была|был|есть)(?:\W+(?:это|так|вот|что|следующее)){0,2}\W*\Z",
     ),
     "pt": Row(
-        "algu cont most diz diss indi escr resp apar conv solt entr segu lê foi era",
+        "algu cont most diz diss indi escr resp apar conv solt entr segu lê foi era envi",
         r"\balguém\b|\bsegundo\s+[oa]\s+(?:registro|log|documentação|arquivo)\W*\Z|\blê-se\W*\Z|\bo\s+que\b[^;]*\b(?:escreveu|disse|enviou|respondeu)\s+(?:foi|era|é)\W*\Z"
         r"|\b(?:registro|registo|arquivo|ficheiro|página|documento|documentação|usuário|"
         r"utilizador|modelo|assistente|mensagem|linha|e-mail|log)\b(?:\W+\w+){0,6}?\W+(?:contém|continha|mostra|diz|disse|indica|escreveu|respondeu|aparece)(?:\W+(?:isto|isso|assim|o|seguinte|est[ea]|ess[ea]|um|uma|bloco|trecho|comando|chamada|texto)){0,3}\W*\Z",

@@ -158,7 +158,7 @@ _NUMBERED = {
     "letters before a call on one line": ("", "<start_function_call>call:ping{{a:<escape>", ""),
 }
 """What comes before, what comes over and over with a number in it, what comes behind."""
-_SHORT, _PIECE = 6_000, 512
+_SHORT, _PIECE = 4_000, 512
 
 
 def _assert_linear(make: Callable[[int], str], piece: int, size: int = _SHORT, **bounds: float) -> None:

@@ -136,7 +136,26 @@ async def _one(
     return failed, len(made), ending
 
 
-EVERY = [(provider, name) for provider in PROVIDERS for name in PARTS]
+_OF_ONE_WIRE = (
+    "groq",
+    "together",
+    "xai",
+    "deepseek",
+    "lm_studio",
+    "llama_cpp",
+    "sglang",
+    "vllm",
+    "openrouter",
+    "azure",
+    "vertex_ai",
+)
+"""What is sent to them is shaped as OpenAI's or Gemini's: each of them tries some of the parts, and all of them each part."""
+EVERY = [
+    (provider, name)
+    for provider in PROVIDERS
+    for at, name in enumerate(PARTS)
+    if provider not in _OF_ONE_WIRE or at % 3 == _OF_ONE_WIRE.index(provider) % 3
+]
 MOST_REQUESTS = 7
 """Of one run: in each mode, and without each thing that the last one can do without."""
 

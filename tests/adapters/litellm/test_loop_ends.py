@@ -43,8 +43,7 @@ assert not LISTENING or len(heard) >= 6, len(heard)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("provider", ["openai", "anthropic"])
-@pytest.mark.parametrize("listening", ["listening", "alone"])
+@pytest.mark.parametrize(("provider", "listening"), [("openai", "listening"), ("anthropic", "alone")])
 def test_runs_on_one_loop_after_the_other_are_quiet(provider: str, listening: str) -> None:
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-W", "error", "-c", _ON_THREE_LOOPS, provider, listening],

@@ -294,7 +294,7 @@ def test_the_anchors_find_what_the_expressions_find(monkeypatch: pytest.MonkeyPa
     assert found == [kind_of.__wrapped__(sentence) for sentence in sentences]
 
 
-_PHRASES_TRIED = settings().max_examples * 3 // 5
+_PHRASES_TRIED = settings().max_examples * 3 // 10
 
 
 @pytest.mark.quick(3)

@@ -235,7 +235,8 @@ def _words_of_the_source() -> list[str]:
 @pytest.mark.sweep(1)
 @pytest.mark.parametrize("name", JSON_SHAPED + TAGGED)
 def test_no_word_of_ours_is_read_otherwise_as_a_name(name: str) -> None:
-    row, given, words, taken = DIALECTS[name], {"city": "Paris"}, _words_of_the_source(), 0
+    row, given, taken = DIALECTS[name], {"city": "Paris"}, 0
+    words = _words_of_the_source()[(JSON_SHAPED + TAGGED).index(name) % 3 :: 3]  # each word in a third of the rows
     for write in (row.write, *row.also):
         for called in words:
             text, tools = write([(called, given)]), ToolSet([tool(called, city="string")])
@@ -243,7 +244,7 @@ def test_no_word_of_ours_is_read_otherwise_as_a_name(name: str) -> None:
                 read = TextEngine(tools, listening=False, by_shape=False).read(text).calls
                 assert [(call.name, call.arguments, call.dialect) for call in read] == [(called, given, whole.dialect)]
                 taken += 1
-    assert taken > len(words) // 2 > 500
+    assert taken > len(words) // 2 > 300
 
 
 _BEFORE = (
