@@ -22,6 +22,7 @@ from llmcore.normalizer.core.line_signs import consents, is_sign
 from llmcore.normalizer.core.lines_of_code import in_line_of_code
 from llmcore.normalizer.core.listed_calls import goes_on_as_list, is_item_label
 from llmcore.normalizer.core.source import Source, Steps, skip_space
+from llmcore.normalizer.core.told_results import told_as_result
 from llmcore.normalizer.core.words import COLONS, FACES, OWN_SIGNS
 from llmcore.types.late import late
 
@@ -161,6 +162,7 @@ LED_IN = "example_lead_in"
 _IN_LINE = {ended: Standing(in_line=True, judged_behind=True, behind_sentence=ended) for ended in (False, True)}
 """By whether the sentence before is over."""
 _IN_TABLE = Standing(quotation=Quotation(("|",)), in_line=True, judged_behind=True)
+_BEHIND_A_RESULT = Standing(doubt="after_invented_result")
 _QUOTED, _EXAMPLE = Standing(shown="quoted"), Standing(shown="example")
 
 
@@ -358,6 +360,8 @@ class Surroundings:
         before = text[max(start, line, at - _PARAGRAPH) : at]
         if in_line_of_code(text, line, before):
             return _QUOTED
+        if told := told_as_result(text, at, start):
+            return _QUOTED if told == "held" else _BEHIND_A_RESULT
         if before and before.lstrip(" \t").startswith("|"):
             return _IN_TABLE
         quotation = _open_quotation(text, at, start) if form != "token" else None

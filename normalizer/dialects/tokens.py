@@ -4,11 +4,14 @@ echoed tools and results."""
 from __future__ import annotations
 
 import re
+from typing import cast
 
 from llmcore.normalizer.bodies.sections import closer_after_markup
+from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
-from llmcore.normalizer.core.source import Steps, match_within, search, skip_space, wait_for
+from llmcore.normalizer.core.source import Steps, match_within, search, skip_space, wait_for, wait_for_one
+from llmcore.normalizer.core.told_results import ELEMENTS
 from llmcore.normalizer.core.words import COLONS, TURN_TOKENS
 from llmcore.types.late import late
 
@@ -96,6 +99,25 @@ def _span(closer: str, kind: str) -> Reader:
     return read
 
 
+_LONGEST_ATTRIBUTES = 256
+
+
+def _result(name: str) -> Reader:
+    """An element around a result, with attributes or without; a tool of this name is called by it."""
+    span = _span(f"</{name}>", "result")
+
+    def read(reading: Reading, at: int, body: int) -> Steps[bool]:
+        if is_known(name, reading.tools):
+            return False
+        if not reading.src.text.startswith(">", body - 1):
+            yield from wait_for_one(reading.src, body, _LONGEST_ATTRIBUTES, ">", "<")
+            if ">" not in reading.src.text[body : body + _LONGEST_ATTRIBUTES].partition("<")[0]:
+                return False
+        return (yield from cast("Steps[bool]", span(reading, at, body)))
+
+    return read
+
+
 _RETURN = re.compile("✿RETURN✿")
 _RESULT_LABEL = re.compile(rf"[ \t]*+[{''.join(COLONS)}]?\s*+\Z")
 
@@ -161,12 +183,10 @@ MARKERS = (
     Marker(_chat_token, ("<|im_start|>", "<?xml ?>")),
     Marker(_header, _HEADER_OPENERS, order=9),
     Marker(_token, pattern=_CITATION_END, begins=("</co:",)),
-    Marker(_span("</function_results>", "markup"), ("<function_results>",)),
-    Marker(_span("</function_result>", "markup"), ("<function_result>",)),
     Marker(_span("<｜tool▁outputs▁end｜>", "markup"), ("<｜tool▁outputs▁begin｜>",)),
-    Marker(_span("</tool_response>", "result"), ("<tool_response>",)),
+    *(Marker(_result(name), (f"<{name}>", f"<{name} ")) for name in ELEMENTS),
+    Marker(_span("[/TOOL_RESULTS]", "result"), ("[TOOL_RESULTS]",)),
     Marker(_span("<tool_response|>", "result"), ("<|tool_response>",)),
-    Marker(_span("</observation>", "result"), ("<observation>",)),
     Marker(_flower_result, ("✿RESULT✿",)),
     Marker(_flower_return, ("✿RETURN✿",)),
     Marker(_span("</tools>", "content"), ("<tools>",)),
