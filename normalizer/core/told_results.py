@@ -22,8 +22,10 @@ ELEMENTS = (
 )
 """Names of elements around results."""
 _KIND = r"(?:call[ \t_]?)?(?:result|output|response)s?"
-_LABELS = rf"Observation|(?:Tool|Function)[ \t_]?{_KIND}|Beobachtung|Observación|Observação|Osservazione|Наблюдение"
+_LABELS = (
+    rf"Observation|(?:Tool|Function)[ \t_]?{_KIND}|Beobachtung|Observación|Observação|Osservazione|Наблюдение"
     r"|观察(?:结果)?|観察|관찰"
+)
 _LABEL = late(
     rf"^[ \t*_#>-]{{0,16}}(?:{_LABELS})(?:[ \t]{{0,2}}#?\d{{1,3}})?[ \t*_]{{0,8}}[:：]",  # noqa: RUF001 # the full-width colon
     re.IGNORECASE | re.MULTILINE,
