@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_list, is_object, objects_in
 from llmcore.types.numbers import exact_json
 
-__all__ = ["answer_beside", "lists_nothing", "said_in"]
+__all__ = ["answer_beside", "answer_for_call", "answer_of_call", "is_about_the_message", "lists_nothing", "said_in"]
 
-_ANSWERS = ("content", "text", "response", "answer", "message")
+_ANSWERS = (
+    *("content", "text", "response", "answer", "message", "reply"),
+    *("final_answer", "finalAnswer", "final_response", "finalResponse"),
+)
 """Keys that the answer stands under, the first one that says something."""
+_CALLS_NOTHING = frozenset((
+    "", "none", "null", "noaction", "notool", "nofunction", "respond", "reply", "answer", "finalanswer", "finalresponse",
+    "directanswer", "directlyanswer", "directresponse", "respondtouser", "finish",
+))  # fmt: skip
+"""What stands in the place of a tool's name where a model answers, in small letters and without what parts them."""
+_PARTS_WORDS = str.maketrans("", "", " _-.")
+_NOT_NAMES = frozenset(("name", "command", "method", "$type", "func", "function"))
+"""Keys that stand in data as well: a value under them that names no tool says nothing of calls, if it is null."""
+_THOUGHTS = ("reasoning", "reasoning_content", "thought", "thoughts", "thinking")
 _ABOUT_THE_MESSAGE = frozenset(
     (
         *(
@@ -28,7 +41,7 @@ _ABOUT_THE_MESSAGE = frozenset(
             "audio",
             "finish_reason",
         ),
-        *("function_call", "reasoning", "reasoning_content", "thought", "thoughts", "thinking"),
+        *("function_call", *_THOUGHTS),
     )
 )
 
@@ -43,25 +56,62 @@ def said_in(content: Any) -> tuple[str, list[Repair]]:
     return said, [Repair(kind="content_written", path="content", before=content, after=said, safety="coerced")]
 
 
-def _is_about_the_message(value: dict[str, Any], key: str) -> bool:
-    """Does nothing stand beside the answer and `key` but what a message says of itself?"""
-    return all(other == key or other in _ANSWERS or other in _ABOUT_THE_MESSAGE or value[other] is None for other in value)
+def is_about_the_message(value: dict[str, Any], key: str, also: Collection[str] = ()) -> bool:
+    """Does nothing stand beside the answer and `key` but what a message says of itself, or what is one of `also`?"""
+    return all(
+        other == key or other in _ANSWERS or other in _ABOUT_THE_MESSAGE or other in also or value[other] is None
+        for other in value
+    )
 
 
 def lists_nothing(value: dict[str, Any], key: str) -> bool:
     """Is it a message that says of its calls that there are none, by null or an empty text in place of the list?"""
-    return key in value and (value[key] is None or value[key] == "") and _is_about_the_message(value, key)
+    return key in value and (value[key] is None or value[key] == "") and is_about_the_message(value, key)
 
 
 def answer_beside(value: dict[str, Any], key: str, *, alone: bool) -> tuple[str, list[Repair]] | None:
     """The answer beside the list of calls under `key`. `alone`: the list is empty, so that the answer is all there is; None where
     that would lose something: then the object is data of somebody's own."""
     answers = [value[name] for name in _ANSWERS if value.get(name) is not None]
-    if alone and (len(answers) > 1 or not _is_about_the_message(value, key)):
+    if alone and (len(answers) > 1 or not is_about_the_message(value, key)):
+        return None
+    if alone and not answers and "role" not in value and any(isinstance(value.get(key), str) for key in _THOUGHTS):
         return None
     answer = answers[0] if answers else None
     if not alone and "content" not in value and not isinstance(answer, str):
         return "", []
     if is_object(answer) and "content" in answer and answer.keys() <= {"content", "role"}:
         answer = answer["content"]
+    said = list(dict.fromkeys(one for one in answers if isinstance(one, str) and one.strip()))
+    if not alone and len(said) > 1 and answer is answers[0]:
+        whole = "\n\n".join(said)
+        return whole, [Repair(kind="content_written", path="content", before=said, after=whole, safety="coerced")]
     return said_in(answer)
+
+
+def answer_of_call(value: dict[str, Any], others: Collection[str]) -> str | None:
+    """What an object that is one call says beside it, as text. `others`: the parameters of its tool, which are none of it."""
+    said = [value[key] for key in _ANSWERS if isinstance(value.get(key), str) and key not in others and value[key].strip()]
+    return "\n\n".join(dict.fromkeys(said)) or None
+
+
+def answer_for_call(value: dict[str, Any], name_keys: Collection[str], argument_keys: Collection[str]) -> str | None:
+    """The answer that an object gives in place of a call, as a name says that is none (`{"action": "respond", "text": "Hi"}`);
+    None where that is not all it says."""
+    named = [key for key in value if key in name_keys or key in ("function_call", "tool_call")]
+    if len(named) != 1 or not _calls_nothing(named[0], value[named[0]]):
+        return None
+    rest = {key: held for key, held in value.items() if key != named[0] and key not in _ABOUT_THE_MESSAGE and held is not None}
+    if len(rest) != 1:
+        return None
+    ((key, said),) = rest.items()
+    if key in argument_keys and is_object(said) and len(said) == 1:
+        ((key, said),) = said.items()
+        key = key if key in _ANSWERS else ""
+    return said if isinstance(said, str) and (key in _ANSWERS or (key in argument_keys and value[named[0]])) else None
+
+
+def _calls_nothing(key: str, name: Any) -> bool:
+    if name is None:
+        return key not in _NOT_NAMES
+    return isinstance(name, str) and name.lower().translate(_PARTS_WORDS) in _CALLS_NOTHING

@@ -11,7 +11,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from llmcore.normalizer.calls.answers import answer_beside, lists_nothing, said_in
+from llmcore.normalizer.calls.answers import (
+    answer_beside,
+    answer_for_call,
+    answer_of_call,
+    is_about_the_message,
+    lists_nothing,
+    said_in,
+)
+from llmcore.normalizer.calls.named_only import is_named_only
 from llmcore.normalizer.core.names import is_known, peel
 from llmcore.normalizer.core.words import ARGUMENT_KEYS, ID_KEYS
 from llmcore.normalizer.notations.json import read_json
@@ -273,6 +281,19 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
     return CallObject(name, arguments, given, identity, repairs)
 
 
+def _called_with_nothing(calls: list[CallObject], entries: Any, tools: ToolSet | None) -> None:
+    """What an envelope gives by its name alone is called without arguments, if the tool requires none."""
+    if not is_list(entries) or len(entries) != len(calls):
+        return
+    for call, entry in zip(calls, entries, strict=True):
+        if (
+            not call.given
+            and (given := no_arguments(call.name, tools)) is not None
+            and is_named_only(entry, NAME_KEYS, _INNER_KEYS)
+        ):
+            call.arguments, call.given = given, True
+
+
 def _all(values: list[Any], read: Callable[[Any], CallObject | None]) -> list[CallObject] | None:
     calls = [read(value) for value in values]
     found = [call for call in calls if call is not None]
@@ -307,6 +328,8 @@ def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     if written is None and (content is None or any(isinstance(value.get(key), str) for key in NAME_KEYS)):
         return None
     calls, unread = _enveloped(written, tools)
+    if is_about_the_message(value, "toolCalls", (*_ENVELOPE_KEYS, "tool_calls", *BESIDE_CALLS)):
+        _called_with_nothing(calls, written, tools)
     if (unread and not calls and not _may_call(written)) or not (companions or any(is_known(call.name, tools) for call in calls)):
         return None
     said, repairs = said_in(content)
@@ -389,6 +412,8 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             answer = answer_beside(value, key, alone=not calls)
             if calls is None or answer is None:
                 return None
+            if is_about_the_message(value, key, BESIDE_CALLS):
+                _called_with_nothing(calls, listed, tools)
             form = "pasted_wire" if "role" in value else form
             return Message(calls, form, answer[0], certain=True, repairs=answer[1])
     for key in _ACTION_LISTS:
@@ -396,10 +421,17 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             calls = _all(listed, lambda item: _single_key(item, tools) or call_object(item, tools))
             if calls is not None and any(is_known(call.name, tools) for call in calls):
                 return Message(calls, "tool_calls_key")
+    if tools and (answer := answer_for_call(value, NAME_KEYS, ARGUMENT_KEYS)) is not None and _calls_nothing(value, tools):
+        return Message([], content=answer)
     for key in _PASTED_LISTS:
         if is_list(blocks := value.get(key)) and (message := _pasted(objects_in(blocks), tools)) is not None:
             return message
     return _one(value, tools)
+
+
+def _calls_nothing(value: dict[str, Any], tools: ToolSet) -> bool:
+    """Is no name in it that of a tool?"""
+    return not any(is_known(name, tools) for key in NAME_KEYS if isinstance(name := value.get(key), str))
 
 
 def _pasted(blocks: list[dict[str, Any]], tools: ToolSet | None) -> Message | None:
@@ -416,6 +448,8 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
         if is_object(value.get(key)):
             call = call_object(value, tools) or _single_key(value[key], tools)
             form = _INNER_KEYS[key]
+            if call is not None and is_about_the_message(value, key, BESIDE_CALLS):
+                _called_with_nothing([call], [value[key]], tools)
             return None if call is None else Message([call], form, certain=form == "pasted_wire")
     call = call_object(value, tools)
     if call is not None and call.name == PARALLEL and not is_known(PARALLEL, tools) and is_object(call.arguments):
@@ -423,7 +457,9 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     if call is not None and value.get("type") == "tool_use" and is_object(value.get("input")):
         return Message([call], "pasted_wire", certain=True)
     if call is not None and (call.given or is_known(call.name, tools) or is_no_call(call.name, tools)):
-        return Message([call], "tool_call_key" if "tool_call" in value else "bare_json")
+        tool = tools.get(peel(call.name, tools) or call.name) if tools is not None else None
+        said = answer_of_call(value, tool.properties) if call.given and tool is not None else None
+        return Message([call], "tool_call_key" if "tool_call" in value else "bare_json", said)
     call = _single_key(value, tools)
     return None if call is None else Message([call], "single_key")
 
@@ -453,6 +489,8 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
             if len(items) == 1 and messages and messages[0].form == "llmcore_envelope":
                 return messages[0]
             calls = None if len(messages) < len(items) else [call for message in messages for call in message.calls]
+            said = [message.content for message in messages if message.content]
+            return None if calls is None else Message(calls, "bare_array", "\n\n".join(said) or None)
         return None if calls is None else Message(calls, "bare_array")
     if is_object(value):
         if keyed and (call := _keyed(value)) is not None:
