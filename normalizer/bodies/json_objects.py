@@ -142,6 +142,7 @@ def _enter(
         add_calls(reading, span, calls, dialect, complete=complete, repairs=repairs, drafts=begun)
         for draft in begun:  # what began like a call and cannot be read
             reading.end(draft, span[1], None, reading.src.text[body.start : body.end], complete=not body.cut)
+        _say_beside(reading, span, messages)
         if not messages and reading.done < span[1]:
             reading.miss(*span, None, "no_call_object")
             reading.take("content", span[1])
@@ -149,6 +150,15 @@ def _enter(
         add_calls(reading, span, calls, dialect, repairs=repairs)
     reading.take("markup" if reading.done < end and reading.pieces and reading.pieces[-1][2] != "call" else "call", end)
     return True
+
+
+def _say_beside(reading: Reading, span: tuple[int, int], messages: list[Message]) -> None:
+    """What messages say beside their calls, or in their place, is content."""
+    for message in messages:
+        reading.repaired(*message.repairs)
+        if message.content:
+            reading.markup(span[1])  # where it called nothing
+            reading.replace(*span, message.content)
 
 
 def _unread(reading: Reading, bodies: list[Body], read: list[tuple[list[Message], list[Repair], bool]]) -> list[Repair]:

@@ -1,8 +1,8 @@
 """Results of calls that a model wrote out itself: what they hold is never a call.
 
 A model that was shown results in its conversation goes on in that form: a label (`Observation:`) and what a tool is supposed
-to have said, or an element named for results. A call in there is what a page or a file says. Words that announce a call, a further
-step or another paragraph end what a label tells of.
+to have said, or an element named for results. A call in there is what a page or a file says. Words that announce a call, a
+further step or another paragraph end what a label tells of.
 """
 
 from __future__ import annotations
