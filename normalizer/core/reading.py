@@ -30,6 +30,7 @@ from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.source import Steps
 from llmcore.normalizer.core.surroundings import CERTAIN, LED_IN, PLAIN, Form, Standing, Surroundings, has_words
 from llmcore.normalizer.core.turns import other_speaks
+from llmcore.normalizer.core.windows_paths import with_paths
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
@@ -230,6 +231,9 @@ class Reading(Record):
             found = [*found, Repair(kind="closer_missing", safety="guess")]
         elif found and took_closers(self, arguments, raw, complete, found):
             found = [*found, Repair(kind="closer_missing", safety="guess")]
+        if arguments:
+            arguments, paths = with_paths(arguments, raw)
+            found = [*found, *paths] if paths else found
         if arguments and (shown := placeholders_in(arguments)):
             found = [*(repair for repair in found if repair.kind != "placeholder"), *shown]
         if arguments and complete:

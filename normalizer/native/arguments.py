@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from llmcore.normalizer.core.windows_paths import with_paths
 from llmcore.normalizer.native.shape import json_text
 from llmcore.normalizer.notations.json import JsonReading, read_json
 from llmcore.types.copies import copied
@@ -107,7 +108,8 @@ def text_arguments(text: str, ending: Ending, limits: Limits) -> list[Arguments]
         return [Arguments(None, text, reading.complete, repairs)]
     if len(found) == 1:
         cut = ending.at_call and not found[0]
-        return [Arguments(found[0], text, reading.complete and not cut, repairs)]
+        value, paths = with_paths(found[0], text)
+        return [Arguments(value, text, reading.complete and not cut, [*repairs, *paths])]
     return _split(found, text, reading.complete, repairs)
 
 

@@ -24,6 +24,8 @@ _PYTHON = {
 _ESCAPE = late(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[0-7]{1,3}|N\{[A-Za-z0-9 -]{1,80}\}|\r\n|[\s\S]|$)")
 _UNFINISHED = late(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2}|N(?:\{[A-Za-z0-9 -]{0,80})?|\r)?\Z")
 _DRIVE_PATH = late(r"""(?<![A-Za-z0-9])[A-Za-z]:\\(?![\\/"'])[^\s"'<>|*?,;]*+""")
+_SHARE_PATH = late(r"""\\\\[A-Za-z0-9][\w.$-]*\\(?!\\)[^\s"'<>|*?,;]+""")
+"""A path that begins with a computer's name, `\\\\host\\share`, with single backslashes behind that."""
 _SURROGATE = late(r"[\ud800-\udfff]")
 _LAST_CODE_POINT = 0x10FFFF
 
@@ -55,6 +57,8 @@ def decode(raw: str, opener: str = '"', python: bool = False) -> Decoded:
     value, invalid = _substituted(raw, opener, python)
     if invalid and _DRIVE_PATH.search(raw):
         return Decoded(_around_paths(raw, opener, python), True, True)
+    if invalid and _SHARE_PATH.fullmatch(raw) and "\\\\" not in raw[2:]:
+        return Decoded(raw, True, True)
     return Decoded(value, invalid)
 
 

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Protocol
 from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.rows import as_json
+from llmcore.normalizer.core.windows_paths import with_paths
 from llmcore.normalizer.text.wholes import (
     ARGUMENTS,
     BEHIND,
@@ -201,7 +202,7 @@ class Section:
             return None
         start = before.start("raw") if "raw" in before.re.groupindex else before.end()
         raw = text[start : behind.start("raw_end")].rstrip(SPACE)
-        if holds_placeholders(arguments) or remains_in(arguments, (), raw, tool.properties):
+        if holds_placeholders(arguments) or with_paths(arguments, raw)[1] or remains_in(arguments, (), raw, tool.properties):
             return None
         if self._rewrites and _AS_REWRITTEN.fullmatch(raw) is None:
             raw = as_json(arguments)

@@ -15,6 +15,7 @@ from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.rows import Dialect, Writer
 from llmcore.normalizer.core.source import past
 from llmcore.normalizer.core.surroundings import Form
+from llmcore.normalizer.core.windows_paths import with_paths
 from llmcore.types.copies import made
 from llmcore.types.envelope import ToolCall
 from llmcore.types.late import late
@@ -208,7 +209,7 @@ class Sample:
 
     def whole(self, head: re.Match[str], end: int, arguments: dict[str, Any], raw: str) -> Whole | None:
         """The call of this shape that ends at `end`, its markup included; None when a value makes a guess of it."""
-        if holds_placeholders(arguments) or remains_in(arguments, (), raw, ()):
+        if holds_placeholders(arguments) or with_paths(arguments, raw)[1] or remains_in(arguments, (), raw, ()):
             return None
         name, start, stop = head["name"], head.start("call"), end - (len(self.text) - self.span[1])
         return Whole(
