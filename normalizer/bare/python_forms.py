@@ -52,6 +52,9 @@ _COMMENT = starts("#", "//")
 _WHOLE_QUOTES = frozenset(('"', "'", '"""', "'''"))
 _QUOTE_REACH = 64
 _LOST_FENCE = "tool_code"  # of which only the info word is left
+_NOT_CLOSED = frozenset(("missing_closer", "missing_quote", "cut_string", "joined_strings", "text_dropped", "missing_comma"))
+"""Repairs of what does not show where it ends."""
+_PRINTS, _PRINTED = late(r"print\(\s*"), late(r"\s*\)")
 _KEYWORDS = frozenset(
     [
         "if",
@@ -139,7 +142,8 @@ def settled_word(arguments: dict[str, Any], repair: Repair, tool: CompiledTool) 
     return repair
 
 
-def python_extent(reading: Reading, start: int) -> Steps[Body]:
+def python_extent(reading: Reading, start: int, begin: int = -1) -> Steps[Body]:
+    """What opens at `start`. `begin`: where the call begins whose parenthesis that is, if it is one's."""
     src = reading.src
     extent = Extent(start, quotes="'\"", triple=True, comments=True)
     while True:
@@ -147,15 +151,30 @@ def python_extent(reading: Reading, start: int) -> Steps[Body]:
         if end >= 0:
             return Body(start, end)
         if src.final:
-            return _python_unclosed(reading, start)
+            return _python_unclosed(reading, start, begin if begin >= 0 else start)
         yield None
 
 
-def _python_unclosed(reading: Reading, start: int) -> Body:
+def _python_unclosed(reading: Reading, start: int, begin: int) -> Body:
     text = reading.src.text
     reading.failed(len(text) - start)
+    if (end := _end_by_calls(reading, begin)) > start:
+        return Body(start, end)
     hits = [hit for closer in STRAY_CLOSERS if (hit := text.find(closer, start)) >= 0]
     return Body(start, min(hits), closed=False) if hits else Body(start, len(text), cut=True, closed=False)
+
+
+def _end_by_calls(reading: Reading, begin: int) -> int:
+    """Where calls end that an apostrophe in a value keeps open to a count of quotes; -1 where they show no end."""
+    text = reading.src.text
+    printed = past(_PRINTS, text, begin)
+    found = read_calls(text, printed, limits=reading.limits)
+    repairs = [*found.repairs, *(repair for call in found.calls for repair in call.repairs)]
+    whole = bool(found.calls) and found.complete and found.error is None and all(call.error is None for call in found.calls)
+    end = past(_PRINTED, text, found.end) if printed > begin else found.end
+    closed = text[begin:end].rstrip(" \t\r\n;,").endswith((")", "]")) and (end > found.end or printed == begin)
+    kinds = {repair.kind for repair in repairs}
+    return end if whole and closed and "inner_quotes" in kinds and not kinds & _NOT_CLOSED else -1
 
 
 def python_list(reading: Reading, begin: int, at: int) -> Steps[int]:
@@ -243,7 +262,7 @@ def _closing_quote(reading: Reading, begin: int, end: int) -> Steps[int]:
 
 def mid_line_call(reading: Reading, begin: int, at: int) -> Steps[int]:
     """A tool's call in the middle of a line: content and a near miss."""
-    body = yield from python_extent(reading, at)
+    body = yield from python_extent(reading, at, begin)
     if body.cut:
         reading.looks.never_closed()
         return at + 1
@@ -264,7 +283,7 @@ def is_callable(reading: Reading, word: str) -> bool:
 def python_run(reading: Reading, begin: int, at: int) -> Steps[int]:
     """One call, and those that follow it on the line (with tools not told: to the end of the message)."""
     src = reading.src
-    first = yield from python_extent(reading, at)
+    first = yield from python_extent(reading, at, begin)
     body = Body(begin, first.end, cut=first.cut, closed=first.closed)
     following, begun = _NEXT_CALL if reading.tools is not None else _NEXT_LINE_CALL
     while body.closed and not body.cut:
@@ -272,6 +291,6 @@ def python_run(reading: Reading, begin: int, at: int) -> Steps[int]:
         opened = past(following, src.text, body.end)
         if opened == body.end:
             break
-        more = yield from python_extent(reading, opened - 1)
+        more = yield from python_extent(reading, opened - 1, body.end)
         body = Body(begin, more.end, cut=more.cut, closed=more.closed)
     return (yield from _judge_python(reading, begin, body, "bare_call", at))
