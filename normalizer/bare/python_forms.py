@@ -41,12 +41,15 @@ __all__ = [
     "python_list",
     "python_objects",
     "python_run",
+    "read_lists",
     "settled_word",
 ]
 
 _NEXT_NAME = r"[A-Za-z_][\w.\\-]{0,255}"
 _NEXT_CALL = late(rf"[ \t;,]{{0,64}}{_NEXT_NAME}\("), late(rf"[ \t;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
 _NEXT_LINE_CALL = late(rf"[\s;,]{{0,64}}{_NEXT_NAME}\("), late(rf"[\s;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
+_NEXT_LIST = late(rf"[ \t;,]{{0,64}}\[\s{{0,64}}{_NEXT_NAME}\("), late(rf"[ \t;,]{{0,64}}(?:\[\s{{0,64}}(?:{_NEXT_NAME})?)?\Z")
+_BETWEEN_LISTS = late(r"[\s;,]*+")
 """The next call of a run, and the beginning of one at the end of the text."""
 _COMMENT = starts("#", "//")
 _WHOLE_QUOTES = frozenset(('"', "'", '"""', "'''"))
@@ -177,6 +180,22 @@ def _end_by_calls(reading: Reading, begin: int) -> int:
     return end if whole and closed and "inner_quotes" in kinds and not kinds & _NOT_CLOSED else -1
 
 
+def read_lists(reading: Reading, body: Body, *, expressions: bool = False) -> PythonReading:
+    """The calls of a body, in a list, in several lists one behind the other, or one after the other."""
+    text, limits = reading.src.text, reading.limits
+    parsed = read_calls(text, body.start, body.end, limits=limits, cut=body.cut, expressions=expressions)
+    while parsed.complete and parsed.error is None and parsed.end < body.end:
+        start = past(_BETWEEN_LISTS, text, parsed.end)
+        if not text.startswith("[", start):
+            break
+        more = read_calls(text, start, body.end, limits=limits, cut=body.cut, expressions=expressions)
+        if not more.calls:
+            break
+        calls, repairs = [*parsed.calls, *more.calls], [*parsed.repairs, *more.repairs]
+        parsed = PythonReading(calls, more.end, more.complete, more.error, repairs)
+    return parsed
+
+
 def python_list(reading: Reading, begin: int, at: int) -> Steps[int]:
     body = yield from python_extent(reading, at)
     end = body.end
@@ -187,7 +206,13 @@ def python_list(reading: Reading, begin: int, at: int) -> Steps[int]:
             return end  # a link of Markdown; `['f'](a=1)` is a call
         more = yield from python_extent(reading, end)
         body = Body(at, more.end, cut=more.cut, closed=more.closed)
-        end = body.end
+    following, begun = _NEXT_LIST
+    while body.closed and not body.cut:  # further lists on its line
+        yield from wait_while(reading.src, begun, body.end)
+        if past(following, reading.src.text, body.end) == body.end:
+            break
+        more = yield from python_extent(reading, reading.src.text.index("[", body.end))
+        body = Body(at, more.end, cut=more.cut, closed=more.closed)
     return (yield from _judge_python(reading, begin, body, "pythonic", at))
 
 
@@ -202,7 +227,7 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     quoted = -1 if whole or body.cut else (yield from _closing_quote(reading, begin, end))
     led = not whole and quoted < 0 and not body.cut and (yield from follows_lead_in(reading, begin, end))
     told_whole = reading.tools is not None and (whole or quoted >= 0 or led)
-    parsed = read_calls(src.text, body.start, body.end, limits=reading.limits, cut=body.cut, expressions=told_whole)
+    parsed = read_lists(reading, body, expressions=told_whole)
     if not parsed.calls:
         if body.cut:
             reading.looks.never_closed()

@@ -414,7 +414,7 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
                 return None
             if is_about_the_message(value, key, BESIDE_CALLS):
                 _called_with_nothing(calls, listed, tools)
-            form = "pasted_wire" if "role" in value else form
+            form, calls = "pasted_wire" if "role" in value else form, [*calls, *_listed_beside(value, key, calls, tools)]
             return Message(calls, form, answer[0], certain=True, repairs=answer[1])
     for key in _ACTION_LISTS:
         if is_list(listed := value.get(key)) and listed:
@@ -427,6 +427,23 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
         if is_list(blocks := value.get(key)) and (message := _pasted(objects_in(blocks), tools)) is not None:
             return message
     return _one(value, tools)
+
+
+def _listed_beside(value: dict[str, Any], taken: str, calls: list[CallObject], tools: ToolSet | None) -> list[CallObject]:
+    """Calls that stand under a second key for them, those apart that the first one has as well."""
+    found: list[CallObject] = []
+    for key in (*_LIST_KEYS, "function_call", "tool_call"):
+        held = value.get(key)
+        if key == taken or not (is_list(held) or is_object(held)):
+            continue
+        more = [call_object(entry, tools) for entry in (held if is_list(held) else [held])]
+        if more and all(call is not None and call.given for call in more):
+            found += [call for call in more if call is not None and not any(_says_the_same(call, one) for one in calls)]
+    return found
+
+
+def _says_the_same(call: CallObject, other: CallObject) -> bool:
+    return call.name == other.name and call.arguments == other.arguments
 
 
 def _calls_nothing(value: dict[str, Any], tools: ToolSet) -> bool:
@@ -479,6 +496,8 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
     """What a JSON value says as a message, or None when it is data. `keyed`: each object has one key, the name."""
     if is_list(value):
         items = value
+        if len(items) > 1 and all(is_list(item) and item for item in items):  # lists of calls in a list
+            items = [entry for item in items for entry in item]
         if keyed:
             calls = _all(items, _keyed)
         else:

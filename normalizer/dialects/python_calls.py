@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmcore.normalizer.bare.python_forms import guesses_of, python_objects
+from llmcore.normalizer.bare.python_forms import guesses_of, python_objects, read_lists
 from llmcore.normalizer.bare.verdicts import leads_in
-from llmcore.normalizer.bodies.json_bodies import add_calls, closing
+from llmcore.normalizer.bodies.json_bodies import Body, add_calls, closing
 from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.python_preview import PythonPreview
 from llmcore.normalizer.core.names import is_known
@@ -15,7 +15,6 @@ from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, Writer
 from llmcore.normalizer.core.source import Follows, Steps, name_then, past, search, skip_space, starts, wait_while
 from llmcore.normalizer.core.words import PROMPTED_TAGS
 from llmcore.normalizer.notations.extent import Extent
-from llmcore.normalizer.notations.python import read_calls
 from llmcore.normalizer.notations.relaxed.plain import plain_arguments
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
@@ -30,8 +29,12 @@ _LIST_OF_CALLS = late(rf"\s*\[\s*(?:{_NAME}\s*\(|\])")
 _LIST_BEGUN = late(rf"\s*(?:\[\s*(?:{_NAME}\s*)?)?\Z")
 _NAMED = late(rf"\s*({_NAME})\s*\(")
 _PROMPTED_TAGS = (*PROMPTED_TAGS, "python")
-_NEXT = late(rf"[\s;,]{{0,64}}{_NAME}\s{{0,16}}\(")
-_NEXT_BEGUN = late(rf"[\s;,]{{0,64}}(?:{_NAME}\s{{0,16}})?\Z")
+_NEXT = late(rf"[\s;,]{{0,64}}{_NAME}\s{{0,16}}\("), late(rf"[\s;,]{{0,64}}(?:{_NAME}\s{{0,16}})?\Z")
+_NEXT_LIST = (
+    late(rf"[\s;,]{{0,64}}\[\s{{0,64}}{_NAME}\s{{0,16}}\("),
+    late(rf"[\s;,]{{0,64}}(?:\[\s{{0,64}}(?:{_NAME}\s{{0,16}})?)?\Z"),
+)
+"""The next call, or list of calls, and the beginning of one at the end of the text."""
 
 
 def _list_of_calls(text: str, at: int, final: bool) -> bool | None:
@@ -57,19 +60,18 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
                 end, cut = (min(hits), False) if hits else (len(src.text), True)
                 break
             end = stop
-            if src.text.startswith("[", start):
-                break
-            yield from wait_while(src, _NEXT_BEGUN, end)
-            opened = past(_NEXT, src.text, end)
+            following, begun = _NEXT_LIST if src.text.startswith("[", start) else _NEXT
+            yield from wait_while(src, begun, end)
+            opened = past(following, src.text, end)
             if opened == end:
                 break
-            position = opened - 1
+            position = src.text.index("[", end) if following is _NEXT_LIST[0] else opened - 1
         preview.advance()
         return (yield from _enter(reading, at, start, end, cut, preview))
 
     def _enter(reading: Reading, at: int, start: int, end: int, cut: bool, preview: PythonPreview) -> Steps[bool]:
         src = reading.src
-        parsed = read_calls(src.text, start, end, limits=reading.limits, cut=cut)
+        parsed = read_lists(reading, Body(start, end, cut=cut))
         after, missing = (end, list[Repair]()) if cut else (yield from closing(reading, end, closers))
         if not parsed.calls:
             for draft in preview.drafts:  # what began like a call and cannot be read
