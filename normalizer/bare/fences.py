@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 from keyword import iskeyword
 
-from llmcore.normalizer.bare.verdicts import rest_is_blank
+from llmcore.normalizer.bare.verdicts import drop_echo, echoed, rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import swallow
 from llmcore.normalizer.core.block_quotes import in_block_quote
 from llmcore.normalizer.core.driver import Nested
@@ -279,6 +279,9 @@ def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bo
         for fence, inner in group:
             reading.miss(fence.start, fence.end, inner.drafts[0].name, shown or "tools_not_told")
         return last.end
+    drafts = [draft for _, inner in group for draft in inner.drafts]
+    if echoed(reading, first.start, drafts) == len(drafts):
+        return drop_echo(reading, first.start, last.end)
     reading.judged(replace(standing.decided(), doubt=doubt))
     for fence, inner in group:
         _take(reading, fence, inner)

@@ -16,6 +16,7 @@ from llmcore.normalizer.bare.python_forms import settled_word
 from llmcore.normalizer.bare.verdicts import (
     Place,
     drop_echo,
+    echoed,
     is_echo,
     line_is_over,
     only_shown,
@@ -222,6 +223,8 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
     place = yield from placed(reading, (at, end), calls, over=over, closed=closed, whole=whole)
     if is_echo(reading, place, calls):
         return drop_echo(reading, at, end)
+    if (echo := _echo_before_others(reading, at, bodies, read)) > at:
+        return drop_echo(reading, at, echo)
     certain = messages[0].certain and messages[0].form == "llmcore_envelope"
     reason = refusal(reading, place, calls, certain=certain) or (
         yield from only_shown(reading, wrapped_begins(wrapper, at), max(end, closed_at))
@@ -239,6 +242,17 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
     _take_messages(reading, at, end, bodies, read)
     reading.markup(closed_at)
     return reading.done
+
+
+def _echo_before_others(reading: Reading, at: int, bodies: list[Body], read: list[_Parsed]) -> int:
+    """Where the echo of calls ends that others follow, which are read for themselves; `at` when there is none."""
+    count, end = echoed(reading, at, _calls(read)), at
+    for body, one in zip(bodies, read, strict=True):
+        count -= len(_calls([one]))
+        if count < 0 or not one[0]:
+            break
+        end = body.end
+    return end
 
 
 def _take_messages(reading: Reading, at: int, end: int, bodies: list[Body], read: list[_Parsed]) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.documents import is_in_document
+from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.html import is_in_page, may_be_html
 from llmcore.normalizer.core.line_signs import consents, is_sign, may_be_listed
 from llmcore.normalizer.core.names import is_known
@@ -30,6 +31,7 @@ __all__ = [
     "Place",
     "TagCall",
     "drop_echo",
+    "echoed",
     "enter_tag",
     "follows_lead_in",
     "is_echo",
@@ -215,13 +217,26 @@ def _in_words(reading: Reading, begin: int, end: int) -> Steps[bool]:
 
 
 def is_echo(reading: Reading, place: Place, calls: Sequence[CallObject]) -> bool:
-    """Is it what the call right before it says, once more: behind the closer of that, its own opener not written again?"""
-    if len(calls) != 1 or not reading.drafts or not reading.blank_before(place.begin):
-        return False
-    last, call = reading.drafts[-1], calls[0]
-    in_a_tag = place.closed or reading.src.text.startswith("<", last.start)
-    same = last.name == call.name and call.arguments is not None and as_json(last.arguments) == as_json(call.arguments)
-    return in_a_tag and last.stop <= place.begin and same
+    """Is it what the calls right before it say, once more: behind the closer of those, their own opener not written again?"""
+    return echoed(reading, place.begin, calls, closed=place.closed) == len(calls) > 0
+
+
+def echoed(reading: Reading, begin: int, calls: Sequence[CallObject | Draft], *, closed: bool = False) -> int:
+    """How many of these calls, from the first on, say once more what the last ones before `begin` said in tags."""
+    drafts = reading.drafts
+    if not drafts or not calls or drafts[-1].stop > begin or not reading.blank_before(begin):
+        return 0
+    for count in range(min(len(calls), len(drafts)), 0, -1):
+        last = drafts[-count:]
+        in_tags = closed or all(reading.src.text.startswith("<", draft.start) for draft in last)
+        if in_tags and all(map(_repeats, calls, last)):
+            return count
+    return 0
+
+
+def _repeats(call: CallObject | Draft, draft: Draft) -> bool:
+    same = call.name == draft.name and call.arguments is not None
+    return same and as_json(draft.arguments) == as_json(call.arguments)
 
 
 def drop_echo(reading: Reading, begin: int, end: int) -> int:
