@@ -8,14 +8,13 @@ They stand as a JSON object, as `parameter name="..."` elements, as elements nam
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import unescape
 from typing import Any
 
+from llmcore.normalizer.bodies.attributed import VALUES, attributed, begins_attributed
 from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END
-from llmcore.normalizer.bodies.entities import decoded
 from llmcore.normalizer.bodies.entries import Entries
 from llmcore.normalizer.bodies.json_bodies import Levels, closing, named_call
 from llmcore.normalizer.bodies.parameters import (
@@ -26,6 +25,7 @@ from llmcore.normalizer.bodies.parameters import (
     read_parameters,
     trimmed,
 )
+from llmcore.normalizer.bodies.tag_attributes import Attributes
 from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.calls.typed_values import typed_value
 from llmcore.normalizer.core.names import is_known
@@ -41,11 +41,8 @@ __all__ = [
     "COMMON_WORDS",
     "HOLDERS",
     "WRAPPERS",
-    "Attributes",
     "ElementCall",
-    "is_cut_tag",
     "may_lack_arguments",
-    "opening_tag",
     "read_arguments",
     "read_attributes",
     "read_held",
@@ -71,6 +68,7 @@ _SCHEMA = '{"type":"object"'
 """What the echo of a tool's definition has for arguments begins so, but for blanks."""
 _SCHEMA_LENGTH = 64
 _DESCRIBES = late(r"\s(?:type|required|optional|default|desc(?:ription)?)\s*=")
+_VALUE = late(rf"\s(?:{'|'.join(VALUES)})\s*=")
 _BARS = ("｜", r"\|", "|", "‖")
 _SPACE = late("[a-z]+:")
 _DSML = "[｜|‖]{1,2}DSML[｜|‖]{1,2} ?"
@@ -119,54 +117,8 @@ class ElementCall:
         return (*(((f"</{holder}>",),) if holder else ()), *((self.closers(),) if self.tag else ()))
 
 
-_ATTRIBUTE = late(
-    r"""(?P<key>[A-Za-z_][A-Za-z0-9_:.-]{0,63})[\sĠ]*+=[\sĠ]*+(?:"(?P<dq>[^"]*+)"|'(?P<sq>[^']*+)'|(?P<nq>[^\s"'<>/]++))"""
-)
-_LONGEST_TAG = 1024
-_TAG_REST = r"""(?:[^<>"']++|"[^"]*+"|'[^']*+')*+"""
-_TAG_BEGUN = late(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+)?\Z""")
-_LONE_BEGUN = late(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+|</?[a-z_]{{0,16}})?\Z""")
-_TAG_WHOLE = late(f"{_TAG_REST}>")
 _ABOUT_THE_CALL = frozenset(("id", "call_id", "tool_call_id", "type", "index", "version", "xmlns"))
 _IDS = ("id", "call_id", "tool_call_id")
-
-
-class Attributes(dict[str, str]):
-    """The attributes of a tag. `others`: what stood under a key before its last value. `rest`: what is no attribute."""
-
-    def __init__(self, pairs: Iterable[tuple[str, str]], rest: str = "") -> None:
-        super().__init__()
-        self.rest = rest
-        self.others: dict[str, list[str]] = {}
-        for key, text in pairs:
-            if key in self:
-                self.others.setdefault(key, []).append(self[key])
-            self[key] = text
-
-
-def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, Attributes, bool] | None]:
-    """(where it ends, its attributes, is it all of the element) of an opening tag whose name ends at `at`; None: it is none.
-    `closer`: what ends it."""
-    whole, begun = (_TAG_WHOLE, _TAG_BEGUN) if closer == ">" else (re.compile(_TAG_REST + re.escape(closer)), _LONE_BEGUN)
-    while (rest := whole.match(src.text, at, at + _LONGEST_TAG)) is None:
-        if src.final or len(src.text) - at >= _LONGEST_TAG or begun.match(src.text, at) is None:
-            return None
-        yield None
-    said = rest[0].removesuffix(closer)
-    attributes = Attributes(
-        (
-            (found["key"], decoded(next(value for value in (found["dq"], found["sq"], found["nq"]) if value is not None)))
-            for found in _ATTRIBUTE.finditer(said)
-        ),
-        _ATTRIBUTE.sub("", said).strip(" \t\r\n/ĠĊ"),
-    )
-    return rest.end(), attributes, rest[0].removesuffix(">").rstrip().endswith("/")
-
-
-def is_cut_tag(src: Source, at: int, closer: str = ">") -> bool:
-    """Did the text end in an opening tag whose name ends at `at`?"""
-    begun = _TAG_BEGUN if closer == ">" else _LONE_BEGUN
-    return src.final and len(src.text) - at < _LONGEST_TAG and begun.match(src.text, at) is not None
 
 
 def read_attributes(reading: Reading, call: ElementCall, attributes: Attributes, *, alone: bool) -> None:
@@ -351,6 +303,10 @@ def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: st
         at, levels = call.at, call.levels(holder)
         named = named_call(reading, at, call.name, start, call.dialect, closers, id=call.id, repairs=repairs, levels=levels)
         return (yield from named)
+    if begins_attributed(src.text, start, reading.tool(call.name)) and (
+        yield from _read_attributed(reading, call, start, holder)
+    ):
+        return True
     grammar, dialect = _grammar_at(reading, call, start, holder), call.dialect
     item = grammar.item.match(src.text, start)
     if item is not None and item.lastgroup is None:
@@ -381,6 +337,30 @@ def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: st
     return finish_parameters(reading, draft, body, found)
 
 
+def _read_attributed(reading: Reading, call: ElementCall, start: int, holder: str) -> Steps[bool]:
+    """Arguments in attributes; False when what stands there means anything else."""
+    tool = reading.tool(call.name)
+    if tool is None:
+        return False
+    defines = call.tag in COMMON_WORDS or call.tag == "function"
+    found = yield from attributed(reading.src, start, tool, may_define=defines)
+    behind = -1 if found is None else (yield from skip_space(reading.src, found[1]))
+    if found is None or reading.src.text[behind : behind + 1] not in ("", "<"):
+        return False
+    entries = Entries(reading, tool, call.given)
+    for key, text in found[0]:
+        value, repairs = typed_value(text, tool, key, limits=reading.limits)
+        entries.enter(key, value, repairs, text)
+    draft = reading.begin(call.at, call.name, call.dialect, call.id)
+    levels = call.levels(holder)
+    end, missing = yield from closing(reading, found[1], call.closers(holder), levels=levels, extra=False)
+    complete = not missing or tool.required <= entries.arguments.keys()
+    said = Repair(kind="attribute_values", before=reading.src.text[start : found[1]], after=None, safety="coerced")
+    repairs = [*call.repairs, said, *entries.repairs, *missing]
+    reading.end(draft, end, entries.arguments, reading.src.text[start : found[1]], complete=complete, repairs=repairs)
+    return True
+
+
 def may_lack_arguments(reading: Reading, call: ElementCall) -> bool:
     """May an element that has a common word for its name and nothing in it be a call?"""
     return bool(call.given) or no_arguments(call.name, reading.tools) is not None
@@ -396,7 +376,7 @@ def _is_schema(text: str, at: int, final: bool) -> bool | None:
 def _describes(call: ElementCall, item: re.Match[str]) -> bool:
     """Does a parameter's tag say what a value must be, in place of one? In common words any such tag does."""
     common = call.tag in COMMON_WORDS or call.tag == "function"
-    valueless = bool(item["empty"]) and not item["given"]
+    valueless = bool(item["empty"]) and not item["given"] and _VALUE.search(item["parameter"]) is None
     describes = _DESCRIBES.search(item["parameter"]) is not None
     return (valueless and (common or describes)) or (common and describes)
 

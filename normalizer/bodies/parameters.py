@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream
+from llmcore.normalizer.bodies.attributed import VALUES
 from llmcore.normalizer.bodies.cdata import literal_joined
 from llmcore.normalizer.bodies.entities import decoded
 from llmcore.normalizer.bodies.entries import Entries, is_whole
@@ -55,6 +56,7 @@ _DECLARED = {
 }
 
 
+_VALUES_IN_TAG = late(rf"""\s(?P<key>{"|".join(VALUES)})\s*=\s*(?:"(?P<dq>[^"]*+)"|'(?P<sq>[^']*+)')""")
 _NO_BARE_TEXT = late(r"""\n|<[/!A-Za-z]|\A["'{]?\w{1,64}["']?\s*(?::(?=\s)|=)|\A(?:I|We|Let me|None|N/A)\b""")
 """What no argument is: several lines, markup, keys, or what the model says of itself."""
 _UNSEALED = frozenset(("closer_missing", "literal_open", "text_dropped"))
@@ -170,7 +172,8 @@ def read_parameters(
         start, key, declared = item.end(), grammar.key(item["key"] or ""), _declared(item, grammar)
         given_here = item["given"] if "given" in (groups := item.re.groupindex) else None
         if given_here or ("empty" in groups and item["empty"]):
-            _enter(reading, found, stream, key, decoded((given_here or "")[1:-1]), tool, declared, grammar)
+            text = decoded(given_here[1:-1]) if given_here else _value_in_tag(item["parameter"], found)
+            _enter(reading, found, stream, key, text, tool, declared, grammar)
             position = start
             continue
         item = None  # a match keeps the text it was found in
@@ -181,6 +184,15 @@ def read_parameters(
     if stream is not None:
         stream.close()
     return found
+
+
+def _value_in_tag(tag: str, found: Parameters) -> str:
+    """The value in the tag of an empty element, under whichever attribute it stands there; what nothing took is recorded."""
+    said = {one["key"]: one["dq"] if one["dq"] is not None else one["sq"] or "" for one in _VALUES_IN_TAG.finditer(tag)}
+    values = list(said.values())
+    for text in values[1:]:
+        found.entries.drop(text)
+    return decoded(values[0]) if values else ""
 
 
 def _left_behind(text: str, start: int, stop: int, item: re.Match[str] | None, found: Parameters) -> bool:

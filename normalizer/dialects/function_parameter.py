@@ -32,7 +32,9 @@ _NEXT_CALL = (
 _NEXT_NAME = r"<(?:(?:seed:)?tool_call>\s{0,16}<)?function>\s{0,16}[^\s<>]{1,256}\s{0,16}</function>"
 _GRAMMAR = Grammar(
     item=tags(
-        r"(?P<parameter><parameter\s{0,16}+=\s{0,16}+(?=\S)(?P<key>[^<>=\n]{1,272}+)(?:>|=|(?=\n)))",
+        r"(?P<parameter><parameter\s{0,16}+=\s{0,16}+(?=\S)(?P<key>[^<>=\n]{1,272}?)"
+        r"(?:\s{1,16}value\s{0,4}=\s{0,4}(?P<given>\"[^\"<>\n]{0,512}\"|'[^'<>\n]{0,512}')\s{0,4}(?P<empty>/?)>"
+        r"|>|(?<! value)=|(?=\n)))",
         r"(?P<end></function>)",
         r"</?(?:seed:)?tool_call>",
         "<function=",
@@ -111,7 +113,20 @@ def _function(reading: Reading, at: int, body: int) -> Steps[bool]:
         name = name[:-1].rstrip().strip("\"'")
         return is_known(name, reading.tools) and empty_call(reading, at, end, name, dialect)
     head = None  # a match keeps the text it was found in
+    if (yield from settle(reading.src, _attributes_follow, end)):
+        return (yield from read_arguments(reading, ElementCall(at, name, dialect, "function"), end))
     return (yield from _read(reading, at, name, end, dialect))
+
+
+_WITH_ATTRIBUTES = late(r"\s*+<param(?:eter)?\s+[A-Za-z]")
+_WITH_ATTRIBUTES_BEGUN = late(r"\s*+(?:<(?:p(?:a(?:r(?:a(?:m(?:e(?:t(?:er?)?)?)?\s*+)?)?)?)?)?)?\Z")
+
+
+def _attributes_follow(text: str, at: int, final: bool) -> bool | None:
+    """Does a parameter follow whose name stands in an attribute (`<parameter name="city" ...>`)?"""
+    if _WITH_ATTRIBUTES.match(text, at) is not None:
+        return True
+    return None if not final and _WITH_ATTRIBUTES_BEGUN.match(text, at) is not None else False
 
 
 def _read(reading: Reading, at: int, name: str, body: int, dialect: str) -> Steps[bool]:

@@ -12,17 +12,15 @@ from typing import Any, cast
 from llmcore.normalizer.bodies.elements import (
     COMMON_WORDS,
     WRAPPERS,
-    Attributes,
     ElementCall,
-    is_cut_tag,
     may_lack_arguments,
-    opening_tag,
     read_arguments,
     read_attributes,
 )
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, swallow
 from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_call
+from llmcore.normalizer.bodies.tag_attributes import Attributes, is_cut_tag, opening_tag
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.names import JUNK_LINE, is_known, undouble
 from llmcore.normalizer.core.reading import Reading

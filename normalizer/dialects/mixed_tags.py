@@ -11,10 +11,11 @@ import sys
 from dataclasses import dataclass
 
 from llmcore.normalizer.bodies.children import takes
-from llmcore.normalizer.bodies.elements import ElementCall, is_cut_tag, opening_tag, read_arguments, read_attributes
+from llmcore.normalizer.bodies.elements import ElementCall, read_arguments, read_attributes
 from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.bodies.sections import call_marker
+from llmcore.normalizer.bodies.tag_attributes import is_cut_tag, opening_tag
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json

@@ -29,11 +29,10 @@ _LIST_OF_CALLS = late(rf"\s*\[\s*(?:{_NAME}\s*\(|\])")
 _LIST_BEGUN = late(rf"\s*(?:\[\s*(?:{_NAME}\s*)?)?\Z")
 _NAMED = late(rf"\s*({_NAME})\s*\(")
 _PROMPTED_TAGS = (*PROMPTED_TAGS, "python")
-_NEXT = late(rf"[\s;,]{{0,64}}{_NAME}\s{{0,16}}\("), late(rf"[\s;,]{{0,64}}(?:{_NAME}\s{{0,16}})?\Z")
-_NEXT_LIST = (
-    late(rf"[\s;,]{{0,64}}\[\s{{0,64}}{_NAME}\s{{0,16}}\("),
-    late(rf"[\s;,]{{0,64}}(?:\[\s{{0,64}}(?:{_NAME}\s{{0,16}})?)?\Z"),
-)
+_NEXT = late(rf"[\s;,]{{0,64}}{_NAME}\s{{0,16}}\(")
+_NEXT_BEGUN = late(rf"[\s;,]{{0,64}}(?:{_NAME}\s{{0,16}})?\Z")
+_NEXT_LIST = late(rf"[\s;,]{{0,64}}\[\s{{0,64}}{_NAME}\s{{0,16}}\(")
+_NEXT_LIST_BEGUN = late(rf"[\s;,]{{0,64}}(?:\[\s{{0,64}}(?:{_NAME}\s{{0,16}})?)?\Z")
 """The next call, or list of calls, and the beginning of one at the end of the text."""
 
 
@@ -60,12 +59,13 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
                 end, cut = (min(hits), False) if hits else (len(src.text), True)
                 break
             end = stop
-            following, begun = _NEXT_LIST if src.text.startswith("[", start) else _NEXT
+            listed = src.text.startswith("[", start)
+            following, begun = (_NEXT_LIST, _NEXT_LIST_BEGUN) if listed else (_NEXT, _NEXT_BEGUN)
             yield from wait_while(src, begun, end)
             opened = past(following, src.text, end)
             if opened == end:
                 break
-            position = src.text.index("[", end) if following is _NEXT_LIST[0] else opened - 1
+            position = src.text.index("[", end) if listed else opened - 1
         preview.advance()
         return (yield from _enter(reading, at, start, end, cut, preview))
 

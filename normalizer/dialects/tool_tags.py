@@ -20,10 +20,11 @@ from llmcore.normalizer.bodies.children import (
     read_children,
     takes,
 )
-from llmcore.normalizer.bodies.elements import ElementCall, is_cut_tag, opening_tag, read_attributes
+from llmcore.normalizer.bodies.elements import ElementCall, read_attributes
 from llmcore.normalizer.bodies.entries import Entries, is_whole
 from llmcore.normalizer.bodies.parameters import only_parameter, only_text_parameter
 from llmcore.normalizer.bodies.sections import as_text
+from llmcore.normalizer.bodies.tag_attributes import is_cut_tag, opening_tag
 from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, call_object, no_arguments
 from llmcore.normalizer.core.names import is_known, name_line
 from llmcore.normalizer.core.reading import Reading

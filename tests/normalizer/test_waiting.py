@@ -22,10 +22,10 @@ import pytest
 
 from llmcore.normalizer.api import Normalizer
 from llmcore.normalizer.bare import fences, handlers, json_forms
-from llmcore.normalizer.bodies import elements, parameters
+from llmcore.normalizer.bodies import parameters, tag_attributes
 from llmcore.normalizer.core import source
 from llmcore.normalizer.core.sought import Sought
-from llmcore.normalizer.dialects import name_json, named_elements, python_calls, reasoning
+from llmcore.normalizer.dialects import function_parameter, name_json, named_elements, python_calls, reasoning
 from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
 from llmcore.normalizer.text import candidates
 from tests.support.builds import pure_only
@@ -151,8 +151,10 @@ _DECIDED = {
     "info word": (*fences._WORD_AND_LINE, " json \r\n"),
     "function": (name_json._FUNCTION_HEAD, name_json._FUNCTION_MAYBE, ' "get_weather" > ( {'),
     "pair": (named_elements._PAIR, named_elements._PAIR_BEGUN, " get_weather </tool>\n <tool_input>"),
-    "tag": (elements._TAG_WHOLE, elements._TAG_BEGUN, """ name="f" city='a > b' days=3 />"""),
+    "tag": (tag_attributes._TAG_WHOLE, tag_attributes._TAG_BEGUN, """ name="f" city='a > b' days=3 />"""),
     "list of calls": (python_calls._LIST_OF_CALLS, python_calls._LIST_BEGUN, " [ get.weather ("),
+    "next list": (python_calls._NEXT_LIST, python_calls._NEXT_LIST_BEGUN, ";\n [ get_weather ("),
+    "attributes": (function_parameter._WITH_ATTRIBUTES, function_parameter._WITH_ATTRIBUTES_BEGUN, "\n<parameter name="),
     "next call": (python_calls._NEXT, python_calls._NEXT_BEGUN, ";\n get_weather ("),
 }
 """(what a reader matches, what may yet become that, a text in which it does)."""
