@@ -22,6 +22,7 @@ VALUES = ("value", "content", "text", "val")
 _NAMES = ("name", "key", "param", "parameter", "arg")
 _ABOUT = frozenset((*_NAMES, *VALUES, "type", "string", "id", "index"))
 _TAG = late(r"<(?:[a-z]{1,16}:)?(?P<word>[A-Za-z_][\w.-]{0,63})(?=\s)")
+_TAG_BEGUN = late(r"<(?:[A-Za-z_][\w.:-]{0,80}+)?\Z")
 _WORDS = late(r"(?:param(?:eter)?|arg(?:ument)?)s?|inputs?")
 _USUAL = (("name", "value"), ("name", "string", "value"))
 """What a parameter has for attributes whose value most write so."""
@@ -72,6 +73,8 @@ def attributed(
             return None
         found += more
         at = yield from skip_space(src, end)
+        while not src.final and _TAG_BEGUN.match(src.text, at) is not None:
+            yield None
     return (found, end) if found else None
 
 

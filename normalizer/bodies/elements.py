@@ -68,6 +68,8 @@ _SCHEMA = '{"type":"object"'
 """What the echo of a tool's definition has for arguments begins so, but for blanks."""
 _SCHEMA_LENGTH = 64
 _DESCRIBES = late(r"\s(?:type|required|optional|default|desc(?:ription)?)\s*=")
+_PARAMETER_IN_TEXT = late(r"</?[^<>\s]{0,24}?(?:param|arg(?:ument)?\b|invoke|function|tool)", re.IGNORECASE)
+_LONGEST_CLOSER = 128
 _VALUE = late(rf"\s(?:{'|'.join(VALUES)})\s*=")
 _BARS = ("｜", r"\|", "|", "‖")
 _SPACE = late("[a-z]+:")
@@ -318,6 +320,8 @@ def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: st
     if item is None:
         child = _FIRST_CHILD.match(src.text, start)
         if child is None:
+            if not src.text.startswith("<", start) and (yield from _read_text(reading, call, body, holder)):
+                return True
             if len(src.text) - start < _TAG_END and _OPEN_TAG.match(src.text, start) is not None:
                 return _cut_head(reading, call, start)
             return _declined(reading, call, start, "no_arguments")
@@ -358,6 +362,27 @@ def _read_attributed(reading: Reading, call: ElementCall, start: int, holder: st
     said = Repair(kind="attribute_values", before=reading.src.text[start : found[1]], after=None, safety="coerced")
     repairs = [*call.repairs, said, *entries.repairs, *missing]
     reading.end(draft, end, entries.arguments, reading.src.text[start : found[1]], complete=complete, repairs=repairs)
+    return True
+
+
+def _read_text(reading: Reading, call: ElementCall, body: int, holder: str) -> Steps[bool]:
+    """Text up to the call's closer in place of parameters: it is the one parameter that it can belong to. In elements that other
+    markup has too it may describe the tool."""
+    key = only_text_parameter(reading.tool(call.name))
+    if key is None or key in call.given or holder or not call.told_apart or call.tag == "function":
+        return False
+    closer = yield from search(reading.src, Element(call.space + call.tag), body, _LONGEST_CLOSER)
+    if closer is None:
+        return False
+    stop, closer = closer.start(), None  # a match keeps the text it was found in
+    written = reading.src.text[body:stop]
+    text = written.strip()
+    if not text or _PARAMETER_IN_TEXT.search(written) is not None:
+        return False
+    draft = reading.begin(call.at, call.name, call.dialect, call.id)
+    end, missing = yield from closing(reading, stop, call.closers(), levels=call.levels(), extra=False)
+    repairs = [*call.repairs, only_parameter(key, written, text), *missing]
+    reading.end(draft, end, {**call.given, key: text}, written, repairs=repairs)
     return True
 
 
