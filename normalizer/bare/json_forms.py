@@ -221,7 +221,7 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
     if not calls or not read[0][0]:
         return (yield from _no_calls(reading, at, end, bodies, messages, whole))
     place = yield from placed(reading, (at, end), calls, over=over, closed=closed, whole=whole)
-    if is_echo(reading, place, calls):
+    if is_echo(reading, place, calls) and not _says_something(messages):
         return drop_echo(reading, at, end)
     if (echo := _echo_before_others(reading, at, bodies, read)) > at:
         return drop_echo(reading, at, echo)
@@ -248,11 +248,15 @@ def _echo_before_others(reading: Reading, at: int, bodies: list[Body], read: lis
     """Where the echo of calls ends that others follow, which are read for themselves; `at` when there is none."""
     count, end = echoed(reading, at, _calls(read)), at
     for body, one in zip(bodies, read, strict=True):
-        count -= len(_calls([one]))
-        if count < 0 or not one[0]:
+        calls = len(_calls([one]))
+        if not calls or calls > count or _says_something(one[0]):
             break
-        end = body.end
+        count, end = count - calls, body.end
     return end
+
+
+def _says_something(messages: list[Message]) -> bool:
+    return any(message.content for message in messages)
 
 
 def _take_messages(reading: Reading, at: int, end: int, bodies: list[Body], read: list[_Parsed]) -> None:

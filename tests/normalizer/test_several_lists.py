@@ -92,3 +92,10 @@ def test_an_apostrophe_in_a_value_leaves_the_call_whole(text: str) -> None:
 def test_one_that_was_cut_is_not_whole(text: str) -> None:
     found: Any = read_every_way(text, TOOLS)
     assert [call.complete for call in found.tool_calls] == [False]
+
+
+def test_what_an_echo_says_beside_its_call_is_kept() -> None:
+    found = read_every_way(f'<tool_call>{_CITY}</tool_call>\n{{"tool_calls": [{_CITY}], "content": "I look."}}', TOOLS)
+    assert found.content == "I look."
+    found = read_every_way(f'<tool_call>{_CITY}</tool_call>\n{{"content": "I look.", "toolCalls": []}}', TOOLS)
+    assert ([call.name for call in found.tool_calls], found.content) == (["get_weather"], "I look.")
