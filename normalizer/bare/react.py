@@ -83,7 +83,7 @@ def _step(reading: Reading, at: int, body: int) -> Steps[int]:
         return (yield from _listed(reading, at, ahead))
     yield from wait_for_one(src, body, _LINE, "\n", "(")
     name = _NAME.match(src.text, body, body + _LINE)
-    if name is None or not (word := name[1].strip("*`\"' \t\r")):
+    if name is None or not (word := name[1].strip("*`\"' \t\r\u200b\u2060\ufeff")):
         return body
     if name[2] == "(" and is_known(word, reading.tools):
         return (yield from _on_one_line(reading, at, word, name.end(1)))

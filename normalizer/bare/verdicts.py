@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
-_CLOSING = late(rf"[ \t.,;:!?)\]}}\"'`*_>…。{FACES}]*")
+_CLOSING = late(rf"[ \t\u200b\u2060\ufeff.,;:!?)\]}}\"'`*_>…。{FACES}]*")
 _LONGEST_LEAD_IN = 200
 _FEW_PIECES = 16
 
@@ -65,7 +65,7 @@ def leads_in(before: str) -> bool:
     """May a bare form follow this text on its line? A star and a blank are a list's sign."""
     if before[-1:] in (" ", "\t") and before.strip() == "*":
         return False
-    return before.rstrip(" \t\r*_`\"'").endswith(COLONS) or not before.strip(" \t\r\"'`*")
+    return before.rstrip(" \t\r*_`\"'").endswith(COLONS) or not before.strip(" \t\r\u200b\u2060\ufeff\"'`*")
 
 
 def may_stand(reading: Reading, before: str, at: int) -> bool:

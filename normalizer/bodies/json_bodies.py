@@ -23,7 +23,7 @@ from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.source import Steps, match_within, past
-from llmcore.normalizer.core.words import ARGUMENT_KEYS, TURN_TOKENS
+from llmcore.normalizer.core.words import ARGUMENT_KEYS, BLANKS, TURN_TOKENS
 from llmcore.normalizer.notations.extent import Extent, delimiters_of
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.strict import sound_object
@@ -61,8 +61,8 @@ _NAMED = late(r"([^\s<>{}()\[\]\"',:]{1,256}+)\s{0,16}+\{")
 """What may be the name of another call, before its arguments."""
 _BEGUN = late(r"(?:<[|｜][^<>\s]{0,61}+|(?<![^\s<>{}()\[\]\"',:])[^\s<>{}()\[\]\"',:]{1,256}+\s{0,16}+)\Z")
 """What may become one of these."""
-_EXTRA = late(r"[\s}\]]*")
-_SPACE = late(r"\s*")
+_EXTRA = late(rf"[{BLANKS}}}\]]*")
+_SPACE = late(rf"[{BLANKS}]*")
 _SPACED_CLOSER = late(r"</ {0,4}([^\s<>]{0,48}+) {0,4}")
 _TURN_TOKENS = frozenset(TURN_TOKENS)
 _LAYOUT = late(r"[\s,]*")

@@ -29,6 +29,7 @@ from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.sought import KEY, Sought, filled
 from llmcore.normalizer.core.source import Steps, past, search
+from llmcore.normalizer.core.words import BLANKS
 from llmcore.normalizer.notations.json import read_json
 from llmcore.types.envelope import Repair, Safety
 from llmcore.types.late import late
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 _OVERLAP = 1024
-_CLOSERS = late(r"(?:\s*+</[^<>]{1,64}+>)*+\s*+")
+_CLOSERS = late(rf"(?:[{BLANKS}]*+</[^<>]{{1,64}}+>)*+[{BLANKS}]*+")
 """Closers too many."""
 _PARAMETER_BEGUN = late(r"<[^<>\s]{0,24}?(?:param|arg_key)[^<]{0,512}\Z")
 _DECLARED = {

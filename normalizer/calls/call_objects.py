@@ -70,6 +70,9 @@ _INNER_KEYS = {
     "action": "bare_json",
     "command": "bare_json",
 }
+_CLEAR_KEYS = ("payload", "argument", "parameter", "arg", "param", "tool_params", "toolArguments", "toolArgs", "toolParams")
+_UNUSUAL_KEYS = (*_CLEAR_KEYS, "data", "body", "options", "values", "fields", "props")
+"""Under which data stands as well, the clear ones apart: arguments only where they are all the tool's."""
 _BESIDE_A_NAME = frozenset((*ID_KEYS, "type"))
 _ENCODINGS = 2  # of a string in a string
 _PASTED_LISTS = ("content", "parts")  # of a message as Anthropic, Bedrock or Gemini write it
@@ -201,6 +204,14 @@ def _beside(holder: dict[str, Any], named: str, tool: CompiledTool | None) -> di
     return found if found and found.keys() <= tool.properties.keys() else None
 
 
+def _renamed(holder: dict[str, Any], tool: CompiledTool | None) -> Iterator[str]:
+    """The unusual keys under which all arguments of the tool stand, and nothing else does."""
+    for key in _UNUSUAL_KEYS if tool is not None else ():
+        held = holder.get(key)
+        if is_object(held) and held and key not in tool.properties and tool.required <= held.keys() <= tool.properties.keys():
+            yield key
+
+
 def _other_name(holder: dict[str, Any], named: str, tool: CompiledTool | None, tools: ToolSet | None) -> str:
     """The name of another tool that stands under another key for names; "" when there is none."""
     for key in NAME_KEYS:
@@ -269,6 +280,16 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
     arguments, given, repairs = arguments_of(written)
     if not key and (beside := _beside(inner, named, tool)) is not None:
         arguments, given, repairs = beside, True, [Repair(kind="flat_arguments", after=beside, safety="coerced")]
+    elif not key and (other := next(_renamed(inner if inner is outer else {**outer, **inner}, tool), "")):
+        arguments, given = (inner if other in inner else outer)[other], True
+        repairs = [
+            Repair(
+                kind="arguments_renamed",
+                before=other,
+                after=ARGUMENT_KEYS[0],
+                safety="coerced" if other in _CLEAR_KEYS else "guess",
+            )
+        ]
     elif key and (arguments is not None or not given):
         places = (holder,) if holder is outer else (inner, outer)
         more = [found for place in places for found in _more_arguments(place, _taken(place, inner, named, key), tool)]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator
 from typing import Final, TypeVar
 
 from llmcore.normalizer.core.sought import Sought
-from llmcore.normalizer.core.words import OWN_SIGNS
+from llmcore.normalizer.core.words import BLANKS, OWN_SIGNS
 
 __all__ = [
     "Follows",
@@ -51,8 +51,8 @@ Follows = Callable[[str, int, bool], bool | None]
 """`follows(text, at, final)`: does what stands at `at` fit? None = more text is needed to tell. In a text that is over, the
 beginning of what would fit does: it was cut off there."""
 
-_SPACE: Final = re.compile(r"\s*")
-_NAME: Final = re.compile(rf"(?![{OWN_SIGNS}])[^\s<>{{}}\[\]()\"'`,;|｜=]{{1,256}}")
+_SPACE: Final = re.compile(rf"[{BLANKS}]*")
+_NAME: Final = re.compile(rf"(?![{OWN_SIGNS}])[^{BLANKS}<>{{}}\[\]()\"'`,;|｜=]{{1,256}}")
 
 
 class Source:

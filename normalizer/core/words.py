@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "ARGUMENT_KEYS",
     "BEFORE_BARE",
+    "BLANKS",
     "CALL_FENCES",
     "COLONS",
     "FACES",
@@ -19,7 +20,9 @@ __all__ = [
 
 COLONS = (":", "：")  # noqa: RUF001 # the full-width one is meant, as are the signs below
 """What ends a lead-in before a call on its line."""
-BEFORE_BARE = frozenset((*COLONS, *" \t\r\n\"'`*>_;“„‘‚”»›«‹「『《〈。！？，、"))  # noqa: RUF001
+BLANKS = r"\s\u200b\u2060\ufeff"
+"""White space, as of a class of an expression, and what nobody sees: spaces without width, a byte order mark."""
+BEFORE_BARE = frozenset((*COLONS, *" \t\r\n\u200b\u2060\ufeff\"'`*>_;“„‘‚”»›«‹「『《〈。！？，、"))  # noqa: RUF001
 """What may stand directly before a bare form (`;` ends an escaped tag, `&gt;`); after anything else a bracket
 belongs to what it stands in."""
 

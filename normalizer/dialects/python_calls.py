@@ -13,7 +13,7 @@ from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, Writer
 from llmcore.normalizer.core.source import Follows, Steps, name_then, past, search, skip_space, starts, wait_while
-from llmcore.normalizer.core.words import PROMPTED_TAGS
+from llmcore.normalizer.core.words import BLANKS, PROMPTED_TAGS
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.relaxed.plain import plain_arguments
 from llmcore.types.envelope import Repair
@@ -25,8 +25,8 @@ __all__ = ["DIALECTS", "calls_reader"]
 
 _NAME = r"[A-Za-z_][\w.\\-]{0,255}"
 _HEAD = 280  # within which a list must begin with a call
-_LIST_OF_CALLS = late(rf"\s*\[\s*(?:{_NAME}\s*\(|\])")
-_LIST_BEGUN = late(rf"\s*(?:\[\s*(?:{_NAME}\s*)?)?\Z")
+_LIST_OF_CALLS = late(rf"[{BLANKS}]*\[\s*(?:{_NAME}\s*\(|\])")
+_LIST_BEGUN = late(rf"[{BLANKS}]*(?:\[\s*(?:{_NAME}\s*)?)?\Z")
 _NAMED = late(rf"\s*({_NAME})\s*\(")
 _PROMPTED_TAGS = (*PROMPTED_TAGS, "python")
 _NEXT = late(rf"[\s;,]{{0,64}}{_NAME}\s{{0,16}}\(")

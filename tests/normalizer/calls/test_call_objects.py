@@ -31,6 +31,16 @@ def test_keys_of_name_and_arguments(name: str, arguments: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "safety"), [("payload", "coerced"), ("parameter", "coerced"), ("data", "guess"), ("fields", "guess")]
+)
+def test_unusual_keys_of_arguments(key: str, safety: str) -> None:
+    (call,) = read_every_way(json.dumps({"name": "get_weather", key: _ARGUMENTS})).tool_calls
+    assert (call.arguments, [repair.safety for repair in call.repairs]) == (_ARGUMENTS, [safety])
+    for other in ({"name": "get_weather", key: {"town": "Oslo"}}, {"name": "get_weather", key: {"days": 3}}):
+        assert not read_every_way(json.dumps(other), chunkings=1).tool_calls
+
+
+@pytest.mark.parametrize(
     "value",
     [
         {"tool": {"name": "get_weather", "args": _ARGUMENTS}},
