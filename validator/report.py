@@ -64,6 +64,8 @@ _GUESSED = {
         "calls before their results",
         "a call behind a result, or in another speaker's turn, that you made up",
     ),
+    "windows_path": ("backslashes written twice", "single ones: {} was taken for a path of Windows"),
+    "arguments_renamed": ("arguments under `arguments`", "them under another key"),
     "index_gap": ("items counted without a gap", "a gap: items of {} are missing"),
     "items_of_several_names": ("items of one name", "items of several names in {}"),
     "text_for_yaml": ("YAML", "text that is none: {} was cut at the known keys"),
