@@ -206,7 +206,9 @@ def _beside(holder: dict[str, Any], named: str, tool: CompiledTool | None) -> di
 
 def _renamed(holder: dict[str, Any], tool: CompiledTool | None) -> Iterator[str]:
     """The unusual keys under which all arguments of the tool stand, and nothing else does."""
-    for key in _UNUSUAL_KEYS if tool is not None else ():
+    if tool is None:
+        return
+    for key in _UNUSUAL_KEYS:
         held = holder.get(key)
         if is_object(held) and held and key not in tool.properties and tool.required <= held.keys() <= tool.properties.keys():
             yield key
@@ -442,8 +444,8 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             calls = _all(listed, lambda item: _single_key(item, tools) or call_object(item, tools))
             if calls is not None and any(is_known(call.name, tools) for call in calls):
                 return Message(calls, "tool_calls_key")
-    if tools and (answer := answer_for_call(value, NAME_KEYS, ARGUMENT_KEYS)) is not None and _calls_nothing(value, tools):
-        return Message([], content=answer)
+    if tools and (said := answer_for_call(value, NAME_KEYS, ARGUMENT_KEYS)) is not None and _calls_nothing(value, tools):
+        return Message([], content=said)
     for key in _PASTED_LISTS:
         if is_list(blocks := value.get(key)) and (message := _pasted(objects_in(blocks), tools)) is not None:
             return message
