@@ -182,17 +182,18 @@ def _end_by_calls(reading: Reading, begin: int) -> int:
 
 def read_lists(reading: Reading, body: Body, *, expressions: bool = False) -> PythonReading:
     """The calls of a body, in a list, in several lists one behind the other, or one after the other."""
-    text, limits = reading.src.text, reading.limits
-    parsed = read_calls(text, body.start, body.end, limits=limits, cut=body.cut, expressions=expressions)
+    text, limits = reading.src.text[: body.end], reading.limits
+    parsed = read_calls(text, body.start, limits=limits, cut=body.cut, expressions=expressions)
     while parsed.complete and parsed.error is None and parsed.end < body.end:
         start = past(_BETWEEN_LISTS, text, parsed.end)
         if not text.startswith("[", start):
             break
-        more = read_calls(text, start, body.end, limits=limits, cut=body.cut, expressions=expressions)
+        more = read_calls(text, start, limits=limits, cut=body.cut, expressions=expressions)
         if not more.calls:
             break
-        calls, repairs = [*parsed.calls, *more.calls], [*parsed.repairs, *more.repairs]
-        parsed = PythonReading(calls, more.end, more.complete, more.error, repairs)
+        parsed.calls += more.calls
+        parsed.repairs += more.repairs
+        parsed.end, parsed.complete, parsed.error = more.end, more.complete, more.error
     return parsed
 
 
@@ -207,7 +208,9 @@ def python_list(reading: Reading, begin: int, at: int) -> Steps[int]:
         more = yield from python_extent(reading, end)
         body = Body(at, more.end, cut=more.cut, closed=more.closed)
     following, begun = _NEXT_LIST
-    while body.closed and not body.cut:  # further lists on its line
+    lists = 1
+    while body.closed and not body.cut and lists < reading.limits.calls:  # further lists on its line
+        lists += 1
         yield from wait_while(reading.src, begun, body.end)
         if past(following, reading.src.text, body.end) == body.end:
             break
