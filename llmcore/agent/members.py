@@ -19,6 +19,7 @@ from llmcore.hooks import check_members
 from llmcore.run.callers_code import CallersFunction
 from llmcore.tools import Tool
 from llmcore.tools.tool import is_tool
+from llmcore.tools.within import tool_within
 from llmcore.types import ConfigError, ToolDefinitionError
 from llmcore.types.wordings import slip_of
 
@@ -41,9 +42,6 @@ _AS_METHODS = {"checkpoint": 1, "log": 1, "socket_emit": 1, "output_validators":
 _INSTEAD_OF_METHODS = {"system": "what changes from chat to chat is `def system_messages(self)`"}
 _MESSAGES = "_llmcore_messages"
 """Where a class keeps its option `messages`: each object has a conversation of its own under that name."""
-_DEEPEST = 20
-_WITHIN = ("__func__", "fget", "func", "__wrapped__")
-"""Where other descriptors and decorators keep what they stand above."""
 
 
 def tools_of(agent: object) -> list[Tool]:
@@ -116,7 +114,7 @@ def adopt(kind: type) -> None:
         setattr(kind, _MESSAGES, vars(kind)["messages"])
         delattr(kind, "messages")
     for name, value in dict[str, object](vars(kind)).items():
-        within = None if name.startswith("__") or _is_tool(value) else _tool_within(value)
+        within = None if name.startswith("__") or _is_tool(value) else tool_within(value)
         if within is None:
             continue
         if not isinstance(value, FunctionType):
@@ -126,15 +124,6 @@ def adopt(kind: type) -> None:
         anew = Tool(named, replace(within.options, name=within.name))
         setattr(kind, name, anew)
         anew.__set_name__(kind, name)
-
-
-def _tool_within(value: object) -> Tool | None:
-    """The tool that a descriptor or a decorator stands above."""
-    for _ in range(_DEEPEST):
-        value = next((one for name in _WITHIN if (one := getattr(value, name, None)) is not None), None)
-        if value is None or is_tool(value):
-            return value
-    return None
 
 
 def check_class(kind: type, agent: type) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack, cast,
 from llmcore.tools.class_tool import ClassTool
 from llmcore.tools.options import OptionsByName, ToolOptions
 from llmcore.tools.refusals import not_a_function
-from llmcore.tools.tool import Tool, is_tool
+from llmcore.tools.tool import Tool
 from llmcore.types import ToolDefinitionError
 from llmcore.types.called import told
 from llmcore.types.shown_options import show_options
@@ -53,7 +53,8 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[Option
     hidden. The options are those of `ToolOptions`; `params` and `required` lay a schema of one's own over the
     inferred one, and any schema keyword there may be a callable (of the instance, for methods) that is asked anew for
     each request. `read_only` says that running the tool changes nothing, so that a call which needed a guess may run.
-    Of a `Tool` it makes the same tool with these options in place of its own.
+    Of a `Tool` it makes the same tool with these options in place of its own; so it does above a decorator or a
+    `functools.partial` that stands above one.
 
     Raises `ToolDefinitionError` at once for a signature no model can fill: positional-only parameters, `*args`, a
     type without a JSON Schema, an option that is none or has a wrong value, an example that does not fit; and for a class, a
@@ -63,10 +64,10 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[Option
         raise ToolDefinitionError(
             f"tool takes a function, or options by name as in @tool(name=...), not {not_a_function(function)}"
         )
-    settings = ToolOptions.of(options)
+    ToolOptions.of(options)  # what is wrong with them is wrong at once
 
     def decorate(decorated: Callable[P, R], /) -> Tool[P, R]:
-        return cast("Tool[P, R]", decorated.with_options(**options)) if is_tool(decorated) else Tool(decorated, settings)
+        return Tool.over(decorated, options)
 
     return cast("Decorator", decorate) if function is None else decorate(function)
 

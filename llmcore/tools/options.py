@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
 from llmcore.tools.refusals import is_method
@@ -88,6 +88,11 @@ class ToolOptions:
         """Options by name. Raises `ToolDefinitionError`, also for a name that is no option."""
         return cls(**checked(options))
 
+    def overlaid(self, other: ToolOptions | None) -> ToolOptions:
+        """These, with what `other` has that is not the default laid over them."""
+        told = {} if other is None else {field.name: getattr(other, field.name) for field in fields(other)}
+        return replace(self, **{name: value for name, value in told.items() if value != getattr(_DEFAULTS, name)})
+
 
 def checked(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options, all of which exist. Raises `ToolDefinitionError` for a name that is none."""
@@ -170,3 +175,4 @@ _OPTION_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "idempotent": (lambda value: isinstance(value, bool), "True or False"),
 }
+_DEFAULTS = ToolOptions()

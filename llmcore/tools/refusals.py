@@ -9,6 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from llmcore.tools.within import refuse_hidden
 from llmcore.types import ToolDefinitionError
 from llmcore.types.wordings import described
 
@@ -29,6 +30,7 @@ def refuse(function: Callable[..., Any]) -> None:
     if not callable(function):
         raise ToolDefinitionError(f"a tool takes a function, or options by name, not {not_a_function(function)}")
     _refuse_generators(function)
+    refuse_hidden(function)
     if marks := getattr(function, HOOK_MARK, ()):
         raise ToolDefinitionError(
             f"{function.__qualname__} is marked as a hook (@hook.{marks[0]}), which a tool is never asked as: write two functions"

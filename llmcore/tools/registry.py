@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
 from llmcore.tools.decorator import Decorator
-from llmcore.tools.options import ToolOptions
 from llmcore.tools.tool import Tool, as_tool, checked_tool, is_tool
 from llmcore.types import ConfigError, ToolDefinition, ToolDefinitionError, ToolSet
 from llmcore.types.called import in_words
@@ -144,6 +143,6 @@ def _named(given: object, name: str | None) -> Tool:
     if name is None:
         return checked_tool(given)
     if callable(given) and not is_tool(given):
-        return Tool(given, ToolOptions(name=name)).check()
+        return Tool.over(given, {"name": name}).check()
     made = as_tool(given)
     return (made if made.name == name else made.renamed(name)).check()

@@ -21,6 +21,7 @@ from pydantic.fields import FieldInfo
 
 from llmcore.tools.context import RunContext
 from llmcore.tools.docstrings import documentation
+from llmcore.tools.within import innermost
 from llmcore.types import JsonSchema, ToolDefinitionError
 from llmcore.types.annotations import fields_of_unpacked, undefined_in, unfillable, usable
 from llmcore.types.copies import copied
@@ -306,11 +307,7 @@ def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
 
 
 def hints_of(function: Callable[..., Any], name: str) -> dict[str, Any]:
-    target: Any = inspect.unwrap(function)
-    if isinstance(target, types.MethodType):
-        target = target.__func__
-    if isinstance(target, functools.partial):
-        target = target.func  # pyright: ignore[reportUnknownMemberType]  # of whatever the partial gives
+    target = innermost(function)
     if not isinstance(target, types.FunctionType | types.BuiltinFunctionType):
         target = type(target).__call__
     try:

@@ -35,6 +35,7 @@ from llmcore.tools.signature import (
     schema_of_type,
 )
 from llmcore.tools.summaries import check_summary, summary_of
+from llmcore.tools.within import tool_within
 from llmcore.types import ConfigError, JsonSchema, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.annotations import usable
 from llmcore.types.called import in_words, is_async
@@ -84,16 +85,36 @@ class Tool(Generic[P, R_co]):
         super().__setattr__(name, value)
 
     def __init__(self, function: Callable[P, R_co], options: ToolOptions | None = None) -> None:
-        if isinstance(function, staticmethod):
-            function = function.__func__
+        """What `options` has by default is as a tool within the function has it."""
+        function = _plain(function)
         refuse(function)
+        inner = tool_within(function)
+        self._set_up(function, options or ToolOptions() if inner is None else inner.options.overlaid(options))
+
+    @classmethod
+    def over(cls, function: Callable[P, R_co], options: OptionsByName) -> Tool[P, R_co]:
+        """The tool of a function, with these options; the others are those of a tool that it stands above, if there is one."""
+        if is_tool(function):
+            return function.with_options(**options)
+        settings, function = ToolOptions.of(options), _plain(function)
+        refuse(function)
+        inner = tool_within(function)
+        if inner is not None and inner._given is not None:
+            return cast("Tool[P, R_co]", cls.from_definition(inner._given, function, **options))
+        made: Tool[P, R_co] = cls.__new__(cls)
+        made._set_up(function, settings if inner is None else replace(inner.options, **options))
+        return made
+
+    def _set_up(self, function: Callable[P, R_co], options: ToolOptions) -> None:
         self.function: Callable[..., Any] | None = function
-        self.options = options or ToolOptions()
+        self.options = options
         self.instance: object = None
         self.name = self.options.name or _name_of(function)
         self.__doc__ = function.__doc__
         self.__wrapped__ = function
         self.__name__ = getattr(function, "__name__", self.name)  # what decorators above it tell
+        self.__qualname__ = getattr(function, "__qualname__", self.__name__)
+        self.__module__ = getattr(function, "__module__", type(function).__module__)
         self._is_method = is_method(function)
         self._lacks_self = False
         self._given: ToolDefinition | None = None
@@ -147,6 +168,8 @@ class Tool(Generic[P, R_co]):
         check_definition(found)  # before the copy recurses
         if function is not None:
             refuse(function)
+            if (inner := tool_within(function)) is not None:
+                settings = replace(inner.options, **{name: None for name in GIVEN_WITH_A_SCHEMA}, **options)
         elif settings.requires_approval:
             raise ToolDefinitionError(f"tool {found.name!r} has no function: the caller answers its calls, and approves them so")
         told: dict[str, Any] = {name: options[name] for name in _TOLD if options.get(name) is not None}  # type: ignore[literal-required]  # each is a key of theirs
@@ -157,6 +180,9 @@ class Tool(Generic[P, R_co]):
         made.name, made.__doc__ = made._given.name, made._given.description
         made._is_method = made._lacks_self = made._is_checked = False
         made._compiled_with = None
+        if function is not None:
+            made.__wrapped__ = cast("Any", function)
+            made.__name__ = getattr(function, "__name__", made.name)
         made.check()
         made._given_schema = GivenSchema(made._given, function, any_arguments=settings.preprocess is not None)
         return made
@@ -294,6 +320,7 @@ class Tool(Generic[P, R_co]):
         bound: Tool[..., R_co] = Tool.__new__(Tool)
         bound.__dict__.update(self.__dict__)
         bound.instance = instance
+        bound.__wrapped__ = cast("Any", types.MethodType(cast("Any", self.function), instance))  # for decorators above it
         bound._compiled_with = self._compile()
         return bound
 
@@ -309,8 +336,9 @@ class Tool(Generic[P, R_co]):
             anew = Tool.from_definition(self.definition, self.function, **_kept(self.options, options), **options)
             made = cast("Tool[P, R_co]", anew)
         else:
-            made = Tool(self.function, replace(self.options, **checked(options)))
-            made.instance = self.instance
+            made = Tool.__new__(Tool)
+            made._set_up(self.function, replace(self.options, **checked(options)))
+            made.instance, made.__wrapped__ = self.instance, self.__wrapped__
         made.replaces, made._lacks_self = self.replaces, self._lacks_self
         return made
 
@@ -399,6 +427,10 @@ def _validated(reading: Reading, keys: KeyCheck, arguments: Mapping[str, Any]) -
     return made
 
 
+def _plain(function: Callable[P, R_co]) -> Callable[P, R_co]:
+    return cast("Callable[P, R_co]", function.__func__) if isinstance(function, staticmethod) else function
+
+
 def _name_of(function: Callable[..., Any]) -> str:
     name = str(getattr(getattr(function, "func", function), "__name__", type(function).__name__))
     if not is_name(name):
@@ -454,12 +486,12 @@ def _made_of(given: object) -> Tool:
         return cast("Tool", tells())
     if not isinstance(given, _FUNCTIONS):
         if callable(given) and not isinstance(given, Mapping) and not hasattr(given, "definition"):
-            return Tool(given)  # an object with `__call__`; made anew each time, for it need not be hashable
+            return Tool.over(given, {})  # an object with `__call__`; made anew each time, for it need not be hashable
         return Tool.from_definition(_definition_of_other(given))  # which copies it: its schema stays as it was given
     with _lock:
         made = _made.get(given)
     if made is None:
-        made = Tool(cast("Callable[..., Any]", given))
+        made = Tool.over(cast("Callable[..., Any]", given), {})
         with _lock:
             made = _made.setdefault(given, made)
     return made

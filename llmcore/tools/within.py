@@ -1,0 +1,82 @@
+"""The tool that stands below something else: a decorator that is not ours, a `functools.partial`, a bound method, a `__call__`.
+
+Whatever is put above a tool, its author's options hold on, `requires_approval` above all: they are looked for wherever a
+decorator says what it wraps. What wraps a tool and does not say so is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import TYPE_CHECKING, Any, cast
+
+from llmcore.types import ToolDefinitionError
+
+if TYPE_CHECKING:
+    from llmcore.tools.tool import Tool
+
+__all__ = ["below", "innermost", "refuse_hidden", "tool_within"]
+
+_DEEPEST = 20
+_WITHIN = ("__func__", "fget", "__wrapped__")
+"""Where descriptors and decorators keep what they stand above."""
+_WITH_FUNC = (functools.partial, functools.partialmethod, functools.cached_property)
+"""Those of `func`; anybody's object may have an attribute of that name."""
+_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def below(value: object) -> object:
+    """What a descriptor, a decorator, a `partial` or a callable object stands above; None for a plain function."""
+    if isinstance(value, _WITH_FUNC):
+        return cast("Any", value).func
+    found = next((one for name in _WITHIN if (one := getattr(value, name, None)) is not None), None)
+    if found is not None or isinstance(value, type) or inspect.isroutine(value):
+        return found
+    call = inspect.getattr_static(type(value), "__call__", None)
+    return call if hasattr(call, "__wrapped__") or isinstance(call, types.FunctionType) else None
+
+
+def innermost(function: object) -> Any:
+    """The function whose annotations are those of all that stands above it."""
+    for _ in range(_DEEPEST):
+        inner = below(function)
+        if inner is None:
+            break
+        function = inner
+    return function
+
+
+def tool_within(value: object) -> Tool[..., Any] | None:
+    """The tool that something stands above, or is; None where there is none."""
+    from llmcore.tools.tool import is_tool
+
+    for _ in range(_DEEPEST):
+        if value is None or is_tool(value):
+            return value
+        value = below(value)
+    return None
+
+
+def refuse_hidden(function: object) -> None:
+    """Raises `ToolDefinitionError` for a function of any arguments around a tool that it does not tell: neither the tool's
+    schema nor its options would be heard."""
+    if not isinstance(function, types.FunctionType) or not function.__closure__ or hasattr(function, "__wrapped__"):
+        return
+    parameters = inspect.signature(function).parameters.values()
+    if not parameters or any(one.kind not in _ANY for one in parameters):
+        return
+    for cell in function.__closure__:
+        held = _content(cell)
+        if (hidden := tool_within(held)) is not None:
+            raise ToolDefinitionError(
+                f"{function.__qualname__} hides the tool {hidden.name!r} below it, with its parameters and options: put @tool "
+                "above the decorator, or @functools.wraps(function) within it"
+            )
+
+
+def _content(cell: types.CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not filled yet
+        return None
