@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 from llmcore.adapters.base import Capabilities
@@ -79,6 +80,10 @@ class Provider:
     name: str
     prefix: str
     """LiteLLM's routing prefix: the model goes out as `prefix/model`."""
+    route: str = ""
+    """What stands before a model's name of which LiteLLM would else look up the way in a list, which lacks new ones."""
+    own_routes: tuple[str, ...] = ()
+    """Patterns of the names that say their way themselves, or go by another."""
     wire: str | None = "openai-chat"
     """The shape of its raw reply body (the normaliser's name for it)."""
     default_path: str = ""
@@ -139,7 +144,8 @@ class Provider:
     """The wire requires `max_tokens` (LiteLLM would put in its table's maximum)."""
     searches_by: str = "web_search_options"
     """How native web search is asked for: LiteLLM's parameter, `body` (the same, where LiteLLM refuses it), `plugin`
-    (OpenRouter's `web`), or `responses` (the tool of OpenAI's other endpoint, to which the request then goes)."""
+    (OpenRouter's `web`), or `responses` (the tool of OpenAI's other endpoint, to which the request then goes); empty where there
+    is no word for it on the wire, whatever a registry says of the model."""
     searches_beside_tools: bool = True
     """Takes native web search in one request with tools; LiteLLM leaves the search out without a word where it does not."""
     returns_refusals: bool = False
@@ -181,7 +187,16 @@ class Provider:
         row = self.row(model)
         return replace(self, **row.changes) if row is not None and row.changes else self
 
+    def routed(self, model: str) -> str:
+        """The model as LiteLLM is asked for it."""
+        return f"{self.prefix}/{_by_route(self.route, self.own_routes, model) if self.route else model}"
+
     def may_serve(self, model: str) -> bool:
         """Can the model be one of its own, by its name?"""
         name = model.lower()
         return not self.names_of_models or any(fnmatchcase(name, pattern) for pattern in self.names_of_models)
+
+
+@lru_cache(maxsize=1024)
+def _by_route(route: str, own_routes: tuple[str, ...], model: str) -> str:
+    return model if any(fnmatchcase(model.lower(), pattern) for pattern in own_routes) else f"{route}/{model}"

@@ -64,7 +64,14 @@ _ALL_CHOICES = {"tool_choice_required": True, "tool_choice_named": True, "images
 BEDROCK = Provider(
     name="bedrock",
     prefix="bedrock",
+    route="converse",
+    own_routes=(  # LiteLLM's other ways, and models that Converse does not serve, or not alone
+        *("invoke/*", "converse/*", "converse_like/*", "claude_platform/*", "agent/*", "agentcore/*", "async_invoke/*"),
+        *("openai/*", "mantle/*", "chat_completions/*", "nova/*", "nova-2/*", "llama/*", "deepseek_r1/*", "qwen2/*", "qwen3/*"),
+        *("openai.*", "*.openai.*", "*twelvelabs.*"),
+    ),
     wire="bedrock-converse",
+    searches_by="",
     needs_package="boto3 (boto3)",
     credentials="AWS's credentials: set the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, run where a "
     "role gives them, or give a bearer token as `api_key`",
@@ -96,7 +103,12 @@ BEDROCK = Provider(
                 "dropped": frozenset[str](),
             },
         ),
-        ModelRow("*amazon.nova*", _CONVERSE.model_copy(update=_ALL_CHOICES), _CHOICE, {"schema_dialect": "inline_defs"}),
+        ModelRow(
+            "*amazon.nova*",
+            _CONVERSE.model_copy(update=_ALL_CHOICES),
+            _CHOICE,
+            {"schema_dialect": "inline_defs", "searches_by": "web_search_options"},  # the system tool `nova_grounding`
+        ),
         ModelRow("*mistral.*", _CONVERSE.model_copy(update={"tool_choice_required": True}), _CHOICE),
         ModelRow("*meta.llama*", _CONVERSE, "Amazon Bedrock user guide: Supported models", {"schema_dialect": "inline_defs"}),
         ModelRow(

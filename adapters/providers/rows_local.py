@@ -14,6 +14,7 @@ OLLAMA = Provider(
     name="ollama",
     prefix="ollama_chat",  # `ollama/` puts the tools into the prompt and calls them again after their results
     wire="ollama",
+    searches_by="",
     spare_path="/v1",
     sources=("Ollama documentation: Tool support, Structured outputs", f"{NOTES}, sections 2 and 3"),
     capabilities=Capabilities(

@@ -153,7 +153,7 @@ def _connection(call: ModelCall, provider: Provider) -> dict[str, Any]:
     endpoint = call.endpoint
     url = base_url(endpoint, provider)
     return {
-        "model": f"{provider.prefix}/{endpoint.model}",
+        "model": provider.routed(endpoint.model),
         "api_base": url,
         "api_key": _api_key(endpoint, provider),
         "timeout": max(call.timeout, call.first_token_timeout or 0),  # the shorter one is the adapter's to keep

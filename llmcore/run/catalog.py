@@ -10,11 +10,13 @@ from typing import Any
 from llmcore.adapters.base import OWN_ADAPTER, Adapter, Capabilities, Endpoint
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.litellm.usage import cost_of
+from llmcore.adapters.providers import provider_of
 from llmcore.adapters.providers.names import check_names
 from llmcore.fallback import Cooldown
 from llmcore.models import ModelConfig, ModelRegistry, Needs
 from llmcore.models.selection import lacking
 from llmcore.types import ConfigError, Usage
+from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.wordings import described
 
@@ -83,7 +85,10 @@ class Catalog:
         known = self.store.get(endpoint)
         if own is not None:  # the store's table is not this adapter's
             known = own.capabilities(endpoint).updated(known)
-        return known.updated(config.told)
+        known = known.updated(config.told)
+        if known.web_search and own is None and not provider_of(endpoint).searches_by:
+            known = updated(known, {"web_search": False})  # what cannot be asked for takes no other search's place
+        return known
 
     def select(self, alias: str | None, needs: Needs) -> ModelConfig:
         """The model a request goes to. Raises `ModelNotFound`."""

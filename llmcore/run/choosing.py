@@ -11,6 +11,7 @@ from llmcore.models.selection import lacking
 from llmcore.run.catalog import Catalog
 from llmcore.run.settings import RunSettings
 from llmcore.tools import Tool
+from llmcore.tools.web_search import WEB_SEARCH
 from llmcore.types import ModelNotFound
 from llmcore.types.copies import updated
 from llmcore.types.logs import logger
@@ -38,15 +39,15 @@ def choose(catalog: Catalog, settings: RunSettings, web_search: Tool | None, mor
     request = settings.request
     needs = needs_of(request, tools=more_tools or len(settings.toolbox) > 0)
     search: Tool | None = None
-    if request.allow_web_search and web_search is not None:
+    toolbox = settings.toolbox
+    if request.allow_web_search and (tool := web_search or toolbox.get(WEB_SEARCH)) is not None:
         if (native := _searching(catalog, request.model, needs)) is not None:
             return Chosen(native, needs, settings, spare_search=web_search)
-        toolbox = settings.toolbox
-        if toolbox.get(web_search.name) is None:  # else the caller's own search is asked for
-            toolbox = toolbox.extended([web_search])
+        if toolbox.get(tool.name) is None:  # else the caller's own search is asked for
+            toolbox = toolbox.extended([tool])
         needs = replace(needs, web_search=False, tools=True)
         settings = replace(settings, request=updated(request, {"allow_web_search": False}), toolbox=toolbox)
-        search = web_search
+        search = tool
     model = catalog.select(request.model, needs)
     if request.model is not None and (missing := lacking(model, needs, catalog.can)):
         _log.warning("the model %s was asked for and lacks %s, which the request needs", model.alias, " and ".join(missing))
