@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from llmcore.fallback import Ledger
 from llmcore.run.enclosing import EnclosingRun, LeftWithin
 from llmcore.run.result import RunResult
+from llmcore.tools.execution import Outcome
+from llmcore.tools.results import shortened
+from llmcore.types import TextBlock
 
 __all__ = ["InnerRuns"]
 
@@ -15,6 +18,9 @@ _STOPPED_WITHIN = (
     "No result: the conversation went on before anybody answered what it asked for ({left}), which was not run. What it had run "
     "before: {done}."
 )
+_HAD_RUN = "What it had run before:"
+_MOST_NAMES = 1000
+"""Characters, of all of them."""
 
 
 class InnerRuns:
@@ -77,6 +83,20 @@ class InnerRuns:
         """The one whose calls wait."""
         return self._waiting[call_id]
 
+    def telling(self, outcome: Outcome, max_chars: int) -> Outcome:
+        """The outcome of a call that failed or was cut short, which tells the model what the runs within it had done: it would have
+        that done again. Whatever becomes of the call, the program has those runs whole, by `told`."""
+        if outcome.error is None or not self.ended or _HAD_RUN in outcome.text[-_MOST_NAMES:]:
+            return outcome
+        names = _run_within([run for run in self.ended if run.parent_call == outcome.call.id])
+        if not names:
+            return outcome
+        said = f"\n{_HAD_RUN} {shortened(names, _MOST_NAMES - len(_HAD_RUN) - len('  .'))}."
+        content = [*outcome.content, TextBlock(text=said)]
+        if len(outcome.text) + len(said) > max_chars:
+            content = [TextBlock(text=shortened(outcome.text, max_chars - len(said)) + said)]
+        return replace(outcome, content=content)
+
     @property
     def is_any(self) -> bool:
         """Was one made, or is one to go on?"""
@@ -92,5 +112,17 @@ class InnerRuns:
         """What is said of a call whose run nobody goes on with."""
         run = self._waiting[call_id]
         left = ", ".join(dict.fromkeys(call.name for call in run.pending))
-        done = ", ".join(record.name for record in run.tool_results if record.ran) or "nothing"
+        done = _run_within([run]) or "nothing"
         return _STOPPED_WITHIN.format(left=left, done=done)
+
+
+def _run_within(runs: Iterable[RunResult]) -> str:
+    """The names of the tools that were run, of each with those within it: `look_up, ask (search 3 times)`."""
+    counts: dict[str, int] = {}
+    for run in runs:
+        for record in run.tool_results:
+            if record.ran:
+                within = _run_within([one for one in run.runs if one.parent_call == record.id])
+                name = f"{record.name} ({within})" if within else record.name
+                counts[name] = counts.get(name, 0) + 1
+    return ", ".join(name if count == 1 else f"{name} {count} times" for name, count in counts.items())

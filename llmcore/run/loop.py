@@ -20,6 +20,7 @@ from llmcore.run.attempt import TurnAttempt
 from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose, chosen_again
+from llmcore.run.held_answer import held_answer, take_held
 from llmcore.run.observing import ObservedRun, Observers
 from llmcore.run.open_calls import OpenCall
 from llmcore.run.result import RunResult
@@ -240,8 +241,7 @@ class Run:
 
     async def _turns(self, tell: Tell[Event]) -> None:
         state, store = self.state, self._machinery.catalog.store
-        await self._resumed(tell)
-        if state.pending:
+        if await self._resumed(tell) or state.pending:
             return
         reason: AttemptReason = "first"
         for turn in count(1):
@@ -279,10 +279,10 @@ class Run:
                 await self._calls(attempt.toolbox).carry_out(calls, tell, closes=accepted.final is not None)
                 if self.is_stepped:
                     await tell(self._step("results", turn, "tool"))
+            if state.pending:  # a final result beside them waits as well
+                return
             if accepted.is_final:
                 state.take_output(accepted.value)
-                return
-            if state.pending:
                 return
             state.tell_left_out()
             if not calls:  # the model says that it is not done
@@ -303,14 +303,17 @@ class Run:
 
         return told
 
-    async def _resumed(self, tell: Tell[Event]) -> None:
-        """The turn that the given history left open, to its end; what was said behind it enters then. Raises `CallerError` for an
-        answer that cannot be taken."""
+    async def _resumed(self, tell: Tell[Event]) -> bool:
+        """The turn that the given history left open, to its end; what was said behind it enters then. Is the run over by a final
+        result that stands in that turn? Raises `CallerError` for an answer that cannot be taken."""
         state, resumed = self.state, self.state.settings.resumed
         if resumed is None:
-            return
+            return False
         if resumed.calls or resumed.carried:
             toolbox = await self._tools_now()
+            final = held_answer(resumed, state, toolbox)
+            if final is not None:
+                resumed = replace(resumed, calls=[call for call in resumed.calls if call is not final])
             taken = settled(resumed, toolbox, state.settings.strictness, self._tools)
             state.settle(taken)
             if not all(isinstance(taken.fates.get(call.id), OpenCall) for call in taken.calls):
@@ -322,8 +325,11 @@ class Run:
             if self.is_stepped:
                 await tell(self._step("results", 0, "tool"))
             if not state.pending:
+                if final is not None and await take_held(final, state):
+                    return True
                 state.tell_left_out()
         state.go_on()
+        return False
 
     async def _tools_now(self) -> Toolbox:
         """The tools of the turn that begins."""

@@ -256,11 +256,20 @@ class RunState:
         entered = [] if message is None else self._enter(message, looked_at=envelope.is_calls_alone).content
         self.envelope.attach(envelope.source, lambda: envelope.segments, entered)
         if final is not None and not calls:
-            self.add_results([_taken(unique[-1])])
+            self.take_final(unique[-1])
         self._judged = {call.id: made for call, made in zip(unique, before, strict=True)}
         for call in unique:
             self.note_repairs("call", call.repairs, call.id)
         return runnable
+
+    def take_final(self, final: ToolCall) -> None:
+        """Close the call of the output tool, whose value is the run's."""
+        self.add_results([_taken(final)])
+
+    @property
+    def went_well(self) -> bool:
+        """Did each call of the turn do what it was to do, and was nothing said behind it?"""
+        return not self._later and all(outcome.error is None for outcome in self.done.values())
 
     def note_repairs(self, of: Literal["call", "output", "reply"], repairs: Sequence[Repair], call_id: str | None = None) -> None:
         """Enter what was repaired of the reply to the last request, which is accepted."""

@@ -62,7 +62,7 @@ class TurnCalls:
         fates: Mapping[str, Outcome | OpenCall] = MappingProxyType({}),
     ) -> None:
         """Run the calls and enter their results. Calls that wait for the caller become pending. `closes`: a final result stands
-        among them; `fates`: of calls that an earlier run left open, and that are not to run.
+        among them, which waits with those that wait; `fates`: of calls that an earlier run left open, and that are not to run.
 
         A listener is told of each result as it comes; where a hook may still change it, when it has passed the hook.
         """
@@ -75,6 +75,7 @@ class TurnCalls:
             self._tools,
             self._withheld,
             listening=self._is_told,
+            stopped=self._with_what_it_ran,
         )
         refused: list[Outcome] = []
         turn, told_now = state.tool_turns, self._is_told and not told_late
@@ -95,7 +96,7 @@ class TurnCalls:
             state.note_outcomes(outcomes)
             if outcomes:
                 state.add_results([outcome.block() for outcome in outcomes])
-        if closes:
+        if closes and not state.pending:
             state.close_open_calls("The final result was taken.")
         if told_late and (fresh := state.fresh_results()) is not None:
             message = await hooked_results(self._hooks, fresh)
@@ -158,14 +159,20 @@ class TurnCalls:
                 if outcome.ran:  # until the hooks after it have let the outcome pass
                     withheld(partial(_only_ran, decided, outcome.duration, outcome.retries))
                 self._state.inner.check()
+                if outcome.error is not None:
+                    outcome = self._with_what_it_ran(outcome)
                 outcome = await self._passed(decided, outcome)
         except BaseException:
-            self._tell_ended(self._withheld.get(call.id, partial(unfinished, decided)))
+            became = self._withheld.get(call.id, partial(unfinished, decided))
+            self._tell_ended(lambda: self._with_what_it_ran(became()))
             raise
         await self._save(_nothing)
         if outcome.held and outcome.raised is not None:  # the caller's answers do not fit: saved, as it waits again
             raise outcome.raised
         return outcome
+
+    def _with_what_it_ran(self, outcome: Outcome) -> Outcome:
+        return self._state.inner.telling(outcome, self._tools.max_result_chars)
 
     def _begin(self, call: ToolCall) -> None:
         """The call is about to start, and is saved as that: but not where another one's end keeps it from that, for nobody would

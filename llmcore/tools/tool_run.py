@@ -44,8 +44,11 @@ class ToolRun:
         cut_short: Mapping[str, Callable[[], Outcome]],
         *,
         listening: bool = False,
+        stopped: Callable[[Outcome], Outcome] = lambda outcome: outcome,
     ) -> None:
+        """`stopped`: the outcome of a call that did not finish, as it is to be told."""
         self._listening = listening
+        self._stopped = stopped
         self._news: deque[ToolStarted] = deque()
         self._woken: asyncio.Future[None] | None = None
         self._calls = list(calls)
@@ -60,7 +63,8 @@ class ToolRun:
     def outcomes(self) -> list[Outcome]:
         """One for each call, in call order; synthetic for those that did not finish."""
         done, cut = self._done, self._cut_short
-        return [done.get(at) or cut.get(call.id, partial(unfinished, call))() for at, call in enumerate(self._calls)]
+        became = self._stopped
+        return [done.get(at) or became(cut.get(call.id, partial(unfinished, call))()) for at, call in enumerate(self._calls)]
 
     def tell(self, started: ToolStarted) -> None:
         self._news.append(started)
