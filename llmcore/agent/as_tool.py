@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
+from llmcore.agent.turns import Turns
 from llmcore.run import RunResult
 from llmcore.run.enclosing import LeftWithin, enclosing, going_on, left_within
 from llmcore.tools import RunContext, Tool
@@ -32,9 +32,9 @@ class Asked(Protocol):
     def run(self) -> Callable[..., Awaitable[RunResult[Any]]]: ...
 
 
-def agent_tool(agent: Asked, settings: Mapping[str, Any], *, keep_history: bool, options: OptionsByName) -> Tool:
-    """The tool by which the agent, of these settings, is asked. Raises `ToolDefinitionError` for options that do not fit."""
-    one_at_a_time = asyncio.Lock()
+def agent_tool(agent: Asked, settings: Mapping[str, Any], *, turns: Turns | None, options: OptionsByName) -> Tool:
+    """The tool by which the agent, of these settings, is asked. `turns`: by whom it keeps its history, one call after the other.
+    Raises `ToolDefinitionError` for options that do not fit."""
 
     @going_on
     async def ask(
@@ -45,10 +45,10 @@ def agent_tool(agent: Asked, settings: Mapping[str, Any], *, keep_history: bool,
             raise RetryTool("the message is empty: ask something")
         options: dict[str, Any] = {} if settings.get("deps") is not None else {"deps": context.deps}
         left = left_within(context)
-        if not keep_history:
+        if turns is None:
             history = () if left is None else left.state
             return await _asked(agent, message, context, left, message_history=history, **options)
-        async with one_at_a_time:
+        async with turns:
             if left is not None:
                 agent.messages = left.state
             return await _asked(agent, message, context, left, **options)

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from llmcore.agent.turns import Turns
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
 from llmcore.run.agreeing import agreeing_reply
@@ -62,6 +63,8 @@ class Talk:
         self.snapshot: Callable[[], RunResult[Any]] | None = None
         """Gives the run that goes on, as far as it has come."""
         self.set(given)
+        self.turns = Turns()
+        """For tools whose calls go on in it."""
         self.orchestrator: Orchestrator | None = None
         self.bound_by: object = None
         """The agent's options and client of which that one was made."""
