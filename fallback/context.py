@@ -27,6 +27,8 @@ __all__ = ["FallbackContext", "Models", "Plan", "best_place", "first_well", "res
 
 
 _FAULT = 500
+_OTHER_MODES = 2
+"""So many are asked where what is forbidden, or not found, may be what the mode sends."""
 
 
 def _may_be_of_the_request(status: int | None) -> bool:
@@ -151,10 +153,15 @@ class FallbackContext:
 
     @property
     def may_be_its_mode(self) -> bool:
-        """Is the failure the model's first in this turn by which its server forbids, or does not find, something that it does not
-        name? That may be what the mode sends: one other mode shows it."""
-        failures = [one for plan, one in zip(self.tried, self.failures, strict=True) if plan.model == self.plan.model]
-        return [one for one in failures if "mode_once" in remedies(one)] == [self.failure]
+        """Does the model's server forbid, or not find, something that it does not name? That may be what the mode sends: two other
+        modes show it, the next one and the last."""
+        return "mode_once" in remedies(self.failure) and self.unexplained <= _OTHER_MODES
+
+    @property
+    def unexplained(self) -> int:
+        """How many times the model failed so in this turn."""
+        failed = zip(self.tried, self.failures, strict=True)
+        return sum(plan.model == self.plan.model and "mode_once" in remedies(one) for plan, one in failed)
 
     def faults(self, model: str) -> Counter[str]:
         """How many times each place of the model failed in this turn by a fault of its own; a rate limit is none."""
@@ -172,7 +179,7 @@ class FallbackContext:
         return [
             self.models.account(plan.model, plan.deployment)
             for plan, failure in zip(self.tried, self.failures, strict=True)
-            if isinstance(failure, QuotaExceeded | AuthenticationFailed)
+            if isinstance(failure, QuotaExceeded | AuthenticationFailed) and not getattr(failure, "unclear", False)
         ]
 
     def overstays(self, plan: Plan) -> bool:

@@ -4,6 +4,7 @@
 |---|---|
 | a caller's error (configuration, limits) | nothing: stop at once |
 | a key that is not taken | another deployment, which may have a key of its own; a model of another account |
+| forbidden, and the server does not speak of the key | another deployment, another model |
 | quota spent | another deployment; a model of another account (its own server, or another key); waiting does not help |
 | model unknown or not accessible | another deployment; another model, if one is listed |
 | rate limit, overloaded | another deployment; wait as told; another model. It is no reason to change the mode |
@@ -15,7 +16,7 @@
 | server error, timeout | another deployment; the same again after a back-off, then another model |
 | led to another server, which is not followed | another deployment, another model |
 | a 500 twice in one mode | another model, the next mode: what the mode sends may be what breaks the server |
-| forbidden, not found, and the server does not say that the key or the model is the reason | the next mode, once |
+| forbidden, not found, and the server does not say that the key or the model is the reason | the next mode, then the last one |
 | refused, cut short | another model |
 | a bad answer | the next mode, another model, text only; where no mode makes another request, the same once more |
 | ours | once more at most |
@@ -99,5 +100,6 @@ def remedies(failure: LLMCoreError) -> frozenset[Remedy]:
     again: frozenset[Remedy] = frozenset({"retry"})
     if getattr(failure, "lasting", False):
         return found - again
-    once: frozenset[Remedy] = frozenset({"mode_once"})
-    return found | once if getattr(failure, "unexplained", False) else found
+    once: frozenset[Remedy] = frozenset({"mode_once"}) if getattr(failure, "unexplained", False) else nothing
+    other: frozenset[Remedy] = frozenset({"model"}) if getattr(failure, "unclear", False) else nothing
+    return found | once | other

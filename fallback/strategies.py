@@ -209,6 +209,7 @@ class OtherMode:
         if left and not (ours and now.mode == usable[-1]):
             is_refused = isinstance(failure, CapabilityRefused | RequestRefused) or context.fails_by_its_mode
             is_last = is_refused and attempts <= 1 + (refusal is not None)  # the second one is that without our additions
+            is_last = is_last or context.unexplained > 1
             return left[-1] if is_last else left[0], frozenset()
         if refusal is not None and ours:
             return now.mode, (now.without - refusal.innocent).union(_left_out_last(refusal, context))

@@ -19,6 +19,7 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.callers_values import callers_own
 from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.held_parts import searches_natively
+from llmcore.adapters.litellm.keys_words import denies_the_model
 from llmcore.adapters.litellm.named_tools import without_tool_names
 from llmcore.adapters.litellm.passing_words import says_it_passes
 from llmcore.adapters.litellm.quotations import is_quoted, own_words
@@ -32,6 +33,7 @@ from llmcore.adapters.litellm.refusals import (
     speaks_of_a_part,
 )
 from llmcore.adapters.litellm.refused_conditions import streams_alone
+from llmcore.adapters.litellm.refused_parameters import parameters_named
 from llmcore.adapters.litellm.waits import retry_after, wait_in_words
 from llmcore.adapters.litellm.words import NO_WORDS, place_words, said_by_server, without_bytes, without_tips
 from llmcore.adapters.providers import provider_of
@@ -153,6 +155,10 @@ class Facts:
     """The provider is to search the web, by a path or a parameter that may not be there."""
     names_model: bool = False
     """The server's words say that the model is not there, or not for this key."""
+    denies_model: bool = False
+    """They say that this model is not for this key, project, plan or place, whatever else may be."""
+    names_parameter: bool = False
+    """They name a parameter of the request, and say nothing of its value."""
     names_key: bool = False
     """They speak of the key, the account or the place that it is used from."""
     may_pass: bool = False
@@ -334,7 +340,9 @@ def facts_of(
         callers=_callers(said, call),
         wants_stream=call is not None and not call.streamed and streams_alone(said),
         searches=searches_natively(call),
+        names_parameter=call is not None and bool(parameters_named(said, call)),
         names_model=names_the_model(named, call),
+        denies_model=denies_the_model(named, codes, call.endpoint.model if call is not None else ""),
         names_key=names_the_key(named),
         may_pass=may_pass(status, said, told_wait),
         passes=passes(status, own_words(told.lower(), call, says_it_passes)),

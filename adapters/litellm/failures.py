@@ -154,9 +154,15 @@ def _no_credentials(facts: Facts) -> LLMCoreError:
 
 def _forbidden(facts: Facts) -> LLMCoreError:
     if not facts.holds_part:
-        return _authentication(facts)
+        return _unclear(_authentication(facts))
     what = f"the server does not let us in, or not with what the request holds{facts.http}; {key_words(facts.call)}"
-    return _unexplained(AuthenticationFailed(facts.placed(what)))
+    return _unclear(_unexplained(AuthenticationFailed(facts.placed(what))))
+
+
+def _unclear(error: LLMCoreError) -> LLMCoreError:
+    if isinstance(error, AuthenticationFailed):
+        error.unclear = True
+    return error
 
 
 def _not_found(facts: Facts) -> LLMCoreError:
@@ -238,6 +244,7 @@ ROWS: tuple[Row, ...] = (
     _row(_overflow, kinds=("ContextWindowExceededError",)),
     _row(_overflow, codes=("context_length_exceeded",)),
     _row(_overflow, status=(400, 422, 500), also=lambda facts: does_not_fit(facts.text, facts.codes)),
+    _row(_no_model, status=(401,), also=lambda facts: facts.denies_model and not facts.speaks_of_part),
     _row(_authentication, status=(401,)),
     _row(_authentication, kinds=("AuthenticationError",)),
     _row(
@@ -268,6 +275,7 @@ ROWS: tuple[Row, ...] = (
     _row(_refused, status=(404,), text=NO_SUCH_PATH, also=lambda facts: facts.searches),  # the path may be that of the search
     _row(_no_path, status=(404,), text=NO_SUCH_PATH),
     _row(_no_model, status=(403, 404, 410), also=lambda facts: facts.names_model),
+    _row(_no_model, status=(403,), also=lambda facts: facts.denies_model),
     _row(_authentication, status=(403,), also=lambda facts: facts.names_key),
     _row(_refused, status=(403, 404), also=lambda facts: facts.searches),
     _row(_forbidden, status=(403,)),
@@ -279,7 +287,11 @@ ROWS: tuple[Row, ...] = (
     _row(_rate_limited, status=(420, 429)),
     _row(_rate_limited, kinds=("RateLimitError",)),
     _row(_rate_limited, text=("rate limit", "rate_limit", "resource exhausted"), also=lambda facts: facts.sent_with is not None),
-    _row(_refused, status=(500, 501, 502, 503), also=lambda facts: facts.speaks_of_part and not facts.may_pass),
+    _row(
+        _refused,
+        status=(500, 501, 502, 503),
+        also=lambda facts: (facts.speaks_of_part or facts.names_parameter) and not facts.may_pass,
+    ),
     _row(_overloaded, status=(498, 503, 529)),
     _row(_overloaded, also=lambda facts: called_overloaded(facts.codes)),
     _row(_overloaded, status=(500, 502), text=("overloaded",)),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-__all__ = ["called_unauthorized", "says_unauthorized"]
+__all__ = ["called_unauthorized", "denies_the_model", "says_unauthorized"]
 
 _KEY = (
     r"(?:\b(?:x-)?(?:api|access|auth|secret)[ _-]?(?:keys?|tokens?)\b|\bbearer(?: tokens?)?\b|\bauthori[sz]ation headers?\b"
@@ -54,3 +54,25 @@ def says_unauthorized(text: str) -> bool:
 def called_unauthorized(codes: Collection[str]) -> bool:
     """Does what the server calls the error (its `code`, `type`, `status`; lower case) say so?"""
     return any(_CALLED.search(code) for code in codes)
+
+
+_OF_ACCESS = re.compile(
+    r"\b(?:access\w*|permi(?:ssions?|tted)|authori[sz]ed|entitle\w*|allowed|enabled|verified|subscri\w+|upgrade|grant(?:ed)?"
+    r"|eligible|allow-?listed|white-?listed|wait-?list\w*|licen[sc]ed?|gated|restricted|denied|requires?|reserved"
+    r"|(?:un)?available|not included|billing)\b"
+)
+"""Words by which a server says for whom something is."""
+_OF_A_PLAN = re.compile(r"\b(?:plans?|tiers?|subscriptions?|packages?)\b")
+"""What says which models somebody may use."""
+_CALLED_DENIED = re.compile(r"model_?access_?denied|model_?not_?(?:allowed|permitted|authori[sz]ed|enabled)")
+
+
+def denies_the_model(text: str, codes: Collection[str], model: str) -> bool:
+    """Do the words (lower case) of a server that does not let somebody in, or what it calls the error, say that it is for this
+    model? Another one may be asked with the same key then. Not where they say that the key is wrong."""
+    if any(_CALLED_DENIED.search(code) for code in codes):
+        return True
+    if says_unauthorized(text) or not (_OF_ACCESS.search(text) or _OF_A_PLAN.search(text)):
+        return False
+    names = model.lower() in text or re.search(r"\bmodels?\b", text) is not None
+    return names or _OF_A_PLAN.search(text) is not None

@@ -138,7 +138,8 @@ MISSING_MODEL = (
     "model identifier is invalid",
     "is not a valid model",
     *("model not found", "model not exist", "model does not exist", "unknown model", "no such model", "invalid model: "),
-    *("has been decommissioned", "model_decommissioned"),
+    *("has been decommissioned", "model_decommissioned", "model_access_denied"),
+    *("not allowed to access model", "no access to model", "not have access to model", "not have access to the model"),
 )
 
 NO_SUCH_PATH = ("page not found", "cannot post ", "invalid url (", "no route matched", "the requested url", "unknown request url")

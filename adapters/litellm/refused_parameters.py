@@ -45,7 +45,7 @@ _TAKES_NONE = (
     rf"\b(?:{_NOT} (?:support|accept|allow|take|recogni[sz]e|understand|use|have|know|set|specify|send|pass)"
     r"|(?:has|have|takes?|knows?|accepts?|supports?) no"
     r"|(?:unknown|unexpected|unrecogni[sz]ed|unsupported|invalid|illegal|extraneous)"
-    r" (?:request )?(?:parameter|argument|field|name|key|property|option|input)s?"
+    r" (?:request |keyword )?(?:parameter|argument|field|name|key|property|option|input)s?"
     r"|no [^.;\n]{0,40} supports? (?:the )?requested|without|remove|omit|drop|unset|leave out)\b"
 )
 _VALUE_FOLLOWS = rf"(?!{_QUOTE}?(?: ?[:=]? ?-?\d| (?:values?|of|to|above|below|over|larger|greater|less|higher|lower|more)\b))"
@@ -100,7 +100,7 @@ _CALLED = (
         re.compile(
             r"(?<![\w-])(?:stop|stopping)[ _-]"
             r"(?:sequence|word|string|phrase|token|marker|list|parameter|field|setting|option)s?\b"
-            r"|(?:^|[;.\n]\s?)stop(?=\s*[?:!,]|\W*$)"
+            r"|(?:^|[;.\n]\s?)stop(?=\s*[?:!,]|\W*$| (?:is )?(?:not|un\w+|disabled)\b)"
         ),
     ),
     ("top_p", re.compile(r"\btop[ -]?p\b|\bnucleus\b")),

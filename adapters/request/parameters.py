@@ -472,12 +472,12 @@ def _move_to_body(prepared: Prepared, call: ModelCall) -> None:
         prepared.own_body = dict(call.request.extra_body)
     else:
         body |= call.request.extra_body
-    if not body:
-        return
     if prepared.provider.extra_body == "arguments":
         prepared.arguments |= body
-        prepared.arguments["allowed_openai_params"] = list(body)  # else LiteLLM refuses those that OpenAI has as well
-    else:
+        # else LiteLLM refuses those that OpenAI has as well, and tools for a model that its list lacks
+        if allowed := [*body, *(name for name in ("tools", "tool_choice") if name in prepared.arguments)]:
+            prepared.arguments["allowed_openai_params"] = allowed
+    elif body:
         prepared.arguments["extra_body"] = body
 
 

@@ -201,7 +201,7 @@ class ModelNotFound(CallerError):
     """No such alias or model, no access to it, or none that fits what the request needs.
 
     `unexplained`: the server only said that it does not find something (HTTP 404), and the request held tools or a response
-    format. It may be that which it has no place for, so one other output mode was asked, if there was one."""
+    format. It may be that which it has no place for, so other output modes were asked, if there were any."""
 
     unexplained: bool = False
     status: int | None = None
@@ -215,9 +215,11 @@ class LimitExceeded(CallerError):
 class AuthenticationFailed(CallerError):
     """The key is missing, wrong or expired, or the server forbids what it is used for (HTTP 403).
 
-    `unexplained`: it did not say that the key is the reason, and the request held tools or a response format. It may be that
-    which it forbids, so one other output mode was asked, if there was one."""
+    `unclear`: it did not say that the key is the reason, so another model may be asked with the same key. `unexplained`: the
+    request held tools or a response format as well. It may be that which it forbids, so other output modes were asked, if there
+    were any."""
 
+    unclear: bool = False
     unexplained: bool = False
     status: int | None = None
 

@@ -42,7 +42,7 @@ def made(provider: str, model: str | None = None, *, known: dict[str, Any] | Non
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_every_call_carries_the_constants(provider: str) -> None:
     sent = made(provider).arguments
-    assert sent["model"] == f"{PROVIDERS[provider].prefix}/{MODELS[provider]}"
+    assert sent["model"] == PROVIDERS[provider].routed(MODELS[provider])
     assert (sent["num_retries"], sent["max_retries"], sent["timeout"]) == (0, 0, TIMEOUT)
     assert sent["api_key"] == KEY
     assert "drop_params" not in sent
