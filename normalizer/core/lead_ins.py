@@ -24,10 +24,11 @@ from llmcore.normalizer.core import lead_in_statements as statements
 from llmcore.normalizer.core import lead_in_words as words
 from llmcore.normalizer.core.lines_of_code import is_stamped
 from llmcore.normalizer.core.open_lead_ins import asks, leaves_open
+from llmcore.normalizer.core.told_lead_ins import said_by
 from llmcore.normalizer.core.words import COLONS
 from llmcore.types.late import late
 
-__all__ = ["LeadIn", "announces", "answers", "kind_of", "sentence_before"]
+__all__ = ["LeadIn", "announces", "answers", "kind_of", "sentence_before", "told"]
 
 LeadIn = Literal["strict", "mention", "statement", "example"]
 """`strict`: what follows is shown. The others: it may be meant, and special tokens after an `example` are. After a `statement` a
@@ -35,6 +36,9 @@ fence is doubtful as well; after the others it shows what it holds."""
 
 _REACH = 320
 """Characters before a call in which its lead-in may stand."""
+_SENTENCES = 3
+"""Sentences before a call that are asked what they tell."""
+_SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "।")  # the full-width ones are meant
 _WORDLESS = 16
 """Lines or sentences without a word, beyond which none is sought."""
 _LAYOUT = ' \t\r\n*_#"“„‘‚”«‹»›「『《〈'
@@ -255,6 +259,24 @@ def _fits(table: str, rows: _Rows, sentence: str) -> re.Match[str] | None:
         if (found := _expression(table, language).search(sentence)) is not None:
             return found
     return None
+
+
+def told(text: str, start: int, at: int, sentence: str) -> LeadIn | None:
+    """Does the sentence before a call tell of something, or one before it, where it says nothing itself? Then the call may be
+    shown."""
+    said = said_by(sentence, leads=True)
+    for _ in range(_SENTENCES):
+        if said != "neutral":
+            break
+        begin = text.rfind(sentence, start, at) if sentence else -1
+        if begin <= start:
+            return None
+        at = begin
+        sentence = sentence_before(text, max(start, at - _REACH), at)
+        if kind_of(sentence) is not None and sentence.endswith(_SENTENCE_ENDS):
+            return "statement"
+        said = said_by(sentence, leads=False)
+    return "statement" if said == "told" else None
 
 
 @lru_cache(maxsize=512)

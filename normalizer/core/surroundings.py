@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from llmcore.normalizer.core.lead_ins import LeadIn, announces, answers, kind_of, sentence_before
+from llmcore.normalizer.core.lead_ins import LeadIn, announces, answers, kind_of, sentence_before, told
 from llmcore.normalizer.core.line_signs import consents, is_sign
 from llmcore.normalizer.core.lines_of_code import in_line_of_code
 from llmcore.normalizer.core.listed_calls import goes_on_as_list, is_item_label
@@ -367,6 +367,7 @@ class Surroundings:
         quotation = _open_quotation(text, at, start) if form != "token" else None
         sentence = sentence_before(text, start, at)
         kind = kind_of(sentence) or answers(sentence, text[max(start, at - _LINE) : at]) or _kind_above(text, start, at, sentence)
+        kind = kind or told(text, start, at, sentence)
         if kind is not None and form == "token" and not fenced and _is_meant(kind, text, at, start):
             kind = None
         if kind is not None:

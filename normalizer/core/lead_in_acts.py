@@ -1,0 +1,120 @@
+"""What tells an act of the speaker from a sentence about calls, as regular expressions: a row a language.
+
+`core.told_lead_ins` says what they decide. Fifteen languages; where a row's words are ambiguous they are left out, for a call whose
+lead-in nobody understands is made as it stands.
+"""
+
+from __future__ import annotations
+
+__all__ = ["ACTS", "CONSENTS", "DENIALS", "ELSEWHERE", "FUNCTION_WORDS", "HERE", "RECALLED", "REPLIES", "WAITS"]
+
+_NOT_EN = (
+    r"(?!\w+ed\b|(?:ve|d)\b|(?:already|also|once|last|recently|previously|originally|actually|still|never|not|often|usually|refuse|decline|find|found|saw|see|read|get|got|had|have|was|"
+    r"were|am|wrote|write|know|knew|think|thought|sent|ran|did|do|don|didn|wouldn|couldn|could|would|might|may|cannot|want|wish|hope|remember|recall|believe|guess|suspect|assume|mean|meant|said|say|told|"
+    r"took|made|keep|kept|came|come|noticed|understand|understood|like|love|prefer|ask|quote|cite|gave|put|built|asked|and|or|but|learned|teach|taught|wonder|doubt|hate|"
+    r"notice|observe|encounter|hit|receive|caught|typed|tell|am\s+not)\b)"
+)
+_NOT_DE = r"(?!hab|hatt|hätt|wär|würd|könnt|wollt|sollt|müsst|möcht|dürft|war|wurd|sah|les|find|glaub|denk|mein|vermut|kenn|erinner|frag|zitier|\w+te\b|nicht|nie)"
+ACTS: dict[str, str] = {
+    "en": rf"\b(?:I|we)\s+(?:\w+ly\s+|now\s+|just\s+|first\s+|then\s+|therefore\s+)?{_NOT_EN}\w+|\b(?:I|we)['’](?:m|re)\s+(?!not\b|afraid\b|sorry\b|unable\b)(?:\w+ly\s+|now\s+|just\s+)?\w+(?:ing|to)\b|"
+    r"\A\W*(?:(?:now|okay|ok|sure|alright|right|great|perfect|fine|yes|understood|done|so|got\s+it|thanks|then|first|next|and|currently)\W+)*"
+    r"(?!(?:during|according|regarding|concerning|following|nothing|something|anything|everything|king|string|thing|morning|evening|warning|meaning|being|having|wording|using|testing|calling|parsing|running|"
+    r"sending|writing|training|logging|parsing|tracing|reading|judging|comparing|assuming|starting|streaming|existing|missing|failing|fixing|tokenizing)\b)\w+ing\b|"
+    r"\A\W*(?:(?:now|okay|ok|so|then|currently)\W+)*(?:using|testing|calling|parsing|running|sending|writing|reading|starting|fixing)\b(?!.*\b(?:is|was|are|were|yields?|gives?|fails?|produces?|would|will|led|leads?|causes?|caused)\b)|"
+    r"[,;—–-]\s*(?:so\s+|now\s+|then\s+)*(?:\w+ing)\s+(?:it|this|that|the|now|you|your)\b|\b(?:need|have|going|time|ready|about|able)\s+to\b(?=[^.]*\Z)(?<!don['’]t\sneed\sto)|\blet['’]s\b|\blet\s+(?:me|us)\b|\bhere\s+(?:we\s+go|goes|i\s+go)\b",
+    "de": rf"\b(?:ich|wir)\s+(?:\w+lich\s+|jetzt\s+|nun\s+|mal\s+)?{_NOT_DE}\w+(?:e|en|ll|ss|nn)\b|\b{_NOT_DE}\w{{2,}}(?:e\s+ich|en\s+wir)\b|\b(?:mach|führ|lösch|schick|ruf|prüf|hol|such|erledig|send)e?\s+ich\b|"
+    r"\blos\s+geht|\bdann\s+(?:mal\s+)?los\b|\blass(?:en\s+sie)?\s+(?:mich|uns)\b|\bwird\s+(?:sofort\s+|gleich\s+|jetzt\s+)?(?:gemacht|erledigt|gelöscht|gesendet)\b|\bich['’]s\b",
+    "fr": r"\b(?:je|nous)\s+(?:m['’]en\s+|vous\s+|te\s+|l['’]|la\s+|le\s+|les\s+)*(?!ne\b|n['’]|suis\b|pense\b|crois\b|sais\b|cite\b|\w*(?:rai[st]|ais|ait)\b)\w+(?:e|s|ons)\b|\bj['’](?!ai\b|avais\b|aurais\b|étais\b|\w*(?:rai[st]|ais)\b)(?:\w+)|"
+    r"\blaissez?-moi\b|\bpermettez-moi\b|\ballons(?:-y)?\b|\ben\s+cours\b|\bc['’]est\s+parti\b|\btout\s+de\s+suite\s*[.!:]|\bje\s+vais\b",
+    "es": r"\b(?:voy|vamos)\s+a\b|\bdéj[ae]me\b|\bperm[ií]t[ae]me\b|\b(?:necesito|tengo\s+que|debo|procedo|enseguida\s+lo)\b|\b\w+(?:aré|eré|iré|aremos|eremos|iremos)(?!\w)|"
+    r"(?:\A\W*|[,;!]\s+|\by\s+|\bmismo\s+|\bahora\s+|\bya\s+)(?:(?:ya|ahora|mismo|te|le|lo|la|los|las|os|se|me|yo|entonces|primero)\s+){0,4}(?!todo|esto|eso|como|bajo|model|format|ningun|registr|document|t[ií]tul|desarroll|ejempl|cuando|segundo|solo|"
+    r"viejo|nuevo|mismo|archivo|texto|otro|creo|recuerdo|cito|leo|veo|visto)\w{2,}o\b|(?:\A\W*|[,;!]\s*|\bestoy\s+)(?!cuando\b)\w{3,}(?:ando|iendo|yendo)(?:l[oae]s?)?\b|\bmanos\s+a\s+la\s+obra\b|\bpongo\b|\bhago\b",
+    "pt": r"\b(?:vou|vamos)\b(?!\s+supor)|\bdeixe?-me\b|\b(?:preciso|tenho\s+que|devo)\b|\b\w+(?:arei|erei|irei)\b|(?:\A\W*|[,;!]\s+|\bagora\s+|\bjá\s+|\be\s+)(?:(?:já|agora|te|lhe|o|a|os|as|eu|então|primeiro)\s+){0,4}"
+    r"(?!tudo|isto|isso|como|model|format|registo|registr|document|título|exempl|quando|segundo|texto|antigo|novo|arquivo|outro|creio|lembro|cito|leio|vejo|mesmo|último)\w{2,}o\b|"
+    r"(?:\A\W*|[,;!]\s*|\b(?:já\s+)?estou\s+)(?!quando\b|segundo\b)\w{3,}[aei]ndo\b|\bpode\s+deixar\b|\bmãos\s+à\s+obra\b|\bestou\s+(?:a\s+)?\w+",
+    "it": r"\b(?:vado|stiamo|sto)\b|\blasciami\b|\bfammi\b|\b(?:devo|procedo|dobbiamo)\b|\b\w+(?:erò|irò|eremo|iremo)(?!\w)|\bme\s+ne\s+occupo\b|(?:\A\W*|[,;!]\s+|\bora\s+|\bsubito\s+|\be\s+)(?:(?:ora|subito|ti|le|lo|la|li|gli|ne|me|io|allora|poi)\s+){0,4}"
+    r"(?!tutto|questo|quello|utilizzo|modell|format|esempi|quando|secondo|testo|vecchio|nuovo|sotto|dentro|altro|credo|ricordo|cito|leggo|vedo|ultimo|primo|metodo|manuale)\w{2,}o\b(?<!ndo)|\bprovvedo\b|\beccomi\b",
+    "ru": r"\b(?:сейчас|прямо\s+сейчас|немедленно)\b|\b(?:я|мы)\s+(?!(?:думаю|помню|цитирую|не)\b)\w+(?:ю|у|м)\b|\bдавайте\b|\bпозвольте\b|(?:\A\W*|[,;!.]\s*|\bи\s+|\bуже\s+|\bсразу\s+)(?!(?:следующ|данн|последн|прошл|вчераш|предыдущ|сво[юё]|думаю|помню|цитирую)|мою\b|твою\b|всю\b|\w+[кнгхшщвт]ую\b|\w+цию\b|\w+нную\b|почему\b|поэтому\b|тому\b)\w{3,}(?:ю|лю|жу|чу|шу|щу|у)(?:сь)?\b(?!\s+\w+\s+(?:выда|писал|ответ))|\bуже\s+\w+(?:ю|у)(?:сь)?\b|\bприступаю\b",
+    "zh": r"我(?:们)?(?:来|将|会|要|先|现在|去|马上|需要|帮|就|这就|立即|立刻|正在|为|给|把|用|可以|得|应该|直接|再|继续|查|删|发|看一?下)(?!不)|(?<![您你他她们])(?<!刚才)(?<!要)让我|正在[为给帮]?|这就|马上(?:就)?[为给帮办处去来]|为[您你]|帮[您你]|立即(?:执行|处理|为)|开始(?:处理|执行|删除|发送)|(?:\A\W*|[，,。]\s*)(?:好的?|接下来|首先|下面|现在|先|然后)[，,]?(?:我|先|开始|来|就)?[查删发调执看获检搜打读创更]",
+    "ja": r"(?:し|い|り|き|び|み|ち|に|ぎ|け|せ|て|べ|め|れ|え)ます(?:ね|よ)?[。！!:：…]*\W*\Z(?<!れます)|てみ(?:ます|ましょう)|ましょう|(?:実行|処理|対応|送信|削除|確認|検索|取得|開始)中|(?:いた|致)します",
+    "ko": r"겠습니다|할게요|볼게요|드릴게요|을게요|ㄹ게요|게요|(?:실행|호출|조회|검색|확인|삭제|전송|처리|진행|시작|발송)합니다|하는\s*중|중입니다|드리겠|해\s*드릴|(?:보|하)죠|합시다",
+    "pl": r"\b(?:już|zaraz|teraz)\s+(?:się\s+|to\s+|tym\s+|go\s+|ją\s+){0,2}\w+(?:ę|am|em)(?!\w)|\bzajm\w+\s+się|\b(?!nie\b|tam\b|sam\b|tym\b|tem\b|systemem\b|problem\b|wiem\b|widziałem\b|\w+ł[ea]m\b|\w+iem\b)(?<!nie\s)\w{3,}(?:uję|zam|uwam|wam|czam|niam|yłam|szę|rzę|dzę|szę|awię|onam|ażę|ślę|szukam)\b|\bpozwól|\b(?:zróbmy|sprawdźmy|usuńmy|zobaczmy)\b|\b(?:muszę|mogę|powinienem|robię|robi\s+się|ruszam|lecimy)\b",
+    "ar": r"(?:^|[\s،,!])(?:س[أن]\w+|سوف|دعني|دعنا|أقوم|نقوم|جار[يٍ]|يجري|أحذف|أرسل|أنفذ|أتحقق|أبحث|هيا|لنبدأ|سيتم)",
+    "hi": r"रहा\s+हूँ|रही\s+हूँ|रहा\s+हूं|रही\s+हूं|(?:ता|ती|ते)\s+(?:हूँ|हूं)|ूँगा|ूंगा|ऊँगा|ऊंगा|ूँगी|ूंगी|ऊँगी|चलिए|देखते\s+हैं|करने\s+जा|मुझे\s+\S+(?:\s+\S+){0,3}\s+होग[ाी]|रहे\s+हैं",
+    "tr": r"\w+(?:[ıiuü]yorum|[ıiuü]yoruz|aca[ğk][ıi]m|ece[ğk]im|aca[ğk]ız|eceğiz|ayım|eyim|alım|elim)\b|\bhallediyorum\b|\bbakalım\b",
+    "nl": r"\bik\s+(?!heb\b|had\b|zou\b|was\b|zag\b|vond\b|denk\b|geloof\b|kreeg\b|citeer\b|weiger\b|schreef\b|zei\b|weet\b|lees\b|kan\s+niet\b)\w+|\b(?!had\b|heb\b|zou\b|was\b)\w+\s+ik\b(?!\s+(?:niet|gisteren))|\blaat\s+(?:me|mij|ons)\b|\blaten\s+we\b|\bwe\s+gaan\b|\bkomt\s+(?:eraan|voor\s+elkaar)\b|\bdaar\s+gaan\s+we\b",
+}
+"""The speaker does something now or next."""
+RECALLED = (
+    r"\b(?:yesterday|earlier|previously|ago|back\s+(?:in|then|when)|at\s+the\s+time|last\s+(?:week|month|year|night|time|tuesday|monday|friday|summer|sprint|release)|in\s+(?:19|20)\d\d|until\s+recently|used\s+to|once\s+upon|originally|formerly|"
+    r"gestern|vorhin|früher|damals|neulich|seinerzeit|vor\s+\w+\s+(?:tagen|wochen|jahren|monaten)|letzte[nrs]?\s+(?:woche|monat|jahr|nacht|mal|montag|freitag)|bisher|"
+    r"hier\s+(?:soir|matin|encore)|d['’]hier|hier,?\s+(?:les?|la|l['’]|une?|on|notre|mon)\b|jadis|autrefois|auparavant|naguère|tout\s+à\s+l['’]heure|la\s+semaine\s+dernière|le\s+mois\s+dernier|à\s+l['’]époque|"
+    r"ayer|anoche|antes|antaño|anteriormente|la\s+semana\s+pasada|el\s+mes\s+pasado|hace\s+(?:un|una|dos|tres|unos)\s+\w+|en\s+su\s+día|"
+    r"ontem|anteontem|antigamente|anteriormente|na\s+semana\s+passada|no\s+mês\s+passado|há\s+(?:um|uma|dois|duas|alguns)\s+\w+|"
+    r"ieri|precedentemente|la\s+settimana\s+scorsa|il\s+mese\s+scorso|un\s+tempo|tempo\s+fa|allora\s+il|"
+    r"вчера|раньше|ранее|прежде|недавно|когда-то|тогда|на\s+прошлой\s+неделе|в\s+прошлом|"
+    r"wczoraj|wcześniej|dawniej|kiedyś|w\s+zeszłym|dün|eskiden|geçen\s+(?:hafta|ay|yıl)|önceden|daha\s+önce|gisteren|vroeger|vorige\s+(?:week|maand)|destijds|eerder)\b|"
+    r"昨天|昨晚|前天|之前|以前|先前|上次|上周|上个月|当时|曾经|过去|早些|此前|刚才|昨日|以前|先日|先週|先月|前回|かつて|当時|さっき|어제|예전|이전|지난|과거|당시|아까|أمس|سابق|الماضي|قديم|कल\b|पहले|पिछल|पुरान"
+)
+"""It is of another time."""
+ELSEWHERE = (
+    r"\b(?:parsers?|tokeni[sz]ers?|normali[sz]ers?|linters?|unit\s+tests?|test\s*(?:cases?|suites?|plans?|data|fixtures?)|regression\w*|fixtures?|evals?|benchmarks?|logs?|logfiles?|log\s+files?|logbook|traces?|tracebacks?|stack\s*traces?|"
+    r"bug\w*|issues?|tickets?|pull\s+requests?|release\s+notes?|changelogs?|documentation|docs|readme|tutorials?|manuals?|handbooks?|textbooks?|guides?|guidelines?|spec|specs|specification|rfc|blog|articles?|papers?|slides?|wiki|faq|chapter|section|appendix|"
+    r"training\s+data|data\s*sets?|corpus|transcripts?|excerpts?|quotes?|quotation|verbatim|screenshots?|attackers?|malicious|phishing|injection|jailbreak|honeypot|"
+    r"gpt-?\w*|chatgpt|claude|gemini|llama|mistral|qwen|deepseek|hermes|openai|anthropic|competitors?|vendors?|clients?|bots?|chatbots?|colleagues?|coworkers?|teammates?|students?|teachers?|interns?|instructor|"
+    r"(?:old(?:er)?|new(?:er)?|previous|other|another|smaller|larger|base|these|some|many|most)\s+(?:\w+\s+)?(?:models?|versions?|releases?|assistants?|agents?|systems?|formats?)|models|versions?\s+\d[\d.]*|legacy|deprecated|obsolete|"
+    r"hypothetical\w*|imaginary|fictional|pseudo\w*|placeholder|"
+    r"protokoll\w*|logbuch|logdatei\w*|fehlerbericht\w*|fehlermeldung\w*|änderungsprotokoll\w*|testf[aä]ll\w*|tests?|testplan\w*|doku\w*|handbuch\w*|anleitung\w*|lehrbuch\w*|schulung\w*|kapitel|abschnitt|trainingsdaten|auszug|zitat|mitschnitt|angreifer\w*|"
+    r"konkurrenz\w*|kolleg\w+|schüler\w*|studier\w+|kund\w+|(?:alt|neu|früher|ander|vorig)e[nrsm]?\s+(?:modell|version|fassung|assistent|system|format)\w*|modelle[ns]?|"
+    r"journal|journaux|rapport\w*|ticket|analyseur\w*|analyse\s+syntaxique|documentation|manuel\w*|guide\w*|tutoriel\w*|cahier|chapitre|extrait|citation|jeux?\s+de\s+(?:test|données)|pirate|attaquant\w*|concurrent\w*|collègue\w*|étudiant\w*|élève\w*|client\w*|robot\w*|ancien(?:ne)?s?\s+\w+|modèles|notes\s+de\s+version|"
+    r"registros?|bitácora|informe\w*|incidencia\w*|analizador\w*|documentación|manual|guía|tutorial|capítulo|extracto|cita|pruebas?|atacante\w*|competencia|colega\w*|compañer\w+|alumn\w+|estudiante\w*|cliente\w*|modelos|notas\s+de\s+(?:la\s+)?versión|historial|"
+    r"registo\w*|relatório\w*|chamado|analisador\w*|documentação|guia|capítulo|trecho|citação|testes?|concorrente\w*|aluno\w*|robô\w*|notas\s+da\s+versão|histórico|"
+    r"registro|rapporto|segnalazion\w+|analizzatore|parser|documentazione|manuale|guida|capitolo|estratto|citazione|collega|collegh\w|studente\w*|vecchi[oa]\s+\w+|modelli|note\s+di\s+rilascio|"
+    r"лог\w{0,3}|журнал\w*|отч[её]т\w*|баг\w*|тикет\w*|анализатор\w*|парсер\w*|документаци\w*|руководств\w*|учебник\w*|инструкци\w+|глав[аеуы]|раздел\w*|цитат\w*|тест\w*|злоумышленник\w*|конкурент\w*|коллег\w*|студент\w*|клиент\w*|бот\w{0,2}|модел\w+|"
+    r"dziennik\w*|raport\w*|zgłoszen\w+|parser\w*|dokumentacj\w+|podręcznik\w*|poradnik\w*|rozdzia\w+|cytat\w*|test\w*|kolega|koledzy|klient\w*|modele?\w*|"
+    r"logboek|foutrapport\w*|bugrapport\w*|handleiding\w*|documentatie|hoofdstuk|citaat|collega\w*|klant\w*|modellen|(?:oude|vorige|nieuwe)\s+\w+|"
+    r"günlü[kğ]\w*|hata\s+rapor\w*|belge\w*|kılavuz\w*|kullanım\s+kılavuz\w*|bölüm\w*|alıntı\w*|test\w*|model\w+|sürüm\w*|ayrıştırıcı\w*|saldırgan\w*)\b|"
+    r"日志|报告|工单|解析器|文档|手册|教程|指南|章节|摘录|引用|测试|用例|训练数据|攻击者|竞争|同事|学生|客户|机器人|模型|旧版|老版本|新版|版本|更新日志|规范|截图|客服|"
+    r"ログ|バグ|報告|レポート|チケット|パーサー?|解析器|ドキュメント|マニュアル|手順書|仕様書?|チュートリアル|ガイド|引用|抜粋|テスト|学習データ|攻撃者|競合|同僚|学生|生徒|顧客|お客様|ボット|モデル|旧版|バージョン|リリースノート|"
+    r"로그|버그|리포트|보고서|티켓|파서|문서|매뉴얼|설명서|튜토리얼|가이드|인용|발췌|테스트|학습\s*데이터|공격자|경쟁사|동료|학생|고객|챗봇|봇이|모델|버전|릴리스|"
+    r"سجل|تقرير|محلل|وثائق|توثيق|دليل|اختبار|مهاجم|زميل|عميل|نموذج|النموذج|إصدار|मॉडल|संस्करण|लॉग|रिपोर्ट|दस्तावेज़|पार्सर|परीक्षण|टेस्ट|हमलावर|बॉट|सहकर्मी|ग्राहक"
+)
+"""It is of another person, system, document or test."""
+REPLIES = (
+    r"\b(?:following|below|as\s+follows|calls?|requests?|repl(?:y|ies|ied)|responses?|responded|answered|pasted|printed|emitted|wrote|typed|snippets?|syntax|notation|formats?|markup|"
+    r"folgende\w*|aufrufe?|befehle?|antworte?t?e?|ausgabe\w*|schrieb\w*|syntax|schreibweise|suivante?s?|ci-dessous|appels?|réponses?|répondu|sortie|syntaxe|"
+    r"siguientes?|llamadas?|respuestas?|respondió|salida|sintaxis|seguintes?|chamadas?|respostas?|respondeu|saída|sintaxe|seguent[ei]|chiamat[ae]|rispost[ae]|rispose|sintassi|"
+    r"следующ\w+|вызов\w*|ответ\w*|вывод\w*|синтаксис\w*)\b|如下|以下|调用|回复|输出|格式|语法|写法|以下|呼び出し|応答|返答|出力|構文|形式|다음|호출|응답|답변|출력|형식|구문"
+)
+"""It speaks of calls and replies."""
+DENIALS = (
+    r"\b(?:not|never|no|none|nobody|without|cannot|nicht|nie|niemals|kein\w*|keinesfalls|finger\s+(?:davon|weg)|verboten|untersagt|pas|jamais|aucun\w*|interdi\w+|défense|gardez-vous|surtout\s+ne|"
+    r"nunca|jamás|prohibid\w+|ningún|ninguna|ni\s+se\s+te|não|jamais|proibid\w+|nenhum\w*|de\s+jeito|non|mai|guai|vietat\w+|nessun\w*|не|никогда|нельзя|запрещ\w+|ни|nie|nigdy|zabron\w+|żadn\w+|"
+    r"niet|nooit|geen|verboden|asla|sakın|hiçbir|değil|yasak\w*|kesinlikle|forbidden|prohibited|hands\s+off|refrain|avoid)\b|n['’]t\b|[不别勿莫禁没]|ません|ない|禁止|だめ|ダメ|않|마세요|말아|마십시오|말\s*것|지\s*마|금지|안\s*[됩되돼]|못\s|"
+    r"(?:^|\s)(?:لا|لم|لن|ليس|ممنوع|إياك|يمنع)(?=\s)|मत(?=\s|$)|नहीं|कभी|वर्जित"
+)
+"""It denies or forbids something."""
+CONSENTS = (
+    r"\b(?:no\s+(?:problem|worries|rush|trouble|doubt)|not\s+a\s+problem|why\s+not|kein(?:e|en)?\s+(?:problem|sorge|zweifel|thema)|pas\s+de\s+(?:problème|souci)|aucun\s+(?:problème|souci)|(?:sin|ningún)\s+problema|no\s+hay\s+problema|cómo\s+no|por\s+qué\s+no|"
+    r"sem\s+problemas?|não\s+há\s+problema|nessun\s+problema|non\s+c['’]è\s+problema|perché\s+no|не\s+проблема|без\s+проблем|нет\s+проблем|nie\s+ma\s+(?:sprawy|problemu)|żaden\s+problem|geen\s+(?:probleem|zorgen)|don['’]t\s+worry|kesinlikle\s*[!.,])\b|"
+    r"没问题|沒問題|没关系|不客气|别担心|问题ありません|問題ありません|問題ない|문제\s*없|물론|لا\s+مشكلة|कोई\s+(?:बात|समस्या)\s+नहीं"
+)
+"""A denial that consents."""
+WAITS = (
+    r"\b(?:(?:one|just\s+a|a)\s+(?:moment|second|sec|minute)|hang\s+on|hold\s+on|bear\s+with|stand\s+by|please\s+wait|right\s+away|coming\s+(?:right\s+)?up|on\s+it|consider\s+it\s+done|happy\s+to|glad\s+to|with\s+pleasure|(?:einen|kleinen)\s+(?:moment|augenblick)|moment\s+bitte|sofort|"
+    r"un\s+(?:petit\s+)?(?:instant|moment)|patientez|avec\s+plaisir|un\s+(?:momento|segundo|instante)|enseguida|con\s+gusto|um\s+(?:momento|segundo|instante)|aguarde|un\s+(?:attimo|istante)|volentieri|"
+    r"минут\w*|секунд\w*|подожд\w+|с\s+удовольствием|chwil\w+|moment\b|momencik|een\s+(?:ogenblik|moment\w*)|even\s+geduld|meteen|hemen|bir\s+(?:dakika|saniye)|lütfen\s+bekle\w*)\b|稍等|稍候|请等|お待ち|少々|잠시|기다려|لحظة|انتظر|एक\s+(?:पल|क्षण|मिनट)|रुकि|प्रतीक्षा|अभी"
+)
+"""Somebody is asked to wait, or it is done at once."""
+HERE = (
+    r"\b(?:here(?:['’]s|\s+(?:is|are|goes|comes?|you))|hier\s+(?:ist|sind|kommt|kommen)|voici|voilà|aquí\s+(?:está|están|tienes?|va)|aqui\s+(?:está|estão|vai)|ecco\w*|вот|oto|işte|hier\s+is)\b|"
+    r"(?:以下|下面|这)是|こちら(?:が|は|です)|여기\s*있|إليك|यह\s+रह[ाी]"
+)
+"""Here it is."""
+FUNCTION_WORDS = (
+    r"\b(?:the|an?|of|to|in|is|are|was|it|this|that|for|on|with|as|by|my|your|our|der|die|das|ein\w*|und|ist|im|den|dem|des|zu|mit|von|auf|nicht|es|für|wie|sich|dies\w*|beim?|"
+    r"le|la|les|un|une|des|du|de|et|est|dans|que|qui|pour|sur|par|ce|cette|ceci|au|el|los|las|una|es|en|del|al|por|con|se|lo|esto|y|su|o|os|as|um|uma|do|da|dos|das|em|no|na|é|para|com|isto|isso|ao|"
+    r"il|lo|gli|di|che|è|per|del\w*|al\w*|nel\w*|questo|i|w|z|na|do|nie|się|to|że|jest|od|tego|het|een|van|dit|dat|niet|onder|bu\w*|ve|bir|şu|için|ile|da|olarak)\b|"
+    "[\u0400-\u04ff\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
+"""Words, and letters, by which one of the languages is known."""

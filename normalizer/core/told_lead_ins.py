@@ -1,0 +1,98 @@
+"""Lead-ins that tell of something and announce no act of the speaker: a call behind them may be only shown.
+
+What can be said of a call that is not made has no end; what is said before one that is made has: the speaker does something, consents,
+asks for patience, or says that here it is. So a sentence before a call, in a language that is known, is one of three. An *act* leads
+to a call. It *tells* when it speaks of another time, person, system or document, denies or forbids, asks, or leads in, by a colon or as
+half a sentence, with no act. All else is *neutral* (`Sure!`, `The page is obsolete.`), and the sentences before it decide. Where none
+does, the call is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import Literal
+
+from llmcore.normalizer.core import lead_in_acts as acts
+from llmcore.normalizer.core.lead_in_words import EXPLAINING
+from llmcore.normalizer.core.open_lead_ins import says_it_is_made
+from llmcore.normalizer.core.words import COLONS
+from llmcore.types.late import late
+
+__all__ = ["Said", "denies", "said_by"]
+
+Said = Literal["act", "told", "neutral"]
+_FEW = 3  # words: so many tell nothing by themselves
+_FEW_SIGNS = 5  # in scripts without blanks
+_WORD = late(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_UNSPACED = late("[\u3040-\u30ff\u3400-\u9fff]")
+_LAYOUT = " \t\r\n*_`\"'“”„»«)>"
+_QUESTIONS = ("?", "？", "؟")  # the full-width one is meant
+_ENDS = (".", "!", "…", "。", "！", "।", *_QUESTIONS)  # as above
+_CLAUSES = late(
+    r"[,;—–，、；،]\s*|\s(?:but|so|aber|also|daher|deshalb|sondern|mais|donc|pero|así\s+que|mas|então|ma|quindi|но|поэтому|ale|więc|ama|maar|dus)\s",
+    re.IGNORECASE,
+)
+_TOPIC = late(
+    r"(?:ログ|バグ|報告書?|レポート|チケット|パーサー?|解析器|ドキュメント|マニュアル|仕様書?|ガイド|テスト|攻撃者|同僚|学生|顧客|ボット|モデル|版|バージョン|ノート)(?:は|が|も|では|には)"
+    r"|(?:로그|버그|리포트|보고서|티켓|파서|문서|매뉴얼|가이드|테스트|공격자|동료|학생|고객|챗봇|봇|모델|버전)(?:에서)?(?:은|는|이|가)\s"
+)
+"""In Japanese and Korean, where persons are left out, the subject is another thing."""
+
+
+@cache
+def _expression(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+def denies(said: str) -> bool:
+    """Does it deny or forbid something, and is no word of consent (`No problem`)?"""
+    denied = _expression(acts.DENIALS)
+    return denied.search(said) is not None and denied.search(_expression(acts.CONSENTS).sub(" ", said)) is not None
+
+
+def said_by(sentence: str, *, leads: bool) -> Said:
+    """What a sentence before a call says of it. `leads`: it stands right before it."""
+    return _said_by(sentence.strip(_LAYOUT), leads)
+
+
+@lru_cache(maxsize=512)
+def _said_by(said: str, leads: bool) -> Said:
+    elsewhere = _expression(acts.ELSEWHERE, acts.RECALLED).search(said) is not None
+    denied = denies(said)
+    known = elsewhere or denied or _expression(acts.FUNCTION_WORDS).search(said) is not None
+    if _acts_in(said, marked=elsewhere or denied) and not said.endswith(_QUESTIONS):
+        if EXPLAINING.search(said) is None:
+            return "act"
+        return "told" if elsewhere and leads else "neutral"
+    if not known:
+        return "neutral"
+    if leads:
+        return "told" if _tells(said, elsewhere=elsewhere, denied=denied) else "neutral"
+    return "told" if (elsewhere or denied) and _expression(acts.REPLIES).search(said) is not None else "neutral"
+
+
+def _acts_in(said: str, *, marked: bool) -> bool:
+    """Does the speaker act in a clause that denies nothing? Of a sentence that denies or tells as well, the last decides."""
+    clauses = [one for one in _CLAUSES.split(said) if _WORD.search(one) is not None]
+    if _TOPIC.search(said) is not None:
+        return False
+    found = _expression(*acts.ACTS.values(), acts.WAITS)
+    return any(found.search(one) is not None and not denies(one) for one in (clauses[-1:] if marked else clauses))
+
+
+def _tells(said: str, *, elsewhere: bool, denied: bool) -> bool:
+    """Does a sentence right before a call, in which the speaker does nothing, tell of something?"""
+    if denied:
+        return True
+    of_calls = _expression(acts.REPLIES).search(said) is not None
+    is_few = len(_WORD.findall(said)) <= _FEW and len(_UNSPACED.findall(said)) <= _FEW_SIGNS
+    if said.endswith(_QUESTIONS):
+        return not is_few
+    if said.endswith(_ENDS):
+        return elsewhere and of_calls
+    if elsewhere:
+        return True
+    if said.endswith(COLONS):
+        return not is_few and not says_it_is_made(said) and _expression(acts.HERE).search(said) is None
+    return not is_few and _expression(acts.HERE).search(said) is None
