@@ -6,7 +6,7 @@ lead-in nobody understands is made as it stands.
 
 from __future__ import annotations
 
-__all__ = ["ACTS", "CONSENTS", "DENIALS", "ELSEWHERE", "FUNCTION_WORDS", "HERE", "RECALLED", "REPLIES", "WAITS"]
+__all__ = ["ACTS", "CONSENTS", "DENIALS", "ELSEWHERE", "FORBIDDING", "FUNCTION_WORDS", "HERE", "MODELS", "RECALLED", "REPLIES", "SO", "WAITS"]
 
 _NOT_EN = (
     r"(?!\w+ed\b|(?:ve|d)\b|(?:already|also|once|last|recently|previously|originally|actually|still|never|not|often|usually|refuse|decline|find|found|saw|see|read|get|got|had|have|was|"
@@ -16,7 +16,7 @@ _NOT_EN = (
 )
 _NOT_DE = r"(?!hab|hatt|hätt|wär|würd|könnt|wollt|sollt|müsst|möcht|dürft|war|wurd|sah|les|find|glaub|denk|mein|vermut|kenn|erinner|frag|zitier|\w+te\b|nicht|nie)"
 ACTS: dict[str, str] = {
-    "en": rf"\b(?:I|we)\s+(?:\w+ly\s+|now\s+|just\s+|first\s+|then\s+|therefore\s+)?{_NOT_EN}\w+|\b(?:I|we)['’](?:m|re)\s+(?!not\b|afraid\b|sorry\b|unable\b)(?:\w+ly\s+|now\s+|just\s+)?\w+(?:ing|to)\b|"
+    "en": rf"\b(?:I|we)['’]ll\b(?!\s+(?:not|never))|\b(?:I|we)\s+(?:\w+ly\s+|now\s+|just\s+|first\s+|then\s+|therefore\s+)?{_NOT_EN}\w+|\b(?:I|we)['’](?:m|re)\s+(?!not\b|afraid\b|sorry\b|unable\b)(?:\w+ly\s+|now\s+|just\s+)?\w+(?:ing|to)\b|"
     r"\A\W*(?:(?:now|okay|ok|sure|alright|right|great|perfect|fine|yes|understood|done|so|got\s+it|thanks|then|first|next|and|currently)\W+)*"
     r"(?!(?:during|according|regarding|concerning|following|nothing|something|anything|everything|king|string|thing|morning|evening|warning|meaning|being|having|wording|using|testing|calling|parsing|running|"
     r"sending|writing|training|logging|parsing|tracing|reading|judging|comparing|assuming|starting|streaming|existing|missing|failing|fixing|tokenizing)\b)\w+ing\b|"
@@ -61,7 +61,7 @@ ELSEWHERE = (
     r"\b(?:parsers?|tokeni[sz]ers?|normali[sz]ers?|linters?|unit\s+tests?|test\s*(?:cases?|suites?|plans?|data|fixtures?)|regression\w*|fixtures?|evals?|benchmarks?|logs?|logfiles?|log\s+files?|logbook|traces?|tracebacks?|stack\s*traces?|"
     r"bug\w*|issues?|tickets?|pull\s+requests?|release\s+notes?|changelogs?|documentation|docs|readme|tutorials?|manuals?|handbooks?|textbooks?|guides?|guidelines?|spec|specs|specification|rfc|blog|articles?|papers?|slides?|wiki|faq|chapter|section|appendix|"
     r"training\s+data|data\s*sets?|corpus|transcripts?|excerpts?|quotes?|quotation|verbatim|screenshots?|attackers?|malicious|phishing|injection|jailbreak|honeypot|"
-    r"gpt-?\w*|chatgpt|claude|gemini|llama|mistral|qwen|deepseek|hermes|openai|anthropic|competitors?|vendors?|clients?|bots?|chatbots?|colleagues?|coworkers?|teammates?|students?|teachers?|interns?|instructor|"
+    r"competitors?|vendors?|clients?|bots?|chatbots?|colleagues?|coworkers?|teammates?|students?|teachers?|interns?|instructor|"
     r"(?:old(?:er)?|new(?:er)?|previous|other|another|smaller|larger|base|these|some|many|most)\s+(?:\w+\s+)?(?:models?|versions?|releases?|assistants?|agents?|systems?|formats?)|models|versions?\s+\d[\d.]*|legacy|deprecated|obsolete|"
     r"hypothetical\w*|imaginary|fictional|pseudo\w*|placeholder|"
     r"protokoll\w*|logbuch|logdatei\w*|fehlerbericht\w*|fehlermeldung\w*|änderungsprotokoll\w*|testf[aä]ll\w*|tests?|testplan\w*|doku\w*|handbuch\w*|anleitung\w*|lehrbuch\w*|schulung\w*|kapitel|abschnitt|trainingsdaten|auszug|zitat|mitschnitt|angreifer\w*|"
@@ -80,6 +80,21 @@ ELSEWHERE = (
     r"سجل|تقرير|محلل|وثائق|توثيق|دليل|اختبار|مهاجم|زميل|عميل|نموذج|النموذج|إصدار|मॉडल|संस्करण|लॉग|रिपोर्ट|दस्तावेज़|पार्सर|परीक्षण|टेस्ट|हमलावर|बॉट|सहकर्मी|ग्राहक"
 )
 """It is of another person, system, document or test."""
+MODELS = r"\b(?:(?:chat)?gpt-?\w*|claude|gemini|llama|mistral|qwen|deepseek|hermes|openai|anthropic|grok|kimi|phi-?\d|(?:the|a|der|das|le|el|o|il)\s+(?:model|assistant|agent|modell|assistent|modèle|modelo|asistente|assistente|modello))\b|助手|アシスタント|어시스턴트"
+"""It names a model; alone it is a label."""
+FORBIDDING = (
+    r"\b(?:never|on\s+no\s+account|under\s+no\s+circumstances?|whatever\s+you\s+do|forbidden|prohibited|off\s+limits|hands\s+off|refrain|niemals|keinesfalls|kein(?:en|er|em)\s+(?:fall|umständen)|finger\s+(?:davon|weg)|verboten|untersagt|hüte\s+dich|"
+    r"jamais|surtout\s+pas|aucun\s+(?:cas|prétexte)|aucune\s+circonstance|interdi\w+|défense\s+de|gardez-vous|jamás|ning[uú]n\s+(?:concepto|caso|motivo)|ni\s+se\s+te|ni\s+loco|prohibid\w+|nunca\s+\w+[ae]s?\b|jamais\s+\w+e|de\s+jeito\s+nenhum|hipótese\s+(?:alguma|nenhuma)|"
+    r"proibid\w+|guai\s+a|vietat\w+|nessun\s+(?:caso|motivo)|ни\s+в\s+ко[ей]м|ни\s+при\s+каких|ни\s+за\s+что|нельзя|никогда|запрещ\w+|pod\s+żadnym|w\s+żadnym|nigdy|zabron\w+|nie\s+(?:wolno|uruchamia|wywołuj|wykonuj|wysyłaj|używaj)\w*|"
+    r"onder\s+geen|in\s+geen\s+geval|nooit|verboden|niet\s+(?:uitvoeren|aanroepen|gebruiken|versturen|draaien)|(?:voer|roep|gebruik|verstuur|start)\b[^.!?]{0,40}\bniet\b|asla|sakın|yasak\w*|(?:çalıştır|çağır|kullan|gönder|yürüt)m[ae]\w*)\b|"
+    r"千万|绝对?不|决不|切勿|请勿|切不可|禁止|[不别勿莫](?:要|能|可|得|许|准|应)?(?:真的?|去)?(?:执行|调用|运行|跑|发送|发出|点)|万万不|絶対に|決して|禁止|ないでください|てはなら|てはいけ|ちゃダメ|てはだめ|절대|마세요|말아|마십시오|말\s*것|금지|안\s*[됩돼되]|하면\s*안|"
+    r"(?:^|\s)(?:لا\s+ت\S+|لن|ممنوع|إياك|يُ?منع)|मत(?=\s|$)|नहीं|वर्जित"
+)
+"""It forbids something."""
+SO = (
+    r"\b(?:so|hence|therefore|also|daher|deshalb|darum|donc|alors|así\s+que|por\s+eso|entonces|então|portanto|por\s+isso|quindi|perciò|поэтому|так\s+что|więc|dus|daarom|bu\s+yüzden)\s*[:：]?\W*\Z|(?:所以|因此)[:：，]?\W*\Z|の[でに][、:：]?\W*\Z|그래서[:,]?\W*\Z|니까[:,]?\W*\Z"
+)
+"""It ends in the word that leads on to what the speaker does."""
 REPLIES = (
     r"\b(?:following|below|as\s+follows|calls?|requests?|repl(?:y|ies|ied)|responses?|responded|answered|pasted|printed|emitted|wrote|typed|snippets?|syntax|notation|formats?|markup|"
     r"folgende\w*|aufrufe?|befehle?|antworte?t?e?|ausgabe\w*|schrieb\w*|syntax|schreibweise|suivante?s?|ci-dessous|appels?|réponses?|répondu|sortie|syntaxe|"

@@ -367,18 +367,20 @@ class Surroundings:
         quotation = _open_quotation(text, at, start) if form != "token" else None
         sentence = sentence_before(text, start, at)
         kind = kind_of(sentence) or answers(sentence, text[max(start, at - _LINE) : at]) or _kind_above(text, start, at, sentence)
-        kind = kind or told(text, start, at, sentence)
         if kind is not None and form == "token" and not fenced and _is_meant(kind, text, at, start):
             kind = None
         if kind is not None:
             led = _led_in(kind, form, sentence, fenced)
             return led if led.shown or quotation is None else replace(led, quotation=quotation)
+        doubt = LED_IN if told(text, start, at, sentence) else ""
         if quotation is not None:
-            return Standing(quotation=quotation, in_line=form == "tag", judged_behind=True)
+            return Standing(doubt=doubt, words=sentence, quotation=quotation, in_line=form == "tag", judged_behind=True)
         if form != "token" and not fenced and _is_deep(text, at, start, line):
-            return _EXAMPLE if form == "tag" else Standing(deep=True)
+            return _EXAMPLE if form == "tag" else Standing(doubt=doubt, words=sentence, deep=True)
         if before and form == "bare" and (is_sign(before) or consents(before)):
             return Standing(doubt="behind_a_sign" if is_sign(before) else "behind_a_sentence", words=before.strip())
+        if doubt:
+            return Standing(doubt=doubt, words=sentence)
         if before and has_words(before):
             if form == "bare" and ends_sentence(before) and not text.startswith(_HEADERS, at + (text[at : at + 1] == " ")):
                 return Standing(doubt="behind_a_sentence", words=sentence)

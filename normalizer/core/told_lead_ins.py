@@ -23,10 +23,11 @@ __all__ = ["Said", "denies", "said_by"]
 
 Said = Literal["act", "told", "neutral"]
 _FEW = 3  # words: so many tell nothing by themselves
-_FEW_SIGNS = 5  # in scripts without blanks
+_FEW_SIGNS = 8  # in scripts without blanks
 _WORD = late(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _UNSPACED = late("[\u3040-\u30ff\u3400-\u9fff]")
 _LAYOUT = " \t\r\n*_`\"'“”„»«)>"
+_MARKUP = late(r"<[^<>]{0,256}(?:>|\Z)")
 _QUESTIONS = ("?", "？", "؟")  # the full-width one is meant
 _ENDS = (".", "!", "…", "。", "！", "।", *_QUESTIONS)  # as above
 _CLAUSES = late(
@@ -58,18 +59,30 @@ def said_by(sentence: str, *, leads: bool) -> Said:
 
 @lru_cache(maxsize=512)
 def _said_by(said: str, leads: bool) -> Said:
-    elsewhere = _expression(acts.ELSEWHERE, acts.RECALLED).search(said) is not None
+    if "<" in said:
+        said = _MARKUP.sub("", said).strip(_LAYOUT)
+    is_few = len(_WORD.findall(said)) <= _FEW and len(_UNSPACED.findall(said)) <= _FEW_SIGNS
+    elsewhere = _finds(said, acts.ELSEWHERE, acts.RECALLED) or (not is_few and _finds(said, acts.MODELS))
     denied = denies(said)
-    known = elsewhere or denied or _expression(acts.FUNCTION_WORDS).search(said) is not None
-    if _acts_in(said, marked=elsewhere or denied) and not said.endswith(_QUESTIONS):
+    if not said.endswith(_QUESTIONS) and (_acts_in(said, marked=elsewhere or denied) or _finds(said, acts.SO)):
         if EXPLAINING.search(said) is None:
             return "act"
         return "told" if elsewhere and leads else "neutral"
-    if not known:
+    if denied and _finds(said, acts.FORBIDDING):
+        return "told"
+    marked = elsewhere or denied
+    if marked and _finds(said, acts.REPLIES):
+        return "told"
+    if not leads or said.endswith(_ENDS):
         return "neutral"
-    if leads:
-        return "told" if _tells(said, elsewhere=elsewhere, denied=denied) else "neutral"
-    return "told" if (elsewhere or denied) and _expression(acts.REPLIES).search(said) is not None else "neutral"
+    if marked:
+        return "told"
+    is_open = not is_few and not said.endswith(COLONS) and _finds(said, acts.FUNCTION_WORDS)
+    return "told" if is_open and not _finds(said, acts.HERE) and not says_it_is_made(said) else "neutral"
+
+
+def _finds(said: str, *patterns: str) -> bool:
+    return _expression(*patterns).search(said) is not None
 
 
 def _acts_in(said: str, *, marked: bool) -> bool:
@@ -79,20 +92,3 @@ def _acts_in(said: str, *, marked: bool) -> bool:
         return False
     found = _expression(*acts.ACTS.values(), acts.WAITS)
     return any(found.search(one) is not None and not denies(one) for one in (clauses[-1:] if marked else clauses))
-
-
-def _tells(said: str, *, elsewhere: bool, denied: bool) -> bool:
-    """Does a sentence right before a call, in which the speaker does nothing, tell of something?"""
-    if denied:
-        return True
-    of_calls = _expression(acts.REPLIES).search(said) is not None
-    is_few = len(_WORD.findall(said)) <= _FEW and len(_UNSPACED.findall(said)) <= _FEW_SIGNS
-    if said.endswith(_QUESTIONS):
-        return not is_few
-    if said.endswith(_ENDS):
-        return elsewhere and of_calls
-    if elsewhere:
-        return True
-    if said.endswith(COLONS):
-        return not is_few and not says_it_is_made(said) and _expression(acts.HERE).search(said) is None
-    return not is_few and _expression(acts.HERE).search(said) is None
