@@ -22,6 +22,7 @@ from llmcore.normalizer.core.line_signs import consents, is_sign
 from llmcore.normalizer.core.lines_of_code import in_line_of_code
 from llmcore.normalizer.core.listed_calls import goes_on_as_list, is_item_label
 from llmcore.normalizer.core.source import Source, Steps, skip_space
+from llmcore.normalizer.core.told_lead_ins import said_by
 from llmcore.normalizer.core.told_results import told_as_result
 from llmcore.normalizer.core.words import COLONS, FACES, OWN_SIGNS
 from llmcore.types.late import late
@@ -368,11 +369,13 @@ class Surroundings:
         sentence = sentence_before(text, start, at)
         kind = kind_of(sentence) or answers(sentence, text[max(start, at - _LINE) : at]) or _kind_above(text, start, at, sentence)
         if kind is not None and form == "token" and not fenced and _is_meant(kind, text, at, start):
-            kind = None
+            if kind == "example" and said_by(sentence, leads=True) == "told" and _open_quotation(text, at, start) is None:
+                return Standing(doubt=LED_IN, words=sentence)
+            return PLAIN
         if kind is not None:
             led = _led_in(kind, form, sentence, fenced)
             return led if led.shown or quotation is None else replace(led, quotation=quotation)
-        doubt = LED_IN if told(text, start, at, sentence) else ""
+        doubt = LED_IN if told(text, start, at, sentence) and not (form == "token" and _open_quotation(text, at, start)) else ""
         if quotation is not None:
             return Standing(doubt=doubt, words=sentence, quotation=quotation, in_line=form == "tag", judged_behind=True)
         if form != "token" and not fenced and _is_deep(text, at, start, line):

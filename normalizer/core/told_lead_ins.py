@@ -14,12 +14,13 @@ from functools import cache, lru_cache
 from typing import Literal
 
 from llmcore.normalizer.core import lead_in_acts as acts
+from llmcore.normalizer.core.lead_in_denials import ACTION
 from llmcore.normalizer.core.lead_in_words import EXPLAINING
 from llmcore.normalizer.core.open_lead_ins import says_it_is_made
 from llmcore.normalizer.core.words import COLONS
 from llmcore.types.late import late
 
-__all__ = ["Said", "denies", "said_by"]
+__all__ = ["Said", "forbids", "said_by"]
 
 Said = Literal["act", "told", "neutral"]
 _FEW = 3  # words: so many tell nothing by themselves
@@ -27,13 +28,14 @@ _FEW_SIGNS = 8  # in scripts without blanks
 _WORD = late(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _UNSPACED = late("[\u3040-\u30ff\u3400-\u9fff]")
 _LAYOUT = " \t\r\n*_`\"'“”„»«)>"
-_MARKUP = late(r"<[^<>]{0,256}(?:>|\Z)")
+_MARKUP = late(r"<[^<>]{0,256}(?:>|\Z)|\\(?:begin|end)\{\w{1,16}\*?\}")
 _QUESTIONS = ("?", "？", "؟")  # the full-width one is meant
 _ENDS = (".", "!", "…", "。", "！", "।", *_QUESTIONS)  # as above
-_CLAUSES = late(
-    r"[,;—–，、；،]\s*|\s(?:but|so|aber|also|daher|deshalb|sondern|mais|donc|pero|así\s+que|mas|então|ma|quindi|но|поэтому|ale|więc|ama|maar|dus)\s",
-    re.IGNORECASE,
+_JOINING = (
+    r"(?:but|so|aber|also|daher|deshalb|sondern|mais|donc|pero|sino|así\s+que|por\s+eso|mas|então|por\s+isso|ma|quindi|bensì|но|поэтому|ale|więc|ama|maar|dus)\s"
 )
+_CLAUSES = late(rf"[,;—–，、；،]\s*(?:{_JOINING}|所以|因此|那|就)?|\s{_JOINING}", re.IGNORECASE)
+_INSTEAD = late(r"\b(?:sondern|sino|senão|bensì|but\s+rather)\b", re.IGNORECASE)
 _TOPIC = late(
     r"(?:ログ|バグ|報告書?|レポート|チケット|パーサー?|解析器|ドキュメント|マニュアル|仕様書?|ガイド|テスト|攻撃者|同僚|学生|顧客|ボット|モデル|版|バージョン|ノート)(?:は|が|も|では|には)"
     r"|(?:로그|버그|리포트|보고서|티켓|파서|문서|매뉴얼|가이드|테스트|공격자|동료|학생|고객|챗봇|봇|모델|버전)(?:에서)?(?:은|는|이|가)\s"
@@ -46,10 +48,15 @@ def _expression(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
-def denies(said: str) -> bool:
+def _denies(said: str) -> bool:
     """Does it deny or forbid something, and is no word of consent (`No problem`)?"""
     denied = _expression(acts.DENIALS)
     return denied.search(said) is not None and denied.search(_expression(acts.CONSENTS).sub(" ", said)) is not None
+
+
+def forbids(said: str) -> bool:
+    """Does it forbid something?"""
+    return _denies(said) and _finds(said, acts.FORBIDDING)
 
 
 def said_by(sentence: str, *, leads: bool) -> Said:
@@ -59,25 +66,25 @@ def said_by(sentence: str, *, leads: bool) -> Said:
 
 @lru_cache(maxsize=512)
 def _said_by(said: str, leads: bool) -> Said:
-    if "<" in said:
+    if "<" in said or "\\" in said:
         said = _MARKUP.sub("", said).strip(_LAYOUT)
     is_few = len(_WORD.findall(said)) <= _FEW and len(_UNSPACED.findall(said)) <= _FEW_SIGNS
     elsewhere = _finds(said, acts.ELSEWHERE, acts.RECALLED) or (not is_few and _finds(said, acts.MODELS))
-    denied = denies(said)
+    denied = _denies(said)
     if not said.endswith(_QUESTIONS) and (_acts_in(said, marked=elsewhere or denied) or _finds(said, acts.SO)):
         if EXPLAINING.search(said) is None:
             return "act"
         return "told" if elsewhere and leads else "neutral"
-    if denied and _finds(said, acts.FORBIDDING):
+    if denied and forbids(said):
         return "told"
     marked = elsewhere or denied
     if marked and _finds(said, acts.REPLIES):
         return "told"
     if not leads or said.endswith(_ENDS):
         return "neutral"
-    if marked:
+    if elsewhere:
         return "told"
-    is_open = not is_few and not said.endswith(COLONS) and _finds(said, acts.FUNCTION_WORDS)
+    is_open = not is_few and not any(colon in said for colon in COLONS) and _finds(said, acts.FUNCTION_WORDS)
     return "told" if is_open and not _finds(said, acts.HERE) and not says_it_is_made(said) else "neutral"
 
 
@@ -90,5 +97,7 @@ def _acts_in(said: str, *, marked: bool) -> bool:
     clauses = [one for one in _CLAUSES.split(said) if _WORD.search(one) is not None]
     if _TOPIC.search(said) is not None:
         return False
-    found = _expression(*acts.ACTS.values(), acts.WAITS)
-    return any(found.search(one) is not None and not denies(one) for one in (clauses[-1:] if marked else clauses))
+    found = _expression(*acts.ACTS.values(), *ACTION.values(), acts.WAITS)
+    if _INSTEAD.search(said) is not None:
+        return found.search(said) is not None
+    return any(found.search(one) is not None and not _denies(one) for one in (clauses[-1:] if marked else clauses))

@@ -14,6 +14,7 @@ from functools import cache
 
 from llmcore.normalizer.core.impersonal import is_impersonal
 from llmcore.normalizer.core.lead_ins import announces, sentence_before
+from llmcore.normalizer.core.told_lead_ins import forbids
 from llmcore.normalizer.core.words import COLONS
 from llmcore.types.late import late
 from llmcore.types.retraction_words import INTERJECTIONS, NOES, RETRACTING_WORDS, any_of
@@ -151,7 +152,7 @@ def talk_of_it(said: str, before: str) -> bool:
     announced = announces(before)
     if _RETRACTION.search(said) is not None or _disclaimer().search(said) is not None:
         return True
-    if (_SAYS_NO if announced else _NEGATION).search(said) is not None:
+    if (_SAYS_NO if announced else _NEGATION).search(said) is not None or forbids(said):
         return True
     if any(_OFFERS.search(one) is None for one in _QUESTION.findall(said)):
         return True

@@ -112,7 +112,7 @@ TABLE = {
     "a transcript": Row("User: Delete it.\nAssistant: {}", GUESS, GUESS, GUESS),
     "a transcript that goes on": Row("用户：删除它。\n助手：好的。\n{}", GUESS, GUESS, GUESS),
     "the sign of one speaker": Row("Assistant: {}", CALL, CALL, CALL),
-    "what is told": Row("The log says it is late:\n{}", CALL, CALL, CALL),
+    "what is told": Row("The user says it is late:\n{}", CALL, CALL, CALL),
     "what might be done": Row("I would like to look:\n{}", CALL, CALL, CALL),
     "an announcement of an example": Row("I'll fetch the page, for example:\n{}", CALL, CALL, CALL),
     "a lead-in of another language": Row("Das Format ist klar. Exemple :\n{}", GUESS, "example", "example"),
