@@ -6,7 +6,7 @@ lead-in nobody understands is made as it stands.
 
 from __future__ import annotations
 
-__all__ = ["ACTS", "CONSENTS", "DENIALS", "ELSEWHERE", "FORBIDDING", "FUNCTION_WORDS", "HERE", "MODELS", "RECALLED", "REPLIES", "SO", "WAITS"]
+__all__ = ["ACTS", "CONSENTS", "DENIALS", "ELSEWHERE", "EXPECTED", "FORBIDDING", "FUNCTION_WORDS", "HERE", "MAYBE", "MODELS", "RECALLED", "REPLIES", "SO", "WAITS"]
 
 _NOT_EN = (
     r"(?!\w+ed\b|(?:ve|d)\b|(?:already|also|once|last|recently|previously|originally|actually|still|never|not|often|usually|refuse|decline|find|found|saw|see|read|get|got|had|have|was|"
@@ -27,16 +27,16 @@ ACTS: dict[str, str] = {
     "fr": r"\b(?:je|nous)\s+(?:m['’]en\s+|vous\s+|te\s+|l['’]|la\s+|le\s+|les\s+)*(?!ne\b|n['’]|suis\b|pense\b|crois\b|sais\b|cite\b|\w*(?:rai[st]|ais|ait)\b)\w+(?:e|s|ons)\b|\bj['’](?!ai\b|avais\b|aurais\b|étais\b|\w*(?:rai[st]|ais)\b)(?:\w+)|"
     r"\blaissez?-moi\b|\bpermettez-moi\b|\ballons(?:-y)?\b|\ben\s+cours\b|\bc['’]est\s+parti\b|\btout\s+de\s+suite\s*[.!:]|\bje\s+vais\b",
     "es": r"\b(?:voy|vamos)\s+a\b|\bdéj[ae]me\b|\bperm[ií]t[ae]me\b|\b(?:necesito|tengo\s+que|debo|procedo|enseguida\s+lo)\b|\b\w+(?:aré|eré|iré|aremos|eremos|iremos)(?!\w)|"
-    r"(?:\A\W*|[,;!]\s+|\by\s+|\bmismo\s+|\bahora\s+|\bya\s+)(?:(?:ya|ahora|mismo|te|le|lo|la|los|las|os|se|me|yo|entonces|primero)\s+){0,4}(?!todo|esto|eso|como|bajo|model|format|ningun|registr|document|t[ií]tul|desarroll|ejempl|cuando|segundo|solo|"
-    r"viejo|nuevo|mismo|archivo|texto|otro|creo|recuerdo|cito|leo|veo|visto)\w{2,}o\b|(?:\A\W*|[,;!]\s*|\bestoy\s+)(?!cuando\b)\w{3,}(?:ando|iendo|yendo)(?:l[oae]s?)?\b|\bmanos\s+a\s+la\s+obra\b|\bpongo\b|\bhago\b",
-    "pt": r"\b(?:vou|vamos)\b(?!\s+supor)|\bdeixe?-me\b|\b(?:preciso|tenho\s+que|devo)\b|\b\w+(?:arei|erei|irei)\b|(?:\A\W*|[,;!]\s+|\bagora\s+|\bjá\s+|\be\s+)(?:(?:já|agora|te|lhe|o|a|os|as|eu|então|primeiro)\s+){0,4}"
-    r"(?!tudo|isto|isso|como|model|format|registo|registr|document|título|exempl|quando|segundo|texto|antigo|novo|arquivo|outro|creio|lembro|cito|leio|vejo|mesmo|último)\w{2,}o\b|"
+    r"(?:\A\W*|[,;!]\s+|\by\s+|\bmismo\s+|\bahora\s+|\bya\s+)(?:(?:ya|ahora|mismo|te|le|lo|la|los|las|os|se|me|yo|entonces|primero)\s+){0,4}(?!caso|fragment|códig|métod|contenid|coment|texto|trozo|códig|todo|esto|eso|como|bajo|model|format|ningun|registr|document|t[ií]tul|desarroll|ejempl|cuando|segundo|solo|"
+    r"viejo|nuevo|mismo|archivo|texto|otro|creo|recuerdo|cito|leo|veo|visto)\w{2,}(?<!ã)o\b(?!\s+(?:de|del|della|dei|di|do|da|dos|das|que|che|con|anterior|original|siguiente|seguinte|seguente|precedente)\b)|(?:\A\W*|[,;!]\s*|\bestoy\s+)(?!cuando\b)\w{3,}(?:ando|iendo|yendo)(?:l[oae]s?)?\b|\bmanos\s+a\s+la\s+obra\b|\bpongo\b|\bhago\b",
+    "pt": r"\b(?:vou|vamos)\b(?!\s+supor)|\bdeixe?-me\b|\b(?:preciso|tenho\s+que|devo)\b|\b\w+(?:arei|erei|irei)\b|(?:\A\W*|[,;!]\s+|\bagora\s+|\bjá\s+|\be\s+)(?:(?:já|agora|te|lhe|eu|então|primeiro|(?<=já\s)[oa]s?|(?<=agora\s)[oa]s?)\s+){0,4}"
+    r"(?!caso|trecho|conteúd|comand|códig|retorno|resultad|isto|isso|como|model|format|registo|registr|document|título|exempl|quando|segundo|texto|antigo|novo|arquivo|outro|creio|lembro|cito|leio|vejo|mesmo|último)\w{2,}(?<!ã)o\b(?!\s+(?:de|del|della|dei|di|do|da|dos|das|que|che|con|anterior|original|siguiente|seguinte|seguente|precedente)\b)|"
     r"(?:\A\W*|[,;!]\s*|\b(?:já\s+)?estou\s+)(?!quando\b|segundo\b)\w{3,}[aei]ndo\b|\bpode\s+deixar\b|\bmãos\s+à\s+obra\b|\bestou\s+(?:a\s+)?\w+",
-    "it": r"\b(?:vado|stiamo|sto)\b|\blasciami\b|\bfammi\b|\b(?:devo|procedo|dobbiamo)\b|\b\w+(?:erò|irò|eremo|iremo)(?!\w)|\bme\s+ne\s+occupo\b|(?:\A\W*|[,;!]\s+|\bora\s+|\bsubito\s+|\be\s+)(?:(?:ora|subito|ti|le|lo|la|li|gli|ne|me|io|allora|poi)\s+){0,4}"
-    r"(?!tutto|questo|quello|utilizzo|modell|format|esempi|quando|secondo|testo|vecchio|nuovo|sotto|dentro|altro|credo|ricordo|cito|leggo|vedo|ultimo|primo|metodo|manuale)\w{2,}o\b(?<!ndo)|\bprovvedo\b|\beccomi\b",
+    "it": r"\b(?:vado|stiamo|sto)\b|\blasciami\b|\bfammi\b|\b(?:devo|procedo|dobbiamo)\b|\b\w+(?:erò|irò|eremo|iremo)(?!\w)|\bme\s+ne\s+occupo\b|(?:\A\W*|[,;!]\s+|\bora\s+|\bsubito\s+|\be\s+)(?:(?:ora|subito|ti|le|lo(?!\s+(?:s[^aeiou]|z|ps|gn))|la|li|gli|ne|me|io|allora|poi)\s+){0,4}"
+    r"(?!caso|frammento|estratto|comando|contenuto|messaggi|risultat|tutto|questo|quello|utilizzo|modell|format|esempi|quando|secondo|testo|vecchio|nuovo|sotto|dentro|altro|credo|ricordo|cito|leggo|vedo|ultimo|primo|metodo|manuale)\w{2,}(?<!ã)o\b(?!\s+(?:de|del|della|dei|di|do|da|dos|das|que|che|con|anterior|original|siguiente|seguinte|seguente|precedente)\b)(?<!ndo)|\bprovvedo\b|\beccomi\b",
     "ru": r"\b(?:сейчас|прямо\s+сейчас|немедленно)\b|\b(?:я|мы)\s+(?!(?:думаю|помню|цитирую|не)\b)\w+(?:ю|у|м)\b|\bдавайте\b|\bпозвольте\b|(?:\A\W*|[,;!.]\s*|\bи\s+|\bуже\s+|\bсразу\s+)(?!(?:следующ|данн|последн|прошл|вчераш|предыдущ|сво[юё]|думаю|помню|цитирую)|мою\b|твою\b|всю\b|\w+[кнгхшщвт]ую\b|\w+цию\b|\w+нную\b|почему\b|поэтому\b|тому\b)\w{3,}(?:ю|лю|жу|чу|шу|щу|у)(?:сь)?\b(?!\s+\w+\s+(?:выда|писал|ответ))|\bуже\s+\w+(?:ю|у)(?:сь)?\b|\bприступаю\b",
     "zh": r"我(?:们)?(?:来|将|会|要|先|现在|去|马上|需要|帮|就|这就|立即|立刻|正在|为|给|把|用|可以|得|应该|直接|再|继续|查|删|发|看一?下)(?!不)|(?<![您你他她们])(?<!刚才)(?<!要)让我|正在[为给帮]?|这就|马上(?:就)?[为给帮办处去来]|为[您你]|帮[您你]|立即(?:执行|处理|为)|开始(?:处理|执行|删除|发送)|\A\W*(?:调用|使用|查询)[^的格方示语后时]{0,8}工具|(?:\A\W*|[，,。]\s*)(?:好的?|接下来|首先|下面|现在|先|然后)[，,]?(?:我|先|开始|来|就)?[查删发调执看获检搜打读创更]",
-    "ja": r"(?:し|い|り|き|び|み|ち|に|ぎ|け|せ|て|べ|め|れ|え)ます(?:ね|よ)?[。！!:：…]*\W*\Z(?<!れます)|てみ(?:ます|ましょう)|ましょう|(?:実行|処理|対応|送信|削除|確認|検索|取得|開始)中|(?:いた|致)します",
+    "ja": r"(?<!あり)(?<!てい)(?<!でい)(?<!なり)(?<!でき)(?<!ござい)(?<!れ)ます(?:ね|よ)?\W*\Z|てみ(?:ます|ましょう)|ましょう|(?:実行|処理|対応|送信|削除|確認|検索|取得|開始)中|(?:いた|致)します",
     "ko": r"겠습니다|할게요|볼게요|드릴게요|을게요|ㄹ게요|게요|(?:실행|호출|조회|검색|확인|삭제|전송|처리|진행|시작|발송)합니다|하는\s*중|중입니다|드리겠|해\s*드릴|(?:보|하)죠|합시다",
     "pl": r"\b(?:już|zaraz|teraz)\s+(?:się\s+|to\s+|tym\s+|go\s+|ją\s+){0,2}\w+(?:ę|am|em)(?!\w)|\bzajm\w+\s+się|\b(?!nie\b|tam\b|sam\b|tym\b|tem\b|systemem\b|problem\b|wiem\b|widziałem\b|\w+ł[ea]m\b|\w+iem\b)(?<!nie\s)\w{3,}(?:uję|zam|uwam|wam|czam|niam|yłam|szę|rzę|dzę|szę|awię|onam|ażę|ślę|szukam)\b|\bpozwól|\b(?:zróbmy|sprawdźmy|usuńmy|zobaczmy)\b|\b(?:muszę|mogę|powinienem|robię|robi\s+się|ruszam|lecimy)\b",
     "ar": r"(?:^|[\s،,!])(?:س[أن]\w+|سوف|دعني|دعنا|أقوم|نقوم|جار[يٍ]|يجري|أحذف|أرسل|أنفذ|أتحقق|أبحث|هيا|لنبدأ|سيتم)",
@@ -66,10 +66,10 @@ ELSEWHERE = (
     r"hypothetical\w*|imaginary|fictional|pseudo\w*|placeholder|"
     r"protokoll\w*|logbuch|logdatei\w*|fehlerbericht\w*|fehlermeldung\w*|änderungsprotokoll\w*|testf[aä]ll\w*|tests?|testplan\w*|doku\w*|handbuch\w*|anleitung\w*|lehrbuch\w*|schulung\w*|kapitel|abschnitt|trainingsdaten|auszug|zitat|mitschnitt|angreifer\w*|"
     r"konkurrenz\w*|kolleg\w+|schüler\w*|studier\w+|kund\w+|(?:alt|neu|früher|ander|vorig)e[nrsm]?\s+(?:modell|version|fassung|assistent|system|format)\w*|modelle[ns]?|"
-    r"journal|journaux|rapport\w*|ticket|analyseur\w*|analyse\s+syntaxique|documentation|manuel\w*|guide\w*|tutoriel\w*|cahier|chapitre|extrait|citation|jeux?\s+de\s+(?:test|données)|pirate|attaquant\w*|concurrent\w*|collègue\w*|étudiant\w*|élève\w*|client\w*|robot\w*|ancien(?:ne)?s?\s+\w+|modèles|notes\s+de\s+version|"
-    r"registros?|bitácora|informe\w*|incidencia\w*|analizador\w*|documentación|manual|guía|tutorial|capítulo|extracto|cita|pruebas?|atacante\w*|competencia|colega\w*|compañer\w+|alumn\w+|estudiante\w*|cliente\w*|modelos|notas\s+de\s+(?:la\s+)?versión|historial|"
-    r"registo\w*|relatório\w*|chamado|analisador\w*|documentação|guia|capítulo|trecho|citação|testes?|concorrente\w*|aluno\w*|robô\w*|notas\s+da\s+versão|histórico|"
-    r"registro|rapporto|segnalazion\w+|analizzatore|parser|documentazione|manuale|guida|capitolo|estratto|citazione|collega|collegh\w|studente\w*|vecchi[oa]\s+\w+|modelli|note\s+di\s+rilascio|"
+    r"journal|journaux|rapport\w*|ticket|analyseur\w*|analyse\s+syntaxique|documentation|manuel\w*|guide\w*|tutoriel\w*|cahier|chapitre|extrait|citation|jeux?\s+de\s+(?:test|données)|pirate|attaquant\w*|concurrent\w*|collègue\w*|étudiant\w*|élève\w*|client\w*|robot\w*|ancien(?:ne)?s?\s+\w+|versions?\s+(?:précédentes?|antérieures?)|modèles|notes\s+de\s+version|"
+    r"registros?|bitácora|informe\w*|incidencia\w*|analizador\w*|documentación|manual|guía|tutorial|capítulo|extracto|cita|pruebas?|atacante\w*|competencia|colega\w*|compañer\w+|alumn\w+|estudiante\w*|cliente\w*|modelos|versi(?:ón|ones)|(?:viej|antigu)[oa]s?|notas\s+de\s+(?:la\s+)?versión|historial|profesor\w*|"
+    r"registo\w*|relatório\w*|chamado|analisador\w*|documentação|guia|capítulo|trecho|citação|testes?|concorrente\w*|aluno\w*|robô\w*|versão|versões|antig[oa]s?|professor\w*|notas\s+da\s+versão|histórico|"
+    r"registro|rapporto|segnalazion\w+|analizzatore|parser|documentazione|manuale|guida|capitolo|estratto|citazione|collega|collegh\w|studente\w*|vecchi[oae]?\b|versione|versioni|professor\w*|modelli|note\s+di\s+rilascio|"
     r"лог\w{0,3}|журнал\w*|отч[её]т\w*|баг\w*|тикет\w*|анализатор\w*|парсер\w*|документаци\w*|руководств\w*|учебник\w*|инструкци\w+|глав[аеуы]|раздел\w*|цитат\w*|тест\w*|злоумышленник\w*|конкурент\w*|коллег\w*|студент\w*|клиент\w*|бот\w{0,2}|модел\w+|"
     r"dziennik\w*|raport\w*|zgłoszen\w+|parser\w*|dokumentacj\w+|podręcznik\w*|poradnik\w*|rozdzia\w+|cytat\w*|test\w*|kolega|koledzy|klient\w*|modele?\w*|"
     r"logboek|foutrapport\w*|bugrapport\w*|handleiding\w*|documentatie|hoofdstuk|citaat|collega\w*|klant\w*|modellen|(?:oude|vorige|nieuwe)\s+\w+|"
@@ -80,15 +80,25 @@ ELSEWHERE = (
     r"سجل|تقرير|محلل|وثائق|توثيق|دليل|اختبار|مهاجم|زميل|عميل|نموذج|النموذج|إصدار|मॉडल|संस्करण|लॉग|रिपोर्ट|दस्तावेज़|पार्सर|परीक्षण|टेस्ट|हमलावर|बॉट|सहकर्मी|ग्राहक"
 )
 """It is of another person, system, document or test."""
+MAYBE = (
+    r"\b(?:probably|perhaps|maybe|possibly|presumably|supposedly|would|might|could\s+have|wohl|vermutlich|vielleicht|womöglich|angeblich|hätten?|wären?|würden?|könnten?|peut-être|sans\s+doute|probablement|\w{2,}(?:erait|irait|eraient|drait)|aurait|serait|"
+    r"quizás?|tal\s+vez|probablemente|sería|habría|\w{2,}(?:aría|ería|iría)n?|talvez|provavelmente|seria|\w{2,}(?:aria|eria)m?|forse|probabilmente|sarebbe|avrebbe|\w{2,}rebbe(?:ro)?|наверно\w*|возможно|вероятно|может\s+быть|бы|być\s+może|chyba|pewnie|gdyby\w*|\w+łby|"
+    r"belki|muhtemelen|\w+(?:ırdı|irdi|urdu|ürdü|ardı|erdi)m?|misschien|waarschijnlijk|zou(?:den)?)\b|大概|也许|或许|说不定|万一|假如|假设|要是|如果|たぶん|おそらく|かもしれ|でしょう|だろう|もし|아마|만약|했을|였을|ربما|(?:^|\s)لو\s|शायद|यदि|अगर"
+)
+"""It is only thought of."""
+EXPECTED = (
+    r"\b(?<!as\s)(?:expected|actual|observed)\b|\b(?:erwartet|tatsächlich|beobachtet|attendu|obtenu|constaté|obtenido|esperado|observado|obtido|atteso|ottenuto|oczekiwan\w+|beklenen|verwacht)\b|ожидал\w+|фактическ\w+|预期|期望|实际(?=结果|输出|[:：])|期待(?:値|され)|実際(?=の|[:：])|예상|실제"
+)
+"""It is of a test: what was expected, and what came."""
 MODELS = r"\b(?:(?:chat)?gpt-?\w*|claude|gemini|llama|mistral|qwen|deepseek|hermes|openai|anthropic|grok|kimi|phi-?\d|(?:the|a|der|das|le|el|o|il)\s+(?:model|assistant|agent|modell|assistent|modèle|modelo|asistente|assistente|modello))\b|助手|アシスタント|어시스턴트"
 """It names a model; alone it is a label."""
 FORBIDDING = (
-    r"\b(?:never|on\s+no\s+account|under\s+no\s+circumstances?|whatever\s+you\s+do|forbidden|prohibited|off\s+limits|hands\s+off|refrain|niemals|keinesfalls|kein(?:en|er|em)\s+(?:fall|umständen)|finger\s+(?:davon|weg)|verboten|untersagt|hüte\s+dich|"
+    r"\b(?:never|on\s+no\s+account|under\s+no\s+circumstances?|whatever\s+you\s+do|forbidden|prohibited|off\s+limits|(?:don['’]t|do\s+not)\s+(?:you\s+)?(?:dare|touch|let|try|attempt|trigger|start|do)|leave\s+(?:it|this|that|these)\s+(?:alone|be|unrun)|steer\s+clear|stay\s+away|hands\s+off|refrain|niemals|keinesfalls|kein(?:en|er|em)\s+(?:fall|umständen)|finger\s+(?:davon|weg)|verboten|untersagt|(?:hüte|untersteh)\w*\s+(?:dich|euch|sich)|wehe|(?:bloß|ja)\s+nicht|lass\w*\s+(?:bloß\s+)?(?:das|es)\s+(?:sein|bleiben)|"
     r"jamais|surtout\s+pas|aucun\s+(?:cas|prétexte)|aucune\s+circonstance|interdi\w+|défense\s+de|gardez-vous|jamás|ning[uú]n\s+(?:concepto|caso|motivo)|ni\s+se\s+te|ni\s+loco|prohibid\w+|nunca\s+\w+[ae]s?\b|jamais\s+\w+e|de\s+jeito\s+nenhum|hipótese\s+(?:alguma|nenhuma)|"
     r"proibid\w+|guai\s+a|vietat\w+|nessun\s+(?:caso|motivo)|ни\s+в\s+ко[ей]м|ни\s+при\s+каких|ни\s+за\s+что|нельзя|никогда|запрещ\w+|pod\s+żadnym|w\s+żadnym|nigdy|zabron\w+|nie\s+(?:wolno|uruchamia|wywołuj|wykonuj|wysyłaj|używaj)\w*|"
     r"onder\s+geen|in\s+geen\s+geval|nooit|verboden|niet\s+(?:uitvoeren|aanroepen|gebruiken|versturen|draaien)|(?:voer|roep|gebruik|verstuur|start)\b[^.!?]{0,40}\bniet\b|asla|sakın|yasak\w*|(?:çalıştır|çağır|kullan|gönder|yürüt)m[ae]\w*)\b|"
     r"千万|绝对?不|决不|切勿|请勿|切不可|禁止|[不别勿莫](?:要|能|可|得|许|准|应)?(?:真的?|去)?(?:执行|调用|运行|跑|发送|发出|点)|万万不|絶対に|決して|禁止|ないでください|てはなら|てはいけ|ちゃダメ|てはだめ|절대|마세요|말아|마십시오|말\s*것|금지|안\s*[됩돼되]|하면\s*안|"
-    r"(?:^|\s)(?:لا\s+ت\S+|لن|ممنوع|إياك|يُ?منع)|मत(?=\s|$)|नहीं|वर्जित"
+    r"(?:^|\s)(?:لا\s+ت\S+|لن|ممنوع|إياك|يُ?منع)|मत(?=\s|$)|(?:^|\s)न\s+\S+(?:एँ|एं|ें|ो|ना)(?=\W|$)|नहीं|वर्जित"
 )
 """It forbids something."""
 SO = (
@@ -106,7 +116,7 @@ DENIALS = (
     r"\b(?:not|never|no|none|nobody|without|cannot|nicht|nie|niemals|kein\w*|keinesfalls|finger\s+(?:davon|weg)|verboten|untersagt|pas|jamais|aucun\w*|interdi\w+|défense|gardez-vous|surtout\s+ne|"
     r"nunca|jamás|prohibid\w+|ningún|ninguna|ni\s+se\s+te|não|jamais|proibid\w+|nenhum\w*|de\s+jeito|non|mai|guai|vietat\w+|nessun\w*|не|никогда|нельзя|запрещ\w+|ни|nie|nigdy|zabron\w+|żadn\w+|"
     r"niet|nooit|geen|verboden|asla|sakın|hiçbir|değil|yasak\w*|kesinlikle|forbidden|prohibited|hands\s+off|refrain|avoid)\b|n['’]t\b|[不别勿莫禁没]|ません|ない|禁止|だめ|ダメ|않|마세요|말아|마십시오|말\s*것|지\s*마|금지|안\s*[됩되돼]|못\s|"
-    r"(?:^|\s)(?:لا|لم|لن|ليس|ممنوع|إياك|يمنع)(?=\s)|मत(?=\s|$)|नहीं|कभी|वर्जित"
+    r"(?:^|\s)(?:لا|لم|لن|ليس|ممنوع|إياك|يمنع)(?=\s)|मत(?=\s|$)|(?:^|\s)न\s|नहीं|कभी|वर्जित"
 )
 """It denies or forbids something."""
 CONSENTS = (

@@ -81,7 +81,7 @@ _DOES = (
     r"\b(?!cuando|quando|comando|demando|segundo|mundo|mondo|secondo)\w{3,}(?:[aá]ndo|[eé]ndo)(?:l[oae]s?)?\b|\ben\s+cours\b|"
     r"\bj['’](?!ai\b|avais\b|aurais\b)\w+|\bje\s+(?:m['’]en\s+)?(?!n['’]|ne\b)\w+(?:e|s)\b|(?:\A\W*|[,;]\s+)\w{3,}ing\s+(?:it|this|that|the)\b|\blo\s+hago\b|"
     r"\b(?:(?!hab|hatt|hätt|wär|würd|könnt|sollt|müsst|möcht|dürft)\w+e\s+(?:ich|wir)|ich\s+(?!hab|hatt|hätt|wär|würd|könnt|sollt|müsst|möcht|dürft)\w+e)\b|"
-    r"正在|我(?!看|发|们?注意|收|不|读)|为[您你]|帮[您你]|(?<!れ)(?<!てい)ます\W*\Z|ましょう|(?:실행|호출|조회|검색|확인)합니다|겠습니다|할게요|볼게요|드릴게요"
+    r"正在|我(?!看|发|们?注意|收|不|读)|为[您你]|帮[您你]|(?<!れ)(?<!てい)(?<!あり)(?<!なり)ます\W*\Z|ましょう|(?:실행|호출|조회|검색|확인)합니다|겠습니다|할게요|볼게요|드릴게요"
 )
 """The speaker does it."""
 _HALF = (

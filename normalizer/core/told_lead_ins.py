@@ -56,7 +56,7 @@ def _denies(said: str) -> bool:
 
 def forbids(said: str) -> bool:
     """Does it forbid something?"""
-    return _denies(said) and _finds(said, acts.FORBIDDING)
+    return _finds(said, acts.FORBIDDING) and _finds(_expression(acts.CONSENTS).sub(" ", said), acts.FORBIDDING)
 
 
 def said_by(sentence: str, *, leads: bool) -> Said:
@@ -69,20 +69,21 @@ def _said_by(said: str, leads: bool) -> Said:
     if "<" in said or "\\" in said:
         said = _MARKUP.sub("", said).strip(_LAYOUT)
     is_few = len(_WORD.findall(said)) <= _FEW and len(_UNSPACED.findall(said)) <= _FEW_SIGNS
-    elsewhere = _finds(said, acts.ELSEWHERE, acts.RECALLED) or (not is_few and _finds(said, acts.MODELS))
-    denied = _denies(said)
+    elsewhere = _finds(said, acts.ELSEWHERE, acts.RECALLED, acts.EXPECTED) or (not is_few and _finds(said, acts.MODELS))
+    forbidden = forbids(said)
+    denied = forbidden or _denies(said)
     if not said.endswith(_QUESTIONS) and (_acts_in(said, marked=elsewhere or denied) or _finds(said, acts.SO)):
         if EXPLAINING.search(said) is None:
             return "act"
         return "told" if elsewhere and leads else "neutral"
-    if denied and forbids(said):
+    if forbidden:
         return "told"
     marked = elsewhere or denied
     if marked and _finds(said, acts.REPLIES):
         return "told"
     if not leads or said.endswith(_ENDS):
         return "neutral"
-    if elsewhere:
+    if elsewhere or _finds(said, acts.MAYBE):
         return "told"
     is_open = not is_few and not any(colon in said for colon in COLONS) and _finds(said, acts.FUNCTION_WORDS)
     return "told" if is_open and not _finds(said, acts.HERE) and not says_it_is_made(said) else "neutral"
