@@ -14,7 +14,7 @@ _NOT_EN = (
     r"took|made|keep|kept|came|come|noticed|understand|understood|like|love|prefer|ask|quote|cite|gave|put|built|asked|and|or|but|learned|teach|taught|wonder|doubt|hate|"
     r"notice|observe|encounter|hit|receive|caught|typed|tell|am\s+not)\b)"
 )
-_NOT_DE = r"(?!hab|hatt|hätt|wär|würd|könnt|wollt|sollt|müsst|möcht|dürft|war|wurd|sah|les|find|glaub|denk|mein|vermut|kenn|erinner|frag|zitier|\w+te\b|nicht|nie)"
+_NOT_DE = r"(?!hab|hatt|hätt|wär|würd|könnt|wollt|sollt|müsst|möcht|dürft|war|wurd|sah|les|find|glaub|denk|mein|vermut|kenn|erinner|frag|zitier|(?!(?:\w{0,5}start|\w{0,3}schalt|test|leit|\w{0,4}arbeit|\w{0,4}antwort|wart|halt|\w{0,3}richt|verwalt)e\b)\w+te\b|nicht|nie)"
 ACTS: dict[str, str] = {
     "en": rf"\b(?:I|we)['’]ll\b(?!\s+(?:not|never))|\b(?:I|we)\s+(?:\w+ly\s+|now\s+|just\s+|first\s+|then\s+|therefore\s+)?{_NOT_EN}\w+|\b(?:I|we)['’](?:m|re)\s+(?!not\b|afraid\b|sorry\b|unable\b)(?:\w+ly\s+|now\s+|just\s+)?\w+(?:ing|to)\b|"
     r"\A\W*(?:(?:now|okay|ok|sure|alright|right|great|perfect|fine|yes|understood|done|so|got\s+it|thanks|then|first|next|and|currently)\W+)*"
@@ -27,13 +27,13 @@ ACTS: dict[str, str] = {
     "fr": r"\b(?:je|nous)\s+(?:m['’]en\s+|vous\s+|te\s+|l['’]|la\s+|le\s+|les\s+)*(?!ne\b|n['’]|suis\b|pense\b|crois\b|sais\b|cite\b|\w*(?:rai[st]|ais|ait)\b)\w+(?:e|s|ons)\b|\bj['’](?!ai\b|avais\b|aurais\b|étais\b|\w*(?:rai[st]|ais)\b)(?:\w+)|"
     r"\blaissez?-moi\b|\bpermettez-moi\b|\ballons(?:-y)?\b|\ben\s+cours\b|\bc['’]est\s+parti\b|\btout\s+de\s+suite\s*[.!:]|\bje\s+vais\b",
     "es": r"\b(?:voy|vamos)\s+a\b|\bdéj[ae]me\b|\bperm[ií]t[ae]me\b|\b(?:necesito|tengo\s+que|debo|procedo|enseguida\s+lo)\b|\b\w+(?:aré|eré|iré|aremos|eremos|iremos)(?!\w)|"
-    r"(?:\A\W*|[,;!]\s+|\by\s+|\bmismo\s+|\bahora\s+|\bya\s+)(?:(?:ya|ahora|mismo|te|le|lo|la|los|las|os|se|me|yo|entonces|primero)\s+){0,4}(?!caso|fragment|códig|métod|contenid|coment|texto|trozo|códig|todo|esto|eso|como|bajo|model|format|ningun|registr|document|t[ií]tul|desarroll|ejempl|cuando|segundo|solo|"
+    r"(?:\A\W*|[,;!]\s+|\by\s+|\bmismo\s+|\bahora\s+|\bya\s+)(?:(?:ya|ahora|mismo|te|le|lo|la|los|las|os|se|me|yo|entonces|primero)\s+){0,4}(?!(?:two|who|also|into|onto|demo|repo|info|auto|zero|hello|video|memo|macro|intro|wo|zwo)\b|caso|fragment|códig|métod|contenid|coment|texto|trozo|códig|todo|esto|eso|como|bajo|model|format|ningun|registr|document|t[ií]tul|desarroll|ejempl|cuando|segundo|solo|"
     r"viejo|nuevo|mismo|archivo|texto|otro|creo|recuerdo|cito|leo|veo|visto)\w{2,}(?<!ã)o\b(?!\s+(?:de|del|della|dei|di|do|da|dos|das|que|che|con|anterior|original|siguiente|seguinte|seguente|precedente)\b)|(?:\A\W*|[,;!]\s*|\bestoy\s+)(?!cuando\b)\w{3,}(?:ando|iendo|yendo)(?:l[oae]s?)?\b|\bmanos\s+a\s+la\s+obra\b|\bpongo\b|\bhago\b",
     "pt": r"\b(?:vou|vamos)\b(?!\s+supor)|\bdeixe?-me\b|\b(?:preciso|tenho\s+que|devo)\b|\b\w+(?:arei|erei|irei)\b|(?:\A\W*|[,;!]\s+|\bagora\s+|\bjá\s+|\be\s+)(?:(?:já|agora|te|lhe|eu|então|primeiro|(?<=já\s)[oa]s?|(?<=agora\s)[oa]s?)\s+){0,4}"
-    r"(?!caso|trecho|conteúd|comand|códig|retorno|resultad|isto|isso|como|model|format|registo|registr|document|título|exempl|quando|segundo|texto|antigo|novo|arquivo|outro|creio|lembro|cito|leio|vejo|mesmo|último)\w{2,}(?<!ã)o\b(?!\s+(?:de|del|della|dei|di|do|da|dos|das|que|che|con|anterior|original|siguiente|seguinte|seguente|precedente)\b)|"
+    r"(?!(?:two|who|also|into|onto|demo|repo|info|auto|zero|hello|video|memo|macro|intro|wo|zwo)\b|caso|trecho|conteúd|comand|códig|retorno|resultad|isto|isso|como|model|format|registo|registr|document|título|exempl|quando|segundo|texto|antigo|novo|arquivo|outro|creio|lembro|cito|leio|vejo|mesmo|último)\w{2,}(?<!ã)o\b(?!\s+(?:de|del|della|dei|di|do|da|dos|das|que|che|con|anterior|original|siguiente|seguinte|seguente|precedente)\b)|"
     r"(?:\A\W*|[,;!]\s*|\b(?:já\s+)?estou\s+)(?!quando\b|segundo\b)\w{3,}[aei]ndo\b|\bpode\s+deixar\b|\bmãos\s+à\s+obra\b|\bestou\s+(?:a\s+)?\w+",
     "it": r"\b(?:vado|stiamo|sto)\b|\blasciami\b|\bfammi\b|\b(?:devo|procedo|dobbiamo)\b|\b\w+(?:erò|irò|eremo|iremo)(?!\w)|\bme\s+ne\s+occupo\b|(?:\A\W*|[,;!]\s+|\bora\s+|\bsubito\s+|\be\s+)(?:(?:ora|subito|ti|le|lo(?!\s+(?:s[^aeiou]|z|ps|gn))|la|li|gli|ne|me|io|allora|poi)\s+){0,4}"
-    r"(?!caso|frammento|estratto|comando|contenuto|messaggi|risultat|tutto|questo|quello|utilizzo|modell|format|esempi|quando|secondo|testo|vecchio|nuovo|sotto|dentro|altro|credo|ricordo|cito|leggo|vedo|ultimo|primo|metodo|manuale)\w{2,}(?<!ã)o\b(?!\s+(?:de|del|della|dei|di|do|da|dos|das|que|che|con|anterior|original|siguiente|seguinte|seguente|precedente)\b)(?<!ndo)|\bprovvedo\b|\beccomi\b",
+    r"(?!(?:two|who|also|into|onto|demo|repo|info|auto|zero|hello|video|memo|macro|intro|wo|zwo)\b|caso|frammento|estratto|comando|contenuto|messaggi|risultat|tutto|questo|quello|utilizzo|modell|format|esempi|quando|secondo|testo|vecchio|nuovo|sotto|dentro|altro|credo|ricordo|cito|leggo|vedo|ultimo|primo|metodo|manuale)\w{2,}(?<!ã)o\b(?!\s+(?:de|del|della|dei|di|do|da|dos|das|que|che|con|anterior|original|siguiente|seguinte|seguente|precedente)\b)(?<!ndo)|\bprovvedo\b|\beccomi\b",
     "ru": r"\b(?:сейчас|прямо\s+сейчас|немедленно)\b|\b(?:я|мы)\s+(?!(?:думаю|помню|цитирую|не)\b)\w+(?:ю|у|м)\b|\bдавайте\b|\bпозвольте\b|(?:\A\W*|[,;!.]\s*|\bи\s+|\bуже\s+|\bсразу\s+)(?!(?:следующ|данн|последн|прошл|вчераш|предыдущ|сво[юё]|думаю|помню|цитирую)|мою\b|твою\b|всю\b|\w+[кнгхшщвт]ую\b|\w+цию\b|\w+нную\b|почему\b|поэтому\b|тому\b)\w{3,}(?:ю|лю|жу|чу|шу|щу|у)(?:сь)?\b(?!\s+\w+\s+(?:выда|писал|ответ))|\bуже\s+\w+(?:ю|у)(?:сь)?\b|\bприступаю\b",
     "zh": r"我(?:们)?(?:来|将|会|要|先|现在|去|马上|需要|帮|就|这就|立即|立刻|正在|为|给|把|用|可以|得|应该|直接|再|继续|查|删|发|看一?下)(?!不)|(?<![您你他她们])(?<!刚才)(?<!要)让我|正在[为给帮]?|这就|马上(?:就)?[为给帮办处去来]|为[您你]|帮[您你]|立即(?:执行|处理|为)|开始(?:处理|执行|删除|发送)|\A\W*(?:调用|使用|查询)[^的格方示语后时]{0,8}工具|(?:\A\W*|[，,。]\s*)(?:好的?|接下来|首先|下面|现在|先|然后)[，,]?(?:我|先|开始|来|就)?[查删发调执看获检搜打读创更]",
     "ja": r"(?<!あり)(?<!てい)(?<!でい)(?<!なり)(?<!でき)(?<!ござい)(?<!れ)ます(?:ね|よ)?\W*\Z|てみ(?:ます|ましょう)|ましょう|(?:実行|処理|対応|送信|削除|確認|検索|取得|開始)中|(?:いた|致)します",
@@ -62,21 +62,21 @@ ELSEWHERE = (
     r"bug\w*|issues?|tickets?|pull\s+requests?|release\s+notes?|changelogs?|documentation|docs|readme|tutorials?|manuals?|handbooks?|textbooks?|guides?|guidelines?|spec|specs|specification|rfc|blog|articles?|papers?|slides?|wiki|faq|chapter|section|appendix|"
     r"training\s+data|data\s*sets?|corpus|transcripts?|excerpts?|quotes?|quotation|verbatim|screenshots?|attackers?|malicious|phishing|injection|jailbreak|honeypot|"
     r"competitors?|vendors?|clients?|bots?|chatbots?|colleagues?|coworkers?|teammates?|students?|teachers?|interns?|instructor|"
-    r"(?:old(?:er)?|new(?:er)?|previous|other|another|smaller|larger|base|these|some|many|most)\s+(?:\w+\s+)?(?:models?|versions?|releases?|assistants?|agents?|systems?|formats?)|models|versions?\s+\d[\d.]*|legacy|deprecated|obsolete|"
+    r"(?:old(?:er)?|new(?:er)?|previous|other|another|smaller|larger|base|these|some|many|most)\s+(?:\w+\s+)?(?:models?|versions?|releases?|assistants?|agents?|systems?|formats?)|models|versions?\s+\d[\d.]*|v\d[\w.]*|predecessors?|successors?|whoever|anyone|anybody|someone|somebody|users|people|reviewers?|annotators?|evaluators?|hackers?|legacy|deprecated|obsolete|"
     r"hypothetical\w*|imaginary|fictional|pseudo\w*|placeholder|"
     r"protokoll\w*|logbuch|logdatei\w*|fehlerbericht\w*|fehlermeldung\w*|änderungsprotokoll\w*|testf[aä]ll\w*|tests?|testplan\w*|doku\w*|handbuch\w*|anleitung\w*|lehrbuch\w*|schulung\w*|kapitel|abschnitt|trainingsdaten|auszug|zitat|mitschnitt|angreifer\w*|"
     r"konkurrenz\w*|kolleg\w+|schüler\w*|studier\w+|kund\w+|(?:alt|neu|früher|ander|vorig)e[nrsm]?\s+(?:modell|version|fassung|assistent|system|format)\w*|modelle[ns]?|"
     r"journal|journaux|rapport\w*|ticket|analyseur\w*|analyse\s+syntaxique|documentation|manuel\w*|guide\w*|tutoriel\w*|cahier|chapitre|extrait|citation|jeux?\s+de\s+(?:test|données)|pirate|attaquant\w*|concurrent\w*|collègue\w*|étudiant\w*|élève\w*|client\w*|robot\w*|ancien(?:ne)?s?\s+\w+|versions?\s+(?:précédentes?|antérieures?)|modèles|notes\s+de\s+version|"
-    r"registros?|bitácora|informe\w*|incidencia\w*|analizador\w*|documentación|manual|guía|tutorial|capítulo|extracto|cita|pruebas?|atacante\w*|competencia|colega\w*|compañer\w+|alumn\w+|estudiante\w*|cliente\w*|modelos|versi(?:ón|ones)|(?:viej|antigu)[oa]s?|notas\s+de\s+(?:la\s+)?versión|historial|profesor\w*|"
+    r"wer\b(?=[^,;]*,)|jemand|vorgänger\w*|quiconque|quelqu['’]un|certains|stagiaire\w*|alguien|quien(?:es)?|alguém|quem|qualcuno|chiunque|ktoś|kto|iemand|wie\s+dit|birisi|кто(?:-\w+)?|star(?:a|y|ej|ego)\s+\w+|wersj\w+|versie\w*|версии|версия|registros?|bitácora|informe\w*|incidencia\w*|analizador\w*|documentación|manual|guía|tutorial|capítulo|extracto|cita|pruebas?|atacante\w*|competencia|colega\w*|compañer\w+|alumn\w+|estudiante\w*|cliente\w*|modelos|versi(?:ón|ones)|(?:viej|antigu)[oa]s?|notas\s+de\s+(?:la\s+)?versión|historial|profesor\w*|"
     r"registo\w*|relatório\w*|chamado|analisador\w*|documentação|guia|capítulo|trecho|citação|testes?|concorrente\w*|aluno\w*|robô\w*|versão|versões|antig[oa]s?|professor\w*|notas\s+da\s+versão|histórico|"
     r"registro|rapporto|segnalazion\w+|analizzatore|parser|documentazione|manuale|guida|capitolo|estratto|citazione|collega|collegh\w|studente\w*|vecchi[oae]?\b|versione|versioni|professor\w*|modelli|note\s+di\s+rilascio|"
     r"лог\w{0,3}|журнал\w*|отч[её]т\w*|баг\w*|тикет\w*|анализатор\w*|парсер\w*|документаци\w*|руководств\w*|учебник\w*|инструкци\w+|глав[аеуы]|раздел\w*|цитат\w*|тест\w*|злоумышленник\w*|конкурент\w*|коллег\w*|студент\w*|клиент\w*|бот\w{0,2}|модел\w+|"
     r"dziennik\w*|raport\w*|zgłoszen\w+|parser\w*|dokumentacj\w+|podręcznik\w*|poradnik\w*|rozdzia\w+|cytat\w*|test\w*|kolega|koledzy|klient\w*|modele?\w*|"
     r"logboek|foutrapport\w*|bugrapport\w*|handleiding\w*|documentatie|hoofdstuk|citaat|collega\w*|klant\w*|modellen|(?:oude|vorige|nieuwe)\s+\w+|"
     r"günlü[kğ]\w*|hata\s+rapor\w*|belge\w*|kılavuz\w*|kullanım\s+kılavuz\w*|bölüm\w*|alıntı\w*|test\w*|model\w+|sürüm\w*|ayrıştırıcı\w*|saldırgan\w*)\b|"
-    r"日志|报告|工单|解析器|文档|手册|教程|指南|章节|摘录|引用|测试|用例|训练数据|攻击者|竞争|同事|学生|客户|机器人|模型|旧版|老版本|新版|版本|更新日志|规范|截图|客服|"
-    r"ログ|バグ|報告|レポート|チケット|パーサー?|解析器|ドキュメント|マニュアル|手順書|仕様書?|チュートリアル|ガイド|引用|抜粋|テスト|学習データ|攻撃者|競合|同僚|学生|生徒|顧客|お客様|ボット|モデル|旧版|バージョン|リリースノート|"
-    r"로그|버그|리포트|보고서|티켓|파서|문서|매뉴얼|설명서|튜토리얼|가이드|인용|발췌|테스트|학습\s*데이터|공격자|경쟁사|동료|학생|고객|챗봇|봇이|모델|버전|릴리스|"
+    r"有人|谁|黑客|日志|报告|工单|解析器|文档|手册|教程|指南|章节|摘录|引用|测试|用例|训练数据|攻击者|竞争|同事|学生|客户|机器人|模型|旧版|老版本|新版|版本|更新日志|规范|截图|客服|"
+    r"誰か|ハッカー|ログ|バグ|報告|レポート|チケット|パーサー?|解析器|ドキュメント|マニュアル|手順書|仕様書?|チュートリアル|ガイド|引用|抜粋|テスト|学習データ|攻撃者|競合|同僚|学生|生徒|顧客|お客様|ボット|モデル|旧版|バージョン|リリースノート|"
+    r"누군가|해커|로그|버그|리포트|보고서|티켓|파서|문서|매뉴얼|설명서|튜토리얼|가이드|인용|발췌|테스트|학습\s*데이터|공격자|경쟁사|동료|학생|고객|챗봇|봇이|모델|버전|릴리스|"
     r"سجل|تقرير|محلل|وثائق|توثيق|دليل|اختبار|مهاجم|زميل|عميل|نموذج|النموذج|إصدار|मॉडल|संस्करण|लॉग|रिपोर्ट|दस्तावेज़|पार्सर|परीक्षण|टेस्ट|हमलावर|बॉट|सहकर्मी|ग्राहक"
 )
 """It is of another person, system, document or test."""
@@ -137,7 +137,7 @@ HERE = (
 )
 """Here it is."""
 FUNCTION_WORDS = (
-    r"\b(?:the|an?|of|to|in|is|are|was|it|this|that|for|on|with|as|by|my|your|our|der|die|das|ein\w*|und|ist|im|den|dem|des|zu|mit|von|auf|nicht|es|für|wie|sich|dies\w*|beim?|"
+    r"\b(?:its|than|like|when|while|after|before|which|our|their|her|his|the|an?|of|to|in|is|are|was|it|this|that|for|on|with|as|by|my|your|our|der|die|das|ein\w*|und|ist|im|den|dem|des|zu|mit|von|auf|nicht|es|für|wie|sich|dies\w*|beim?|"
     r"le|la|les|un|une|des|du|de|et|est|dans|que|qui|pour|sur|par|ce|cette|ceci|au|el|los|las|una|es|en|del|al|por|con|se|lo|esto|y|su|o|os|as|um|uma|do|da|dos|das|em|no|na|é|para|com|isto|isso|ao|"
     r"il|lo|gli|di|che|è|per|del\w*|al\w*|nel\w*|questo|i|w|z|na|do|nie|się|to|że|jest|od|tego|het|een|van|dit|dat|niet|onder|bu\w*|ve|bir|şu|için|ile|da|olarak)\b|"
     "[\u0400-\u04ff\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"

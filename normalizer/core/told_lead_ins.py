@@ -72,14 +72,15 @@ def _said_by(said: str, leads: bool) -> Said:
     elsewhere = _finds(said, acts.ELSEWHERE, acts.RECALLED, acts.EXPECTED) or (not is_few and _finds(said, acts.MODELS))
     forbidden = forbids(said)
     denied = forbidden or _denies(said)
-    if not said.endswith(_QUESTIONS) and (_acts_in(said, marked=elsewhere or denied) or _finds(said, acts.SO)):
-        if EXPLAINING.search(said) is None:
+    act = "" if said.endswith(_QUESTIONS) else _act_in(said, marked=elsewhere or denied)
+    if act:
+        if EXPLAINING.search(act) is None:
             return "act"
         return "told" if elsewhere and leads else "neutral"
     if forbidden:
         return "told"
     marked = elsewhere or denied
-    if marked and _finds(said, acts.REPLIES):
+    if marked and (_finds(said, acts.REPLIES) or (leads and elsewhere and _finds(said, acts.HERE))):
         return "told"
     if not leads or said.endswith(_ENDS):
         return "neutral"
@@ -93,12 +94,15 @@ def _finds(said: str, *patterns: str) -> bool:
     return _expression(*patterns).search(said) is not None
 
 
-def _acts_in(said: str, *, marked: bool) -> bool:
-    """Does the speaker act in a clause that denies nothing? Of a sentence that denies or tells as well, the last decides."""
-    clauses = [one for one in _CLAUSES.split(said) if _WORD.search(one) is not None]
+def _act_in(said: str, *, marked: bool) -> str:
+    """The clause in which the speaker acts and denies nothing, "" when there is none. Of a sentence that denies or tells as well, the
+    last decides."""
     if _TOPIC.search(said) is not None:
-        return False
+        return ""
+    if _finds(said, acts.SO):
+        return said
     found = _expression(*acts.ACTS.values(), *ACTION.values(), acts.WAITS)
     if _INSTEAD.search(said) is not None:
-        return found.search(said) is not None
-    return any(found.search(one) is not None and not _denies(one) for one in (clauses[-1:] if marked else clauses))
+        return said if found.search(said) is not None else ""
+    clauses = [one for one in _CLAUSES.split(said) if _WORD.search(one) is not None]
+    return next((one for one in clauses[-1 if marked else 0 :] if found.search(one) is not None and not _denies(one)), "")
