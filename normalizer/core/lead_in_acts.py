@@ -6,7 +6,8 @@ lead-in nobody understands is made as it stands.
 
 from __future__ import annotations
 
-__all__ = ["ACTS", "CONSENTS", "DENIALS", "ELSEWHERE", "EXPECTED", "FORBIDDING", "FUNCTION_WORDS", "HERE", "MAYBE", "MODELS", "RECALLED", "REPLIES", "SO", "WAITS"]
+__all__ = [
+    "ASKS", "REFUSING", "SUPPOSED", "TELLS", "ACTS", "CONSENTS", "DENIALS", "ELSEWHERE", "EXPECTED", "FORBIDDING", "FUNCTION_WORDS", "HERE", "MAYBE", "MODELS", "RECALLED", "REPLIES", "SO", "WAITS"]
 
 _NOT_EN = (
     r"(?!\w+ed\b|(?:ve|d)\b|(?:already|also|once|last|recently|previously|originally|actually|still|never|not|often|usually|refuse|decline|find|found|saw|see|read|get|got|had|have|was|"
@@ -101,6 +102,25 @@ FORBIDDING = (
     r"(?:^|\s)(?:لا\s+ت\S+|لن|ممنوع|إياك|يُ?منع)|मत(?=\s|$)|(?:^|\s)न\s+\S+(?:एँ|एं|ें|ो|ना)(?=\W|$)|नहीं|वर्जित"
 )
 """It forbids something."""
+SUPPOSED = (
+    r"\b(?:imagin(?:e|ons|emos|iamo|a|á|ez|ate)|suppos(?:e|ons|ez)|pretend|hypothetically|let['’]s\s+(?:say|assume)|for\s+the\s+sake\s+of\s+argument|angenommen|stell\w*\s+(?:dir|euch|sie\s+sich)\s+vor|nehmen\s+wir\s+an|gesetzt\s+den\s+fall|"
+    r"supongamos|supón|suponga|suponha\w*|imaginem|immagin\w+|supponi\w*|предположим|представ(?:им|ь|ьте)|допустим|załóżmy|wyobraź\w*|varsayalım|diyelim|stel\s+(?:je\s+voor|dat))\b|假设|设想|想象一下|仮に|想像して|としましょう|가정|لنفترض|تخيل|मान\s+ल[ीो]|कल्पना"
+)
+REFUSING = (
+    r"\b(?:(?:I|we)(?:['’]m|['’]re|\s+am|\s+are)?\s+(?:\w+ly\s+)?(?:declin|refus|reject|abstain)\w*|(?:I|we)\s+(?:must|have\s+to|will|['’]ll)\s+(?:decline|refuse|pass)|(?:ich|wir)\s+(?:lehne|weigere|verweigere|verzichte)\w*|(?:lehne|weigere|verweigere)\s+ich|"
+    r"je\s+(?:me\s+)?(?:refuse|décline|m['’]abstiens)|me\s+niego|rechazo|declino|me\s+abstengo|recuso|nego-me|(?:mi\s+)?rifiuto|отказываюсь|odmawiam|ik\s+weiger|reddediyorum)\b|我?拒绝|お断り|拒否し|거절|거부|أرفض|इनकार|मना\s+करत"
+)
+"""The speaker supposes, or refuses something."""
+TELLS = (
+    r"\b(?:past(?:e|ing)|cit(?:e|ing)|quot(?:e|ing)|recit\w+|reproduc\w+|forward(?:ing)?\s+(?:you\s+)?what|talking\s+about|reminded|wondering|kopier\w*|zitier\w*|colle\s+ci|cito|reproduzco|transcribo|cytuję|citeer\w*|"
+    r"цитирую|привожу)\b|引用|转述|抜粋|인용|أقتبس|उद्धृत"
+)
+"""A verb by which the speaker tells of something."""
+ASKS = (
+    r"\b(?:czy\s+(?:mam|mogę|chcesz|na\s+pewno|mógłbym)|mam\s+(?:to|ją|go)|(?:zal|mag|kan|moet)\s+ik|(?:wil|wilt)\s+(?:je|u)|ister\s+misin\w*|olur\s+mu|onaylıyor\w*|\w+[ae]y[ıi]m\s+m[ıi])\b|(?:ても|で)(?:よろしい|いい|良い|大丈夫)|よろしいですか|ましょうか|"
+    r"해도\s*(?:될|괜찮)|을까요|هل\s+(?:تريد|ترغب|أ|يمكنني|توافق|تسمح)|क्या\s+(?:मैं|आप|हम)"
+)
+"""It asks for consent."""
 SO = (
     r"\b(?:so|hence|therefore|also|daher|deshalb|darum|donc|alors|así\s+que|por\s+eso|entonces|então|portanto|por\s+isso|quindi|perciò|поэтому|так\s+что|więc|dus|daarom|bu\s+yüzden)\s*[:：]?\W*\Z|(?:所以|因此)[:：，]?\W*\Z|の[でに][、:：]?\W*\Z|그래서[:,]?\W*\Z|니까[:,]?\W*\Z"
 )

@@ -72,37 +72,39 @@ def _said_by(said: str, leads: bool) -> Said:
     elsewhere = _finds(said, acts.ELSEWHERE, acts.RECALLED, acts.EXPECTED) or (not is_few and _finds(said, acts.MODELS))
     forbidden = forbids(said)
     denied = forbidden or _denies(said)
-    act = "" if said.endswith(_QUESTIONS) else _act_in(said, marked=elsewhere or denied)
+    act = "" if said.endswith(_QUESTIONS) else _act_in(said, last=elsewhere or denied or not said.endswith((*_ENDS, *COLONS)))
     if act:
         if EXPLAINING.search(act) is None:
             return "act"
         return "told" if elsewhere and leads else "neutral"
-    if forbidden:
+    if forbidden or _finds(said, acts.SUPPOSED, acts.REFUSING) or (said.endswith(_QUESTIONS) and _finds(said, acts.ASKS)):
         return "told"
     marked = elsewhere or denied
     if marked and (_finds(said, acts.REPLIES) or (leads and elsewhere and _finds(said, acts.HERE))):
         return "told"
     if not leads or said.endswith(_ENDS):
         return "neutral"
-    if elsewhere or _finds(said, acts.MAYBE):
+    if elsewhere or _finds(said, acts.MAYBE, acts.TELLS):
         return "told"
     is_open = not is_few and not any(colon in said for colon in COLONS) and _finds(said, acts.FUNCTION_WORDS)
-    return "told" if is_open and not _finds(said, acts.HERE) and not says_it_is_made(said) else "neutral"
+    return "told" if is_open and not _finds(said, acts.HERE) and not says_it_is_made(_CLAUSES.split(said)[-1]) else "neutral"
 
 
 def _finds(said: str, *patterns: str) -> bool:
     return _expression(*patterns).search(said) is not None
 
 
-def _act_in(said: str, *, marked: bool) -> str:
-    """The clause in which the speaker acts and denies nothing, "" when there is none. Of a sentence that denies or tells as well, the
-    last decides."""
-    if _TOPIC.search(said) is not None:
+def _act_in(said: str, *, last: bool) -> str:
+    """The clause in which the speaker acts and denies nothing, "" when there is none. `last`: it must be the last one."""
+    if _TOPIC.search(said) is not None or _finds(said, acts.SUPPOSED, acts.REFUSING):
         return ""
     if _finds(said, acts.SO):
         return said
-    found = _expression(*acts.ACTS.values(), *ACTION.values(), acts.WAITS)
     if _INSTEAD.search(said) is not None:
-        return said if found.search(said) is not None else ""
+        return said if _acts(said) else ""
     clauses = [one for one in _CLAUSES.split(said) if _WORD.search(one) is not None]
-    return next((one for one in clauses[-1 if marked else 0 :] if found.search(one) is not None and not _denies(one)), "")
+    return next((one for one in clauses[-1 if last else 0 :] if _acts(one) and not _denies(one)), "")
+
+
+def _acts(clause: str) -> bool:
+    return _finds(clause, *acts.ACTS.values(), *ACTION.values(), acts.WAITS) and not _finds(clause, acts.TELLS)
