@@ -24,7 +24,7 @@ from llmcore.normalizer.core import lead_in_statements as statements
 from llmcore.normalizer.core import lead_in_words as words
 from llmcore.normalizer.core.lines_of_code import is_stamped
 from llmcore.normalizer.core.open_lead_ins import asks, leaves_open
-from llmcore.normalizer.core.told_lead_ins import said_by
+from llmcore.normalizer.core.told_lead_ins import Place, ends, said_by
 from llmcore.normalizer.core.words import COLONS
 from llmcore.types.late import late
 
@@ -38,7 +38,6 @@ _REACH = 320
 """Characters before a call in which its lead-in may stand."""
 _SENTENCES = 3
 """Sentences before a call that are asked what they tell."""
-_SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "।")  # the full-width ones are meant
 _WORDLESS = 16
 """Lines or sentences without a word, beyond which none is sought."""
 _LAYOUT = ' \t\r\n*_#"“„‘‚”«‹»›「『《〈'
@@ -261,22 +260,21 @@ def _fits(table: str, rows: _Rows, sentence: str) -> re.Match[str] | None:
     return None
 
 
-def told(text: str, start: int, at: int, sentence: str) -> LeadIn | None:
+def told(text: str, start: int, at: int, sentence: str) -> bool:
     """Does the sentence before a call tell of something, or one before it, where it says nothing itself? Then the call may be
     shown."""
-    said = said_by(sentence, leads=True)
+    said = said_by(sentence)
+    place: Place = "above" if ends(sentence) else "above a label"
     for _ in range(_SENTENCES):
-        if said != "neutral":
-            break
         begin = text.rfind(sentence, start, at) if sentence else -1
-        if begin <= start:
-            return None
+        if said != "neutral" or begin <= start:
+            break
         at = begin
         sentence = sentence_before(text, max(start, at - _REACH), at)
-        if kind_of(sentence) is not None and sentence.endswith(_SENTENCE_ENDS):
-            return "statement"
-        said = said_by(sentence, leads=False)
-    return "statement" if said == "told" else None
+        if kind_of(sentence) is not None and ends(sentence):
+            return True
+        said = said_by(sentence, place)
+    return said == "told"
 
 
 @lru_cache(maxsize=512)

@@ -14,7 +14,7 @@ from functools import cache
 from llmcore.normalizer.core.lead_in_words import EXPLAINING
 from llmcore.normalizer.core.words import COLONS
 
-__all__ = ["asks", "leaves_open", "says_it_is_made"]
+__all__ = ["asks", "leaves_open", "says_it_is_made", "speaks_of_calls"]
 
 _OF_CALLS = (
     # what stands for the call itself
@@ -64,7 +64,7 @@ _ANSWERED = (
     r"\A\W*(?:вызов|запрос|команда|действие|вывод|ответ|результат)(?:\s+(?:инструмента|функции))?\W*\Z|"
     r"\A\W*(?:(?:工具|函数)?调用|请求|命令|操作|行动|输出|回答|结果|(?:ツール|関数)?の?(?:呼び出し|コール)|リクエスト|アクション|出力|回答|결과|(?:도구|함수)?\s*호출|요청|작업|출력|응답|답변)\W*\Z|"
     r"\A\W*(?:(?:this|these|that)\s+(?:is|are)|(?:das|dies)\s+(?:ist|sind)|ce\s+(?:est|sont)|est[eao]s?\s+(?:es|son)|est[ae]s?\s+(?:é|são)|"
-    r"quest[oaei]\s+(?:è|sono)|это)\b|\A\W*(?:这(?:就)?是|これ(?:が|は)|이것(?:이|은))|"
+    r"quest[oaei]\s+(?:è|sono)|это)\b(?!,?\s+(?:what|how|where|was|wie|ce\s+qu|comment|lo\s+que|cómo|o\s+que|como|quello|ciò|то|что|как)\b)|\A\W*(?:这(?:就)?是|これ(?:が|は)|이것(?:이|은))|"
     r"\b(?:answers?|solutions?|results?|calls?|code|command|request|antwort|lösung|ergebnis|aufruf|befehl|réponse|solution|résultat|appel|"
     r"commande|respuesta|solución|resultado|llamada|resposta|solução|chamada|risposta|soluzione|risultato|chiamata|ответ|решение|вызов)\b[^:]{0,40}?\b"
     r"(?:is|are|would\s+be|ist|lautet|est|es|é|è|будет)\W*\Z|(?:答案|结果|调用|答え|結果|回答|정답|결과|호출)(?:是|为|は|은|는)\W*\Z"
@@ -105,6 +105,11 @@ def asks(sentence: str) -> bool:
     return is_question and _expression(_OF_CALLS, _SPEAKER).search(sentence) is not None
 
 
+def speaks_of_calls(sentence: str) -> bool:
+    """Does it speak of calls, or point at what follows?"""
+    return _expression(_OF_CALLS, _OF_FILES).search(sentence) is not None
+
+
 def says_it_is_made(sentence: str) -> bool:
     """Does it say that the speaker makes the call, that it is made now or that here it is?"""
     return _expression(_NOW, _ANSWERED, _DOES).search(sentence) is not None
@@ -116,7 +121,7 @@ def leaves_open(sentence: str) -> bool:
         return not says_it_is_made(sentence)
     if not sentence.rstrip(" \t*_").endswith(COLONS):
         return False
-    if _expression(_OF_CALLS, _OF_FILES).search(sentence) is None:
+    if not speaks_of_calls(sentence):
         return False
     does = () if EXPLAINING.search(sentence) is not None else (_DOES,)
     return _expression(_NOW, _ANSWERED, *does).search(sentence) is None

@@ -369,7 +369,7 @@ class Surroundings:
         sentence = sentence_before(text, start, at)
         kind = kind_of(sentence) or answers(sentence, text[max(start, at - _LINE) : at]) or _kind_above(text, start, at, sentence)
         if kind is not None and form == "token" and not fenced and _is_meant(kind, text, at, start):
-            if kind == "example" and said_by(sentence, leads=True) == "told" and _open_quotation(text, at, start) is None:
+            if kind == "example" and said_by(sentence) == "told" and _open_quotation(text, at, start) is None:
                 return Standing(doubt=LED_IN, words=sentence)
             return PLAIN
         if kind is not None:

@@ -16,13 +16,15 @@ from typing import Literal
 from llmcore.normalizer.core import lead_in_acts as acts
 from llmcore.normalizer.core.lead_in_denials import ACTION
 from llmcore.normalizer.core.lead_in_words import EXPLAINING
-from llmcore.normalizer.core.open_lead_ins import says_it_is_made
+from llmcore.normalizer.core.open_lead_ins import says_it_is_made, speaks_of_calls
 from llmcore.normalizer.core.words import COLONS
 from llmcore.types.late import late
 
-__all__ = ["Said", "forbids", "said_by"]
+__all__ = ["Place", "Said", "ends", "forbids", "said_by"]
 
 Said = Literal["act", "told", "neutral"]
+Place = Literal["leads", "above", "above a label"]
+"""Right before the call; before that; or before that, and what leads to the call is no whole sentence."""
 _FEW = 3  # words: so many tell nothing by themselves
 _FEW_SIGNS = 8  # in scripts without blanks
 _WORD = late(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -31,9 +33,8 @@ _LAYOUT = " \t\r\n*_`\"'“”„»«)>"
 _MARKUP = late(r"<[^<>]{0,256}(?:>|\Z)|\\(?:begin|end)\{\w{1,16}\*?\}")
 _QUESTIONS = ("?", "？", "؟")  # the full-width one is meant
 _ENDS = (".", "!", "…", "。", "！", "।", *_QUESTIONS)  # as above
-_JOINING = (
-    r"(?:but|so|aber|also|daher|deshalb|sondern|mais|donc|pero|sino|así\s+que|por\s+eso|mas|então|por\s+isso|ma|quindi|bensì|но|поэтому|ale|więc|ama|maar|dus)\s"
-)
+_JOINING = r"(?:but|so|aber|also|daher|deshalb|sondern|mais|donc|pero|sino|así\s+que|por\s+eso|mas|então|por\s+isso|ma|quindi|bensì|но|поэтому|ale|więc|ama|maar|dus)\s"
+_CRIES = ("!", "！")  # as above
 _CLAUSES = late(rf"[,;—–，、；،]\s*(?:{_JOINING}|所以|因此|那|就)?|\s{_JOINING}", re.IGNORECASE)
 _INSTEAD = late(r"\b(?:sondern|sino|senão|bensì|but\s+rather)\b", re.IGNORECASE)
 _TOPIC = late(
@@ -54,56 +55,70 @@ def _denies(said: str) -> bool:
     return denied.search(said) is not None and denied.search(_expression(acts.CONSENTS).sub(" ", said)) is not None
 
 
+def ends(sentence: str) -> bool:
+    """Does it end as a whole sentence?"""
+    return sentence.strip(_LAYOUT).endswith(_ENDS)
+
+
 def forbids(said: str) -> bool:
     """Does it forbid something?"""
     return _finds(said, acts.FORBIDDING) and _finds(_expression(acts.CONSENTS).sub(" ", said), acts.FORBIDDING)
 
 
-def said_by(sentence: str, *, leads: bool) -> Said:
-    """What a sentence before a call says of it. `leads`: it stands right before it."""
-    return _said_by(sentence.strip(_LAYOUT), leads)
+def said_by(sentence: str, place: Place = "leads") -> Said:
+    """What a sentence before a call says of it."""
+    return _said_by(sentence.strip(_LAYOUT), place)
 
 
 @lru_cache(maxsize=512)
-def _said_by(said: str, leads: bool) -> Said:
+def _said_by(said: str, place: Place) -> Said:
     if "<" in said or "\\" in said:
         said = _MARKUP.sub("", said).strip(_LAYOUT)
     is_few = len(_WORD.findall(said)) <= _FEW and len(_UNSPACED.findall(said)) <= _FEW_SIGNS
     elsewhere = _finds(said, acts.ELSEWHERE, acts.RECALLED, acts.EXPECTED) or (not is_few and _finds(said, acts.MODELS))
-    forbidden = forbids(said)
-    denied = forbidden or _denies(said)
-    act = "" if said.endswith(_QUESTIONS) else _act_in(said, last=elsewhere or denied or not said.endswith((*_ENDS, *COLONS)))
+    act = "" if said.endswith(_QUESTIONS) else _act_in(said)
     if act:
         if EXPLAINING.search(act) is None:
             return "act"
-        return "told" if elsewhere and leads else "neutral"
-    if forbidden or _finds(said, acts.SUPPOSED, acts.REFUSING) or (said.endswith(_QUESTIONS) and _finds(said, acts.ASKS)):
+        return "told" if elsewhere and place == "leads" else "neutral"
+    if forbids(said) or _finds(said, acts.SUPPOSED, acts.REFUSING) or (said.endswith(_QUESTIONS) and _finds(said, acts.ASKS)):
         return "told"
-    marked = elsewhere or denied
-    if marked and (_finds(said, acts.REPLIES) or (leads and elsewhere and _finds(said, acts.HERE))):
+    if (elsewhere or _denies(said)) and _finds(said, acts.REPLIES):
         return "told"
-    if not leads or said.endswith(_ENDS):
-        return "neutral"
+    if place == "leads":
+        return "told" if _tells(said, elsewhere=elsewhere, is_few=is_few) else "neutral"
+    return "told" if elsewhere and place == "above a label" else "neutral"
+
+
+def _tells(said: str, *, elsewhere: bool, is_few: bool) -> bool:
+    """Does a sentence right before a call, in which the speaker does nothing, tell of something?"""
+    here = _finds(said, acts.HERE)
+    if said.endswith(_ENDS):
+        return (elsewhere and here) or (said.endswith(_CRIES) and _denies(said))
     if elsewhere or _finds(said, acts.MAYBE, acts.TELLS):
-        return "told"
-    is_open = not is_few and not any(colon in said for colon in COLONS) and _finds(said, acts.FUNCTION_WORDS)
-    return "told" if is_open and not _finds(said, acts.HERE) and not says_it_is_made(_CLAUSES.split(said)[-1]) else "neutral"
+        return True
+    clause = said[max((one.start() for one in _CLAUSES.finditer(said)), default=0) :]
+    if here or says_it_is_made(clause):
+        return False
+    if said.endswith(COLONS):
+        return not is_few and clause != said and speaks_of_calls(clause)
+    return not is_few and not any(colon in said for colon in COLONS) and _finds(said, acts.FUNCTION_WORDS)
 
 
 def _finds(said: str, *patterns: str) -> bool:
     return _expression(*patterns).search(said) is not None
 
 
-def _act_in(said: str, *, last: bool) -> str:
-    """The clause in which the speaker acts and denies nothing, "" when there is none. `last`: it must be the last one."""
+def _act_in(said: str) -> str:
+    """The last clause, if the speaker acts in it and denies nothing; "" when they do not."""
     if _TOPIC.search(said) is not None or _finds(said, acts.SUPPOSED, acts.REFUSING):
         return ""
     if _finds(said, acts.SO):
         return said
     if _INSTEAD.search(said) is not None:
         return said if _acts(said) else ""
-    clauses = [one for one in _CLAUSES.split(said) if _WORD.search(one) is not None]
-    return next((one for one in clauses[-1 if last else 0 :] if _acts(one) and not _denies(one)), "")
+    last = next((one for one in reversed(_CLAUSES.split(said)) if _WORD.search(one) is not None), "")
+    return last if _acts(last) and not _denies(last) else ""
 
 
 def _acts(clause: str) -> bool:
