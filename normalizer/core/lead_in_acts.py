@@ -16,6 +16,7 @@ __all__ = [
     "FORBIDDING",
     "FUNCTION_WORDS",
     "HERE",
+    "LEFT_OPEN",
     "MAYBE",
     "MODELS",
     "RECALLED",
@@ -54,10 +55,10 @@ ACTS: dict[str, str] = {
     "it": r"\b(?:vado|stiamo|sto)\b|\blasciami\b|\bfammi\b|\b(?:devo|procedo|dobbiamo)\b|\b\w+(?:erò|irò|eremo|iremo)(?!\w)|\bme\s+ne\s+occupo\b|(?:\A\W*|[,;!]\s+|\bora\s+|\bsubito\s+|\be\s+)(?:(?:ora|subito|ti|le|lo(?!\s+(?:s[^aeiou]|z|ps|gn))|la|li|gli|ne|me|io|allora|poi)\s+){0,4}"
     r"(?!(?:two|who|also|into|onto|demo|repo|info|auto|zero|hello|video|memo|macro|intro|wo|zwo)\b|caso|frammento|estratto|comando|contenuto|messaggi|risultat|tutto|questo|quello|utilizzo|modell|format|esempi|quando|secondo|testo|vecchio|nuovo|sotto|dentro|altro|credo|ricordo|cito|leggo|vedo|ultimo|primo|metodo|manuale)\w{2,}(?<!ã)(?<!\w\w[ai]d)o\b(?!\s+(?:de|del|della|dei|di|do|da|dos|das|que|che|con|anterior|original|siguiente|seguinte|seguente|precedente)\b)(?<!ndo)|\bprovvedo\b|\beccomi\b",
     "ru": r"\b(?:сейчас|прямо\s+сейчас|немедленно)\b|\b(?:я|мы)\s+(?!(?:думаю|помню|цитирую|не)\b)\w+(?:ю|у|м)\b|\bдавайте\b|\bпозвольте\b|(?:\A\W*|[,;!.]\s*|\bи\s+|\bуже\s+|\bсразу\s+)(?!(?:следующ|данн|последн|прошл|вчераш|предыдущ|сво[юё]|думаю|помню|цитирую)|мою\b|твою\b|всю\b|\w+[кнгхшщвт]ую\b|\w+цию\b|\w+нную\b|почему\b|поэтому\b|тому\b)\w{3,}(?:ю|лю|жу|чу|шу|щу|у)(?:сь)?\b(?!\s+\w+\s+(?:выда|писал|ответ))|\bуже\s+\w+(?:ю|у)(?:сь)?\b|\bприступаю\b",
-    "zh": r"我(?:们)?(?:来|将|会|要|先|现在|去|马上|需要|帮|就|这就|立即|立刻|正在|为|给|把|用|可以|得|应该|直接|再|继续|查|删|发|看一?下)(?!不)|(?<![您你他她们])(?<!刚才)(?<!要)让我|正在[为给帮]?|这就|马上(?:就)?[为给帮办处去来]|为[您你]|帮[您你]|立即(?:执行|处理|为)|开始(?:处理|执行|删除|发送)|\A\W*(?:调用|使用|查询)[^的格方示语后时]{0,8}工具|(?:\A\W*|[，,。]\s*)(?:好的?|接下来|首先|下面|现在|先|然后)[，,]?(?:我|先|开始|来|就)?[查删发调执看获检搜打读创更]",
+    "zh": r"我(?:们)?(?:重新|来|将|会|要|先|现在|去|马上|需要|帮|就|这就|立即|立刻|正在|为|给|把|用|可以|得|应该|直接|再|继续|查|删|发|看一?下)(?!不)|(?<![您你他她们])(?<!刚才)(?<!要)让我|正在[为给帮]?|这就|马上(?:就)?[为给帮办处去来]|为[您你]|帮[您你]|立即(?:执行|处理|为)|开始(?:处理|执行|删除|发送)|\A\W*(?:调用|使用|查询)[^的格方示语后时]{0,8}工具|(?:\A\W*|[，,。]\s*)(?:好的?|接下来|首先|下面|现在|先|然后)[，,]?(?:我|先|开始|来|就)?[查删发调执看获检搜打读创更]",
     "ja": r"(?<!あり)(?<!てい)(?<!でい)(?<!なり)(?<!でき)(?<!ござい)(?<!れ)ます(?:ね|よ)?\W*\Z|てみ(?:ます|ましょう)|ましょう|(?:実行|処理|対応|送信|削除|確認|検索|取得|開始)中|(?:いた|致)します",
     "ko": r"겠습니다|할게요|볼게요|드릴게요|을게요|ㄹ게요|게요|(?:실행|호출|조회|검색|확인|삭제|전송|처리|진행|시작|발송)합니다|하는\s*중|중입니다|드리겠|해\s*드릴|(?:보|하)죠|합시다",
-    "pl": r"\b(?:już|zaraz|teraz)\s+(?:się\s+|to\s+|tym\s+|go\s+|ją\s+){0,2}\w+(?:ę|am|em)(?!\w)|\bzajm\w+\s+się|\b(?!nie\b|tam\b|sam\b|tym\b|tem\b|systemem\b|problem\b|wiem\b|widziałem\b|\w+ł[ea]m\b|\w+iem\b)(?<!nie\s)\w{3,}(?:uję|zam|uwam|wam|czam|niam|yłam|szę|rzę|dzę|szę|awię|onam|ażę|ślę|szukam)\b|\bpozwól|\b(?:zróbmy|sprawdźmy|usuńmy|zobaczmy)\b|\b(?:muszę|mogę|powinienem|robię|robi\s+się|ruszam|lecimy)\b",
+    "pl": r"\b(?:już|zaraz|teraz)\s+(?:się\s+|to\s+|tym\s+|go\s+|ją\s+){0,2}\w+(?:ę|am|em)(?!\w)|\bzajm\w+\s+się|\b(?!nie\b|tam\b|sam\b|tym\b|tem\b|systemem\b|problem\b|wiem\b|widziałem\b|(?!(?:wy|prze|ode?|na)?(?:sył|woł|dział)am\b|wywołam\b)\w+ł[ea]m\b|\w+iem\b)(?<!nie\s)\w{3,}(?:uję|zam|uwam|wam|czam|niam|yłam|szę|rzę|dzę|szę|awię|onam|ażę|ślę|szukam)\b|\bpozwól|\b(?:zróbmy|sprawdźmy|usuńmy|zobaczmy)\b|\b(?:muszę|mogę|powinienem|robię|robi\s+się|ruszam|lecimy)\b",
     "ar": r"(?:^|[\s،,!])(?:س[أن]\w+|سوف|دعني|دعنا|أقوم|نقوم|جار[يٍ]|يجري|أحذف|أرسل|أنفذ|أتحقق|أبحث|هيا|لنبدأ|سيتم)",
     "hi": r"रहा\s+हूँ|रही\s+हूँ|रहा\s+हूं|रही\s+हूं|(?:ता|ती|ते)\s+(?:हूँ|हूं)|ूँगा|ूंगा|ऊँगा|ऊंगा|ूँगी|ूंगी|ऊँगी|चलिए|देखते\s+हैं|करने\s+जा|मुझे\s+\S+(?:\s+\S+){0,3}\s+होग[ाी]|रहे\s+हैं",
     "tr": r"\w+(?:[ıiuü]yorum|[ıiuü]yoruz|aca[ğk][ıi]m|ece[ğk]im|aca[ğk]ız|eceğiz|ayım|eyim|alım|elim)\b|\bhallediyorum\b|\bbakalım\b",
@@ -81,7 +82,7 @@ ELSEWHERE = (
     r"bug\w*|issues?|tickets?|pull\s+requests?|release\s+notes?|changelogs?|documentation|docs|readme|tutorials?|manuals?|handbooks?|textbooks?|guides?|guidelines?|spec|specs|specification|rfc|blog|articles?|papers?|slides?|wiki|faq|chapter|section|appendix|"
     r"training\s+data|data\s*sets?|corpus|transcripts?|feature\s+requests?|wish\s*lists?|roadmap|backlog|proposals?|exams?|quiz\w*|interview\w*|other\s+(?:team|side|party|department|company)|excerpts?|quotes?|quotation|verbatim|screenshots?|standards?|books?|memos?|minutes|attackers?|malicious|phishing|injection|jailbreak|honeypot|"
     r"competitors?|vendors?|clients?|bots?|chatbots?|colleagues?|coworkers?|teammates?|students?|teachers?|interns?|instructor|"
-    r"(?:old(?:er)?|new(?:er)?|previous|other|another|smaller|larger|base|these|some|many|most)\s+(?:\w+\s+)?(?:models?|versions?|releases?|assistants?|agents?|systems?|formats?)|models|versions?\s+\d[\d.]*|v\d[\w.]*|predecessors?|successors?|whoever|anyone|anybody|someone|somebody|users|people|reviewers?|annotators?|evaluators?|hackers?|legacy|deprecated|obsolete|"
+    r"(?:old(?:er)?|new(?:er)?|previous|other|another|smaller|larger|base|these|some|many|most)\s+(?:\w+\s+)?(?:models?|versions?|releases?|assistants?|agents?|systems?|formats?)|models|versions?\s+\d[\d.]*|v\d[\w.]*|predecessors?|successors?|whoever|anyone|anybody|someone|somebody|users|people|reviewers?|annotators?|evaluators?|hackers?|legacy|deprecated|obsolete|faulty|offending|erroneous|incorrect|post-?mortems?|outages?|incidents?|counter-?examples?|anti-?patterns?|so\s+sah(?:en)?|fehlerhaft\w*|gegenbeispiel\w*|fauti(?:f|ve)s?|erronée?s?|contre-exemple\w*|erróne[oa]s?|contraejemplo\w*|com\s+erro|errad[oa]s?|contraexemplo\w*|errat[oa]|sbagliat[oa]|controesempi\w+|ошибочн\w+|антипример\w*|błędn\w+|foutieve?|tegenvoorbeeld\w*|hatalı|"
     r"hypothetical\w*|imaginary|fictional|pseudo\w*|placeholder|"
     r"protokoll\w*|logbuch|logdatei\w*|fehlerbericht\w*|fehlermeldung\w*|änderungsprotokoll\w*|testf[aä]ll\w*|tests?|testplan\w*|doku\w*|handbuch\w*|anleitung\w*|lehrbuch\w*|schulung\w*|kapitel|abschnitt|trainingsdaten|norm|bücher|buch|artikel|aufsatz|vortrag|fachbuch|auszug|zitat|mitschnitt|angreifer\w*|"
     r"konkurrenz\w*|kolleg\w+|schüler\w*|studier\w+|kund\w+|(?:alt|neu|früher|ander|vorig)e[nrsm]?\s+(?:modell|version|fassung|assistent|system|format)\w*|modelle[ns]?|"
@@ -102,19 +103,25 @@ ELSEWHERE = (
 MAYBE = (
     r"\b(?:probably|perhaps|maybe|possibly|presumably|supposedly|would(?!\s+(?:like|love|need|prefer|be\s+(?:happy|glad))\b)|might|could\s+have|wohl|vermutlich|vielleicht|womöglich|angeblich|hätten?|wären?|(?<!als\s)würden?|(?<!als\s)könnten?|peut-être|sans\s+doute|probablement|\w{2,}(?:erait|irait|eraient|drait)|aurait|serait|"
     r"quizás?|tal\s+vez|probablemente|sería|habría|\w{2,}(?:aría|ería|iría)n?|talvez|provavelmente|seria|\w{2,}(?:aria|eria)m?|forse|probabilmente|sarebbe|avrebbe|\w{2,}rebbe(?:ro)?|наверно\w*|возможно|вероятно|может\s+быть|бы|być\s+może|chyba|pewnie|gdyby\w*|\w+łby|"
-    r"belki|muhtemelen|eğer|\w{2,}(?:[aeıiuü]rs[ae]|s[ae]yd[ıi])m?|\w+(?:ırdı|irdi|urdu|ürdü|ardı|erdi)m?|misschien|waarschijnlijk|zou(?:den)?)\b|大概|也许|或许|说不定|万一|假如|假设|要是|如果|たぶん|おそらく|かもしれ|でしょう|だろう|もし|아마|만약|했을|였을|ربما|(?:^|\s)لو\s|शायद|यदि|अगर"
+    r"belki|muhtemelen|eğer|\w{2,}(?:[aeıiuü]rs[ae]|s[ae]yd[ıi])m?|\w+(?:ırdı|irdi|urdu|ürdü|ardı|erdi)m?|misschien|waarschijnlijk|zou(?:den)?)\b|大概|也许|或许|说不定|万一|假如|假设|要是|如果|たぶん|おそらく|場合|かもしれ|でしょう|だろう|もし|아마|만약|했을|였을|ربما|(?:^|\s)لو\s|शायद|यदि|अगर"
 )
 """It is only thought of."""
+LEFT_OPEN = (
+    r"\b(?:says?|said|reads?|goes|went|was|were|is|are|prints?|printed|returns?|returned|shows?|showed|writes?|wrote|sends?|sent|emits?|emitted|produces?|gives?|gave|yields?|becomes?|became|begins?|starts?|ends?|contains?|"
+    r"ist|war|lautete?t?|sagt|schrieb|kam|steht|est|était|fut|dit|écrit|es|era|fue|dice|escribió|é|foi|diz|escreveu|è|scrisse|fu|был[аои]?|гласит|написал\w*|jest|był[ao]?|brzmi|luidt|stond|schreef|oldu|yazdı|şöyleydi|şuydu)\Z|"
+    r"(?:是|为|写的|说的)\Z|(?:は|が|には|とは)\Z|(?:은|는|이|가)\Z|(?:هو|هي|كان)\Z|(?:था|थी|है)\Z"
+)
+"""It stops at a verb, or a subject, of which something must follow."""
 EXPECTED = r"\b(?<!as\s)(?:expected|actual|observed)\b|\b(?:erwartet|tatsächlich|beobachtet|attendu|obtenu|constaté|obtenido|esperado|observado|obtido|atteso|ottenuto|oczekiwan\w+|beklenen|verwacht)\b|ожидал\w+|фактическ\w+|预期|期望|实际(?=结果|输出|[:：])|期待(?:値|され)|実際(?=の|[:：])|예상|실제"
 """It is of a test: what was expected, and what came."""
 MODELS = r"\b(?:(?:chat)?gpt-?\w*|claude|gemini|llama|mistral|qwen|deepseek|hermes|openai|anthropic|grok|kimi|phi-?\d|(?:the|a|der|das|le|el|o|il)\s+(?:model|assistant|agent|modell|assistent|modèle|modelo|asistente|assistente|modello))\b|助手|アシスタント|어시스턴트"
 """It names a model; alone it is a label."""
 FORBIDDING = (
     r"\b(?:never|on\s+no\s+account|under\s+no\s+circumstances?|whatever\s+you\s+do|forbidden|prohibited|off\s+limits|(?:don['’]t|do\s+not)\s+(?:you\s+)?(?:dare|touch|let|try|attempt|trigger|start|do)|leave\s+(?:it|this|that|these)\s+(?:alone|be|unrun)|steer\s+clear|stay\s+away|hands\s+off|refrain|niemals|keinesfalls|kein(?:en|er|em)\s+(?:fall|umständen)|finger\s+(?:davon|weg)|verboten|untersagt|(?:hüte|untersteh)\w*\s+(?:dich|euch|sich)|wehe|(?:bloß|ja)\s+nicht|lass\w*\s+(?:bloß\s+)?(?:das|es)\s+(?:sein|bleiben)|"
-    r"jamais|surtout\s+pas|aucun\s+(?:cas|prétexte)|aucune\s+circonstance|interdi\w+|défense\s+de|gardez-vous|jamás|ning[uú]n\s+(?:concepto|caso|motivo)|cuidado|atenção|attenzione|vorsicht|achtung|prudence|careful|beware|watch\s+out|осторожно|uwaga|ostrożnie|dikkat|pas\s+op|let\s+op|que\s+nadie|ni\s+se\s+te|ni\s+loco|prohibid\w+|nunca\s+\w+[ae]s?\b|jamais\s+\w+e|de\s+jeito\s+nenhum|hipótese\s+(?:alguma|nenhuma)|"
+    r"jamais|surtout\s+pas|aucun\s+(?:cas|prétexte)|aucune\s+circonstance|interdi\w+|défense\s+de|gardez-vous|jamás|ning[uú]n\s+(?:concepto|caso|motivo)|cuidado|atenção|attenzione|vorsicht|achtung|prudence|careful|beware|watch\s+out|осторожно|uwaga|ostrożnie|dikkat|pas\s+op|let\s+op|que\s+nadie|out\s+of\s+the\s+question|no\s+way|hors\s+de\s+question|pas\s+question|kommt\s+(?:gar\s+)?nicht\s+in\s*frage|ni\s+hablar|ni\s+pensarlo|nem\s+pensar|fora\s+de\s+questão|nemmeno\s+per|penso\s+nemmeno|non\s+se\s+ne\s+parla|не\s+может\s+быть\s+и\s+речи|и\s+не\s+подумаю|mowy\s+nie\s+ma|wykluczone|geen\s+sprake\s+van|(?:nobody|no\s+one)\s+(?:\w+\s+)?(?:runs?|calls?|sends?|touch\w*|execut\w*|starts?)|niemand\s+(?:führt|ruft|schickt|startet|rührt)|ni\s+se\s+te|ni\s+loco|prohibid\w+|nunca\s+\w+[ae]s?\b|jamais\s+\w+e|de\s+jeito\s+nenhum|hipótese\s+(?:alguma|nenhuma)|"
     r"proibid\w+|guai\s+a|vietat\w+|nessun\s+(?:caso|motivo)|ни\s+в\s+ко[ей]м|ни\s+при\s+каких|ни\s+за\s+что|не\s+вздумай\w*|не\s+\w{2,}(?:айте?|яйте?|уйте?|ойте?|ите|ьте)|нельзя|никогда|запрещ\w+|pod\s+żadnym|w\s+żadnym|nigdy|zabron\w+|nie\s+(?:wolno|uruchamia|wywołuj|wykonuj|wysyłaj|używaj)\w*|"
     r"onder\s+geen|in\s+geen\s+geval|nooit|verboden|niet\s+(?:uitvoeren|aanroepen|gebruiken|versturen|draaien)|(?:voer|roep|gebruik|verstuur|start)\b[^.!?]{0,40}\bniet\b|asla|sakın|yasak\w*|(?:çalıştır|çağır|kullan|gönder|yürüt)m[ae]\w*)\b|"
-    r"千万|绝对?不|决不|切勿|请勿|切不可|禁止|[不别勿莫](?:要|能|可|得|许|准|应)?(?:真的?|去)?(?:执行|调用|运行|跑|发送|发出|点)|万万不|絶対に|決して|禁止|ないで(?:ください|ね|\W*\Z)|ないように|んじゃない|小心|当心|注意(?!到)|警告|조심|주의하|てはなら|てはいけ|ちゃダメ|てはだめ|절대|마세요|말아|마십시오|말\s*것|금지|안\s*[됩돼되]|하면\s*안|"
+    r"休想|没门|想都别想|とんでもない|論外|어림없|千万|绝对?不|决不|切勿|请勿|切不可|禁止|[不别勿莫](?:要|能|可|得|许|准|应)?(?:真的?|去)?(?:执行|调用|运行|跑|发送|发出|点)|万万不|絶対に|決して|禁止|ないで(?:ください|ね|\W*\Z)|ないように|んじゃない|小心|当心|注意(?!到)|警告|조심|주의하|てはなら|てはいけ|ちゃダメ|てはだめ|절대|마세요|말아|마십시오|말\s*것|금지|안\s*[됩돼되]|하면\s*안|"
     r"(?:^|\s)(?:لا\s+ت\S+|لن|ممنوع|إياك|يُ?منع)|मत(?=\s|$)|(?:^|\s)न\s+\S+(?:एँ|एं|ें|ो|ना)(?=\W|$)|नहीं|वर्जित"
 )
 """It forbids something."""

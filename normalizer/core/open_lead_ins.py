@@ -77,7 +77,7 @@ _DOES = (
     r"sent|ran|never|did|do|could|would|might|may|cannot|want)\b)\w+|"
     r"\b\w+(?:aré|eré|iré|amos|emos|imos|remos|arei|erei|irei|erò|irò|iamo|remo)\b|"
     r"(?:\A\W*|[,;]\s+)(?:(?:ya|ahora|te|le|lo|la|os|se|já|agora|lhe|o|a|ora|subito|ti|non|no|yo|eu|io)\s+){0,3}(?!(?:two|who|also|into|demo|repo|info|auto|zero|wo)\b|todo|tudo|tutto|esto|eso|isto|isso|"
-    r"questo|quello|como|bajo|utilizzo|model|modell|format|ningun|registo|registr|document|t[ií]t[uo]l|desarroll|ejempl|exempl|esempi)\w{2,}o\b|"
+    r"questo|quello|como|bajo|utilizzo|model|modell|format|ningun|registo|registr|document|t[ií]t[uo]l|desarroll|ejempl|exempl|esempi)\w{2,}(?<!\w\w[ai]d)o\b|"
     r"\b(?!cuando|quando|comando|demando|segundo|mundo|mondo|secondo)\w{3,}(?:[aá]ndo|[eé]ndo)(?:l[oae]s?)?\b|\ben\s+cours\b|"
     r"\bj['’](?!ai\b|avais\b|aurais\b)\w+|\bje\s+(?:m['’]en\s+)?(?!n['’]|ne\b)\w+(?:e|s)\b|(?:\A\W*|[,;]\s+)\w{3,}ing\s+(?:it|this|that|the)\b|\blo\s+hago\b|"
     r"\b(?:(?!hab|hatt|hätt|wär|würd|könnt|sollt|müsst|möcht|dürft)\w+e\s+(?:ich|wir)|ich\s+(?!hab|hatt|hätt|wär|würd|könnt|sollt|müsst|möcht|dürft)\w+e)\b|"

@@ -94,12 +94,14 @@ def _tells(said: str, *, elsewhere: bool, is_few: bool) -> bool:
     """Does a sentence right before a call, in which the speaker does nothing, tell of something?"""
     here = _finds(said, acts.HERE)
     if said.endswith(_ENDS):
-        return (elsewhere and here) or (said.endswith(_CRIES) and _denies(said))
+        return (here and (elsewhere or _finds(said, acts.MAYBE))) or (said.endswith(_CRIES) and _denies(said))
     if elsewhere or _finds(said, acts.MAYBE, acts.TELLS):
         return True
     clause = said[max((one.start() for one in _CLAUSES.finditer(said)), default=0) :]
     if here or says_it_is_made(clause):
         return False
+    if _finds(said, acts.LEFT_OPEN):
+        return True
     if said.endswith(COLONS):
         return not is_few and clause != said and speaks_of_calls(clause)
     return not is_few and not any(colon in said for colon in COLONS) and _finds(said, acts.FUNCTION_WORDS)
@@ -118,7 +120,7 @@ def _act_in(said: str) -> str:
     if _INSTEAD.search(said) is not None:
         return said if _acts(said) else ""
     last = next((one for one in reversed(_CLAUSES.split(said)) if _WORD.search(one) is not None), "")
-    return last if _acts(last) and not _denies(last) else ""
+    return last if _acts(last) and not (_denies(last) or forbids(last)) else ""
 
 
 def _acts(clause: str) -> bool:

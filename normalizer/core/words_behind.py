@@ -96,7 +96,7 @@ _WHILE_WAITING = {
 }
 """What somebody says who waits for the result of the call."""
 _NEGATION = late(
-    r"\b(?:not|never|nothing|no|none|until|unless|nicht|nichts|nie|kein\w*|erst|pas|rien|jamais|nunca|nada|não|nulla|niente|не|ничего)\b|n['’]t\b"
+    r"\b(?:not|never|nothing|nobody|no|none|until|unless|nicht|nichts|nie|kein\w*|erst|pas|rien|jamais|nunca|nada|não|nulla|niente|не|ничего)\b|n['’]t\b"
     r"|\A\W*no\b|[不没未]|ませ|ない|않|아니|لا\b|لم\b|لن\b|नहीं",
     re.IGNORECASE,
 )
