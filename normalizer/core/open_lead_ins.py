@@ -73,7 +73,7 @@ _ANSWERED = (
 _DOES = (
     r"\A\W*(?:(?:okay|ok|sure|alright|right|great|perfect|fine|yes)\W+)?(?!during|according|regarding|concerning|following|nothing|something|anything|"
     r"everything|king|string|thing|morning|evening|warning|meaning|being|having|wording)\w+ing\b|"
-    r"\b(?:I|we)(?:['’](?:m|re))?\s+(?:\w+ly\s+)?(?!\w+ed\b|(?:refuse|decline|find|found|saw|see|read|got|get|had|have|was|were|am|are|wrote|write|know|knew|think|thought|"
+    r"\b(?:I|we)(?:['’](?:m|re))?\s+(?:\w+ly\s+)?(?!\w+ed\b|(?:once|already|also|often|usually|refuse|decline|find|found|saw|see|read|got|get|had|have|was|were|am|are|wrote|write|know|knew|think|thought|"
     r"sent|ran|never|did|do|could|would|might|may|cannot|want)\b)\w+|"
     r"\b\w+(?:aré|eré|iré|amos|emos|imos|remos|arei|erei|irei|erò|irò|iamo|remo)\b|"
     r"(?:\A\W*|[,;]\s+)(?:(?:ya|ahora|te|le|lo|la|os|se|já|agora|lhe|o|a|ora|subito|ti|non|no|yo|eu|io)\s+){0,3}(?!(?:two|who|also|into|demo|repo|info|auto|zero|wo)\b|todo|tudo|tutto|esto|eso|isto|isso|"
