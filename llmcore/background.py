@@ -182,6 +182,18 @@ class BackgroundLoop:
         finally:
             self._calls.discard(call)
 
+    def leave(self, items: AsyncGenerator[Any, None]) -> None:
+        """Close items that another thread reads by `stream`; from the loop's own thread without waiting for that."""
+
+        async def leaving() -> None:
+            await items.aclose()
+
+        if threading.current_thread() is self._thread:
+            call = self._begin(leaving())
+            call.ended.add_done_callback(lambda _: self._calls.discard(call))
+        else:
+            self.run(leaving())
+
     def _begin(self, coroutine: Coroutine[Any, Any, T]) -> _Call[T]:
         call = _Call(coroutine)
         self._calls.add(call)

@@ -353,7 +353,7 @@ class Orchestrator:
         if output_type is not None:
             options = {**options, "output_type": output_type}
         run = self._prepare(request, options, listening=True)
-        return SyncRunStream(run, shared_loop().stream(run.events()))
+        return SyncRunStream(run, shared_loop())
 
     async def aclose(self) -> None:
         """Close the adapters' connections in the running loop; share what was learnt and could not be shared before."""

@@ -258,7 +258,7 @@ class Agent:
         """`stream` for code without an event loop."""
         refuse_to_block("stream_sync", "async for ... in stream(...)")
         chat = self._begun(message, output_type, options, listening=True)
-        return SyncRunStream(chat, shared_loop().stream(chat.events()))
+        return SyncRunStream(chat, shared_loop())
 
     # As a tool
 

@@ -12,6 +12,7 @@ from typing import Generic, Literal, Protocol, cast
 
 from llmcore.run.async_only import AsyncOnly
 from llmcore.run.interjections import Interjections
+from llmcore.run.leavable import Leavable
 from llmcore.run.result import RunResult, T  # another TypeVar would make another model of RunResult
 from llmcore.types import Event, Message
 from llmcore.types.copies import copied
@@ -52,7 +53,7 @@ class Steps(AsyncOnly, Generic[T]):
     def __init__(self, run: _Run, interjections: Interjections) -> None:
         self._run = run
         run.is_stepped = True
-        self._events = cast("AsyncGenerator[Event | Step, None]", run.events())
+        self._events = Leavable(cast("AsyncGenerator[Event | Step, None]", run.events()))
         self._interjections = interjections
 
     def interject(self, *messages: str | Message) -> None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
 from types import TracebackType
-from typing import Any, Generic, Protocol, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from llmcore.run.async_only import AsyncOnly
+from llmcore.run.leavable import Leavable
 from llmcore.run.result import RunEvent, RunResult, T  # another TypeVar would make another model of RunResult
 from llmcore.types import (
     AttemptStarted,
@@ -27,6 +28,8 @@ from llmcore.types import (
 
 __all__ = ["RunStream", "SyncRunStream"]
 
+E = TypeVar("E")
+
 
 class _Run(Protocol):
     """What a stream needs of a run."""
@@ -36,6 +39,14 @@ class _Run(Protocol):
     def leave(self) -> None: ...
 
     def so_far(self) -> RunResult: ...
+
+
+class _Loop(Protocol):
+    """The event loop that code without one reads by."""
+
+    def stream(self, items: AsyncGenerator[E, None]) -> Generator[E, None, None]: ...
+
+    def leave(self, items: AsyncGenerator[Any, None]) -> None: ...
 
 
 class _View(Generic[T]):
@@ -125,7 +136,7 @@ class RunStream(AsyncOnly, _View[T], AsyncGenerator[RunEvent[T], None]):
 
     def __init__(self, run: _Run) -> None:
         super().__init__(run)
-        self._events = cast("AsyncGenerator[RunEvent[T], None]", run.events())
+        self._events = Leavable(cast("AsyncGenerator[RunEvent[T], None]", run.events()))
 
     async def asend(self, value: None = None) -> RunEvent[T]:
         return self._saw(await self._over_on_error(self._events.asend(value)))
@@ -141,7 +152,7 @@ class RunStream(AsyncOnly, _View[T], AsyncGenerator[RunEvent[T], None]):
             raise
 
     async def aclose(self) -> None:
-        """Leave the run. Raises nothing when it is over."""
+        """Leave the run, also from another task than the one that reads, whose loop then ends. Raises nothing when it is over."""
         await self._events.aclose()
         self._left()
 
@@ -155,9 +166,11 @@ class RunStream(AsyncOnly, _View[T], AsyncGenerator[RunEvent[T], None]):
 class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):
     """`RunStream` for code without an event loop: `for event in stream`, `with orchestrator.stream_sync(...) as stream`."""
 
-    def __init__(self, run: _Run, events: Generator[Event, None, None]) -> None:
+    def __init__(self, run: _Run, loop: _Loop) -> None:
         super().__init__(run)
-        self._events = cast("Generator[RunEvent[T], None, None]", events)
+        self._loop = loop
+        self._read = Leavable(cast("AsyncGenerator[RunEvent[T], None]", run.events()))
+        self._events = loop.stream(self._read)
 
     def send(self, value: None) -> RunEvent[T]:
         try:
@@ -171,8 +184,12 @@ class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):
         return self._events.throw(typ if val is None else val)
 
     def close(self) -> None:
-        """Leave the run: it is cancelled and waited for. Raises nothing when it is over."""
-        self._events.close()
+        """Leave the run, also from another thread than the one that reads, whose loop then ends: it is cancelled and waited for.
+        Raises nothing when it is over."""
+        try:
+            self._events.close()
+        except ValueError:  # it waits in another thread
+            self._loop.leave(self._read)
         self._left()
 
     def __enter__(self) -> SyncRunStream[T]:

@@ -1,12 +1,14 @@
-"""Annotations as pydantic takes them: `typing.TypedDict` on a Python below 3.12, and `**options: Unpack[SomeTypedDict]`;
-and what each is known by where it is kept."""
+"""Annotations as pydantic takes them: `Final` and its like, iterables, `typing.TypedDict` on a Python below 3.12, and
+`**options: Unpack[SomeTypedDict]`; and what each is known by where it is kept."""
 
 from __future__ import annotations
 
 import sys
 import types
 import typing
+from collections import abc
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import InitVar
 from typing import Annotated, Any, cast, get_args, get_origin
 
 import typing_extensions
@@ -23,7 +25,12 @@ _OLD_PYTHON = sys.version_info < (3, 12)
 _REQUIRED = (typing.Required, typing_extensions.Required)
 _WRAPPERS = (*_REQUIRED, typing.NotRequired, typing_extensions.NotRequired)
 _SELF: Any = vars(typing)["Self"]  # to checkers it is no value
-_NO_VALUES: tuple[Any, ...] = (typing.ClassVar, _SELF, type)
+_QUALIFIERS = (*_WRAPPERS, typing.Final, typing_extensions.ReadOnly)
+"""They say something of a field or a variable, and nothing of its values."""
+_LISTS = (abc.Iterator, abc.Iterable, abc.Generator, abc.Collection, abc.Container, abc.Reversible)
+"""Of JSON data they are lists. Pydantic knows some of them not, and others it reads only when somebody asks for an item."""
+_LATER = (abc.AsyncIterable, abc.AsyncIterator, abc.AsyncGenerator, abc.Awaitable, abc.Coroutine)
+_NO_VALUES: tuple[Any, ...] = (typing.ClassVar, typing.Final, _SELF, type, *_LATER)
 _UNIONS = (typing.Union, types.UnionType)
 _PLAIN = (str, int, float, bool, bytes, type(None))
 _ABSENT = object()
@@ -32,26 +39,43 @@ _DESCRIBE = ("annotated_types", "pydantic")
 
 
 def usable(hint: Any) -> Any:
-    """The annotation, with each `typing.TypedDict` in it as the same of typing_extensions where pydantic refuses the former (it
-    lacks what inheritance needs). One that holds itself stays as it is, and so does one inside of a class."""
-    return _usable(hint, ()) if _OLD_PYTHON else hint
+    """The annotation as pydantic takes it and reads it at once: without what qualifies a field (`Final`, `Required`), with a list
+    for any iterable that would be read later, and on an old Python each `typing.TypedDict` as the same of typing_extensions (the
+    former lacks what inheritance needs). A TypedDict that holds itself stays as it is, and so does one inside of a class."""
+    return _usable(hint, ())
 
 
 def _usable(hint: Any, inside: tuple[Any, ...]) -> Any:
-    if typing.is_typeddict(hint):
+    if _OLD_PYTHON and typing.is_typeddict(hint):
         return _as_extension(hint, inside) if type(hint).__module__ == "typing" and hint not in inside else hint
     origin, args = get_origin(hint), get_args(hint)
     if origin is None or origin is typing.Literal:
-        return hint
+        return _usable(hint.type, inside) if isinstance(hint, InitVar) else _PLAIN_NAMES.get(_if_hashable(hint), hint)
     if origin is Annotated:
         inner = _usable(args[0], inside)
         return hint if inner is args[0] else Annotated[(inner, *hint.__metadata__)]
+    if origin in _QUALIFIERS:
+        return _usable(args[0], inside)
     made = tuple(_usable(arg, inside) for arg in args)
+    if origin in _LISTS:
+        return list[made[0]] if made else list
     if all(one is other for one, other in zip(made, args, strict=True)):
         return hint
     if origin in _UNIONS:
         return typing.Union[made]  # noqa: UP007  (of a tuple, which `|` does not take)
     return origin[made]
+
+
+_PLAIN_NAMES: dict[Any, Any] = {
+    **dict.fromkeys(_LISTS, list),
+    **{getattr(typing, kind.__name__): list for kind in _LISTS},
+    typing.LiteralString: str,
+    typing_extensions.LiteralString: str,
+}
+
+
+def _if_hashable(hint: Any) -> Any:
+    return hint if isinstance(hint, Hashable) else None
 
 
 def _as_extension(kind: Any, inside: tuple[Any, ...]) -> Any:
@@ -89,7 +113,8 @@ def fields_of_unpacked(hint: Any) -> dict[str, tuple[Any, bool]] | None:
 
 
 def unfillable(hint: Any) -> Any:
-    """The part of an annotation that JSON has no value for, though pydantic takes it (`ClassVar`, `Self`, `type`); else None."""
+    """The part of an annotation that JSON has no value for, though pydantic takes it (`ClassVar`, `Self`, `type`), or
+    that no text can be while it is read (`AsyncIterator`); else None."""
     origin = get_origin(hint)
     if any(each is hint or each is origin for each in _NO_VALUES):
         return hint

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from llmcore.types.merged_keys import parts_of
 from llmcore.types.narrowing import is_object
 from llmcore.types.numbers import ExactFloat, exact_json, holds_exact_floats, holds_floats
 
-__all__ = ["Reading", "is_json"]
+__all__ = ["Reading", "is_json", "whole"]
 
 _ATOMIC = frozenset({"any", "str", "int", "float", "bool", "none"})
 _AROUND = frozenset({"nullable", "default", "list", "definitions", "definition-ref", "model-fields", "model-field"})
 """Parts of pydantic's schemas by which JSON data become the same, whether they are read as JSON or as Python objects."""
+_LATE = "ValidatorIterator"
+"""What pydantic makes of an `Iterable`. It does not tell the class itself."""
 _KEYS = frozenset({"str", "any"})
 _LITERALS = (str, int, type(None))
 _ATOMS = frozenset({str, int, float, bool, type(None), ExactFloat})
@@ -55,7 +58,13 @@ class Reading:
         Pydantic reads each number of a JSON text as a float. So where a type keeps the digits and the data hold such a number,
         the data are given as Python objects, whose `str()` a Decimal is made of; a strict type refuses those, but takes the
         number as a JSON string. So are data that no JSON text holds: half a surrogate pair, what is nested too deep for a parser.
+
+        What pydantic would read only when somebody asks for it (an `Iterable` field of a class) is read, too: as a list.
         """
+        made = self._read(value, by_name)
+        return whole(made) if self._reads_late else made
+
+    def _read(self, value: Any, by_name: bool | None) -> Any:
         if self._keeps_data and not self._mode_matters:
             return self._validate_python(value, by_name=by_name)
         if self._counts_digits(value):
@@ -72,7 +81,14 @@ class Reading:
 
     def read_any(self, value: Any) -> Any:
         """As `read`, of data that code of the caller's may have put Python objects into: those stay what they are."""
-        return self.read(value) if not self._mode_matters or is_json(value) else self._validate_python(value)
+        if not self._mode_matters or is_json(value):
+            return self.read(value)
+        made = self._validate_python(value)
+        return whole(made) if self._reads_late else made
+
+    @cached_property
+    def _reads_late(self) -> bool:
+        return "generator" in self._kinds
 
     def _counts_digits(self, value: Any) -> bool:
         if self.holds_decimal and holds_floats(value):
@@ -91,6 +107,24 @@ class Reading:
     def _mode_matters(self) -> bool:
         """Is there a part of the type that reads JSON otherwise than Python objects? Such a text costs more than it."""
         return not all(map(_is_same, parts_of(self._core_schema)))
+
+
+def whole(value: Any) -> Any:
+    """The value, with a list for each iterator in it that validates its items when they are asked for. Raises what they raise."""
+    if type(value).__name__ == _LATE and type(value).__module__.startswith("pydantic_core"):
+        return [whole(item) for item in value]
+    if isinstance(value, list):
+        value[:] = [whole(item) for item in cast("list[Any]", value)]
+    elif isinstance(value, dict):
+        value.update({key: whole(item) for key, item in cast("dict[Any, Any]", value).items()})
+    elif isinstance(value, tuple):
+        items = [whole(item) for item in cast("tuple[Any, ...]", value)]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    elif isinstance(value, BaseModel) or is_dataclass(value):
+        names = [*getattr(value, "__dict__", ()), *(getattr(type(value), "__dataclass_fields__", ()))]
+        for name in dict.fromkeys(names):
+            object.__setattr__(value, name, whole(getattr(value, name)))
+    return value
 
 
 def _is_same(part: dict[str, Any]) -> bool:

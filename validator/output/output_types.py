@@ -25,7 +25,7 @@ from llmcore.types.locks import ForkSafeLock
 from llmcore.types.merged_keys import KeyCheck, Merged, is_foreign, parts_of
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.others_words import bounded
-from llmcore.types.typed_data import Reading
+from llmcore.types.typed_data import Reading, whole
 from llmcore.validator.coercion.aliases import names_left_out, schema_with_aliases, without_aliases
 from llmcore.validator.schema.compiled import CompiledSchema, compile_schema
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, cut, join_path, shown
@@ -115,7 +115,7 @@ class CompiledOutput:
             return (value,) if self.schema.is_valid(value) else None
         for read, form in ((self.adapter.validate_python, _as_it_is), (self.adapter.validate_json, to_json)):
             try:
-                return (read(form(value), strict=True),)
+                return (whole(read(form(value), strict=True)),)
             except KeyboardInterrupt:
                 raise
             except BaseException:
@@ -173,8 +173,9 @@ def _refuse_no_type(given: object) -> None:
     if inspect.isroutine(given) or kind is partial:
         name = getattr(given, "__name__", "partial")
         raise CallerError(f"the output_type is the function {name!r}; give the type that the value is to have")
-    if (part := unfillable(given)) is not None:
-        raise CallerError(f"the output_type {given!r} cannot be used: JSON has no value for {part!r}; give the type of the value")
+    if (part := unfillable(usable(given))) is not None:
+        fix = "give the type of the value, list[...] for several"
+        raise CallerError(f"the output_type {given!r} cannot be used: JSON has no value for {part!r}; {fix}")
     if issubclass(kind, _VALUES):
         fix = "give the class itself" if issubclass(kind, BaseModel) else "give a type, for example City or list[City]"
         if is_list(given) or isinstance(given, tuple):
