@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -173,3 +174,55 @@ async def test_a_typed_agent_gives_its_value() -> None:
 async def test_a_class_is_no_tool() -> None:
     with pytest.raises(ToolDefinitionError, match=r"Librarian"):
         await Agent(FakeModel("x"), tools=[Librarian]).chat("Hi")
+
+
+@pytest.mark.parametrize(("limits", "told"), [({}, "inner (look_up 3 times)"), ({"max_tool_turns": 2}, "inner (look_up 2 times)")])
+async def test_what_was_done_below_a_failure_is_told_at_each_level(limits: dict[str, Any], told: str) -> None:
+    """To the model as well, which would have it done again."""
+    fake = FakeModel()
+    for _ in range(3):
+        fake = fake.tool_call("look_up", {"title": "Emma"})
+    fake = fake.error(ValueError("broken")).error(ValueError("broken"))
+    inner = Librarian(fake, name="inner", **limits)
+    failing = FakeModel().tool_call("inner", {"message": "Go."}).error(ValueError("broken")).error(ValueError("broken"))
+    middle = Agent(failing, name="middle", tools=[inner])
+    result = await Agent(FakeModel().tool_call("middle", {"message": "Go."}).text("Well."), tools=[middle]).run("Go.")
+    assert result.tool_results[0].content.endswith(f"\nWhat it had run before: {told}.")
+    below = result.runs[0]
+    assert below.tool_results[0].content.endswith(f"\nWhat it had run before: {told[7:-1]}.")
+    assert {record.content for record in below.runs[0].tool_results if record.ran} == {"Emma: shelf 3"}
+
+
+async def test_what_was_done_below_a_call_that_is_cut_short_is_told() -> None:
+    waiting = asyncio.Event()
+
+    async def hang() -> None:
+        waiting.set()
+        await asyncio.sleep(60)
+
+    inner = Librarian(FakeModel().tool_call("look_up", {"title": "Emma"}).tool_call("hang"), name="inner", tools=[hang])
+    middle = Agent(FakeModel().tool_call("inner", {"message": "Go."}), name="middle", tools=[inner])
+    outer = Agent(FakeModel().tool_call("middle", {"message": "Go."}), tools=[middle])
+    running = asyncio.create_task(outer.run("Go."))
+    await waiting.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError) as caught:
+        await running
+    partial = vars(caught.value)["partial"]
+    assert partial.tool_results[0].content.endswith("What it had run before: inner (look_up, hang).")
+
+
+def test_calls_that_keep_a_history_wait_for_each_other_in_any_loop() -> None:
+    desk = Agent(FakeModel(default=lambda request: f"to {request.messages[-1].text}").delay(0.02).delay(0.02), name="desk")
+    tools = [desk.as_tool(keep_history=True), desk.as_tool(keep_history=True, name="same")]
+
+    def ask(n: int) -> str:
+        model = FakeModel().tool_calls(("desk", {"message": f"{n}a"}), ("same", {"message": f"{n}b"})).text("Done.")
+        return "".join(record.content for record in asyncio.run(Orchestrator(model, tools).run("Go.")).tool_results)
+
+    with ThreadPoolExecutor(4) as pool:
+        said = list(pool.map(ask, range(4), timeout=30))
+    assert said == [f"to {n}ato {n}b" for n in range(4)]
+    texts = [message.text for message in desk.messages]
+    assert [f"to {text}" for text in texts[::2]] == texts[1::2]
+    assert len(texts) == 16

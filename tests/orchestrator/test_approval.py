@@ -605,3 +605,41 @@ def test_what_was_answered_does_not_change_later() -> None:
     value[0]["a"] = 2
     assert approve == Approve({"to": ["Ann"]})
     assert answer == Answer([{"a": 1}])
+
+
+@pytest.mark.parametrize(("said", "value"), [(Approve(), 3), (Deny("no"), 4)])
+async def test_a_final_result_beside_a_call_that_waits_waits_with_it(said: Any, value: int) -> None:
+    """It was given before the model knew what becomes of the call, and holds where that went well."""
+
+    @tool(requires_approval=True)
+    def pay(amount: int) -> str:
+        return f"paid {amount}"
+
+    fake = FakeModel().tool_calls(("final_result", {"result": 3}), ("pay", {"amount": 5}))
+    with pytest.raises(CallerError, match="calls are pending: pay") as caught:
+        await Orchestrator(fake, [pay]).execute("Pay.", int)
+    paused = RunResult.model_validate_json(caught.value.partial.model_dump_json())
+    assert not paused.has_output
+    again = FakeModel("4")
+    unsettled = await Orchestrator(again, [pay]).run(paused, output_type=int)
+    assert ([call.name for call in unsettled.pending], again.call_count) == (["pay"], 0)
+    done = await Orchestrator(again, [pay]).run(unsettled, output_type=int, answers={unsettled.pending[0].id: said})
+    assert (done.value, again.call_count, done.pending) == (value, value - 3, [])
+    assert_valid(done.messages)
+
+
+async def test_output_validators_judge_a_final_result_that_waited() -> None:
+    seen: list[int] = []
+
+    def positive(value: int) -> None:
+        seen.append(value)
+        if len(seen) == 2:
+            raise ValueError("not now")
+
+    ticket = {"name": "ticket", "description": "", "parameters": {"type": "object", "properties": {}}}
+    fake = FakeModel().tool_calls(("ticket", {}), ("final_result", {"result": 3})).text("4")
+    orchestrator = Orchestrator(fake, [ticket], output_validators=[positive])
+    paused = await orchestrator.run("Go.", output_type=int)
+    done = await orchestrator.run(paused, output_type=int, answers={paused.pending[0].id: Answer("7")})
+    assert (done.value, seen) == (4, [3, 3, 4])
+    assert "not now" in fake.requests[-1].messages[-1].tool_results[1].text

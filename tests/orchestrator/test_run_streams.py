@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, closing
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from llmcore.orchestrator import Orchestrator
-from llmcore.run import RunStream
+from llmcore.run import RunResult, RunStream
 from llmcore.run.streams import SyncRunStream
 from llmcore.testing import FakeModel
 from llmcore.types import (
@@ -159,3 +160,88 @@ def test_what_is_reclassified_is_withdrawn() -> None:
 
     stream = asyncio.run(read())
     assert (stream.text, stream.reasoning, stream.calls) == ("", "I think", [])
+
+
+class Hanging:
+    """A tool that does not end, and tells how it ended."""
+
+    def __init__(self) -> None:
+        self.begun, self.ended = threading.Event(), ""
+
+    async def hang(self) -> str:
+        self.begun.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            self.ended = "cancelled"
+            raise
+        return "late"
+
+    def orchestrator(self) -> Orchestrator:
+        return Orchestrator(FakeModel().tool_call("hang").text("never"), [self.hang])
+
+    def check(self, result: RunResult[Any]) -> None:
+        assert self.ended == "cancelled"
+        assert [(record.name, record.ran) for record in result.tool_results] == [("hang", True)]
+        assert_valid(result.messages)
+
+
+@pytest.mark.parametrize("stepped", [False, True])
+@pytest.mark.parametrize("from_its_loop", [True, False])
+def test_it_may_be_closed_while_another_task_reads(from_its_loop: bool, stepped: bool) -> None:
+    hanging = Hanging()
+
+    async def closed_meanwhile() -> RunResult[Any]:
+        orchestrator = hanging.orchestrator()
+        stream: Any = orchestrator.iterate("go") if stepped else orchestrator.stream("go")
+
+        async def read() -> str:
+            async for _ in stream:
+                pass
+            return "ended"
+
+        reading = asyncio.create_task(read())
+        await asyncio.to_thread(hanging.begun.wait, 10)
+        if not stepped:
+            with pytest.raises(CallerError, match="another task reads this already"):
+                await anext(stream)
+        close = stream.aclose()
+        await asyncio.wait_for(close if from_its_loop else asyncio.to_thread(asyncio.run, close), 10)
+        assert await asyncio.wait_for(reading, 10) == "ended"
+        assert reading.cancelling() == 0
+        return stream.result
+
+    hanging.check(asyncio.run(closed_meanwhile()))
+
+
+def test_without_a_loop_it_may_be_closed_while_another_thread_reads() -> None:
+    hanging = Hanging()
+    stream = hanging.orchestrator().stream_sync("go")
+    reading = threading.Thread(target=lambda: list(stream), daemon=True)
+    reading.start()
+    assert hanging.begun.wait(10)
+    stream.close()
+    reading.join(10)
+    assert not reading.is_alive()
+    hanging.check(stream.result)
+
+
+def test_a_task_that_is_cancelled_while_its_stream_is_closed_stays_cancelled() -> None:
+    async def both() -> None:
+        hanging = Hanging()
+        stream = hanging.orchestrator().stream("go")
+
+        async def read() -> None:
+            async for _ in stream:
+                pass
+
+        reading = asyncio.create_task(read())
+        await asyncio.to_thread(hanging.begun.wait, 10)
+        closing_it = asyncio.create_task(stream.aclose())
+        await asyncio.sleep(0)
+        reading.cancel()
+        await closing_it
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+
+    asyncio.run(both())
