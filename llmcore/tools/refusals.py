@@ -30,6 +30,11 @@ def refuse(function: Callable[..., Any]) -> None:
     if not callable(function):
         raise ToolDefinitionError(f"a tool takes a function, or options by name, not {not_a_function(function)}")
     _refuse_generators(function)
+    if hasattr(function, "dispatch") and hasattr(function, "registry"):
+        raise ToolDefinitionError(
+            f"{getattr(function, '__name__', 'it')} is dispatched by the type of its first argument, which models give by name: "
+            "wrap it in a function with an annotation for that"
+        )
     refuse_hidden(function)
     if marks := getattr(function, HOOK_MARK, ()):
         raise ToolDefinitionError(

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import copy
 import functools
+import sys
 import types
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Concatenate, Generic, TypeGuard, Unpack, cast, overload
+from typing import Any, Concatenate, Generic, SupportsIndex, TypeGuard, Unpack, cast, overload
 
 from cachetools import LRUCache
 from pydantic import TypeAdapter, ValidationError
@@ -351,6 +352,23 @@ class Tool(Generic[P, R_co]):
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
+
+    def __copy__(self) -> Tool[P, R_co]:
+        made: Tool[P, R_co] = Tool.__new__(Tool)
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        """One that stands in a module under its function's name is pickled as that name, for so its function would be."""
+        name = getattr(self, "__qualname__", "")
+        found: Any = sys.modules.get(self.__module__) if name else None
+        for step in name.split("."):
+            found = getattr(found, step, None)
+        return name if found is self else super().__reduce_ex__(protocol)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is made anew on first use, of classes that no pickle can name."""
+        return {**self.__dict__, "_compiled_with": None}
 
     def _compile(self) -> _Compiled:
         if self._compiled_with is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from types import TracebackType
+from typing import Any
 from weakref import WeakSet
 
 __all__ = ["ForkSafeLock", "renew_all"]
@@ -19,6 +20,10 @@ class ForkSafeLock:
     def __init__(self) -> None:
         self.renew()
         _all.add(self)
+
+    def __reduce__(self) -> Any:
+        """A copy of what it guards is another thing, which nobody holds."""
+        return ForkSafeLock, ()
 
     def renew(self) -> None:
         self._lock = threading.RLock()
