@@ -114,7 +114,7 @@ def adopt(kind: type) -> None:
         setattr(kind, _MESSAGES, vars(kind)["messages"])
         delattr(kind, "messages")
     for name, value in dict[str, object](vars(kind)).items():
-        within = None if name.startswith("__") or _is_tool(value) else tool_within(value)
+        within = None if name.startswith("__") or _is_tool(value) else cast("Tool | None", tool_within(value))
         if within is None:
             continue
         if not isinstance(value, FunctionType):

@@ -1,7 +1,7 @@
 """A final result that was given beside calls that had to wait: it is taken when those have their results.
 
-The model gave it before it knew them. So it holds only where each of them went well, and nobody said anything since; else the model
-is told what became of them, and gives another one.
+The model gave it before it knew them. So it holds only where each of them went well, and nobody said anything since; else the
+model is told what became of them, and gives another one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from llmcore.types import OutputParseError, ToolCall
 
 __all__ = ["held_answer", "take_held"]
 
-_NOT_TAKEN = "It was not taken, for the calls beside it had to wait and became otherwise than expected. Give the final result again."
+_NOT_TAKEN = "It was not taken, for the calls beside it had to wait and did not all go well. Give the final result again."
 
 
 def held_answer(resumed: Resumed, state: RunState, toolbox: Toolbox) -> ToolCall | None:

@@ -84,8 +84,8 @@ class InnerRuns:
         return self._waiting[call_id]
 
     def telling(self, outcome: Outcome, max_chars: int) -> Outcome:
-        """The outcome of a call that failed or was cut short, which tells the model what the runs within it had done: it would have
-        that done again. Whatever becomes of the call, the program has those runs whole, by `told`."""
+        """The outcome of a call that failed or was cut short, which tells the model what the runs within it had done: it would
+        have that done again. Whatever becomes of the call, the program has those runs whole, by `told`."""
         if outcome.error is None or not self.ended or _HAD_RUN in outcome.text[-_MOST_NAMES:]:
             return outcome
         names = _run_within([run for run in self.ended if run.parent_call == outcome.call.id])

@@ -1,7 +1,7 @@
 """An async generator that may be closed while somebody reads it: from another task, another event loop, another thread.
 
-Python refuses to close a generator that waits for its next item ("asynchronous generator is already running"), and so whoever waits
-would wait on. Here the one who waits is stopped, as by a cancellation, and hears that there is no further item.
+Python refuses to close a generator that waits for its next item ("asynchronous generator is already running"), and so whoever
+waits would wait on. Here the one who waits is stopped, as by a cancellation, and hears that there is no further item.
 """
 
 from __future__ import annotations

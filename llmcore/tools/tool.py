@@ -36,7 +36,7 @@ from llmcore.tools.signature import (
     schema_of_type,
 )
 from llmcore.tools.summaries import check_summary, summary_of
-from llmcore.tools.within import tool_within
+from llmcore.tools.within import AnyTool, tool_within
 from llmcore.types import ConfigError, JsonSchema, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.annotations import usable
 from llmcore.types.called import in_words, is_async
@@ -71,7 +71,7 @@ class _Compiled:
 
 
 @in_words(only=("__init__", "renamed", "replacing"))
-class Tool(Generic[P, R_co]):
+class Tool(AnyTool, Generic[P, R_co]):
     """A function as a tool, or (`function` None) a definition whose calls the caller answers.
 
     Raises `ToolDefinitionError` for a signature no model can fill; the message names the parameter and the fix.
@@ -89,17 +89,17 @@ class Tool(Generic[P, R_co]):
         """What `options` has by default is as a tool within the function has it."""
         function = _plain(function)
         refuse(function)
-        inner = tool_within(function)
+        inner = _tool_below(function)
         self._set_up(function, options or ToolOptions() if inner is None else inner.options.overlaid(options))
 
     @classmethod
     def over(cls, function: Callable[P, R_co], options: OptionsByName) -> Tool[P, R_co]:
         """The tool of a function, with these options; the others are those of a tool that it stands above, if there is one."""
         if is_tool(function):
-            return function.with_options(**options)
+            return cast("Tool[P, R_co]", function.with_options(**options))
         settings, function = ToolOptions.of(options), _plain(function)
         refuse(function)
-        inner = tool_within(function)
+        inner = _tool_below(function)
         if inner is not None and inner._given is not None:
             return cast("Tool[P, R_co]", cls.from_definition(inner._given, function, **options))
         made: Tool[P, R_co] = cls.__new__(cls)
@@ -169,8 +169,8 @@ class Tool(Generic[P, R_co]):
         check_definition(found)  # before the copy recurses
         if function is not None:
             refuse(function)
-            if (inner := tool_within(function)) is not None:
-                settings = replace(inner.options, **{name: None for name in GIVEN_WITH_A_SCHEMA}, **options)
+            if (inner := _tool_below(function)) is not None:
+                settings = replace(inner.options, **dict.fromkeys(GIVEN_WITH_A_SCHEMA), **options)
         elif settings.requires_approval:
             raise ToolDefinitionError(f"tool {found.name!r} has no function: the caller answers its calls, and approves them so")
         told: dict[str, Any] = {name: options[name] for name in _TOLD if options.get(name) is not None}  # type: ignore[literal-required]  # each is a key of theirs
@@ -443,6 +443,10 @@ def _validated(reading: Reading, keys: KeyCheck, arguments: Mapping[str, Any]) -
         raise ArgumentsError(problems_of(error)) from None
     refuse_lost_keys(keys, arguments, made)
     return made
+
+
+def _tool_below(function: object) -> Tool[..., Any] | None:
+    return cast("Tool[..., Any] | None", tool_within(function))
 
 
 def _plain(function: Callable[P, R_co]) -> Callable[P, R_co]:

@@ -9,14 +9,11 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from llmcore.types import ToolDefinitionError
 
-if TYPE_CHECKING:
-    from llmcore.tools.tool import Tool
-
-__all__ = ["below", "innermost", "refuse_hidden", "tool_within"]
+__all__ = ["AnyTool", "below", "innermost", "refuse_hidden", "tool_within"]
 
 _DEEPEST = 20
 _WITHIN = ("__func__", "fget", "__wrapped__")
@@ -24,6 +21,12 @@ _WITHIN = ("__func__", "fget", "__wrapped__")
 _WITH_FUNC = (functools.partial, functools.partialmethod, functools.cached_property)
 """Those of `func`; anybody's object may have an attribute of that name."""
 _ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class AnyTool:
+    """What every `Tool` is, to this file, which `Tool` asks itself."""
+
+    name: str
 
 
 def below(value: object) -> object:
@@ -47,12 +50,10 @@ def innermost(function: object) -> Any:
     return function
 
 
-def tool_within(value: object) -> Tool[..., Any] | None:
+def tool_within(value: object) -> AnyTool | None:
     """The tool that something stands above, or is; None where there is none."""
-    from llmcore.tools.tool import is_tool
-
     for _ in range(_DEEPEST):
-        if value is None or is_tool(value):
+        if value is None or isinstance(value, AnyTool):
             return value
         value = below(value)
     return None

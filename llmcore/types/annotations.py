@@ -50,7 +50,9 @@ def _usable(hint: Any, inside: tuple[Any, ...]) -> Any:
         return _as_extension(hint, inside) if type(hint).__module__ == "typing" and hint not in inside else hint
     origin, args = get_origin(hint), get_args(hint)
     if origin is None or origin is typing.Literal:
-        return _usable(hint.type, inside) if isinstance(hint, InitVar) else _PLAIN_NAMES.get(_if_hashable(hint), hint)
+        return (
+            _usable(cast("Any", hint).type, inside) if isinstance(hint, InitVar) else _PLAIN_NAMES.get(_if_hashable(hint), hint)
+        )
     if origin is Annotated:
         inner = _usable(args[0], inside)
         return hint if inner is args[0] else Annotated[(inner, *hint.__metadata__)]
@@ -58,7 +60,7 @@ def _usable(hint: Any, inside: tuple[Any, ...]) -> Any:
         return _usable(args[0], inside)
     made = tuple(_usable(arg, inside) for arg in args)
     if origin in _LISTS:
-        return list[made[0]] if made else list
+        return types.GenericAlias(list, made[:1]) if made else list
     if all(one is other for one, other in zip(made, args, strict=True)):
         return hint
     if origin in _UNIONS:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from dataclasses import is_dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -18,7 +18,7 @@ from llmcore.types.merged_keys import parts_of
 from llmcore.types.narrowing import is_object
 from llmcore.types.numbers import ExactFloat, exact_json, holds_exact_floats, holds_floats
 
-__all__ = ["Reading", "is_json", "whole"]
+__all__ = ["Reading", "is_json"]
 
 _ATOMIC = frozenset({"any", "str", "int", "float", "bool", "none"})
 _AROUND = frozenset({"nullable", "default", "list", "definitions", "definition-ref", "model-fields", "model-field"})
@@ -61,8 +61,7 @@ class Reading:
 
         What pydantic would read only when somebody asks for it (an `Iterable` field of a class) is read, too: as a list.
         """
-        made = self._read(value, by_name)
-        return whole(made) if self._reads_late else made
+        return self.whole(self._read(value, by_name))
 
     def _read(self, value: Any, by_name: bool | None) -> Any:
         if self._keeps_data and not self._mode_matters:
@@ -83,8 +82,11 @@ class Reading:
         """As `read`, of data that code of the caller's may have put Python objects into: those stay what they are."""
         if not self._mode_matters or is_json(value):
             return self.read(value)
-        made = self._validate_python(value)
-        return whole(made) if self._reads_late else made
+        return self.whole(self._validate_python(value))
+
+    def whole(self, value: Any) -> Any:
+        """A value of the type, all of which was read."""
+        return _whole(value) if self._reads_late else value
 
     @cached_property
     def _reads_late(self) -> bool:
@@ -109,21 +111,21 @@ class Reading:
         return not all(map(_is_same, parts_of(self._core_schema)))
 
 
-def whole(value: Any) -> Any:
+def _whole(value: Any) -> Any:
     """The value, with a list for each iterator in it that validates its items when they are asked for. Raises what they raise."""
-    if type(value).__name__ == _LATE and type(value).__module__.startswith("pydantic_core"):
-        return [whole(item) for item in value]
-    if isinstance(value, list):
-        value[:] = [whole(item) for item in cast("list[Any]", value)]
-    elif isinstance(value, dict):
-        value.update({key: whole(item) for key, item in cast("dict[Any, Any]", value).items()})
-    elif isinstance(value, tuple):
-        items = [whole(item) for item in cast("tuple[Any, ...]", value)]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    elif isinstance(value, BaseModel) or is_dataclass(value):
-        names = [*getattr(value, "__dict__", ()), *(getattr(type(value), "__dataclass_fields__", ()))]
-        for name in dict.fromkeys(names):
-            object.__setattr__(value, name, whole(getattr(value, name)))
+    kind: Any = value.__class__
+    if kind.__name__ == _LATE and kind.__module__.startswith("pydantic_core"):
+        return [_whole(item) for item in value]
+    if issubclass(kind, list):
+        value[:] = [_whole(item) for item in value]
+    elif issubclass(kind, dict):
+        value.update({key: _whole(item) for key, item in value.items()})
+    elif issubclass(kind, tuple):
+        items = [_whole(item) for item in value]
+        return kind(*items) if hasattr(kind, "_fields") else kind(items)
+    elif issubclass(kind, BaseModel) or is_dataclass(kind):
+        for name in dict.fromkeys([*getattr(value, "__dict__", ()), *getattr(kind, "__dataclass_fields__", ())]):
+            object.__setattr__(value, name, _whole(getattr(value, name)))
     return value
 
 

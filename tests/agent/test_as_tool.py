@@ -176,7 +176,9 @@ async def test_a_class_is_no_tool() -> None:
         await Agent(FakeModel("x"), tools=[Librarian]).chat("Hi")
 
 
-@pytest.mark.parametrize(("limits", "told"), [({}, "inner (look_up 3 times)"), ({"max_tool_turns": 2}, "inner (look_up 2 times)")])
+@pytest.mark.parametrize(
+    ("limits", "told"), [({}, "inner (look_up 3 times)"), ({"max_tool_turns": 2}, "inner (look_up 2 times)")]
+)
 async def test_what_was_done_below_a_failure_is_told_at_each_level(limits: dict[str, Any], told: str) -> None:
     """To the model as well, which would have it done again."""
     fake = FakeModel()

@@ -105,9 +105,9 @@ def test_what_qualifies_a_field_says_nothing_of_its_values(annotation: Any) -> N
 
 @pytest.mark.parametrize("annotation", NO_VALUES)
 def test_what_json_has_no_value_for_is_refused(annotation: Any) -> None:
-    with pytest.raises(CallerError, match="JSON has no value for .*; give the type of the value"):
+    with pytest.raises(CallerError, match=r"JSON has no value for .*; give the type of the value"):
         parse("1", annotation)
     with pytest.raises(CallerError, match="JSON has no value for"):
         Orchestrator(FakeModel("1")).execute_sync("Go.", annotation)
-    with pytest.raises(CallerError, match="JSON has no value for .*; annotate it with"):
+    with pytest.raises(CallerError, match=r"JSON has no value for .*; annotate it with"):
         taking(annotation)

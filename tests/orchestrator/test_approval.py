@@ -636,7 +636,7 @@ async def test_output_validators_judge_a_final_result_that_waited() -> None:
         if len(seen) == 2:
             raise ValueError("not now")
 
-    ticket = {"name": "ticket", "description": "", "parameters": {"type": "object", "properties": {}}}
+    ticket: dict[str, Any] = {"name": "ticket", "description": "", "parameters": {"type": "object", "properties": {}}}
     fake = FakeModel().tool_calls(("ticket", {}), ("final_result", {"result": 3})).text("4")
     orchestrator = Orchestrator(fake, [ticket], output_validators=[positive])
     paused = await orchestrator.run("Go.", output_type=int)

@@ -209,7 +209,8 @@ def test_it_may_be_closed_while_another_task_reads(from_its_loop: bool, stepped:
         await asyncio.wait_for(close if from_its_loop else asyncio.to_thread(asyncio.run, close), 10)
         assert await asyncio.wait_for(reading, 10) == "ended"
         assert reading.cancelling() == 0
-        return stream.result
+        left: RunResult[Any] = stream.result
+        return left
 
     hanging.check(asyncio.run(closed_meanwhile()))
 

@@ -109,5 +109,5 @@ def test_options_above_win() -> None:
 
 @pytest.mark.parametrize("above", [plain(pay), plain_by_name(pay), plain_by_name(timed(pay)), functools.partial(GIVEN, 1)])
 def test_what_would_lose_them_is_refused(above: Any) -> None:
-    with pytest.raises(CallerError, match="hides the tool 'paid' below it|tool 'paid': "):
+    with pytest.raises(CallerError, match=r"hides the tool 'paid' below it|tool 'paid': "):
         as_tool(above)

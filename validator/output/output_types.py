@@ -25,7 +25,7 @@ from llmcore.types.locks import ForkSafeLock
 from llmcore.types.merged_keys import KeyCheck, Merged, is_foreign, parts_of
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.others_words import bounded
-from llmcore.types.typed_data import Reading, whole
+from llmcore.types.typed_data import Reading
 from llmcore.validator.coercion.aliases import names_left_out, schema_with_aliases, without_aliases
 from llmcore.validator.schema.compiled import CompiledSchema, compile_schema
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, cut, join_path, shown
@@ -115,7 +115,7 @@ class CompiledOutput:
             return (value,) if self.schema.is_valid(value) else None
         for read, form in ((self.adapter.validate_python, _as_it_is), (self.adapter.validate_json, to_json)):
             try:
-                return (whole(read(form(value), strict=True)),)
+                return (self._reading.whole(read(form(value), strict=True)),)
             except KeyboardInterrupt:
                 raise
             except BaseException:
