@@ -17,7 +17,10 @@ from llmcore.types import OutputParseError, ToolCall
 
 __all__ = ["held_answer", "take_held"]
 
-_NOT_TAKEN = "It was not taken, for the calls beside it had to wait and did not all go well. Give the final result again."
+_NOT_TAKEN = (
+    "It was not taken: the calls beside it had to wait, and what became of them, or was said since, may change it. Give the final "
+    "result again."
+)
 
 
 def held_answer(resumed: Resumed, state: RunState, toolbox: Toolbox) -> ToolCall | None:
