@@ -361,8 +361,8 @@ class Surroundings:
         before = text[max(start, line, at - _PARAGRAPH) : at]
         if in_line_of_code(text, line, before):
             return _QUOTED
-        if told := told_as_result(text, at, start):
-            return _QUOTED if told == "held" else _BEHIND_A_RESULT
+        if as_result := told_as_result(text, at, start):
+            return _QUOTED if as_result == "held" else _BEHIND_A_RESULT
         if before and before.lstrip(" \t").startswith("|"):
             return _IN_TABLE
         quotation = _open_quotation(text, at, start) if form != "token" else None
