@@ -95,13 +95,11 @@ def _tells(said: str, *, elsewhere: bool, is_few: bool) -> bool:
     here = _finds(said, acts.HERE)
     if said.endswith(_ENDS):
         return (here and (elsewhere or _finds(said, acts.MAYBE))) or (said.endswith(_CRIES) and _denies(said))
-    if elsewhere or _finds(said, acts.MAYBE, acts.TELLS):
+    if elsewhere or _finds(said, acts.MAYBE) or (not is_few and _finds(said, acts.TELLS, acts.LEFT_OPEN)):
         return True
     clause = said[max((one.start() for one in _CLAUSES.finditer(said)), default=0) :]
     if here or says_it_is_made(clause):
         return False
-    if _finds(said, acts.LEFT_OPEN):
-        return True
     if said.endswith(COLONS):
         return not is_few and clause != said and speaks_of_calls(clause)
     return not is_few and not any(colon in said for colon in COLONS) and _finds(said, acts.FUNCTION_WORDS)
