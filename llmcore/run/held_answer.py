@@ -18,8 +18,8 @@ from llmcore.types import OutputParseError, ToolCall
 __all__ = ["held_answer", "take_held"]
 
 _NOT_TAKEN = (
-    "It was not taken: the calls beside it had to wait, and what became of them, or was said since, may change it. Give the final "
-    "result again."
+    "It was not taken: the calls beside it had to wait, and what became of them, or was said since, may change it. Give the "
+    "final result again."
 )
 
 
