@@ -68,6 +68,10 @@ class Models(Protocol):
         """
         ...
 
+    def doubted_modes(self, model: str, deployment: str = "") -> Sequence[OutputMode]:
+        """The modes that are left out since they were refused once, and not again."""
+        ...
+
     def escalations(self, model: str) -> Sequence[str]:
         """The models to go to when this one fails, in order; only those that can take the request."""
         ...

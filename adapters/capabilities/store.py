@@ -248,6 +248,12 @@ class CapabilityStore:
         believed = self._believed_now(endpoint)
         return {} if believed is None else believed.facts.copy()
 
+    def unproven(self, endpoint: Endpoint) -> set[str]:
+        """What is believed at present that the endpoint does not do, since it was seen once."""
+        refused = {name for name, value in self.learnt(endpoint).items() if not value}
+        with self._lock:
+            return {name for name in refused if (fact := self._facts.get((endpoint.key, name))) is not None and not fact.proven}
+
     def _believed_now(self, endpoint: Endpoint) -> _Believed | None:
         """None where nothing was learnt of any endpoint."""
         if not self._names:

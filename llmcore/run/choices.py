@@ -16,6 +16,7 @@ from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.modes import usable_modes
 from llmcore.tools import compile_tools
 from llmcore.types import Envelope, LLMCoreError, OutputMode, Request, ToolSet
+from llmcore.types.copies import updated
 from llmcore.types.logs import logger
 
 __all__ = ["RunModels", "admitted_tools", "ignored_part", "is_prose"]
@@ -24,6 +25,7 @@ _log = logger("run")
 
 
 _Place = tuple[str, str, str, str | None]
+_OF_MODES = frozenset({"native_tools", "tool_results", "json_schema", "json_object"})
 
 
 def _place(config: ModelConfig) -> _Place:
@@ -135,6 +137,15 @@ class RunModels:
 
     def modes(self, model: str, deployment: str = "") -> Sequence[OutputMode]:
         return self._of(self.config(model, deployment)).modes
+
+    def doubted_modes(self, model: str, deployment: str = "") -> Sequence[OutputMode]:
+        config = self.config(model, deployment)
+        unproven = self._catalog.store.unproven(config.endpoint)
+        if not unproven:
+            return ()
+        can = updated(self.can(config), dict.fromkeys(unproven & _OF_MODES, None))
+        known = self.modes(model, deployment)
+        return [mode for mode in usable_modes(config, can, self._offered) if mode not in known]
 
     def escalations(self, model: str) -> Sequence[str]:
         registry = self._catalog.registry

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from llmcore.run.parts import BESIDE_TOOLS, IMAGES, LEARNT_AS
 from llmcore.types import OutputMode, RequestRefused
 
-__all__ = ["Refusal", "compare"]
+__all__ = ["MODES_OWN", "Refusal", "compare"]
 
 _ONE_BY_ONE = 4
 """So many suspects are left out one by one: an answer then says which it was."""
-_HEADS = frozenset({"native_tools", "tool_results", "json_schema", "json_object"})
+MODES_OWN = frozenset({"native_tools", "tool_results", "json_schema", "json_object"})
 """What only another output mode does without."""
 
 
@@ -87,9 +87,9 @@ def _is_each_alone(named: Sequence[str], same: Sequence[Refusal]) -> bool:
 def _next(suspects: Sequence[str], *, is_known: bool) -> Sequence[str]:
     """What to leave out of the next request in the same mode; nothing where another mode tells more."""
     beside = [name for name in suspects if name in BESIDE_TOOLS]
-    loose = [name for name in suspects if name != IMAGES and name not in _HEADS]
+    loose = [name for name in suspects if name != IMAGES and name not in MODES_OWN]
     if not is_known:
         return beside
-    if not _HEADS.isdisjoint(suspects):  # where the same words come without all of the others, it is the mode's own part
+    if not MODES_OWN.isdisjoint(suspects):  # where the same words come without all of the others, it is the mode's own part
         return beside or loose
     return loose[:1] if len(loose) <= _ONE_BY_ONE else loose[: len(loose) // 2]

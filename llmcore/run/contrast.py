@@ -70,7 +70,7 @@ class Contrast:
     def __init__(self) -> None:
         self._refused: dict[_Place, list[Refusal]] = {}
         self._ignored: dict[_Place, tuple[str, bool]] = {}  # what of its request, and whether it is known to heed that
-        self._fault: tuple[_Place, str, str] | None = None  # the last one: where, in which mode, in which words
+        self._fault: tuple[_Place, str] | None = None  # the last one: where, in which words
 
     def __bool__(self) -> bool:
         """Was anything refused or ignored?"""
@@ -108,7 +108,8 @@ class Contrast:
             error.listed = listed_in(words, error.named, call, can)
             most = () if is_of_a_value(words) else left_out_of_any(call, can)
             held = list(dict.fromkeys((*error.named, *additions(call, can), *most)))
-        mine = {name for name in asked if _is_open(name, asked, can)}.union(held)
+        said = _named_parts(words).union(getattr(error, "named", ()))
+        mine = {name for name in (*asked, *held) if name in said and (name in held or _is_open(name, asked, can))}
         parts = parts_of(call, can)
         fixed = [name for name in parts if name not in asked and name not in held and name == IMAGES]
         refusals = self._refused.setdefault(place, [])
@@ -124,20 +125,21 @@ class Contrast:
                 named=frozenset(getattr(error, "named", ())),
                 listed=frozenset(getattr(error, "listed", ())),
                 without=without,
+                doubted=frozenset(doubted(words)),
             )
         )
         if isinstance(error, RequestRefused):
             same = [one for one in refusals if one.key == key]
-            compare(error, same, held, frozenset(doubted(words)), may_compare=may_compare)
+            compare(error, same, held, refusals[-1].doubted, may_compare=may_compare)
 
     def _is_the_same_fault(self, place: _Place, call: ModelCall, error: BaseException) -> bool:
-        """Did the server fail (500) as it did before, in the same mode and the same words, which say more than that it failed? A
-        fault that passes seldom does."""
+        """Did the server fail (500) as it did before, in the same words, which say more than that it failed? A fault that passes
+        seldom does."""
         if not isinstance(error, RemoteServerError) or error.status != _FAULT:
             self._fault = None
             return False
         words = str(error).partition(SERVERS_WORDS)[2].lower()
-        before, self._fault = self._fault, (place, call.mode, words)
+        before, self._fault = self._fault, (place, words)
         return before == self._fault and _SAYS_NOTHING.fullmatch(words) is None
 
     def ignored(self, place: _Place, what: str = "native_tools", *, is_known: bool = False) -> None:
@@ -304,9 +306,12 @@ _BY_PART = {
 
 def _suspects(call: ModelCall, can: Capabilities, words: str) -> list[str]:
     """What a refusal may be of: what the request rests on; where the words name a part of it, that alone."""
-    asked = asked_for(call, can)
-    named = {name for part in parts_named(words) for name in _BY_PART.get(part, ())}
+    asked, named = asked_for(call, can), _named_parts(words)
     return [name for name in asked if name in named] or asked
+
+
+def _named_parts(words: str) -> frozenset[str]:
+    return frozenset(name for part in parts_named(words) for name in _BY_PART.get(part, ()))
 
 
 def _is_open(name: str, asked: Sequence[str], can: Capabilities) -> bool:

@@ -14,6 +14,7 @@ from llmcore.adapters.request.choices import calls_for_one, requires_call
 from llmcore.fallback import Plan
 from llmcore.models import ModelConfig
 from llmcore.run.choices import RunModels, ignored_part, is_prose
+from llmcore.run.comparing import MODES_OWN
 from llmcore.run.contrast import IGNORED, Contrast, Doubt
 from llmcore.run.parts import LEARNT_AS, parts_of
 from llmcore.run.state import RunState
@@ -21,12 +22,12 @@ from llmcore.run.verdict import no_call, no_json
 from llmcore.types import Envelope, LLMCoreError, Request, RequestRefused
 from llmcore.validator import CorrectionLoop
 
-__all__ = ["Learning"]
+__all__ = ["SPARE_REQUESTS", "Learning"]
 
 _JSON_MODES = frozenset({"json_schema", "json_object"})
 _WRITTEN = "a call written as text"
 """By these it is filed that a place wrote one where it is known to make native ones."""
-_SPARE_REQUESTS = 3
+SPARE_REQUESTS = 3
 """With so many requests left, or fewer, of a run's budget none is made in order to compare."""
 
 
@@ -50,7 +51,7 @@ class Learning:
             error,
             without=plan.without,
             doubted=partial(self._models.doubted, config),
-            may_compare=left is None or left > _SPARE_REQUESTS,
+            may_compare=left is None or left > SPARE_REQUESTS,
             again=again,
         )
         if isinstance(error, RequestRefused) and len(error.additions) > 1:
@@ -153,5 +154,8 @@ class Learning:
         for doubt in doubts:
             names = [LEARNT_AS.get(name, name) for name in doubt.capabilities]
             again = [self._models.doubt(config, name, doubt.words) for name in names if is_learnable(name)]
-            found += names if len(names) == 1 and any(again) else []
+            if len(names) == 1 and any(again):
+                found += names
+            elif again and all(again):  # nothing could tell them apart: what all of the mode rests on
+                found += [name for name in names if name in MODES_OWN]
         return found

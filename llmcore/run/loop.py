@@ -21,6 +21,7 @@ from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose, chosen_again
 from llmcore.run.held_answer import held_answer, take_held
+from llmcore.run.learning import SPARE_REQUESTS
 from llmcore.run.observing import ObservedRun, Observers
 from llmcore.run.open_calls import OpenCall
 from llmcore.run.result import RunResult
@@ -44,6 +45,7 @@ from llmcore.types import (
     MaxToolTurns,
     OutputMode,
     PartialOutput,
+    RequestRefused,
     TerminateLoop,
     Timeout,
     ToolCall,
@@ -92,6 +94,8 @@ class Run:
         self._mode: OutputMode | None = None
         self._place = ""
         self._without: frozenset[str] = frozenset()
+        self._doubted: OutputMode | None = None
+        self._looked_again = False
         self._shown: PartialOutput | None = None
         self._attempts_fixed = "attempts" in settings.budget.model_fields_set
         self._tools = machinery.tool_config.overlaid(self._model.tools).overlaid(settings.tool_overrides)
@@ -267,6 +271,7 @@ class Run:
             # Later turns stay with what worked.
             self._model, self._mode = self._machinery.catalog.registry.get(context.plan.model), context.plan.mode
             self._place, self._without = context.plan.deployment, context.plan.without
+            self._doubted = self._to_look_at(context)
             accepted = attempt.accepted
             assert accepted is not None  # the manager returns only after a success
             calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final, accepted.came)
@@ -372,7 +377,7 @@ class Run:
             place = best_place(models, model)
         mode = self._first_mode(models.modes(model, place), mode_matters, stays=model == wanted and place == self._place)
         if model == wanted:
-            without = self._without if place == self._place else frozenset[str]()
+            without = self._without if place == self._place and mode == self._mode else frozenset[str]()
             return Plan(model, mode, deployment=place, without=without)
         detail = f"{wanted} failed before and is left aside for {resting(models, wanted):.1f} s more"
         _log.info("%s; %s is asked", detail, model)
@@ -383,10 +388,26 @@ class Run:
         calls as text is asked for text from the next request on: in native mode its server may drop calls and results from the
         history."""
         writes_text = self._mode == "native_tools" and modes[0] == "text"
+        if stays and self._doubted == modes[0]:
+            self._looked_again = True
+            return modes[0]
         if stays and self._mode is not None and self._mode in modes and not writes_text:
             return self._mode
         plain: OutputMode = "native_tools" if "native_tools" in modes else "text"
         return modes[0] if mode_matters else plain
+
+    def _to_look_at(self, context: FallbackContext) -> OutputMode | None:
+        """The first mode, where the turn was answered in another one since words that nobody knows refused it: it may have been a
+        passing thing. The next turn's request tells, once in a run, if as many attempts as this turn made are allowed."""
+        ledger, now = self.state.ledger, context.plan
+        first = context.tried[0] if context.tried else now
+        if self._looked_again or first.mode == now.mode or (first.model, first.deployment) != (now.model, now.deployment):
+            return None
+        spare = ledger.requests_left
+        is_doubt = isinstance(context.first_failure, RequestRefused) or getattr(context.first_failure, "unexplained", False)
+        if not is_doubt or ledger.attempts_allowed(now.model) <= len(context.tried) or (spare is not None and spare <= SPARE_REQUESTS):
+            return None
+        return first.mode
 
     def _may_run_tools(self, calls: Sequence[ToolCall] = ()) -> None:
         """Count a turn. Raises `MaxToolTurns` when it is one too many: then its calls are told as not run."""

@@ -46,6 +46,9 @@ class Table:
     def account(self, model: str, deployment: str = "") -> object:
         return self.providers.get(model, "one")
 
+    def doubted_modes(self, model: str, deployment: str = "") -> Sequence[OutputMode]:
+        return ()
+
     def may_change_mode(self, model: str) -> bool:
         return not self.fixed_mode
 
