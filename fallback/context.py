@@ -157,8 +157,8 @@ class FallbackContext:
 
     @property
     def may_be_its_mode(self) -> bool:
-        """Does the model's server forbid, or not find, something that it does not name? That may be what the mode sends: two other
-        modes show it, the next one and the last."""
+        """Does the model's server forbid, or not find, something that it does not name? That may be what the mode sends: two
+        other modes show it, the next one and the last."""
         return "mode_once" in remedies(self.failure) and self.unexplained <= _OTHER_MODES
 
     @property

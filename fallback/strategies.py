@@ -224,7 +224,9 @@ class OtherMode:
         tried = {plan.mode for plan in context.tried if _is_at(plan, model, context.plan.deployment)}
         left = [mode for mode in usable if mode not in tried]
         # before the run gives up: what was refused once may have been a passing thing
-        return usable, left or [mode for mode in context.models.doubted_modes(model, context.plan.deployment) if mode not in tried]
+        return usable, left or [
+            mode for mode in context.models.doubted_modes(model, context.plan.deployment) if mode not in tried
+        ]
 
     def _same_mode_may_do(self, context: FallbackContext) -> bool:
         failure, mode = context.failure, context.plan.mode

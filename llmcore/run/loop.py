@@ -405,7 +405,11 @@ class Run:
             return None
         spare = ledger.requests_left
         is_doubt = isinstance(context.first_failure, RequestRefused) or getattr(context.first_failure, "unexplained", False)
-        if not is_doubt or ledger.attempts_allowed(now.model) <= len(context.tried) or (spare is not None and spare <= SPARE_REQUESTS):
+        if (
+            not is_doubt
+            or ledger.attempts_allowed(now.model) <= len(context.tried)
+            or (spare is not None and spare <= SPARE_REQUESTS)
+        ):
             return None
         return first.mode
 

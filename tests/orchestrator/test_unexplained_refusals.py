@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
-from llmcore.types import FallbackExhausted, Finished, Message, ModelNotFound, RequestRefused
+from llmcore.types import AuthenticationFailed, Budget, FallbackExhausted, Finished, Message, ModelNotFound, RequestRefused
 from tests.orchestrator.support import FAST, assert_valid, get_weather
 from tests.support.refusal_wordings import WORDINGS, Wording
 from tests.support.wire_server import Failure, Seen, Step, WireServer
@@ -25,6 +25,8 @@ AS_ENVELOPE: dict[str, Any] = {
     "content": "",
     "needsMoreWork": True,
 }
+LOOKS_AGAIN = ["native_tools", "json_schema", "native_tools", "json_schema"]
+"""The modes of a run whose first request is refused in words that nobody knows: the next turn looks whether that passed."""
 ANSWER: dict[str, Any] = {"toolCalls": [], "content": "It is sunny.", "needsMoreWork": False}
 
 
@@ -129,6 +131,7 @@ async def test_a_format_that_is_refused_in_words_that_speak_of_tools_is_learnt(s
     with WireServer(refusing(wording, weather, "tools")) as server:
         async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
             first = await ended(orchestrator, streamed, "Weather in Paris?")
+            await ended(orchestrator, streamed, "Weather in Paris?")
             learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
             second = await ended(orchestrator, streamed, "Weather in Paris?")
     assert (first.content, first.attempts[-1].mode) == ("It is sunny.", "text")
@@ -148,7 +151,7 @@ async def test_a_refusal_of_one_schema_or_of_what_is_known_to_work_teaches_nothi
         async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
             endpoint = orchestrator.models.get("m").endpoint
             orchestrator.capabilities.record_success(endpoint, "native_tools")
-            result = await orchestrator.run("Weather in Paris?")
+            result = await orchestrator.run("Weather in Paris?", budget=Budget(requests=5))  # none is spared for a second look
             assert orchestrator.capabilities.learnt(endpoint) == {"native_tools": True}
     assert [type(attempt.failure) for attempt in result.attempts] == [RequestRefused, type(None), type(None)]
 
@@ -202,7 +205,7 @@ async def test_what_the_caller_chose_is_left_out_first_and_is_innocent_where_tha
             result = await orchestrator.run("Weather in Paris?", tool_choice="required")
             learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
     assert learnt == {"native_tools": False}
-    assert [attempt.mode for attempt in result.attempts] == ["native_tools"] * 2 + ["json_schema"] * 2
+    assert [attempt.mode for attempt in result.attempts] == ["native_tools"] * 2 + LOOKS_AGAIN[1:]
     assert_never_twice(server.requests)
 
 
@@ -237,7 +240,7 @@ async def test_a_status_that_nobody_listed_is_a_refusal_as_well(status: int, str
             result = await ended(orchestrator, streamed, "Weather in Paris?")
             learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
     assert (result.content, result.degraded) == ("It is sunny.", False)
-    assert [attempt.mode for attempt in result.attempts] == ["native_tools", "json_schema", "json_schema"]
+    assert [attempt.mode for attempt in result.attempts] == LOOKS_AGAIN
     assert learnt["native_tools"] is False
     assert_never_twice(server.requests)
 
@@ -334,5 +337,72 @@ async def test_words_that_ask_for_another_request_are_a_refusal(words: str) -> N
         async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
             result = await orchestrator.run("Weather in Paris?")
             learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
-    assert [attempt.mode for attempt in result.attempts] == ["native_tools", "json_schema", "json_schema"]
+    assert [attempt.mode for attempt in result.attempts] == LOOKS_AGAIN
     assert learnt["native_tools"] is False
+
+
+@pytest.mark.parametrize("status", [400, 403, 404])
+async def test_a_refusal_that_passes_teaches_nothing(status: int) -> None:
+    """Of a model that no table knows, in words that nobody knows: it is looked at again in the next turn."""
+    refused: list[Seen] = []
+
+    def script(seen: Seen) -> Step:
+        if not refused:
+            refused.append(seen)
+            return Failure(status, {"error": {"message": "the flux is wobbling"}})
+        return weather(seen)
+
+    with WireServer(script) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            first = await orchestrator.run("Weather in Paris?")
+            second = await orchestrator.run("Weather in Paris?")
+    assert [attempt.mode for attempt in first.attempts] == LOOKS_AGAIN[:3]
+    assert second.attempts[0].failure is None
+    assert second.attempts[0].mode == "native_tools"
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 500])
+async def test_a_typed_answer_that_is_refused_in_unknown_words_is_learnt_by_the_third_run(status: int) -> None:
+    words = Wording("tools", status, {"error": {"message": "the flux does not wobble"}})
+    script = refusing(words, lambda _: '{"name": "Oslo", "people": 700000}', "response_format")
+    with WireServer(script) as server:
+        async with Orchestrator(registry(server), strategies=FAST) as orchestrator:
+            results = [await orchestrator.run("Which city?", output_type=City) for _ in range(3)]
+    assert [(attempt.mode, attempt.failure) for attempt in results[2].attempts] == [("text", None)]
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "model"),
+    [
+        (403, "This model is not in your plan.", "n"),
+        (401, "key not allowed to access model. This key can only access models=['other']", "n"),
+        (403, "local is not enabled for your account", "n"),
+        (403, "forbidden", "n"),
+        (403, "Invalid API key", ""),
+    ],
+)
+async def test_a_model_that_is_not_for_this_key_gives_way_to_the_next(status: int, words: str, model: str) -> None:
+    def script(seen: Seen) -> Step:
+        return Failure(status, {"error": {"message": words}}) if seen.body["model"] == "local" else "Hello."
+
+    with WireServer(script) as server:
+        place = {"provider": "openai_compatible", "base_url": server.base_url("openai_compatible"), "api_key": "none"}
+        models = {"m": {**place, "model": "local", "escalates_to": "n"}, "n": {**place, "model": "other"}}
+        async with Orchestrator({"models": models}, strategies=FAST) as orchestrator:
+            if not model:
+                with pytest.raises(AuthenticationFailed):
+                    await orchestrator.run("Hi")
+                return
+            result = await orchestrator.run("Hi")
+    assert [attempt.model for attempt in result.attempts] == ["m", model]
+
+
+async def test_a_fault_that_names_a_parameter_is_a_refusal_of_it() -> None:
+    def script(seen: Seen) -> Step:
+        return Failure(500, {"error": {"message": "temperature? not here"}}) if "temperature" in seen.body else "Hello."
+
+    with WireServer(script) as server:
+        async with Orchestrator(registry(server), strategies=FAST) as orchestrator:
+            await orchestrator.run("Hi", temperature=0.5)
+    assert len(server.requests) == 2
+    assert_never_twice(server.requests)
