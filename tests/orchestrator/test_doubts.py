@@ -15,6 +15,7 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult
+from llmcore.types import Budget
 from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import weather
 from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
@@ -22,6 +23,8 @@ from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 UNKNOWN = "Rejected by the gateway of the blue pool (request {})."
+ONE_LOOK = Budget(requests=5)
+"""Leaves no request for a second look in the next turn."""
 CALL = Turn(calls=[("get_weather", {"city": "Paris"})])
 
 
@@ -65,9 +68,9 @@ def learnt(store: CapabilityStore, server: WireServer, provider: str = "openai")
 async def test_the_second_refusal_in_the_same_words_is_believed_against_the_table() -> None:
     store = CapabilityStore()
     with WireServer(refusing(has_tools)) as server:
-        await asked(server, 1, store)
+        await asked(server, 1, store, budget=ONE_LOOK)
         assert learnt(store, server) == {}
-        second, third = await asked(server, 2, store)
+        second, third = await asked(server, 2, store, budget=ONE_LOOK)
         assert learnt(store, server) == {"native_tools": False}
     assert [type(attempt.failure).__name__ for attempt in second.attempts] == ["RequestRefused", "NoneType", "NoneType"]
     assert [attempt.failure for attempt in third.attempts] == [None, None]
@@ -76,7 +79,7 @@ async def test_the_second_refusal_in_the_same_words_is_believed_against_the_tabl
 async def test_it_is_kept_in_the_backend(tmp_path: Path) -> None:
     path = tmp_path / "facts.json"
     with WireServer(refusing(has_tools)) as server:
-        results = [(await asked(server, 1, CapabilityStore(backend=path)))[0] for _ in range(3)]
+        results = [(await asked(server, 1, CapabilityStore(backend=path), budget=ONE_LOOK))[0] for _ in range(3)]
     assert [len(result.attempts) for result in results] == [3, 3, 2]
     assert "blue pool" not in path.read_text("utf-8")
 
@@ -156,10 +159,10 @@ async def test_a_named_choice_is_suspected_before_tools_of_which_nobody_knows() 
     store = CapabilityStore()
     script = refusing(lambda seen: isinstance(seen.body.get("tool_choice"), dict), answer=native)
     with WireServer(script) as server:
-        _, second = await asked(server, 2, store, provider="vllm", tool_choice={"name": "get_weather"})
+        *_, last = await asked(server, 3, store, provider="vllm", tool_choice={"name": "get_weather"})
         assert learnt(store, server, "vllm")["tool_choice_named"] is False
         assert learnt(store, server, "vllm").get("native_tools") is not False
-    assert (second.attempts[0].mode, second.attempts[0].failure) == ("native_tools", None)
+    assert (last.attempts[0].mode, last.attempts[0].failure) == ("native_tools", None)
 
 
 async def test_results_that_are_refused_twice_in_the_same_words_end_native_calls() -> None:
