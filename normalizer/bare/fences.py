@@ -18,10 +18,12 @@ from llmcore.normalizer.bare.verdicts import drop_echo, echoed, rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import swallow
 from llmcore.normalizer.core.block_quotes import in_block_quote
 from llmcore.normalizer.core.driver import Nested
+from llmcore.normalizer.core.lead_ins import sentence_before
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, settle, skip_space
 from llmcore.normalizer.core.surroundings import is_closed
+from llmcore.normalizer.core.told_lead_ins import said_by
 from llmcore.normalizer.core.words import CALL_FENCES, COLONS, OWN_SIGNS, STRAY_CLOSERS
 from llmcore.types.late import late
 
@@ -289,7 +291,8 @@ def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bo
 
 
 def _may_be_meant(reading: Reading, group: list[tuple[Fence, Nested]]) -> bool:
-    """May fences between sentences be meant? When they hold bare calls of known tools; markup in a fence is documentation."""
+    """May fences between sentences be meant? When they hold calls of known tools: bare ones, or others that the sentence before
+    announces; else markup in a fence is documentation."""
     text, tools = reading.src.text, reading.tools
     first, last = group[0][0], group[-1][0]
     before = (
@@ -298,12 +301,17 @@ def _may_be_meant(reading: Reading, group: list[tuple[Fence, Nested]]) -> bool:
     alone = not before.endswith(">") and (not reading.line_before(first.start, 1).strip() or before.endswith(COLONS))
     if not alone or text[last.end : last.end + _FIRST_LINE].partition("\n")[0].strip():
         return False
-    return tools is not None and all(
-        _MARKUP.match(text, fence.body) is None
-        and not text[fence.body : fence.stop].rstrip().endswith(STRAY_CLOSERS)
-        and all(draft.complete and reading.is_bare(draft.dialect) and is_known(draft.name, tools) for draft in inner.drafts)
-        for fence, inner in group
+    if tools is None or not all(draft.complete and is_known(draft.name, tools) for _, inner in group for draft in inner.drafts):
+        return False
+    return all(_holds_bare_calls(reading, fence, inner) for fence, inner in group) or (
+        said_by(sentence_before(text, reading.text_start(), first.start)) == "act"
     )
+
+
+def _holds_bare_calls(reading: Reading, fence: Fence, inner: Nested) -> bool:
+    body = reading.src.text[fence.body : fence.stop]
+    has_markup = _MARKUP.match(body) is not None or body.rstrip().endswith(STRAY_CLOSERS)
+    return not has_markup and all(reading.is_bare(draft.dialect) for draft in inner.drafts)
 
 
 def _inside(reading: Reading, fence: Fence) -> Nested:
