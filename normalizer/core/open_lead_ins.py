@@ -14,7 +14,7 @@ from functools import cache
 from llmcore.normalizer.core.lead_in_words import EXPLAINING
 from llmcore.normalizer.core.words import COLONS
 
-__all__ = ["asks", "leaves_open", "says_it_is_made", "speaks_of_calls"]
+__all__ = ["asks", "leaves_open", "says_it_is_made", "says_it_is_now", "speaks_of_calls"]
 
 _OF_CALLS = (
     # what stands for the call itself
@@ -103,6 +103,11 @@ def asks(sentence: str) -> bool:
     """Does it ask whether something is to be run or sent, or what the speaker is to do?"""
     is_question = sentence.rstrip(" \t*_").endswith(_QUESTION_MARKS)
     return is_question and _expression(_OF_CALLS, _SPEAKER).search(sentence) is not None
+
+
+def says_it_is_now(sentence: str) -> bool:
+    """Does it say that the call is made now, or that here it is?"""
+    return _expression(_NOW, _ANSWERED).search(sentence) is not None
 
 
 def speaks_of_calls(sentence: str) -> bool:

@@ -16,7 +16,7 @@ from typing import Literal
 from llmcore.normalizer.core import lead_in_acts as acts
 from llmcore.normalizer.core.lead_in_denials import ACTION
 from llmcore.normalizer.core.lead_in_words import EXPLAINING
-from llmcore.normalizer.core.open_lead_ins import says_it_is_made, speaks_of_calls
+from llmcore.normalizer.core.open_lead_ins import says_it_is_made, says_it_is_now, speaks_of_calls
 from llmcore.normalizer.core.words import COLONS
 from llmcore.types.late import late
 
@@ -101,7 +101,7 @@ def _tells(said: str, *, elsewhere: bool, is_few: bool) -> bool:
     if here or says_it_is_made(clause):
         return False
     if said.endswith(COLONS):
-        return not is_few and clause != said and speaks_of_calls(clause)
+        return clause != said and len(_WORD.findall(clause)) > _FEW and speaks_of_calls(clause) and not says_it_is_now(said)
     return not is_few and not any(colon in said for colon in COLONS) and _finds(said, acts.FUNCTION_WORDS)
 
 
