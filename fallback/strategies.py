@@ -213,7 +213,16 @@ class OtherMode:
             return left[-1] if is_last else left[0], frozenset()
         if refusal is not None and ours:
             return now.mode, (now.without - refusal.innocent).union(_left_out_last(refusal, context))
-        return None
+        doubted = self._doubted(context)
+        return (doubted[0], frozenset()) if doubted else None
+
+    def _doubted(self, context: FallbackContext) -> Sequence[OutputMode]:
+        """What was refused once may have been a passing thing: it is asked for before the run gives up."""
+        model, place = context.plan.model, context.plan.deployment
+        if not context.mode_matters or not context.models.may_change_mode(model):
+            return []
+        tried = {plan.mode for plan in context.tried if _is_at(plan, model, place)}
+        return [mode for mode in context.models.doubted_modes(model, place) if mode not in tried]
 
     def _modes(self, context: FallbackContext) -> tuple[Sequence[OutputMode], list[OutputMode]]:
         """The modes in which the model may be asked, and those of them that were not tried."""

@@ -67,7 +67,7 @@ class Learning:
         if call.mode != "native_tools" or not envelope.tool_calls:
             return
         if any(made.dialect == "native" for made in envelope.tool_calls):
-            if can.native_tools is None:
+            if can.native_tools is not True:
                 self._models.learn(config, "native_tools", works=True)
             if can.emits_text_calls and not config.expect_xml:
                 self._models.learn(config, "emits_text_calls", works=False)

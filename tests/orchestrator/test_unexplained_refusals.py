@@ -12,7 +12,16 @@ from pydantic import BaseModel
 
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
-from llmcore.types import AuthenticationFailed, Budget, FallbackExhausted, Finished, Message, ModelNotFound, RequestRefused
+from llmcore.types import (
+    AuthenticationFailed,
+    Budget,
+    FallbackExhausted,
+    Finished,
+    MaxToolTurns,
+    Message,
+    ModelNotFound,
+    RequestRefused,
+)
 from tests.orchestrator.support import FAST, assert_valid, get_weather
 from tests.support.refusal_wordings import WORDINGS, Wording
 from tests.support.wire_server import Failure, Seen, Step, WireServer
@@ -406,3 +415,13 @@ async def test_a_fault_that_names_a_parameter_is_a_refusal_of_it() -> None:
             await orchestrator.run("Hi", temperature=0.5)
     assert len(server.requests) == 2
     assert_never_twice(server.requests)
+
+
+async def test_a_mode_that_one_refusal_took_away_is_asked_for_before_the_run_gives_up() -> None:
+    with WireServer(lambda seen: AS_TEXT if "tools" in seen.body else Failure(400, "No.")) as server:
+        async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
+            endpoint = orchestrator.models.get("m").endpoint
+            orchestrator.capabilities.record_failure(endpoint, "native_tools", proven=False)
+            with pytest.raises(MaxToolTurns) as caught:
+                await orchestrator.run("Weather in Paris?", budget=Budget(attempts=6), max_tool_turns=1)
+    assert [attempt.mode for attempt in caught.value.attempts if attempt.failure is None][0] == "native_tools"
