@@ -83,10 +83,10 @@ async def test_a_refused_none_is_left_out_with_the_tools_and_they_are_not_taken_
         return refused if seen.body.get("tool_choice", "auto") != "auto" else said
 
     with WireServer(script) as server:
-        results, learnt = await runs(server, "none", 2)
-    assert [result.content for result in results] == ["It is sunny."] * 2
+        results, learnt = await runs(server, "none", 3)
+    assert [result.content for result in results] == ["It is sunny."] * 3
     assert learnt == {"tool_choice": False}
-    assert [attempt.failure for attempt in results[1].attempts] == [None]
+    assert [attempt.failure for attempt in results[2].attempts] == [None]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ async def test_a_refused_none_is_left_out_with_the_tools_and_they_are_not_taken_
 )
 async def test_a_choice_is_suspected_before_the_tools_in_words_that_nobody_knows(tool_choice: Any, suspected: list[str]) -> None:
     with WireServer(choosing(UNKNOWN)) as server:
-        results, learnt = await runs(server, tool_choice, len(suspected) + 1)
+        results, learnt = await runs(server, tool_choice, 2 * len(suspected) + 1)
     assert {result.content for result in results} == {"It is sunny."}
     assert [attempt.failure for attempt in results[-1].attempts if attempt.failure] == []
     assert {name for name, value in learnt.items() if not value} == set(suspected)
@@ -116,11 +116,11 @@ async def test_the_choice_of_a_typed_answers_call_is_suspected_as_well() -> None
 
     with WireServer(script) as server:
         async with Orchestrator(registry(server), strategies=FAST) as orchestrator:
-            values = [await ended(orchestrator, False, "Which city?", City) for _ in range(2)]
+            values = [await ended(orchestrator, False, "Which city?", City) for _ in range(3)]
             learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
-    assert values == [City(**value)] * 2
+    assert values == [City(**value)] * 3
     assert (learnt["tool_choice_required"], learnt["native_tools"]) == (False, True)
-    assert len(server.requests) == 3
+    assert len(server.requests) == 5
 
 
 async def test_tools_that_are_refused_without_a_choice_too_are_learnt_then() -> None:

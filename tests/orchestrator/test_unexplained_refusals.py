@@ -424,4 +424,4 @@ async def test_a_mode_that_one_refusal_took_away_is_asked_for_before_the_run_giv
             orchestrator.capabilities.record_failure(endpoint, "native_tools", proven=False)
             with pytest.raises(MaxToolTurns) as caught:
                 await orchestrator.run("Weather in Paris?", budget=Budget(attempts=6), max_tool_turns=1)
-    assert [attempt.mode for attempt in caught.value.attempts if attempt.failure is None][0] == "native_tools"
+    assert next(attempt.mode for attempt in caught.value.attempts if attempt.failure is None) == "native_tools"
