@@ -215,3 +215,11 @@ async def test_so_is_one_that_was_to_stand_in_for_the_providers() -> None:
             result = await orchestrator.run("When?", allow_web_search=True, tool_config=allowed)
     assert result.content == "No idea."
     assert result.attempts[-1].dropped == ["web search"]
+
+
+async def test_a_search_that_the_wire_has_no_word_for_takes_no_tools_place() -> None:
+    with WireServer([Turn("At noon.")]) as server:
+        models = {"m": {"provider": "ollama", "model": "m", "base_url": server.base_url("ollama"), "supports_web_search": True}}
+        async with Orchestrator({"models": models}, web_search=find_async) as orchestrator:
+            await orchestrator.run("When?", allow_web_search=True)
+    assert [tool["function"]["name"] for tool in server.requests[0].body["tools"]] == ["web_search"]

@@ -75,3 +75,16 @@ def test_an_unknown_provider_is_litellms_to_route() -> None:
 def test_the_page_lists_every_row() -> None:
     page = (ROOT / "docs" / "providers.md").read_text("utf-8")
     assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(PROVIDERS)
+
+
+@pytest.mark.parametrize(
+    ("model", "sent"),
+    [
+        ("anthropic.claude-sonnet-9-v1:0", "bedrock/converse/anthropic.claude-sonnet-9-v1:0"),
+        ("us-west-2/qwen.qwen5-v1:0", "bedrock/converse/us-west-2/qwen.qwen5-v1:0"),
+        ("invoke/anthropic.claude-v2", "bedrock/invoke/anthropic.claude-v2"),
+        ("openai.gpt-oss-120b-1:0", "bedrock/openai.gpt-oss-120b-1:0"),
+    ],
+)
+def test_a_model_of_bedrock_that_no_list_has_goes_by_converse(model: str, sent: str) -> None:
+    assert PROVIDERS["bedrock"].routed(model) == sent
