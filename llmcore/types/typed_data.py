@@ -121,8 +121,8 @@ def _whole(value: Any) -> Any:
     elif issubclass(kind, dict):
         value.update({key: _whole(item) for key, item in value.items()})
     elif issubclass(kind, tuple):
-        items = [_whole(item) for item in value]
-        return kind(*items) if hasattr(kind, "_fields") else kind(items)
+        items: list[Any] = [_whole(item) for item in value]
+        return kind._make(items) if "_fields" in dir(kind) else kind(items)
     elif issubclass(kind, BaseModel) or is_dataclass(kind):
         for name in dict.fromkeys([*getattr(value, "__dict__", ()), *getattr(kind, "__dataclass_fields__", ())]):
             object.__setattr__(value, name, _whole(getattr(value, name)))
