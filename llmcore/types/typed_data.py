@@ -114,6 +114,7 @@ class Reading:
 def _whole(value: Any) -> Any:
     """The value, with a list for each iterator in it that validates its items when they are asked for. Raises what they raise."""
     kind: Any = value.__class__
+    make: Any = getattr(value, "_make", value.__class__)  # of a named tuple
     if kind.__name__ == _LATE and kind.__module__.startswith("pydantic_core"):
         return [_whole(item) for item in value]
     if issubclass(kind, list):
@@ -121,8 +122,7 @@ def _whole(value: Any) -> Any:
     elif issubclass(kind, dict):
         value.update({key: _whole(item) for key, item in value.items()})
     elif issubclass(kind, tuple):
-        items: list[Any] = [_whole(item) for item in value]
-        return kind._make(items) if "_fields" in dir(kind) else kind(items)
+        return make([_whole(item) for item in value])
     elif issubclass(kind, BaseModel) or is_dataclass(kind):
         for name in dict.fromkeys([*getattr(value, "__dict__", ()), *getattr(kind, "__dataclass_fields__", ())]):
             object.__setattr__(value, name, _whole(getattr(value, name)))
