@@ -134,6 +134,13 @@ REFUSING = (
     r"je\s+(?:me\s+)?(?:refuse|décline|m['’]abstiens)|me\s+niego|rechazo|declino|me\s+abstengo|recuso|nego-me|(?:mi\s+)?rifiuto|отказываюсь|odmawiam|ik\s+weiger|reddediyorum)\b|我?拒绝|お断り|拒否し|거절|거부|أرفض|इनकार|मना\s+करत"
 )
 """The speaker supposes, or refuses something."""
+ASIDES = (
+    r"\A\W*(?:(?:for\s+(?:example|instance)|e\.\s?g|z(?:um\s+|\.\s?)b(?:eispiel)?|par\s+exemple|p\.?\s?ex|por\s+e(?:jemplo|xemplo)|(?:ad|per)\s+esempio|например|na\s+przykład|np|bijvoorbeeld|bijv|mesela|örneğin)\b"
+    r"|(?:as|like)\s+(?:you\s+)?(?:asked|requested|wanted|wished|instructed|agreed|discussed|usual)|wie\s+(?:\w+\s+)?(?:gewünscht|gebeten|besprochen|verlangt|angewiesen|vereinbart)|comme\s+(?:\w+\s+)?(?:demand|convenu|souhait|prévu)"
+    r"|(?:como|según|conforme)\s+(?:\w+\s+){0,2}(?:pedi|solicit|indic|acord|combin|quer|lo\s+pedido)|come\s+(?:\w+\s+)?(?:richiest|concordat|chiest|da\s+accordi)|как\s+(?:вы\s+)?(?:просили|договаривались|и\s+просили)"
+    r"|zgodnie\s+z\b|jak\s+(?:pan\w*\s+)?prosi|zoals\s+(?:\w+\s+)?(?:gevraagd|afgesproken)|istediğiniz\s+gibi)|\A\W*(?:例如|比如|例えば|たとえば|예를\s*들어|按(?:照)?您|如您|ご(?:依頼|要望|指示)(?:の)?(?:とおり|通り)|요청하신\s*대로)"
+)
+"""A clause that adds to the one before it, and in which nobody acts."""
 TELLS = (
     r"\b(?:past(?:e|ing)|cit(?:e|ing)|quot(?:e|ing)|recit\w+|reproduc\w+|forward(?:ing)?\s+(?:you\s+)?what|talking\s+about|reminded|wondering|kopier\w*|zitier\w*|colle\s+ci|cito|reproduzco|transcribo|cytuję|citeer\w*|"
     r"цитирую|привожу)\b|引用|转述|抜粋|인용|أقتبس|उद्धृत"

@@ -74,28 +74,36 @@ def said_by(sentence: str, place: Place = "leads") -> Said:
 def _said_by(said: str, place: Place) -> Said:
     if "<" in said or "\\" in said:
         said = _MARKUP.sub("", said).strip(_LAYOUT)
-    is_few = len(_WORD.findall(said)) <= _FEW and len(_UNSPACED.findall(said)) <= _FEW_SIGNS
-    elsewhere = _finds(said, acts.ELSEWHERE, acts.RECALLED, acts.EXPECTED) or (not is_few and _finds(said, acts.MODELS))
     act = "" if said.endswith(_QUESTIONS) else _act_in(said)
     if act:
         if EXPLAINING.search(act) is None:
             return "act"
-        return "told" if elsewhere and place == "leads" else "neutral"
+        return "told" if place == "leads" and _is_elsewhere(said) else "neutral"
     if forbids(said) or _finds(said, acts.SUPPOSED, acts.REFUSING) or (said.endswith(_QUESTIONS) and _finds(said, acts.ASKS)):
         return "told"
-    if (elsewhere or _denies(said)) and _finds(said, acts.REPLIES):
+    if _finds(said, acts.REPLIES) and (_denies(said) or _is_elsewhere(said)):
         return "told"
     if place == "leads":
-        return "told" if _tells(said, elsewhere=elsewhere, is_few=is_few) else "neutral"
-    return "told" if elsewhere and place == "above a label" else "neutral"
+        return "told" if _tells(said) else "neutral"
+    return "told" if place == "above a label" and _is_elsewhere(said) else "neutral"
 
 
-def _tells(said: str, *, elsewhere: bool, is_few: bool) -> bool:
+def _is_few(said: str) -> bool:
+    return len(_WORD.findall(said)) <= _FEW and len(_UNSPACED.findall(said)) <= _FEW_SIGNS
+
+
+def _is_elsewhere(said: str) -> bool:
+    """Does it speak of another person, system, document or time? The costliest question, asked where an answer hangs on it."""
+    return _finds(said, acts.ELSEWHERE, acts.RECALLED, acts.EXPECTED) or (not _is_few(said) and _finds(said, acts.MODELS))
+
+
+def _tells(said: str) -> bool:
     """Does a sentence right before a call, in which the speaker does nothing, tell of something?"""
     here = _finds(said, acts.HERE)
     if said.endswith(_ENDS):
-        return (here and (elsewhere or _finds(said, acts.MAYBE))) or (said.endswith(_CRIES) and _denies(said))
-    if elsewhere or _finds(said, acts.MAYBE) or (not is_few and _finds(said, acts.TELLS, acts.LEFT_OPEN)):
+        return (here and (_finds(said, acts.MAYBE) or _is_elsewhere(said))) or (said.endswith(_CRIES) and _denies(said))
+    is_few = _is_few(said)
+    if _finds(said, acts.MAYBE) or _is_elsewhere(said) or (not is_few and _finds(said, acts.TELLS, acts.LEFT_OPEN)):
         return True
     clause = said[max((one.start() for one in _CLAUSES.finditer(said)), default=0) :]
     if here or says_it_is_made(clause):
@@ -117,7 +125,8 @@ def _act_in(said: str) -> str:
         return said
     if _INSTEAD.search(said) is not None:
         return said if _acts(said) else ""
-    last = next((one for one in reversed(_CLAUSES.split(said)) if _WORD.search(one) is not None), "")
+    clauses = (one for one in reversed(_CLAUSES.split(said)) if _WORD.search(one) is not None and not _finds(one, acts.ASIDES))
+    last = next(clauses, "")
     return last if _acts(last) and not (_denies(last) or forbids(last)) else ""
 
 
