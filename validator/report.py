@@ -47,6 +47,7 @@ _DOUBTS = {
     "two_forms": "one that is written twice, in two formats",
     "between_sentences": "one that the sentences around it talk about",
     "fence_between_sentences": "one in a fence between two texts",
+    "in_list_of_tools": "one in the tags that hold a list of tools",
     "within_value": "one that may be what a value of the call before it says",
 }
 """What a guess is about that no argument is to blame for: where the call stands."""

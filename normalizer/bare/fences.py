@@ -18,7 +18,7 @@ from llmcore.normalizer.bare.verdicts import drop_echo, echoed, rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import swallow
 from llmcore.normalizer.core.block_quotes import in_block_quote
 from llmcore.normalizer.core.driver import Nested
-from llmcore.normalizer.core.lead_ins import sentence_before
+from llmcore.normalizer.core.lead_ins import announces, sentence_before
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, settle, skip_space
@@ -303,9 +303,10 @@ def _may_be_meant(reading: Reading, group: list[tuple[Fence, Nested]]) -> bool:
         return False
     if tools is None or not all(draft.complete and is_known(draft.name, tools) for _, inner in group for draft in inner.drafts):
         return False
-    return all(_holds_bare_calls(reading, fence, inner) for fence, inner in group) or (
-        said_by(sentence_before(text, reading.text_start(), first.start)) == "act"
-    )
+    if all(_holds_bare_calls(reading, fence, inner) for fence, inner in group):
+        return True
+    sentence = sentence_before(text, reading.text_start(), first.start)
+    return announces(sentence) or (said_by(sentence) == "act" and len(sentence.split()) > 1)
 
 
 def _holds_bare_calls(reading: Reading, fence: Fence, inner: Nested) -> bool:

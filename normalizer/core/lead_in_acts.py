@@ -43,6 +43,7 @@ ACTS: dict[str, str] = {
     r"\A\W*(?:(?:now|okay|ok|so|then|currently)\W+)*(?:using|testing|calling|parsing|running|sending|writing|reading|starting|fixing)\b(?!.*\b(?:is|was|are|were|yields?|gives?|fails?|produces?|would|will|led|leads?|causes?|caused)\b)|"
     r"[,;—–-]\s*(?:so\s+|now\s+|then\s+)*(?:\w+ing)\s+(?:it|this|that|the|now|you|your)\b|\b(?:need|have|going|time|ready|about|able)\s+to\b(?=[^.]*\Z)(?<!don['’]t\sneed\sto)|\blet['’]s\b|\blet\s+(?:me|us)\b|\bhere\s+(?:we\s+go|goes|i\s+go)\b",
     "de": rf"\b(?:ich|wir)\s+(?:\w+lich\s+|jetzt\s+|nun\s+|mal\s+)?{_NOT_DE}\w+(?:e|en|ll|ss|nn)\b|\b{_NOT_DE}\w{{2,}}(?:e\s+ich|en\s+wir)\b|\b(?:mach|führ|lösch|schick|ruf|prüf|hol|such|erledig|send)e?\s+ich\b|"
+    r"\A\W*(?:Rufe|Führe|Starte|Sende|Schicke|Lösche|Hole|Suche|Prüfe|Frage|Schaue|Buche|Erstelle|Öffne|Lese|Schreibe|Lade|Nutze|Verwende|Setze|Ändere|Aktualisiere|Beende)\s|"
     r"\blos\s+geht|\bdann\s+(?:mal\s+)?los\b|\blass(?:en\s+sie)?\s+(?:mich|uns)\b|\bwird\s+(?:sofort\s+|gleich\s+|jetzt\s+)?(?:gemacht|erledigt|gelöscht|gesendet)\b|\bich['’]s\b",
     "fr": r"\b(?:je|nous)\s+(?:m['’]en\s+|vous\s+|te\s+|l['’]|la\s+|le\s+|les\s+)*(?!ne\b|n['’]|suis\b|pense\b|crois\b|sais\b|cite\b|\w*(?:rai[st]|ais|ait)\b)\w+(?:e|s|ons)\b|\bj['’](?!ai\b|avais\b|aurais\b|étais\b|\w*(?:rai[st]|ais)\b)(?:\w+)|"
     r"\blaissez?-moi\b|\bpermettez-moi\b|\ballons(?:-y)?\b|\ben\s+cours\b|\bc['’]est\s+parti\b|\btout\s+de\s+suite\s*[.!:]|\bje\s+vais\b",

@@ -86,10 +86,10 @@ _DOES = (
 """The speaker does it."""
 _HALF = (
     r"\b(?:on|with|by|of|for|at|in|from|to|as|like|about|over|into|upon|through|against|"
-    r"an|mit|bei|durch|von|auf|über|wegen|sur|avec|par|de|à|contre|pour|con|por|en|contra|com|em|para|su|da|di|per|"
+    r"von|für|gegen|über|wegen|sur|avec|par|de|à|contre|pour|con|por|en|contra|com|em|para|su|da|di|per|"
     r"на|с|со|от|из-за|о|об|при|в)\Z"
 )
-"""It stops at a word that something must follow."""
+"""It stops at a word that something must follow. German ends whole sentences with `an`, `auf`, `durch`, `mit`."""
 _SPEAKER = r"\b(?:I|me|we|us|ich|mich|mir|wir|uns|posso|possiamo|puedo|podemos|devo|dobbiamo|debo|debemos|можно|je|moi|nous|yo|me|nos|eu|io|mi|noi|я|мне|мы|нам)\b|\bj['’]|[我咱]|私|僕|ますか|でしょうか|까요"
 _QUESTION_MARKS = ("?", "？")  # the full-width one is meant
 

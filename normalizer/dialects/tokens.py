@@ -4,6 +4,7 @@ echoed tools and results."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import cast
 
 from llmcore.normalizer.bodies.sections import closer_after_markup
@@ -99,6 +100,29 @@ def _span(closer: str, kind: str) -> Reader:
     return read
 
 
+_TOOLS_END = re.compile("</tools>")
+
+
+def _tools(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """The wrapper of the prompt's list of tools: content. Models that learnt from such prompts write calls in it, too (llama.cpp
+    reads them so): one that holds nothing but calls of known tools may be meant."""
+    match = yield from search(reading.src, _TOOLS_END, body, len("</tools>"))
+    if match is None:
+        return False
+    stop, end, match = match.start(), match.end(), None  # a match keeps the text it was found in
+    inner = reading.nest(reading.src.text[body:stop])
+    reading.text(at)
+    if inner.drafts and not inner.says_anything and all(is_known(draft.name, reading.tools) for draft in inner.drafts):
+        standing = reading.standing_at(at, "tag")
+        if not standing.shown and standing.quotation is None:
+            reading.judged(replace(standing.decided(), doubt="in_list_of_tools"))
+            reading.adopt(inner, at, end)
+            return True
+        reading.miss(at, end, inner.drafts[0].name, standing.shown or "quoted")
+    reading.take("content", end)
+    return True
+
+
 _LONGEST_ATTRIBUTES = 256
 
 
@@ -189,7 +213,7 @@ MARKERS = (
     Marker(_span("<tool_response|>", "result"), ("<|tool_response>",)),
     Marker(_flower_result, ("✿RESULT✿",)),
     Marker(_flower_return, ("✿RETURN✿",)),
-    Marker(_span("</tools>", "content"), ("<tools>",)),
+    Marker(_tools, ("<tools>",)),
     Marker(_span("<|tool_list_end|>", "content"), ("<|tool_list_start|>",)),
     Marker(_span("</available_tools>", "content"), ("<available_tools>",)),
     Marker(_answer, ("<answer>", "<response>")),
