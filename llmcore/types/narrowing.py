@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeGuard
 
-__all__ = ["is_list", "is_object", "kind_of", "object_in", "objects_in"]
+__all__ = ["is_list", "is_object", "kind_of", "object_in", "objects_in", "texts_in"]
 
 
 kind_of: Callable[[object], type[Any]] = type
@@ -28,6 +28,15 @@ def is_list(value: object) -> TypeGuard[list[Any]]:
 def object_in(value: object) -> dict[str, Any]:
     """`value` if it is an object, else an empty one."""
     return value if is_object(value) else {}
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """The texts in a value of JSON, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif is_object(value) or is_list(value):
+        for item in value.values() if is_object(value) else value:
+            yield from texts_in(item)
 
 
 def objects_in(value: object) -> list[dict[str, Any]]:

@@ -43,6 +43,7 @@ __all__ = [
     "placed",
     "refusal",
     "rest_is_blank",
+    "tag_may_stand",
 ]
 
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
@@ -80,6 +81,19 @@ def may_stand(reading: Reading, before: str, at: int) -> bool:
     if reading.nested:
         return False
     return consents(before) or (is_sign(before) and may_be_listed(reading.src.text, reading.text_start(), at - len(before)))
+
+
+_TAG_REACH = 512
+"""Of the line before a tag, so many characters are looked at."""
+
+
+def tag_may_stand(reading: Reading, at: int) -> bool:
+    """May a tool's own tag stand at `at`, where what is before it on its line allows a bare form?"""
+    return (
+        reading.text_kind != "reasoning"
+        and not reading.looks.too_many_left_open
+        and may_stand(reading, reading.line_before(at, _TAG_REACH), at)
+    )
 
 
 def line_is_over(reading: Reading, end: int) -> Steps[bool]:

@@ -2,7 +2,7 @@
 
 They stand as a JSON object, as `parameter name="..."` elements, as elements named after the arguments, or in one element
 (`arguments`, `parameters`, `input`, ...) that holds any of these. The first tag decides; values stream. Linear, as
-`parameters` and `bodies` are.
+`parameters` is.
 """
 
 from __future__ import annotations

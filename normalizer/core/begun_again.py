@@ -23,7 +23,7 @@ from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.source import Source
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.narrowing import is_list, is_object, texts_in
 
 __all__ = ["HOLDS_CALL", "TRIALS", "BegunAgain", "begun_again", "openers_before", "took_closers"]
 
@@ -174,20 +174,11 @@ def begun_again(
     return None
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """The texts in it."""
-    if isinstance(value, str):
-        yield value
-    elif is_object(value) or is_list(value):
-        for item in value.values() if is_object(value) else value:
-            yield from _texts(item)
-
-
 def took_closers(reading: _Asked, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> bool:
     """Did a value end at the closer of another call, which was begun within the value? Then that call stands in it without its
     end, and a closer is missing behind it."""
     missing = [repair for repair in repairs if repair.kind == "closer_missing"]
-    for text in _texts(arguments) if missing and not _is_trusted(arguments, raw, complete, repairs) else ():
+    for text in texts_in(arguments) if missing and not _is_trusted(arguments, raw, complete, repairs) else ():
         if _MAY_OPEN.search(text) is None or not reading.try_again(len(text)):
             continue
         inner = reading.nest(text, on_trial=True)

@@ -8,12 +8,12 @@ row read it. Looked at are keys, and values that were repaired or stand between 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.narrowing import texts_in
 
 __all__ = ["DAMAGED", "remains_in"]
 
@@ -58,7 +58,7 @@ def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str
     if not (between_tags or ended or words):
         return found
     for key, value in arguments.items():
-        for text in _texts(value):
+        for text in texts_in(value):
             if (
                 (
                     between_tags
@@ -89,11 +89,3 @@ def _holds_key(text: str, properties: Collection[str]) -> bool:
 
 def _guess(key: str, before: str) -> Repair:
     return Repair(kind=DAMAGED, path=key, before=before if len(before) < 120 else before[:120] + "…", after=None, safety="guess")
-
-
-def _texts(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif is_object(value) or is_list(value):
-        for item in value.values() if is_object(value) else value:
-            yield from _texts(item)

@@ -19,6 +19,7 @@ from llmcore.normalizer.bodies.parameters import (
     only_text_parameter,
     read_parameters,
 )
+from llmcore.normalizer.bodies.sections import as_text
 from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.core.names import undouble
 from llmcore.normalizer.core.reading import Reading
@@ -295,17 +296,13 @@ def _write_whole_header(calls: Calls) -> str:
     return f"<|start|>assistant{_write_harmony(calls)}"
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else as_json(value)
-
-
 def _parameters(prefix: str, around: str) -> Writer:
     def write(calls: Calls) -> str:
         return "".join(
             around.format(
                 name=name,
                 body="".join(
-                    f'<{prefix}parameter name="{k}">{gap}{_text(v)}{gap}</{prefix}parameter>\n' for k, v in given.items()
+                    f'<{prefix}parameter name="{k}">{gap}{as_text(v)}{gap}</{prefix}parameter>\n' for k, v in given.items()
                 ),
             )
             for name, given in calls

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmcore.normalizer.bare.verdicts import TagCall, enter_tag, line_is_over, may_stand
+from llmcore.normalizer.bare.verdicts import TagCall, enter_tag, line_is_over, may_stand, tag_may_stand
 from llmcore.normalizer.bodies.cdata import joined
 from llmcore.normalizer.bodies.children import (
     Child,
@@ -384,16 +384,8 @@ def _beside_fields(text: str) -> str:
     return text.strip()
 
 
-def _may_stand(reading: Reading, at: int) -> bool:
-    return (
-        reading.text_kind != "reasoning"
-        and not reading.looks.too_many_left_open
-        and may_stand(reading, reading.line_before(at, _REACH), at)
-    )
-
-
 def _cline_mcp(reading: Reading, at: int, body: int) -> Steps[bool]:
-    if reading.known(_MCP_TAG) or reading.tools is None or not _may_stand(reading, at):
+    if reading.known(_MCP_TAG) or reading.tools is None or not tag_may_stand(reading, at):
         return False
     element = yield from _element(reading, body, _MCP_TAG)
     if element is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmcore.normalizer.bare.verdicts import TagCall, enter_tag, line_is_over, may_stand
+from llmcore.normalizer.bare.verdicts import TagCall, enter_tag, line_is_over, tag_may_stand
 from llmcore.normalizer.bodies.entities import are_escaped, decoded
 from llmcore.normalizer.bodies.entries import is_whole
 from llmcore.normalizer.bodies.json_bodies import add_calls, swallow
@@ -39,7 +39,6 @@ from llmcore.types.tools import CompiledTool
 
 __all__ = ["DIALECTS", "mapping"]
 
-_REACH = 512
 _WRAPPERS = ("tool_call", "function_call")
 _ITEM = late(r"\s*-(?:\s|\Z)")
 _BEHIND_TAG = late(r"[ \t]*\r?\n")
@@ -60,7 +59,7 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     src, inside = reading.src, reading.src.text[body - 1] != ">"
     name = src.text[at + 1 : body].removesuffix(">")
     tool = reading.tool(name)
-    if tool is None or not _may_stand(reading, at) or (inside and _BEHIND_TAG.match(src.text, body) is None):
+    if tool is None or not tag_may_stand(reading, at) or (inside and _BEHIND_TAG.match(src.text, body) is None):
         return False
     closer = _SELF_CLOSED if inside else Element(name)
     found = yield from end_of_lines(reading, body, closer, _TAG_END if inside else closer, lambda tag: _opens(reading, tag))
@@ -93,14 +92,6 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
 def _closer_missing(found: LinesEnd, complete: bool) -> Repair:
     """Where the next call stands in the closer's place, nothing tells a value that a line break ends from one that was cut."""
     return Repair(kind="closer_missing", safety="truncated" if not complete else "lossless" if found.cut else "guess")
-
-
-def _may_stand(reading: Reading, at: int) -> bool:
-    return (
-        reading.text_kind != "reasoning"
-        and not reading.looks.too_many_left_open
-        and may_stand(reading, reading.line_before(at, _REACH), at)
-    )
 
 
 def _opens(reading: Reading, tag: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from llmcore.normalizer.core.words import ARGUMENT_KEYS
 from llmcore.normalizer.native.identity import CallIdentity
-from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts, is_data, says_something
+from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts, is_data, parsed, says_something
 from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
@@ -26,6 +26,7 @@ from llmcore.normalizer.native.wire_pieces import (
     Refusal,
     Text,
 )
+from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["MessageReader", "OpenAIChatReader", "is_body", "is_part"]
 
@@ -91,6 +92,14 @@ def _first_choice(choices: list[Any]) -> dict[str, Any]:
     return found[0] if found and "delta" not in found[0] else {}
 
 
+def _entries(calls: object) -> list[Any]:
+    """What stands in the place of the list of calls: a proxy's list as JSON text, or one call without a list. What is no call is
+    data, so that nothing is lost."""
+    if isinstance(calls, str) and (is_list(found := parsed(calls)) or is_object(found)):
+        calls = found
+    return [entry for entry in as_list(calls) if entry] if isinstance(calls, (list, tuple)) else [calls]
+
+
 class MessageReader:
     """Reads messages, whole or in deltas, of one reply."""
 
@@ -117,13 +126,15 @@ class MessageReader:
                 yield Text(content)
         elif is_data(content):
             yield Data(content)
+        elif isinstance(content, bytes):
+            yield Text(content.decode(errors="replace"))
         elif content:
             yield from self._parts(content)
         if refusal := as_text(message.get("refusal")):
             yield Refusal(refusal)
         if calls := message.get("tool_calls"):
-            for entry in dicts(calls):
-                yield from self._call(entry, whole)
+            for entry in _entries(calls):
+                yield from self._call(found, whole) if (found := as_dict(entry)) else (Data(entry),)
         if legacy := as_dict(message.get(_LEGACY)):
             yield from self._legacy(legacy, whole)
         if not _OPAQUE_FIELDS.isdisjoint(message):

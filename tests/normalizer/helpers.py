@@ -204,7 +204,10 @@ def samples(name: str) -> list[Sample]:
             found.append(_sample(lines[at].split()[1:], "\n".join(lines[at + 1 : end]), json.loads(written)))
             at = end
         at += 1
-    assert len({sample.id for sample in found}) == len(found), "two samples share an ID"
+    ids = [sample.id for sample in found]
+    assert not (twice := {one for one in ids if ids.count(one) > 1}), (
+        f"{name}.md: several samples share the ID {', '.join(sorted(twice))}"
+    )
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -344,3 +345,21 @@ class TestStreamedCalls:
 def test_arguments_under_another_name_are_not_lost(entry: dict[str, Any]) -> None:
     body = {"choices": [{"message": {"tool_calls": [{"id": "x", "type": "function", **entry}]}, "finish_reason": "tool_calls"}]}
     assert [(call.name, call.arguments) for call in normalize(body).tool_calls] == [("f", {"a": 1})]
+
+
+_CALL = {"id": "x", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+
+
+@pytest.mark.parametrize(
+    ("given", "calls", "content"),
+    [
+        ({"tool_calls": _CALL}, 1, ""),
+        ({"tool_calls": json.dumps([_CALL, _CALL])}, 2, ""),
+        ({"tool_calls": "f"}, 0, '"f"'),
+        ({"tool_calls": [5, _CALL]}, 1, "5"),
+        ({"content": b"caf\xc3\xa9"}, 0, "caf\u00e9"),
+    ],
+)
+def test_what_stands_in_the_place_of_calls_or_words_is_not_lost(given: dict[str, Any], calls: int, content: str) -> None:
+    envelope = normalize({"choices": [{"message": {"role": "assistant", **given}}]})
+    assert ([call.arguments for call in envelope.tool_calls], envelope.content) == ([{"a": 1}] * calls, content)
