@@ -19,7 +19,7 @@ from llmcore.normalizer.bare.named_above import announced_tool, arguments_below,
 from llmcore.normalizer.bare.python_forms import is_callable, mid_line_call, python_list, python_run
 from llmcore.normalizer.bare.python_lines import begins_lines, begins_tuple, in_a_block, python_lines, python_tuple, unread_lines
 from llmcore.normalizer.bare.verdicts import leads_in, may_stand, rest_is_blank
-from llmcore.normalizer.calls.call_objects import PARALLEL
+from llmcore.normalizer.calls.call_messages import PARALLEL
 from llmcore.normalizer.core.names import is_known, name_start, peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, match_within, settle, skip_space

@@ -26,7 +26,8 @@ from llmcore.normalizer.bare.verdicts import (
 )
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, body_extent, read_body, swallow
 from llmcore.normalizer.calls.answers import said_in
-from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, Message, arguments_of, calls_of
+from llmcore.normalizer.calls.call_messages import Message, calls_of
+from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, arguments_of
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps, past, settle, skip_space

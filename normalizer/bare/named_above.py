@@ -10,7 +10,8 @@ import re
 
 from llmcore.normalizer.bare.verdicts import line_is_over, may_stand, only_shown, placed, refusal
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent
-from llmcore.normalizer.calls.call_objects import CallObject, calls_of
+from llmcore.normalizer.calls.call_messages import calls_of
+from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.lead_ins import announces, sentence_before
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.source import Steps

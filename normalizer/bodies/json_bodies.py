@@ -7,17 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from llmcore.normalizer.bodies.preview import BodyPreview, Preview
-from llmcore.normalizer.calls.call_objects import (
-    LIST_KEYS,
-    PARALLEL,
-    CallObject,
-    Message,
-    arguments_of,
-    calls_of,
-    is_no_call,
-    no_arguments,
-    without_last,
-)
+from llmcore.normalizer.calls.call_messages import PARALLEL, Message, calls_of, is_no_call, without_last
+from llmcore.normalizer.calls.call_objects import LIST_KEYS, CallObject, arguments_of, no_arguments
 from llmcore.normalizer.calls.repeated_keys import all_in_arrays
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading

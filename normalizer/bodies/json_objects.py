@@ -20,7 +20,8 @@ from llmcore.normalizer.bodies.json_bodies import (
     to_closer,
 )
 from llmcore.normalizer.bodies.preview import Preview
-from llmcore.normalizer.calls.call_objects import CallObject, Message
+from llmcore.normalizer.calls.call_messages import Message
+from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Reader
 from llmcore.normalizer.core.source import Steps, skip_space

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from typing import Final, Protocol
 
-from llmcore.normalizer.calls.call_objects import PARALLEL, is_no_call
+from llmcore.normalizer.calls.call_messages import PARALLEL, is_no_call
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from llmcore.normalizer.bodies.json_bodies import add_calls, arguments_body, body_extent, closing, named_call
 from llmcore.normalizer.bodies.sections import call_marker, closer_after_call, empty_call, section
-from llmcore.normalizer.calls.call_objects import CallObject, calls_of, no_arguments
+from llmcore.normalizer.calls.call_messages import calls_of
+from llmcore.normalizer.calls.call_objects import CallObject, no_arguments
 from llmcore.normalizer.core.names import name_start
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json

@@ -95,9 +95,10 @@ def _first_choice(choices: list[Any]) -> dict[str, Any]:
 def _entries(calls: object) -> list[Any]:
     """What stands in the place of the list of calls: a proxy's list as JSON text, or one call without a list. What is no call is
     data, so that nothing is lost."""
-    if isinstance(calls, str) and (is_list(found := parsed(calls)) or is_object(found)):
-        calls = found
-    return [entry for entry in as_list(calls) if entry] if isinstance(calls, (list, tuple)) else [calls]
+    found = parsed(calls) if isinstance(calls, str) else calls
+    if isinstance(calls, str) and not (is_list(found) or is_object(found)):
+        found = calls
+    return [entry for entry in as_list(found) if entry] if isinstance(found, (list, tuple)) else [found]
 
 
 class MessageReader:
