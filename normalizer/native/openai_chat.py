@@ -26,7 +26,7 @@ from llmcore.normalizer.native.wire_pieces import (
     Refusal,
     Text,
 )
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.narrowing import is_list, is_object, kind_of
 
 __all__ = ["MessageReader", "OpenAIChatReader", "is_body", "is_part"]
 
@@ -98,7 +98,7 @@ def _entries(calls: object) -> list[Any]:
     found = parsed(calls) if isinstance(calls, str) else calls
     if isinstance(calls, str) and not (is_list(found) or is_object(found)):
         found = calls
-    return [entry for entry in as_list(found) if entry] if isinstance(found, (list, tuple)) else [found]
+    return [entry for entry in as_list(found) if entry] if kind_of(found) in (list, tuple) else [found]
 
 
 class MessageReader:
