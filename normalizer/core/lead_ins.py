@@ -61,6 +61,8 @@ _ABBREVIATED = late(
     re.IGNORECASE,
 )
 """A point behind it ends no sentence."""
+_LONGEST_ABBREVIATED = 24
+"""Characters, with what is behind it."""
 _INSERTED = late(
     r"\b(not|never|don['’]t|nicht|niemals|nie|jamais|no|nunca|não|non|mai|никогда|нельзя)(?:,\s*ever\b|,[^,;:.!?]{1,60},)\s*"
     r"|,\s*(?:egal\s+was|whatever|no\s+matter\s+what|quoi\s+qu|pase\s+lo\s+que|aconteça\s+o\s+que|qualunque\s+cosa|что\s+бы)[^,;:.!?]{0,40},\s*",
@@ -144,7 +146,7 @@ def sentence_before(text: str, start: int, at: int) -> str:
         while (framed := _framing(before)) < len(before):
             before = before[:framed].rstrip(_LAYOUT)
         begin = _last_begins(before[:-1])
-        while begin >= 3 and before[begin - 2] == "." and _ABBREVIATED.search(before, 0, begin - 2) is not None:
+        while begin >= 3 and before[begin - 2] == "." and _ABBREVIATED.search(before, max(0, begin - _LONGEST_ABBREVIATED), begin - 2) is not None:
             begin = _last_begins(before[: begin - 2])
         sentence = before[begin:].strip(" \t\r\n*_#>-")
         if not begin or _WORDS.search(sentence) is not None:
@@ -263,14 +265,19 @@ def _fits(table: str, rows: _Rows, sentence: str) -> re.Match[str] | None:
 def told(text: str, start: int, at: int, sentence: str) -> bool:
     """Does the sentence before a call tell of something, or one before it, where it says nothing itself? Then the call may be
     shown."""
-    said = said_by(sentence)
+    return _told(text[max(start, at - (_SENTENCES + 1) * _REACH) : at], sentence)
+
+
+@lru_cache(maxsize=256)
+def _told(before: str, sentence: str) -> bool:
+    said, at = said_by(sentence), len(before)
     place: Place = "above" if ends(sentence) else "above a label"
     for _ in range(_SENTENCES):
-        begin = text.rfind(sentence, start, at) if sentence else -1
-        if said != "neutral" or begin <= start:
+        begin = before.rfind(sentence, 0, at) if sentence else -1
+        if said != "neutral" or begin <= 0:
             break
         at = begin
-        sentence = sentence_before(text, max(start, at - _REACH), at)
+        sentence = sentence_before(before, 0, at)
         if kind_of(sentence) is not None and ends(sentence):
             return True
         said = said_by(sentence, place)

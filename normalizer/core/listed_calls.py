@@ -44,8 +44,7 @@ def goes_on_as_list(between: str) -> bool:
 
 def is_item_label(line: str) -> bool:
     """Is it the name of an item (`Step 2:`, `deletes B:`): no lead-in of its own, and no word that something is done?"""
-    words = _WORD.findall(line)
-    if not line.rstrip(" \t*_").endswith(COLONS) or not 0 < len(words) <= _SHORT:
+    if not line.rstrip(" \t*_").endswith(COLONS) or not 0 < len(words := _WORD.findall(line)) <= _SHORT:
         return False
     if len(words) == 1 and _ORDINAL.fullmatch(words[0]) is not None:
         return True
