@@ -27,7 +27,7 @@ _HOLES: Final = {
     TAG: _NAME,
     KEY: _NAME,
     HOLDER: _NAME,
-    OPENER: r"[^<>]{1,330}?[\s=>]",
+    OPENER: r"(?=[^<>]{1,603}>)[^<>]{1,330}?[\s=>]",  # without an end in sight no place in it need be tried
     SPACE: "[a-z]{1,16}:",
     SUFFIX: r":[^\s<>]{1,32}?",
 }
