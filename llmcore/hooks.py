@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from llmcore.tools.leaving import LeftBehind, bounded
 from llmcore.tools.refusals import HOOK_MARK
+from llmcore.tools.within import had
 from llmcore.types import ConfigError, Envelope, Message, Request, Timeout, ToolCall
 from llmcore.types.called import in_words, naming
 from llmcore.types.wordings import hint
@@ -262,7 +263,7 @@ def _marked_in(kind: type) -> Mapping[str, Sequence[str]]:
 
 def _marks_of(value: object) -> tuple[str, ...]:
     """Which hooks a function or method was marked as."""
-    given = getattr(value, "__func__", value)
+    given = had(value, "__func__") or value
     return getattr(given, HOOK_MARK, ()) if isinstance(given, FunctionType) else ()
 
 
@@ -283,7 +284,7 @@ def check_members(
 def _refuse_hidden(owner: type, name: str, value: object) -> None:
     """Raises `ConfigError` for a marked method below a decorator that makes no method of it."""
     for below in ("fget", "func", "__wrapped__"):
-        if _marks_of(getattr(value, below, None)):
+        if _marks_of(had(value, below)):
             kind = type(value).__name__
             raise ConfigError(
                 f"{owner.__name__}.{name}: {kind} hides the hook below it, which would never be asked; mark a method"

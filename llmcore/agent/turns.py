@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextvars import ContextVar
 from typing import Any
 
+from llmcore.types import CallerError
 from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["Turns"]
@@ -27,24 +29,42 @@ class _Waiting:
             self.told.set_result(None)
 
 
+_around: ContextVar[tuple[object, ...]] = ContextVar("llmcore_turns", default=())
+"""The turns that whoever runs here has, outer ones first."""
+
+
 class Turns:
     """`async with turns`: nobody else is within. A copy is another one's: nobody is within it."""
 
     def __init__(self) -> None:
         self._lock = ForkSafeLock()
         self._is_taken = False
+        self._turn: object = None
+        """Of the one who is within; another one each time, for what was begun there may go on when that is over."""
         self._waiting: deque[_Waiting] = deque()
 
     def __reduce__(self) -> Any:
         return Turns, ()
 
     async def __aenter__(self) -> None:
+        """Raises `CallerError` where its own end would be waited for."""
+        around = _around.get()
         with self._lock:
-            if not self._is_taken:
+            if is_free := not self._is_taken:
                 self._is_taken = True
-                return
-            waiting = _Waiting()
-            self._waiting.append(waiting)
+            elif self._turn in around:
+                raise CallerError(
+                    "the conversation is asked within itself, and would wait for its own end: leave `keep_history` out there"
+                )
+            else:
+                waiting = _Waiting()
+                self._waiting.append(waiting)
+        if not is_free:
+            await self._come(waiting)
+        self._turn = object()
+        _around.set((*around, self._turn))
+
+    async def _come(self, waiting: _Waiting) -> None:
         try:
             await waiting.told
         except BaseException:
@@ -57,6 +77,8 @@ class Turns:
             raise
 
     async def __aexit__(self, *_: object) -> None:
+        _around.set(tuple(turn for turn in _around.get() if turn is not self._turn))
+        self._turn = None
         self._pass_on()
 
     def _pass_on(self) -> None:

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
+from llmcore.run.within import needed_loop
 from llmcore.types import CallerError
 
 __all__ = ["Leavable"]
@@ -25,7 +26,7 @@ class _Reading:
     __slots__ = ("is_left", "loop", "others", "task")
 
     def __init__(self) -> None:
-        self.loop = asyncio.get_running_loop()
+        self.loop = needed_loop()
         self.task = cast("asyncio.Task[Any]", asyncio.current_task())
         self.is_left = False
         self.others: list[Future[None]] = []
@@ -54,7 +55,11 @@ class Leavable(AsyncGenerator[E, None]):
         if self._reading is not None:
             cast("Any", step).close()
             raise CallerError("another task reads this already, and an event is told once: let one task read and pass them on")
-        reading = self._reading = _Reading()
+        try:
+            reading = self._reading = _Reading()
+        except CallerError:
+            cast("Any", step).close()
+            raise
         item: object = None
         try:
             item = await step

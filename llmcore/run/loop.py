@@ -34,6 +34,7 @@ from llmcore.run.tool_source import ToolSource
 from llmcore.run.turn_calls import TurnCalls
 from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import cause_of, is_told_as_error
+from llmcore.run.within import needed_loop
 from llmcore.tools import Tool, ToolConfig
 from llmcore.tools.execution import unfinished
 from llmcore.types import (
@@ -143,6 +144,7 @@ class Run:
 
     async def out(self, tell: Tell[Event]) -> RunResult:
         """Carry it out. Errors carry the partial result."""
+        needed_loop()
         state = self.state
         scope = state.watch.begins("run_started")
         try:

@@ -9,13 +9,24 @@ from typing import TypeVar
 from llmcore.adapters.base import NOTHING_SENT
 from llmcore.tools.leaving import Raised
 from llmcore.tools.threads import ThreadCall
-from llmcore.types import Timeout
+from llmcore.types import CallerError, Timeout
 
-__all__ = ["GRACE", "thread_within", "within"]
+__all__ = ["GRACE", "needed_loop", "thread_within", "within"]
 
 T = TypeVar("T")
 GRACE = 0.5
 """Seconds that tidying up and closing may take: a run may exceed its deadline by so much."""
+
+
+def needed_loop() -> asyncio.AbstractEventLoop:
+    """The event loop that runs. Raises `CallerError` where none does: under trio, or in a coroutine that is driven by hand."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        raise CallerError(
+            "no asyncio event loop runs here, which a run needs: call it within `asyncio.run(...)`, or use run_sync, execute_sync "
+            "or stream_sync, which bring their own"
+        ) from None
 
 
 async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:

@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from llmcore.tools.within import refuse_hidden
+from llmcore.tools.within import innermost, refuse_hidden
 from llmcore.types import ToolDefinitionError
 from llmcore.types.wordings import described
 
@@ -29,6 +29,7 @@ def refuse(function: Callable[..., Any]) -> None:
         )
     if not callable(function):
         raise ToolDefinitionError(f"a tool takes a function, or options by name, not {not_a_function(function)}")
+    innermost(function)  # raises where there is none
     _refuse_generators(function)
     if hasattr(function, "dispatch") and hasattr(function, "registry"):
         raise ToolDefinitionError(

@@ -302,8 +302,8 @@ def _described(problem: Mapping[str, Any]) -> str:
 def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
     try:
         return inspect.signature(function)
-    except (ValueError, TypeError) as error:
-        raise ToolDefinitionError(f"tool {name!r}: its signature cannot be read ({error}); wrap it in a function") from error
+    except Exception as error:  # also of what it says that it wraps
+        raise ToolDefinitionError(f"tool {name!r}: its signature cannot be read ({said_by(error)}); wrap it in a function") from error
 
 
 def hints_of(function: Callable[..., Any], name: str) -> dict[str, Any]:

@@ -504,8 +504,8 @@ def _made_of(given: object) -> Tool:
         if hasattr(given, "__llmcore_tool__"):
             raise ToolDefinitionError(f"{given.__name__} is a class: give one of its objects, {given.__name__}(...)")
         refuse(given)
-    if (tells := getattr(given, "__llmcore_tool__", None)) is not None:
-        return cast("Tool", tells())
+    if (tells := _tells(given)) is not None:
+        return tells(given)
     if not isinstance(given, _FUNCTIONS):
         if callable(given) and not isinstance(given, Mapping) and not hasattr(given, "definition"):
             return Tool.over(given, {})  # an object with `__call__`; made anew each time, for it need not be hashable
@@ -519,6 +519,11 @@ def _made_of(given: object) -> Tool:
     return made
 
 
+def _tells(given: object) -> Callable[[object], Tool] | None:
+    """The method by which it tells its tool. Asked of the class: there are objects that answer by any name."""
+    return cast("Callable[[object], Tool] | None", getattr(type(given), "__llmcore_tool__", None))
+
+
 def _definition_of_function(function: Any) -> ToolDefinition:
     return as_tool(function).definition
 
@@ -528,7 +533,7 @@ _definition_of_other = definition_of.dispatch(object)
 
 def _definition_of_anything(given: object) -> ToolDefinition:
     """Callable objects, and those that tell their tool, are tools to this room, and to no other."""
-    if hasattr(given, "__llmcore_tool__"):
+    if _tells(given) is not None:
         return as_tool(given).definition
     if not isinstance(given, Tool) and callable(given) and not isinstance(given, Mapping) and not hasattr(given, "definition"):
         return _definition_of_function(given)

@@ -13,9 +13,9 @@ from typing import Any, cast
 
 from llmcore.types import ToolDefinitionError
 
-__all__ = ["AnyTool", "below", "innermost", "refuse_hidden", "tool_within"]
+__all__ = ["AnyTool", "below", "had", "innermost", "refuse_hidden", "tool_within"]
 
-_DEEPEST = 20
+_DEEPEST = 100
 _WITHIN = ("__func__", "fget", "__wrapped__")
 """Where descriptors and decorators keep what they stand above."""
 _WITH_FUNC = (functools.partial, functools.partialmethod, functools.cached_property)
@@ -33,21 +33,32 @@ def below(value: object) -> object:
     """What a descriptor, a decorator, a `partial` or a callable object stands above; None for a plain function."""
     if isinstance(value, _WITH_FUNC):
         return cast("Any", value).func
-    found = next((one for name in _WITHIN if (one := getattr(value, name, None)) is not None), None)
+    found = next((one for name in _WITHIN if (one := had(value, name)) is not None), None)
     if found is not None or isinstance(value, type) or inspect.isroutine(value):
         return found
     call = inspect.getattr_static(type(value), "__call__", None)
     return call if hasattr(call, "__wrapped__") or isinstance(call, types.FunctionType) else None
 
 
+def had(value: Any, name: str) -> Any:
+    """What it has under the name; a proxy of something that is not there yet raises an error of its own."""
+    try:
+        return getattr(value, name, None)
+    except Exception:
+        return None
+
+
 def innermost(function: object) -> Any:
-    """The function whose annotations are those of all that stands above it."""
+    """The function whose annotations are those of all that stands above it. Raises `ToolDefinitionError` where there is none: what
+    wraps itself, or answers by any name with another one like it, would be looked into without end."""
+    found = function
     for _ in range(_DEEPEST):
-        inner = below(function)
+        inner = below(found)
         if inner is None:
-            break
-        function = inner
-    return function
+            return found
+        found = inner
+    said = function.__name__ if isinstance(function, types.FunctionType) else type(function).__name__
+    raise ToolDefinitionError(f"{said} says without end what it wraps (`__wrapped__`): wrap it in a plain function")
 
 
 def tool_within(value: object) -> AnyTool | None:

@@ -228,3 +228,16 @@ def test_calls_that_keep_a_history_wait_for_each_other_in_any_loop() -> None:
     texts = [message.text for message in desk.messages]
     assert [f"to {text}" for text in texts[::2]] == texts[1::2]
     assert len(texts) == 16
+
+
+async def test_a_conversation_that_is_asked_within_itself_does_not_wait_for_its_own_end() -> None:
+    tools: list[Any] = []
+    model = FakeModel().tool_call("desk", {"message": "Within?"}).text("No.").text("Still here.")
+    desk = Agent(model, name="desk", tools=lambda: tools)
+    tools.append(desk.as_tool(keep_history=True))
+    boss = Agent(asking("desk").tool_call("desk", {"message": "Still there?"}).text("Good."), tools=tools)
+    result = await asyncio.wait_for(boss.run("Go"), 10)
+    assert [record.content for record in result.tool_results] == ["No."]
+    assert "is asked within itself" in result.runs[0].tool_results[0].content
+    again = await boss.run("Again")
+    assert again.tool_results[0].content == "Still here."
