@@ -24,8 +24,8 @@ def needed_loop() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
     except RuntimeError:
         raise CallerError(
-            "no asyncio event loop runs here, which a run needs: call it within `asyncio.run(...)`, or use run_sync, execute_sync "
-            "or stream_sync, which bring their own"
+            "no asyncio event loop runs here, which a run needs: call it within `asyncio.run(...)`, or use run_sync, "
+            "execute_sync or stream_sync, which bring their own"
         ) from None
 
 

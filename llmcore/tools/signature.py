@@ -303,7 +303,9 @@ def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
     try:
         return inspect.signature(function)
     except Exception as error:  # also of what it says that it wraps
-        raise ToolDefinitionError(f"tool {name!r}: its signature cannot be read ({said_by(error)}); wrap it in a function") from error
+        raise ToolDefinitionError(
+            f"tool {name!r}: its signature cannot be read ({said_by(error)}); wrap it in a function"
+        ) from error
 
 
 def hints_of(function: Callable[..., Any], name: str) -> dict[str, Any]:

@@ -49,8 +49,8 @@ def had(value: Any, name: str) -> Any:
 
 
 def innermost(function: object) -> Any:
-    """The function whose annotations are those of all that stands above it. Raises `ToolDefinitionError` where there is none: what
-    wraps itself, or answers by any name with another one like it, would be looked into without end."""
+    """The function whose annotations are those of all that stands above it. Raises `ToolDefinitionError` where there is none:
+    what wraps itself, or answers by any name with another one like it, would be looked into without end."""
     found = function
     for _ in range(_DEEPEST):
         inner = below(found)

@@ -109,6 +109,19 @@ def test_nobody_is_told_of_a_cancellation_that_he_did_not_ask_for(itself: bool, 
     assert Orchestrator(FakeModel("alive")).run_sync("x").content == "alive"
 
 
+def test_where_no_loop_runs_what_is_async_says_so() -> None:
+    orchestrator = Orchestrator(FakeModel(default="x"))
+    awaitables: list[Any] = [
+        orchestrator.run("x"),
+        orchestrator.execute("x", int),
+        orchestrator.stream("x").__anext__(),
+        orchestrator.iterate("x").__anext__(),
+    ]
+    for driven in awaitables:
+        with pytest.raises(CallerError, match=r"no asyncio event loop runs here.*run_sync"):
+            driven.send(None)
+
+
 def test_where_a_loop_runs_it_is_an_error_that_says_what_to_write() -> None:
     inner = Orchestrator(FakeModel(default="x"))
 

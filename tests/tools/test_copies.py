@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
-from llmcore.tools import as_tool, tool
+import pytest
+
+from llmcore import ToolRegistry
+from llmcore.tools import Tool, as_tool, tool
 from llmcore.tools.copies import MessageCopies
 from llmcore.types import Message, TextBlock, ToolUseBlock
+from tests.support.processes import sent
 
 
 def test_a_history_is_looked_at_in_copies() -> None:
@@ -43,3 +49,26 @@ def test_a_definition_that_is_changed_later_changes_no_tool() -> None:
     properties["more"] = {}
     for made in (given, declared):
         assert made.definition.parameters["properties"] == {"city": {"type": "string", "enum": ["Paris"]}}
+
+
+@tool(timeout=3)
+def plain(city: str) -> str:
+    return f"sun in {city}"
+
+
+@tool(name="other", requires_approval=True)
+def named(city: str) -> str:
+    return f"rain in {city}"
+
+
+GIVEN = Tool.from_definition({"name": "given", "parameters": {"type": "object", "properties": {}}}, idempotent=True)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, sent])
+@pytest.mark.parametrize("made", [plain, named, GIVEN])
+def test_a_tool_and_a_registry_of_it_are_pickled_and_copied(made: Tool, copied: Callable[[Any], Any]) -> None:
+    alone = copied(made)
+    (kept,) = copied(ToolRegistry([made]))
+    for one in (alone, kept):
+        assert (one.name, one.options, one.definition) == (made.name, made.options, made.definition)
+        assert made.function is None or one("Rome") == made("Rome")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import singledispatch
 from typing import Any
 
 import pytest
@@ -239,12 +240,47 @@ class Station:
         return f"called with {city}"
 
 
+class Everything:
+    """It has whatever it is asked for, like a remote proxy."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self
+
+    def __call__(self, city: str) -> str:
+        return city
+
+
+class NotThereYet:
+    @property
+    def __wrapped__(self) -> Any:
+        raise RuntimeError("not connected")
+
+    def __call__(self, city: str) -> str:
+        return city
+
+
+def around_itself(city: str) -> str:
+    return city
+
+
+vars(around_itself)["__wrapped__"] = around_itself
+
+
+@singledispatch
+def dispatched(value: int) -> int:
+    return value
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
         (counting, "'counting' is a generator.*return a list"),
         (counting_later, "'counting_later' is a generator"),
         (Station, r"Station is a class; give a method of one of its objects"),
+        (Everything(), "Everything says without end what it wraps|not a tool: Everything; give a function"),
+        (around_itself, "around_itself says without end what it wraps"),
+        (NotThereYet(), "its signature cannot be read .RuntimeError: not connected.; wrap it in a function"),
+        (dispatched, "dispatched is dispatched by the type of its first argument.*wrap it in a function"),
         (Station.plain, r"Station\.plain is a method without its object: give Station\(\.\.\.\)\.plain"),
     ],
 )

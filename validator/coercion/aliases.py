@@ -3,6 +3,9 @@
 JSON Schema has one name for a property, and pydantic's schema tells the first. So the schema that judges values says beside
 each property which paths pydantic reads it from, and a value that stands at another is moved to the name of the schema, in
 pydantic's order. Nothing is converted, so this is done at every strictness.
+
+The names of an enum's members and of a named tuple's items, which pydantic's schema leaves out, are said beside them, for the
+coercer.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from pydantic import TypeAdapter
+from pydantic_core import core_schema
 
 from llmcore.types import JsonSchema, Repair
 from llmcore.types.generated_schema import GeneratedSchema
@@ -18,6 +22,7 @@ from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.coercion.views import View, view_of
 from llmcore.validator.schema.compiled import ALIASES, CompiledSchema
 from llmcore.validator.schema.problems import join_path
+from llmcore.validator.schema.quick import NAMES
 
 __all__ = ["by_schema_names", "names_left_out", "schema_with_aliases", "without_aliases"]
 
@@ -39,6 +44,19 @@ class _WithAliases(GeneratedSchema):
                 schema["properties"][told][ALIASES] = paths
         return schema
 
+    def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchema:
+        made: JsonSchema = super().enum_schema(schema)
+        return {**made, NAMES: [member.name for member in schema["members"]]}
+
+    def named_tuple_schema(self, schema: core_schema.NamedTupleSchema) -> JsonSchema:
+        made: JsonSchema = super().named_tuple_schema(schema)
+        return {**made, NAMES: [field["name"] for field in schema["fields"]]}
+
+    def p_arguments_schema(self, arguments: list[core_schema.ArgumentsParameter], var_args_schema: Any) -> JsonSchema:
+        """So a named tuple is described up to pydantic 2.13."""
+        made: JsonSchema = super().p_arguments_schema(arguments, var_args_schema)
+        return {**made, NAMES: [one["name"] for one in arguments]}
+
 
 def _paths(alias: Any) -> list[list[str | int]]:
     if isinstance(alias, str):
@@ -55,7 +73,7 @@ def schema_with_aliases(adapter: TypeAdapter[Any]) -> JsonSchema:
 def without_aliases(schema: Any) -> Any:
     """The schema as pydantic writes it for others."""
     if is_object(schema):
-        return {key: without_aliases(part) for key, part in schema.items() if key != ALIASES}
+        return {key: without_aliases(part) for key, part in schema.items() if key not in (ALIASES, NAMES)}
     return [without_aliases(part) for part in schema] if is_list(schema) else schema
 
 

@@ -195,19 +195,25 @@ class _Coercer:
     def _converted(self, value: Any, view: View, path: Path) -> Iterator[Coerced]:
         """The rows of the table for the types that the schema admits."""
         if view.allowed is not None:
-            yield from self._allowed(value, view.allowed, path)
+            yield from self._allowed(value, view.allowed, view.names, path)
             return
         for name in view.types:
             for row in CONVERSIONS.get(name, ()):
                 if self.may(row.strictness) and (made := row.convert(value)) is not None:
                     yield Coerced(made, [_repair(row.kind, path, value, made, row.safety)])
 
-    def _allowed(self, value: Any, allowed: list[Any], path: Path) -> Iterator[Coerced]:
-        """The one of an enum's values that is meant."""
+    def _allowed(self, value: Any, allowed: list[Any], names: list[str], path: Path) -> Iterator[Coerced]:
+        """The one of an enum's values that is meant, by itself or by the name of its member."""
         self.run.budget -= len(allowed) // _CHOICES_A_VISIT
         for needed, meant, safety in WAYS_TO_MEAN:
-            if self.may(needed) and len(found := meant(value, allowed)) == 1:
+            if not self.may(needed):
+                continue
+            if len(found := meant(value, allowed)) == 1:
                 yield Coerced(found[0], [_repair("allowed_value", path, value, found[0], safety)])
+                return
+            if not found and len(names) == len(allowed) and len(named := meant(value, names)) == 1:
+                member = allowed[names.index(named[0])]
+                yield Coerced(member, [_repair("named_value", path, value, member, safety)])
                 return
 
     def _nearer(self, value: Any, view: View, path: Path) -> Coerced:
@@ -287,6 +293,8 @@ class _Coercer:
         """A container out of its text; a list, an object or a scalar out of one of the others."""
         if isinstance(value, str):
             yield from self._parsed(value, view, path)
+        elif view.names and is_object(value) and "array" in view.types:
+            yield from self._by_names(value, view, path)
         if not self.may("lenient"):
             return
         if is_list(value):
@@ -296,6 +304,12 @@ class _Coercer:
             yield from self._wrapped(value, view, path)
         if is_object(value):
             yield from self._only_value(value, subschema, view, path)
+
+    def _by_names(self, value: dict[str, Any], view: View, path: Path) -> Iterator[Coerced]:
+        """The items of a named tuple, in its order, out of an object of them: all that it has, the last ones perhaps left out."""
+        if {*value} == {*view.names[: len(value)]}:
+            items = [value[name] for name in view.names[: len(value)]]
+            yield self._then(items, view, path, _repair("items_by_name", path, value, items))
 
     def _parsed(self, text: str, view: View, path: Path) -> Iterator[Coerced]:
         wanted = {"{": "object", "[": "array"}.get(text.lstrip()[:1])

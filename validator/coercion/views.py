@@ -13,6 +13,7 @@ from llmcore.types import JsonSchema
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.schema.compiled import CompiledSchema
 from llmcore.validator.schema.problems import type_name
+from llmcore.validator.schema.quick import NAMES
 
 __all__ = ["View", "kinds_of", "view_of"]
 
@@ -33,6 +34,8 @@ class View:
     alternatives: list[list[Any]] = field(default_factory=list[list[Any]])
     unique: bool = False
     """Is an array of it a set?"""
+    names: list[str] = field(default_factory=list[str])
+    """Of the allowed values, or of the items of an array, where their type names them."""
     bounded_text: bool = False
     """Has a string to match a pattern or a format?"""
     format: str = ""
@@ -94,6 +97,7 @@ def _add(view: View, part: JsonSchema) -> None:
     view.items = part.get("items", view.items)
     view.unique = view.unique or (part.get("uniqueItems") is True and "prefixItems" not in part)
     view.prefix = part.get("prefixItems", view.prefix)
+    view.names = part.get(NAMES, view.names)
     view.alternatives += [part[keyword] for keyword in ("anyOf", "oneOf") if keyword in part]
 
 

@@ -197,9 +197,10 @@ def _of_type(output_type: Any) -> CompiledOutput:
             "a plain type or a union of them, or a JSON Schema dict."
         ) from error
     compiled = _compiled(schema, f"output_type {name}")
+    told = without_aliases(schema)
     if not compiled.has_aliases:
-        return CompiledOutput(output_type, schema, compiled, adapter)
-    return CompiledOutput(output_type, without_aliases(schema), compiled, adapter, names_left_out(schema) or None)
+        return CompiledOutput(output_type, told, compiled, adapter)
+    return CompiledOutput(output_type, told, compiled, adapter, names_left_out(schema) or None)
 
 
 def _compiled(schema: JsonSchema, what: str) -> CompiledSchema:

@@ -12,7 +12,10 @@ from typing import Any
 
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["Check", "Checks"]
+__all__ = ["NAMES", "Check", "Checks"]
+
+NAMES = "x-llmcore-names"
+"""Beside `enum`: the name of each value, in order; beside `prefixItems`: of each item. Pydantic's schema has none of them."""
 
 Check = Callable[[Any], bool]
 
@@ -38,6 +41,7 @@ _SAYS_NOTHING = frozenset(
         "$comment",
         "$defs",
         "definitions",
+        NAMES,
     }
 )
 _MAX_NESTED = 40

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from typing import Any
+from enum import IntEnum
+from typing import Any, NamedTuple
 
 import pytest
 from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, ValidationError
@@ -37,6 +38,21 @@ class ByName(BaseModel):
 @dataclass
 class Pair:
     value: int = Field(validation_alias=AliasChoices("x", "y"))
+
+
+class Level(IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Spot(NamedTuple):
+    name: str
+    level: Level = Level.LOW
+
+
+class Named(BaseModel):
+    spots: list[Spot]
+    by_level: dict[str, Level] = {}
 
 
 class Whole(BaseModel):
@@ -95,7 +111,7 @@ def test_an_alias_is_repaired_like_any_value() -> None:
         parse('{"y": "five"}', Many)
 
 
-@pytest.mark.parametrize("output_type", [Many, PathFirst, OnlyPaths, ByName, Whole])
+@pytest.mark.parametrize("output_type", [Many, PathFirst, OnlyPaths, ByName, Whole, Named])
 def test_the_model_is_told_pydantics_own_schema(output_type: type[BaseModel]) -> None:
     assert json_schema(output_type) == output_type.model_json_schema()
 
@@ -111,3 +127,18 @@ def test_a_partial_value_has_what_is_certain_of_an_alias() -> None:
 
     assert parse('{"levels": [3], "mood": "goo', Noted, partial=True).mood == "goo"
     assert parse('{"mood": "good", "levels": [3', Noted, partial=True).level == 0
+
+
+def test_members_of_enums_and_items_of_named_tuples_are_read_by_their_names() -> None:
+    said = '{"spots": [{"level": "HIGH", "name": "a"}, {"name": "b"}, ["c", 2]], "by_level": {"x": "high", "y": 1}}'
+    read = parse_detailed(said, Named)
+    assert read.value.spots == [Spot("a", Level.HIGH), Spot("b"), Spot("c", Level.HIGH)]
+    assert read.value.by_level == {"x": Level.HIGH, "y": Level.LOW}
+    assert {(one.kind, one.path) for one in read.repairs} == {
+        ("items_by_name", "spots[0]"),
+        ("named_value", "spots[0][1]"),
+        ("items_by_name", "spots[1]"),
+        ("named_value", "by_level.x"),
+    }
+    with pytest.raises(OutputParseError):
+        parse(said, Named, strictness="off")

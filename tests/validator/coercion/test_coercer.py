@@ -13,6 +13,7 @@ from llmcore.types import JsonSchema
 from llmcore.types.numbers import exact_float
 from llmcore.validator.coercion.coercer import Strictness, settle
 from llmcore.validator.schema.compiled import compile_schema
+from llmcore.validator.schema.quick import NAMES
 from tests.validator.schemas import WEATHER, object_schema
 
 STRICTNESSES: tuple[Strictness, ...] = ("off", "safe", "lenient")
@@ -23,6 +24,8 @@ STRING: JsonSchema = {"type": "string"}
 LIST: JsonSchema = {"type": "array", "items": INTEGER}
 UNIT: JsonSchema = {"enum": ["Celsius", "Fahrenheit", "DEGREE_CELSIUS"]}
 POINT = object_schema(x=INTEGER)
+LEVEL: JsonSchema = {"enum": [1, 2], NAMES: ["LOW", "HIGH"]}
+PAIR: JsonSchema = {"type": "array", "prefixItems": [INTEGER, STRING], "minItems": 1, "maxItems": 2, NAMES: ["a", "b"]}
 
 Row = tuple[JsonSchema, Any, Any, str, str]
 
@@ -45,6 +48,9 @@ SAFE: list[Row] = [
     ({"enum": [1, 2]}, "2", 2, "allowed_value", "coerced"),
     ({"enum": ["1", "2"]}, 2, "2", "allowed_value", "coerced"),
     ({"const": "Yes"}, "YES", "Yes", "allowed_value", "coerced"),
+    (LEVEL, "high", 2, "named_value", "coerced"),
+    (PAIR, {"b": "x", "a": 1}, [1, "x"], "items_by_name", "coerced"),
+    (PAIR, {"a": 1}, [1], "items_by_name", "coerced"),
     (POINT, {"X": 1}, {"x": 1}, "renamed_key", "coerced"),
     (object_schema(user_name=STRING), {"userName": "a"}, {"user_name": "a"}, "renamed_key", "coerced"),
     (object_schema(user_name=STRING), {"user-name": "a"}, {"user_name": "a"}, "renamed_key", "coerced"),
@@ -69,6 +75,7 @@ LENIENT: list[Row] = [
     (BOOLEAN, "yes", True, "boolean_from_prose", "guess"),
     (BOOLEAN, "No.", False, "boolean_from_prose", "guess"),
     (BOOLEAN, "I think it is true", True, "boolean_from_prose", "guess"),
+    (LEVEL, "The priority is HIGH", 2, "named_value", "guess"),
     (UNIT, "in fahrenheit, please", "Fahrenheit", "allowed_value", "guess"),
     (UNIT, "degree celsius", "DEGREE_CELSIUS", "allowed_value", "guess"),
     ({"const": "Zürich"}, "zurich!", "Zürich", "allowed_value", "guess"),
@@ -183,6 +190,11 @@ def test_what_a_set_says_twice_is_dropped_and_recorded() -> None:
         (UNIT, "Kelvin"),
         ({"enum": ["on", "off"]}, "Boston"),
         ({"anyOf": [{"const": "north"}, {"const": "south"}]}, "north or south"),
+        (LEVEL, "MIDDLE"),
+        (LEVEL, "LOW or HIGH"),
+        (PAIR, {"a": 1, "c": "x"}),
+        (PAIR, {"b": "x"}),
+        (PAIR, {"a": 1, "b": "x", "c": 1}),
         (STRING, None),
         (STRING, {"a": {"b": 1}}),
         (POINT, "somewhere over there"),
