@@ -35,6 +35,7 @@ from llmcore.types.copies import Value
 from llmcore.types.exact_fields import ExactValue
 from llmcore.types.json_data import JsonData, JsonObject, JsonText, json_data
 from llmcore.types.narrowing import is_object
+from llmcore.types.typed_data import listed
 from llmcore.types.wordings import described, dollars
 
 __all__ = ["RepairRecord", "RunEvent", "RunResult", "ToolFailure", "ToolRecord"]
@@ -190,7 +191,10 @@ class RunResult(Value, Generic[T]):
     @classmethod
     def _read(cls, read: Callable[..., Self], given: object, options: Mapping[str, Any]) -> Self:
         try:
-            return read(given, **options)
+            made = read(given, **options)
+            if cls.__pydantic_generic_metadata__["args"]:  # a type of the caller's
+                vars(made)["output"] = listed(made.output)
+            return made
         except ValidationError as error:
             raise not_saved(error, cls.model_fields) from None
 

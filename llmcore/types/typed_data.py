@@ -7,18 +7,19 @@ as a `date` there, an enum only as a member, a set only as a set.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, LiteralString, cast
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from llmcore.types.merged_keys import parts_of
 from llmcore.types.narrowing import is_object
 from llmcore.types.numbers import ExactFloat, exact_json, holds_exact_floats, holds_floats
 
-__all__ = ["Reading", "is_json"]
+__all__ = ["Reading", "is_json", "listed"]
 
 _ATOMIC = frozenset({"any", "str", "int", "float", "bool", "none"})
 _AROUND = frozenset({"nullable", "default", "list", "definitions", "definition-ref", "model-fields", "model-field"})
@@ -86,7 +87,7 @@ class Reading:
 
     def whole(self, value: Any) -> Any:
         """A value of the type, all of which was read."""
-        return _whole(value) if self._reads_late else value
+        return listed(value) if self._reads_late else value
 
     @cached_property
     def _reads_late(self) -> bool:
@@ -111,22 +112,38 @@ class Reading:
         return not all(map(_is_same, parts_of(self._core_schema)))
 
 
-def _whole(value: Any) -> Any:
+def listed(value: Any, path: tuple[int | str, ...] = ()) -> Any:
     """The value, with a list for each iterator in it that validates its items when they are asked for. Raises what they raise."""
     kind: Any = value.__class__
-    make: Any = getattr(value, "_make", value.__class__)  # of a named tuple
     if kind.__name__ == _LATE and kind.__module__.startswith("pydantic_core"):
-        return [_whole(item) for item in value]
+        return listed(_items(value, path), path)
     if issubclass(kind, list):
-        value[:] = [_whole(item) for item in value]
+        value[:] = [listed(item, (*path, index)) for index, item in enumerate(value)]
     elif issubclass(kind, dict):
-        value.update({key: _whole(item) for key, item in value.items()})
+        value.update({key: listed(item, (*path, str(key))) for key, item in value.items()})
     elif issubclass(kind, tuple):
-        return make([_whole(item) for item in value])
+        make: Any = getattr(value, "_make", kind)  # of a named tuple
+        return make([listed(item, (*path, index)) for index, item in enumerate(value)])
     elif issubclass(kind, BaseModel) or is_dataclass(kind):
         for name in dict.fromkeys([*getattr(value, "__dict__", ()), *getattr(kind, "__dataclass_fields__", ())]):
-            object.__setattr__(value, name, _whole(getattr(value, name)))
+            object.__setattr__(value, name, listed(getattr(value, name), (*path, name)))
     return value
+
+
+def _items(late: Iterable[Any], path: tuple[int | str, ...]) -> list[Any]:
+    """What pydantic says of an item it says without where the iterator stands."""
+    try:
+        return list(late)
+    except ValidationError as error:
+        placed = [
+            InitErrorDetails(
+                type=PydanticCustomError(one["type"], cast("LiteralString", one["msg"])),
+                loc=(*path, *one["loc"]),
+                input=one["input"],
+            )
+            for one in error.errors(include_url=False, include_context=False)
+        ]
+        raise ValidationError.from_exception_data(error.title, placed) from None
 
 
 def _is_same(part: dict[str, Any]) -> bool:

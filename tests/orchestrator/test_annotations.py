@@ -11,7 +11,7 @@ import pytest
 import typing_extensions
 from pydantic import BaseModel, Field, field_validator
 
-from llmcore import CallerError, FakeModel, Orchestrator, OutputParseError, Tool, parse
+from llmcore import CallerError, FakeModel, Orchestrator, OutputParseError, RunResult, Tool, parse
 from llmcore.tools import ToolOptions
 
 
@@ -89,8 +89,10 @@ def test_an_iterable_is_a_list_that_was_read(annotation: Any) -> None:
 @pytest.mark.parametrize("kind", [Held, Kept])
 def test_so_is_one_within_a_class(kind: Any) -> None:
     assert parse('{"items": [{"n": 1}]}', kind).items == [Item(n=1)]
-    with pytest.raises(OutputParseError, match="too large"):
-        parse('{"items": [{"n": 1}, {"n": 20}]}', kind)
+    with pytest.raises(OutputParseError, match=r"`\[0\]\.items\[1\]\.n`.*too large"):
+        parse('[{"items": [{"n": 1}, {"n": 20}]}]', list[kind])
+    result = Orchestrator(FakeModel('{"items": [{"n": 1}]}')).run_sync("Go.", output_type=kind)
+    assert RunResult[kind].model_validate_json(result.model_dump_json()).value == result.value
     assert "items=[Item(n=1)]" in given(list[kind], [{"items": [{"n": 1}]}])
     assert "too large" in given(kind, {"items": [{"n": 20}]})
 
