@@ -48,9 +48,9 @@ class Turns:
 
     async def __aenter__(self) -> None:
         """Raises `CallerError` where its own end would be waited for."""
-        around = _around.get()
+        around, waiting = _around.get(), None
         with self._lock:
-            if is_free := not self._is_taken:
+            if not self._is_taken:
                 self._is_taken = True
             elif self._turn in around:
                 raise CallerError(
@@ -59,7 +59,7 @@ class Turns:
             else:
                 waiting = _Waiting()
                 self._waiting.append(waiting)
-        if not is_free:
+        if waiting is not None:
             await self._come(waiting)
         self._turn = object()
         _around.set((*around, self._turn))

@@ -15,7 +15,9 @@ from typing import Any, TypeVar, cast
 from llmcore.run.within import needed_loop
 from llmcore.types import CallerError
 
-__all__ = ["Leavable"]
+__all__ = ["READ_TWICE", "Leavable"]
+
+READ_TWICE = "another {0} reads this already, and an event is told once: let one {0} read and pass them on"
 
 E = TypeVar("E")
 
@@ -54,7 +56,7 @@ class Leavable(AsyncGenerator[E, None]):
     async def _read(self, step: Awaitable[E]) -> E:
         if self._reading is not None:
             cast("Any", step).close()
-            raise CallerError("another task reads this already, and an event is told once: let one task read and pass them on")
+            raise CallerError(READ_TWICE.format("task"))
         try:
             reading = self._reading = _Reading()
         except CallerError:

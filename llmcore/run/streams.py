@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from llmcore.run.async_only import AsyncOnly
-from llmcore.run.leavable import Leavable
+from llmcore.run.leavable import READ_TWICE, Leavable
 from llmcore.run.result import RunEvent, RunResult, T  # another TypeVar would make another model of RunResult
 from llmcore.types import (
     AttemptStarted,
@@ -47,6 +47,10 @@ class _Loop(Protocol):
     def stream(self, items: AsyncGenerator[E, None]) -> Generator[E, None, None]: ...
 
     def leave(self, items: AsyncGenerator[Any, None]) -> None: ...
+
+
+_RUNNING = ("generator already executing",)
+"""What Python says of a generator that another thread is in."""
 
 
 class _View(Generic[T]):
@@ -175,7 +179,9 @@ class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):
     def send(self, value: None) -> RunEvent[T]:
         try:
             return self._saw(self._events.send(value))
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, ValueError) and error.args == _RUNNING:
+                raise CallerError(READ_TWICE.format("thread")) from None
             self._is_over = True
             raise
 

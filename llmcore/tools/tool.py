@@ -359,12 +359,23 @@ class Tool(AnyTool, Generic[P, R_co]):
         return made
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
-        """One that stands in a module under its function's name is pickled as that name, for so its function would be."""
+        """One that stands in a module under its function's name is pickled as that name, for so its function would be; the same
+        with other options, or bound, as what it has beside that one."""
         name = getattr(self, "__qualname__", "")
         found: Any = sys.modules.get(self.__module__) if name else None
         for step in name.split("."):
             found = getattr(found, step, None)
-        return name if found is self else super().__reduce_ex__(protocol)
+        if found is self:
+            return name
+        if not is_tool(found) or self.function is None or found.function is not self.function:
+            return super().__reduce_ex__(protocol)
+        beside = {key: value for key, value in self.__getstate__().items() if key not in ("function", "__wrapped__")}
+        return _of_the_function, (found,), beside
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.instance is not None and self.function is not None:
+            self.__wrapped__ = cast("Any", types.MethodType(self.function, self.instance))
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is made anew on first use, of classes that no pickle can name."""
@@ -426,6 +437,12 @@ def _of_one_type(signature: SignatureSchema, kind: type[Any]) -> _Compiled:
     schema.pop("title", None)
     reading = Reading.of(adapter, keeps_data=True)
     return _Compiled(signature, schema, dynamic=False, reading=reading, keys=KeyCheck(adapter.core_schema))
+
+
+def _of_the_function(found: Tool[..., Any]) -> Tool[..., Any]:
+    made: Tool[..., Any] = Tool.__new__(Tool)
+    made.function, made.__wrapped__ = found.function, cast("Any", found.function)
+    return made
 
 
 def _left_out(params: Mapping[str, Any] | None, required: Collection[str] | None) -> Callable[[str], bool]:

@@ -122,7 +122,7 @@ def listed(value: Any, path: tuple[int | str, ...] = ()) -> Any:
     elif issubclass(kind, dict):
         value.update({key: listed(item, (*path, str(key))) for key, item in value.items()})
     elif issubclass(kind, tuple):
-        make: Any = getattr(value, "_make", kind)  # of a named tuple
+        make = cast("Callable[[list[Any]], Any]", getattr(value, "_make", value.__class__))  # of a named tuple
         return make([listed(item, (*path, index)) for index, item in enumerate(value)])
     elif issubclass(kind, BaseModel) or is_dataclass(kind):
         for name in dict.fromkeys([*getattr(value, "__dict__", ()), *getattr(kind, "__dataclass_fields__", ())]):
@@ -137,7 +137,7 @@ def _items(late: Iterable[Any], path: tuple[int | str, ...]) -> list[Any]:
     except ValidationError as error:
         placed = [
             InitErrorDetails(
-                type=PydanticCustomError(one["type"], cast("LiteralString", one["msg"])),
+                type=PydanticCustomError(cast("LiteralString", one["type"]), cast("LiteralString", one["msg"])),
                 loc=(*path, *one["loc"]),
                 input=one["input"],
             )

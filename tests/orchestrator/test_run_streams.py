@@ -227,6 +227,20 @@ def test_without_a_loop_it_may_be_closed_while_another_thread_reads() -> None:
     hanging.check(stream.result)
 
 
+def test_without_a_loop_one_thread_reads() -> None:
+    streams: list[SyncRunStream[Any]] = []
+
+    def look() -> str:
+        with pytest.raises(CallerError, match="another thread reads this already"):
+            next(streams[0])
+        return "seen"
+
+    stream = Orchestrator(FakeModel().tool_call("look").text("Done."), [look]).stream_sync("Go.")
+    streams.append(stream)
+    assert type([*stream][-1]).__name__ == "Finished"
+    assert stream.result.tool_results[0].content == "seen"
+
+
 def test_a_task_that_is_cancelled_while_its_stream_is_closed_stays_cancelled() -> None:
     async def both() -> None:
         hanging = Hanging()

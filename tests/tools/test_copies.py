@@ -61,11 +61,17 @@ def named(city: str) -> str:
     return f"rain in {city}"
 
 
+class Station:
+    @tool(version="2")
+    def sun(self, city: str) -> str:
+        return f"sun in {city}"
+
+
 GIVEN = Tool.from_definition({"name": "given", "parameters": {"type": "object", "properties": {}}}, idempotent=True)
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, sent])
-@pytest.mark.parametrize("made", [plain, named, GIVEN])
+@pytest.mark.parametrize("made", [plain, named, GIVEN, named.renamed("again"), Station().sun, Station().sun.renamed("more")])
 def test_a_tool_and_a_registry_of_it_are_pickled_and_copied(made: Tool, copied: Callable[[Any], Any]) -> None:
     alone = copied(made)
     (kept,) = copied(ToolRegistry([made]))
