@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
 from functools import cached_property
-from typing import Any, LiteralString, cast
+from typing import Any, cast
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -137,11 +137,11 @@ def _items(late: Iterable[Any], path: tuple[int | str, ...]) -> list[Any]:
     except ValidationError as error:
         placed = [
             InitErrorDetails(
-                type=PydanticCustomError(cast("LiteralString", one["type"]), cast("LiteralString", one["msg"])),
+                type=PydanticCustomError(one["type"], one["msg"]),
                 loc=(*path, *one["loc"]),
                 input=one["input"],
             )
-            for one in error.errors(include_url=False, include_context=False)
+            for one in cast("list[Any]", error.errors(include_url=False, include_context=False))
         ]
         raise ValidationError.from_exception_data(error.title, placed) from None
 
