@@ -26,9 +26,9 @@ MODES_OWN = frozenset({"native_tools", "tool_results", "json_schema", "json_obje
 @dataclass(slots=True)
 class Refusal:
     """One refused request. `key`: the same for the same words; `suspects`: what it may be refused for, the most particular first;
-    `parts`: all that it held; `open`: of the suspects, what is to be believed at once; `named`: what its words name, of that
-    `listed` what they say the same of; `without`: what had been left out of it in order to compare; `doubted`: what was doubted
-    before in the same words."""
+    `parts`: all that it held; `open`: of the suspects, what nobody knows of; `said`: what its words speak of; `named`: what they
+    name, of that `listed` what they say the same of; `without`: what had been left out of it in order to compare; `doubted`: what
+    was doubted before in the same words."""
 
     key: str
     words: str
@@ -36,6 +36,7 @@ class Refusal:
     suspects: Sequence[str]
     parts: frozenset[str]
     open: frozenset[str]
+    said: frozenset[str] = frozenset()
     named: frozenset[str] = frozenset()
     listed: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()

@@ -108,8 +108,7 @@ class Contrast:
             error.listed = listed_in(words, error.named, call, can)
             most = () if is_of_a_value(words) else left_out_of_any(call, can)
             held = list(dict.fromkeys((*error.named, *additions(call, can), *most)))
-        said = _named_parts(words).union(getattr(error, "named", ()))
-        mine = {name for name in (*asked, *held) if name in said and (name in held or _is_open(name, asked, can))}
+        mine = {name for name in (*asked, *held) if name in held or _is_open(name, asked, can)}
         parts = parts_of(call, can)
         fixed = [name for name in parts if name not in asked and name not in held and name == IMAGES]
         refusals = self._refused.setdefault(place, [])
@@ -122,6 +121,7 @@ class Contrast:
                 (*asked, *held, *fixed),
                 parts=frozenset(parts).union(held),
                 open=frozenset(mine),
+                said=_named_parts(words).union(getattr(error, "named", ())),
                 named=frozenset(getattr(error, "named", ())),
                 listed=frozenset(getattr(error, "listed", ())),
                 without=without,
@@ -151,8 +151,8 @@ class Contrast:
         """What is now known, or doubted, of the place, since `call` was answered. `obeyed`: by a call, or the typed value."""
         refusals = self._refused.pop(place, [])
         causes, unclear = _explained(refusals, frozenset(parts_of(call, can)))
-        at_once = [name for name, refusal in causes if name in refusal.open]
-        doubts = [Doubt([name], refusal.words) for name, refusal in causes if name not in refusal.open]
+        at_once = [name for name, refusal in causes if _is_plain(name, refusal, refusals)]
+        doubts = [Doubt([name], refusal.words) for name, refusal in causes if name not in at_once]
         found = [*at_once]
         if place in self._ignored and obeyed and call.mode != "native_tools":
             what, is_known = self._ignored.pop(place)
@@ -169,6 +169,13 @@ class Contrast:
             if place != answering and len({one.key for one in refusals}) == 1 and _common(refusals) == [IMAGES]:
                 found.append((place, Doubt([IMAGES], refusals[0].words)))
         return found
+
+
+def _is_plain(name: str, refusal: Refusal, refusals: Sequence[Refusal]) -> bool:
+    """Is it to be believed at once: do the words say it, or was it in two requests that they refused? One refusal in words that
+    nobody knows may have been a passing thing."""
+    again = sum(one.key == refusal.key and name in one.parts for one in refusals) > 1
+    return name in refusal.open and (name in refusal.said or again)
 
 
 def _common(refusals: Sequence[Refusal], taken: Collection[str] = ()) -> list[str]:
