@@ -136,6 +136,11 @@ class TurnAttempt:
         self._requests = Requests(state.watch)
         self.accepted: Accepted | None = None
 
+    @property
+    def leaves_doubt(self) -> bool:
+        """May what was refused before the answer have been a passing thing?"""
+        return self._learning.leaves_doubt
+
     def _offer(self) -> None:
         self._models.offer(len(self._tools) + (self._state.settings.output is not None))
 

@@ -28,7 +28,7 @@ class Refusal:
     """One refused request. `key`: the same for the same words; `suspects`: what it may be refused for, the most particular first;
     `parts`: all that it held; `open`: of the suspects, what nobody knows of; `said`: what its words speak of; `named`: what they
     name, of that `listed` what they say the same of; `without`: what had been left out of it in order to compare; `doubted`: what
-    was doubted before in the same words."""
+    was doubted before in the same words; `times`: how often it was sent."""
 
     key: str
     words: str
@@ -41,6 +41,7 @@ class Refusal:
     listed: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
     doubted: frozenset[str] = frozenset()
+    times: int = 1
 
 
 def compare(

@@ -70,7 +70,7 @@ class Contrast:
     def __init__(self) -> None:
         self._refused: dict[_Place, list[Refusal]] = {}
         self._ignored: dict[_Place, tuple[str, bool]] = {}  # what of its request, and whether it is known to heed that
-        self._fault: tuple[_Place, str] | None = None  # the last one: where, in which words
+        self._fault: tuple[_Place, str, str] | None = None  # the last one: where, in which words, in which mode
 
     def __bool__(self) -> bool:
         """Was anything refused or ignored?"""
@@ -93,7 +93,8 @@ class Contrast:
         `without`: what was left out of the request in order to compare. `doubted`: what was doubted before in the same words.
         `again`: it was not sent, since it would have been the one that was refused before.
         """
-        is_same = self._is_the_same_fault(place, call, error) or getattr(error, "unexplained", False)
+        times = self._faults(place, call, error)
+        is_same = times > 0 or getattr(error, "unexplained", False)
         is_answered = again or getattr(error, "status", None) is not None
         is_refusal = isinstance(error, RequestRefused) and is_answered and not _is_of_a_schema(error, call)
         if not (is_same or is_refusal):
@@ -126,21 +127,24 @@ class Contrast:
                 listed=frozenset(getattr(error, "listed", ())),
                 without=without,
                 doubted=frozenset(doubted(words)),
+                times=max(times, 1),
             )
         )
         if isinstance(error, RequestRefused):
             same = [one for one in refusals if one.key == key]
             compare(error, same, held, refusals[-1].doubted, may_compare=may_compare)
 
-    def _is_the_same_fault(self, place: _Place, call: ModelCall, error: BaseException) -> bool:
-        """Did the server fail (500) as it did before, in the same words, which say more than that it failed? A fault that passes
-        seldom does."""
+    def _faults(self, place: _Place, call: ModelCall, error: BaseException) -> int:
+        """How many times in this mode did the server fail (500) in the words that it failed in before, which say more than that?
+        A fault that passes seldom does. 0 where it did not fail so before."""
         if not isinstance(error, RemoteServerError) or error.status != _FAULT:
             self._fault = None
-            return False
+            return 0
         words = str(error).partition(SERVERS_WORDS)[2].lower()
-        before, self._fault = self._fault, (place, words)
-        return before == self._fault and _SAYS_NOTHING.fullmatch(words) is None
+        before, self._fault = self._fault, (place, words, call.mode)
+        if before is None or before[:2] != (place, words) or _SAYS_NOTHING.fullmatch(words) is not None:
+            return 0
+        return 1 + (before == self._fault)
 
     def ignored(self, place: _Place, what: str = "native_tools", *, is_known: bool = False) -> None:
         """Words came where a native call was required (a tool's, or that of the output tool), or a format was asked for beside
@@ -174,7 +178,7 @@ class Contrast:
 def _is_plain(name: str, refusal: Refusal, refusals: Sequence[Refusal]) -> bool:
     """Is it to be believed at once: do the words say it, or was it in two requests that they refused? One refusal in words that
     nobody knows may have been a passing thing."""
-    again = sum(one.key == refusal.key and name in one.parts for one in refusals) > 1
+    again = sum(one.times for one in refusals if one.key == refusal.key and name in one.parts) > 1
     return name in refusal.open and (name in refusal.said or again)
 
 

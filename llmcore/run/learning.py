@@ -39,6 +39,7 @@ class Learning:
         self._state = state
         self._contrast = Contrast()
         self._wrote_calls = False
+        self.leaves_doubt = False
 
     def refused(self, plan: Plan, call: ModelCall, can: Capabilities, error: BaseException, *, again: bool = False) -> None:
         """A request failed. What the user promises goes out though it was refused before: then it is left out first. `again`: it
@@ -134,6 +135,7 @@ class Learning:
             return
         place = (plan.model, plan.deployment)
         found, doubts = self._contrast.proven(place, call, can, obeyed=obeyed)
+        self.leaves_doubt = bool(doubts)
         found += self._confirmed(config, doubts)
         for capability in found:
             self._models.learn(config, capability, works=False)

@@ -46,7 +46,6 @@ from llmcore.types import (
     MaxToolTurns,
     OutputMode,
     PartialOutput,
-    RequestRefused,
     TerminateLoop,
     Timeout,
     ToolCall,
@@ -273,7 +272,7 @@ class Run:
             # Later turns stay with what worked.
             self._model, self._mode = self._machinery.catalog.registry.get(context.plan.model), context.plan.mode
             self._place, self._without = context.plan.deployment, context.plan.without
-            self._doubted = self._to_look_at(context)
+            self._doubted = self._to_look_at(context) if attempt.leaves_doubt else None
             accepted = attempt.accepted
             assert accepted is not None  # the manager returns only after a success
             calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final, accepted.came)
@@ -406,12 +405,7 @@ class Run:
         if self._looked_again or first.mode == now.mode or (first.model, first.deployment) != (now.model, now.deployment):
             return None
         spare = ledger.requests_left
-        is_doubt = isinstance(context.first_failure, RequestRefused) or getattr(context.first_failure, "unexplained", False)
-        if (
-            not is_doubt
-            or ledger.attempts_allowed(now.model) <= len(context.tried)
-            or (spare is not None and spare <= SPARE_REQUESTS)
-        ):
+        if ledger.attempts_allowed(now.model) <= len(context.tried) or (spare is not None and spare <= SPARE_REQUESTS):
             return None
         return first.mode
 

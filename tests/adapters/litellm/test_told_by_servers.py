@@ -138,7 +138,7 @@ async def test_a_403_about_tools_leads_to_the_next_mode(words: str, streamed: bo
 
 
 async def test_a_403_about_what_was_not_asked_for_is_none_of_that(adapter: LiteLLMAdapter) -> None:
-    for words, kind in zip(FORBIDDEN, (AuthenticationFailed, ModelNotFound, AuthenticationFailed), strict=True):
+    for words, kind in zip(FORBIDDEN, (ModelNotFound, ModelNotFound, AuthenticationFailed), strict=True):
         with WireServer([Failure(403, body(words))]) as server:
             call = call_of(endpoint_at(server, "openai"), tools=())
             assert type(await failure_of(adapter, call, streamed=False)) is kind

@@ -48,7 +48,7 @@ def test_every_call_carries_the_constants(provider: str) -> None:
     assert "drop_params" not in sent
     asked = {"model", "api_base", "api_key", "timeout", "num_retries", "max_retries", "messages", "tools"}
     unasked = sent.keys() - asked
-    expected = {"anthropic": {"max_tokens"}, "openrouter": {"extra_headers", "extra_body"}}
+    expected = {"anthropic": {"max_tokens"}, "bedrock": {"allowed_openai_params"}, "openrouter": {"extra_headers", "extra_body"}}
     assert unasked == expected.get(provider, set())
 
 
