@@ -19,7 +19,7 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.callers_values import callers_own
 from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.held_parts import searches_natively
-from llmcore.adapters.litellm.keys_words import denies_the_model
+from llmcore.adapters.litellm.keys_words import charges_for_the_model, denies_the_model
 from llmcore.adapters.litellm.named_tools import without_tool_names
 from llmcore.adapters.litellm.passing_words import says_it_passes
 from llmcore.adapters.litellm.quotations import is_quoted, own_words
@@ -157,6 +157,8 @@ class Facts:
     """The server's words say that the model is not there, or not for this key."""
     denies_model: bool = False
     """They say that this model is not for this key, project, plan or place, whatever else may be."""
+    charges_for_model: bool = False
+    """They say that this model, unlike another, is for those who pay more, and nothing of what is left to spend."""
     names_parameter: bool = False
     """They name a parameter of the request, and say nothing of its value."""
     names_key: bool = False
@@ -343,6 +345,7 @@ def facts_of(
         names_parameter=call is not None and bool(parameters_named(said, call)),
         names_model=names_the_model(named, call),
         denies_model=denies_the_model(named, codes, call.endpoint.model if call is not None else ""),
+        charges_for_model=charges_for_the_model(named, call.endpoint.model if call is not None else ""),
         names_key=names_the_key(named),
         may_pass=may_pass(status, said, told_wait),
         passes=passes(status, own_words(told.lower(), call, says_it_passes)),

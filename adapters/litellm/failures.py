@@ -231,6 +231,7 @@ ROWS: tuple[Row, ...] = (
     _row(_installation, text=("no module named 'mcp'",)),
     _row(_unknown_provider, text=("llm provider not provided",)),
     _row(_quota_spent, codes=("insufficient_quota", "billing_hard_limit_reached")),
+    _row(_no_model, status=(402,), also=lambda facts: facts.charges_for_model),
     _row(_quota_spent, status=(402,)),
     _row(
         _quota_spent,
@@ -275,7 +276,7 @@ ROWS: tuple[Row, ...] = (
     _row(_refused, status=(404,), text=NO_SUCH_PATH, also=lambda facts: facts.searches),  # the path may be that of the search
     _row(_no_path, status=(404,), text=NO_SUCH_PATH),
     _row(_no_model, status=(403, 404, 410), also=lambda facts: facts.names_model),
-    _row(_no_model, status=(403,), also=lambda facts: facts.denies_model),
+    _row(_no_model, status=(403,), also=lambda facts: facts.denies_model and not facts.searches),  # it may be the search
     _row(_authentication, status=(403,), also=lambda facts: facts.names_key),
     _row(_refused, status=(403, 404), also=lambda facts: facts.searches),
     _row(_forbidden, status=(403,)),

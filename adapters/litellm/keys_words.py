@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-__all__ = ["called_unauthorized", "denies_the_model", "says_unauthorized"]
+__all__ = ["called_unauthorized", "charges_for_the_model", "denies_the_model", "says_unauthorized"]
 
 _KEY = (
     r"(?:\b(?:x-)?(?:api|access|auth|secret)[ _-]?(?:keys?|tokens?)\b|\bbearer(?: tokens?)?\b|\bauthori[sz]ation headers?\b"
@@ -74,5 +74,22 @@ def denies_the_model(text: str, codes: Collection[str], model: str) -> bool:
         return True
     if says_unauthorized(text) or not (_OF_ACCESS.search(text) or _OF_A_PLAN.search(text)):
         return False
-    names = model.lower() in text or re.search(r"\bmodels?\b", text) is not None
-    return names or _OF_A_PLAN.search(text) is not None
+    return _names_a_model(text, model) or _OF_A_PLAN.search(text) is not None
+
+
+_OF_A_BALANCE = re.compile(
+    r"\b(?:balances?|credits?|funds?|quotas?|limits?|usage|top[ -]?up|recharge|afford|prepaid|overdue|unpaid|spen[dt]\w*|budget"
+    r"|exceed\w*|exhausted|expired|ran out|run out|used up|insufficient|not enough|tokens?|invoices?)\b"
+)
+"""What is left to spend, whatever the model."""
+
+
+def charges_for_the_model(text: str, model: str) -> bool:
+    """Do the words (lower case) of a server that asks for payment say that it is this model that has to be paid for, by a plan,
+    and not that nothing is left to spend? Another model may be asked with the same key then."""
+    is_for_some = _OF_A_PLAN.search(text) is not None or _OF_ACCESS.search(text) is not None
+    return is_for_some and _names_a_model(text, model) and _OF_A_BALANCE.search(text) is None
+
+
+def _names_a_model(text: str, model: str) -> bool:
+    return model.lower() in text or re.search(r"\bmodels?\b", text) is not None

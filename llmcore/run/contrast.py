@@ -127,7 +127,7 @@ class Contrast:
                 listed=frozenset(getattr(error, "listed", ())),
                 without=without,
                 doubted=frozenset(doubted(words)),
-                times=max(times, 1),
+                times=0 if again else max(times, 1),
             )
         )
         if isinstance(error, RequestRefused):

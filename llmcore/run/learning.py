@@ -135,7 +135,7 @@ class Learning:
             return
         place = (plan.model, plan.deployment)
         found, doubts = self._contrast.proven(place, call, can, obeyed=obeyed)
-        self.leaves_doubt = bool(doubts)
+        self.leaves_doubt = any(doubt.words != IGNORED for doubt in doubts)
         found += self._confirmed(config, doubts)
         for capability in found:
             self._models.learn(config, capability, works=False)
