@@ -92,4 +92,4 @@ def charges_for_the_model(text: str, model: str) -> bool:
 
 
 def _names_a_model(text: str, model: str) -> bool:
-    return model.lower() in text or re.search(r"\bmodels?\b", text) is not None
+    return (model != "" and model.lower() in text) or re.search(r"\bmodels?\b", text) is not None
