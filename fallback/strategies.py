@@ -231,7 +231,7 @@ class OtherMode:
             return [context.plan.mode], []
         usable = context.models.modes(model, context.plan.deployment)
         tried = {plan.mode for plan in context.tried if _is_at(plan, model, context.plan.deployment)}
-        left = [mode for mode in usable if mode not in tried]
+        left: list[OutputMode] = [mode for mode in usable if mode not in tried]
         # before the run gives up: what was refused once may have been a passing thing
         return usable, left or [
             mode for mode in context.models.doubted_modes(model, context.plan.deployment) if mode not in tried

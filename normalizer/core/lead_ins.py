@@ -146,13 +146,17 @@ def sentence_before(text: str, start: int, at: int) -> str:
         while (framed := _framing(before)) < len(before):
             before = before[:framed].rstrip(_LAYOUT)
         begin = _last_begins(before[:-1])
-        while begin >= 3 and before[begin - 2] == "." and _ABBREVIATED.search(before, max(0, begin - _LONGEST_ABBREVIATED), begin - 2) is not None:
+        while begin >= 3 and before[begin - 2] == "." and _is_abbreviated(before, begin - 2):
             begin = _last_begins(before[: begin - 2])
         sentence = before[begin:].strip(" \t\r\n*_#>-")
         if not begin or _WORDS.search(sentence) is not None:
             return sentence
         before = before[:begin]
     return ""
+
+
+def _is_abbreviated(said: str, point: int) -> bool:
+    return _ABBREVIATED.search(said, max(0, point - _LONGEST_ABBREVIATED), point) is not None
 
 
 def _last_begins(said: str) -> int:

@@ -47,8 +47,8 @@ def told_as_result(text: str, at: int, start: int) -> Literal["held", "behind", 
     said = before.rstrip()
     if said.endswith(">"):
         return "held" if _OPENED.search(before, max(0, len(said) - _LONGEST_TAG)) is not None else ""
-    lowered = before.lower()
-    labels = [*_LABEL.finditer(before)] if any(stem in lowered for stem in _STEMS) and any(map(before.__contains__, _COLONS)) else []
+    may_hold = any(map(before.__contains__, _COLONS)) and any(map(before.lower().__contains__, _STEMS))
+    labels = [*_LABEL.finditer(before)] if may_hold else []
     if not labels or _STEP.match(text, at) is not None:
         return ""
     behind = before[labels[-1].end() :]
