@@ -193,7 +193,7 @@ class RunResult(Value, Generic[T]):
         try:
             made = read(given, **options)
             if cls.__pydantic_generic_metadata__["args"]:  # a type of the caller's
-                vars(made)["output"] = listed(made.output)
+                vars(made)["output"] = listed(made.output, ("output",))
             return made
         except ValidationError as error:
             raise not_saved(error, cls.model_fields) from None

@@ -211,7 +211,8 @@ class _Coercer:
             if len(found := meant(value, allowed)) == 1:
                 yield Coerced(found[0], [_repair("allowed_value", path, value, found[0], safety)])
                 return
-            if not found and len(names) == len(allowed) and len(named := meant(value, names)) == 1:
+            named = [] if found or len(names) != len(allowed) else [value] if value in names else meant(value, names)
+            if len(named) == 1:
                 member = allowed[names.index(named[0])]
                 yield Coerced(member, [_repair("named_value", path, value, member, safety)])
                 return

@@ -49,6 +49,7 @@ SAFE: list[Row] = [
     ({"enum": ["1", "2"]}, 2, "2", "allowed_value", "coerced"),
     ({"const": "Yes"}, "YES", "Yes", "allowed_value", "coerced"),
     (LEVEL, "high", 2, "named_value", "coerced"),
+    ({"enum": [1, 2], NAMES: ["a", "A"]}, "A", 2, "named_value", "coerced"),
     (PAIR, {"b": "x", "a": 1}, [1, "x"], "items_by_name", "coerced"),
     (PAIR, {"a": 1}, [1], "items_by_name", "coerced"),
     (POINT, {"X": 1}, {"x": 1}, "renamed_key", "coerced"),
