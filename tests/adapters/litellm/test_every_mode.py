@@ -161,3 +161,16 @@ async def test_a_format_that_is_refused_beside_tools_is_left_out(provider: str) 
 
     asked, _, _ = await asked_in(provider, modes_of(provider), script)
     assert asked == ["native_tools"] * 3
+
+
+async def test_what_a_table_promises_and_a_server_refuses_in_unknown_words_is_known_by_the_third_run() -> None:
+    provider = "mistral"
+
+    def script(seen: Seen) -> Step:
+        return model(seen) if mode_of(seen.body) == "text" else OWN_WORDS.step
+
+    with WireServer(script) as server:
+        at = {"provider": provider, "model": EVERY_MODEL[provider], "base_url": server.base_url(provider), "api_key": "k"}
+        async with Orchestrator({"models": {"m": at}}, [get_weather], strategies=FAST) as orchestrator:
+            runs = [await orchestrator.run("Weather in Paris?", output_type=Weather) for _ in range(3)]
+    assert [(attempt.mode, attempt.failure) for attempt in runs[2].attempts] == [("text", None)] * 2
