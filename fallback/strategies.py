@@ -231,11 +231,8 @@ class OtherMode:
             return [context.plan.mode], []
         usable = context.models.modes(model, context.plan.deployment)
         tried = {plan.mode for plan in context.tried if _is_at(plan, model, context.plan.deployment)}
-        left: list[OutputMode] = [mode for mode in usable if mode not in tried]
-        # before the run gives up: what was refused once may have been a passing thing
-        return usable, left or [
-            mode for mode in context.models.doubted_modes(model, context.plan.deployment) if mode not in tried
-        ]
+        left = [mode for mode in usable if mode not in tried]
+        return usable, left or list(self._doubted(context))
 
     def _same_mode_may_do(self, context: FallbackContext) -> bool:
         failure, mode = context.failure, context.plan.mode
