@@ -231,8 +231,8 @@ class OtherMode:
             return [context.plan.mode], []
         usable = context.models.modes(model, context.plan.deployment)
         tried = {plan.mode for plan in context.tried if _is_at(plan, model, context.plan.deployment)}
-        left = [mode for mode in usable if mode not in tried]
-        return usable, left or list(self._doubted(context))
+        left: list[OutputMode] = [mode for mode in usable if mode not in tried]
+        return usable, left or [*self._doubted(context)]
 
     def _same_mode_may_do(self, context: FallbackContext) -> bool:
         failure, mode = context.failure, context.plan.mode
