@@ -75,13 +75,18 @@ def _closer(reading: Reading, at: int, body: int, *, after: bool) -> bool:
 
 
 def _opener_is_content(reading: Reading, closer: str) -> bool:
-    """Does the opener of this element stand in the content, alone on its line? Then its closer is content as well."""
+    """Is this the closer of an element whose opener stands in the content, alone on its line? Then it is content as well."""
     opener = closer.replace("/", "", 1)
     if not closer.startswith("</") or not reading.says_anything():
         return False
+    open_in_markup = 0
     for start, end, kind in reversed(reading.pieces[-_FEW_PIECES:]):
-        said = reading.src.text[max(start, end - _NEAR) : end] if kind == "content" else ""
-        if opener in said and any(line.strip() == opener for line in said.splitlines()):
+        said = reading.src.text[max(start, end - _NEAR) : end]
+        if kind != "content":
+            open_in_markup += said.count(opener) - said.count(closer)
+            if open_in_markup > 0:
+                return False
+        elif opener in said and any(line.strip() == opener for line in said.splitlines()):
             return closer not in said[said.rindex(opener) :]
     return False
 
