@@ -25,7 +25,7 @@ from llmcore.normalizer.core import lead_in_words as words
 from llmcore.normalizer.core.lines_of_code import is_stamped
 from llmcore.normalizer.core.open_lead_ins import asks, leaves_open
 from llmcore.normalizer.core.told_lead_ins import Place, ends, said_by
-from llmcore.normalizer.core.words import COLONS
+from llmcore.normalizer.core.words import COLONS, NOT_IN_ASCII
 from llmcore.types.late import late
 
 __all__ = ["LeadIn", "announces", "answers", "kind_of", "sentence_before", "told"]
@@ -104,7 +104,6 @@ _KINDS: dict[str, LeadIn] = {
     "example": "example",
 }
 """What a table's phrase makes of a call that nothing else decides about; the first that fits counts."""
-_NOT_IN_ASCII = frozenset({"ru", "zh", "ja", "ko"})
 _Rows = dict[str, set[str]]
 """Table -> the languages whose row may fit."""
 
@@ -130,7 +129,7 @@ def _expression(table: str, language: str) -> re.Pattern[str]:
 @cache
 def _expressions(rows: str, *, in_ascii: bool) -> list[re.Pattern[str]]:
     """`in_ascii`: those of the languages that can be written so."""
-    return [late(row, re.IGNORECASE) for language, row in _SPEAKER[rows].items() if not in_ascii or language not in _NOT_IN_ASCII]
+    return [late(row, re.IGNORECASE) for language, row in _SPEAKER[rows].items() if not in_ascii or language not in NOT_IN_ASCII]
 
 
 def sentence_before(text: str, start: int, at: int) -> str:

@@ -11,6 +11,7 @@ import re
 from typing import Literal
 
 from llmcore.normalizer.core.lead_ins import announces, sentence_before
+from llmcore.normalizer.core.words import COLONS
 from llmcore.types.late import late
 
 __all__ = ["ELEMENTS", "told_as_result"]
@@ -27,14 +28,11 @@ _LABELS = (
     r"|观察(?:结果)?|観察|관찰"
 )
 _LABEL = late(
-    rf"^[ \t*_#>-]{{0,16}}(?:{_LABELS})(?:[ \t]{{0,2}}#?\d{{1,3}})?[ \t*_]{{0,8}}[:：]",  # noqa: RUF001 # the full-width colon
-    re.IGNORECASE | re.MULTILINE,
+    rf"[ \t*_#>-]{{0,16}}(?:{_LABELS})(?:[ \t]{{0,2}}#?\d{{1,3}})?[ \t*_]{{0,8}}:",
+    re.IGNORECASE,
 )
-_STEMS = ("observa", "result", "response", "output", "beobachtung", "osservazione", "наблюдение", "观察", "観察", "관찰")
-"""One of which each label holds, in lower case: to look for them costs a tenth of looking for labels."""
 _STEP = late(r"[ \t*_#>-]{0,16}(?:Thought|Action|Question|Final Answer|Plan)[ \t*_]{0,8}:", re.IGNORECASE)
 _OPENED = late(rf"<(?:{'|'.join(ELEMENTS)})(?:\s[^<>]{{0,200}})?>\s*\Z", re.IGNORECASE)
-_COLONS = (":", "：")  # noqa: RUF001 # as above
 _LONGEST_TAG = 256
 _PARAGRAPH = 2048
 
@@ -47,13 +45,24 @@ def told_as_result(text: str, at: int, start: int) -> Literal["held", "behind", 
     said = before.rstrip()
     if said.endswith(">"):
         return "held" if _OPENED.search(before, max(0, len(said) - _LONGEST_TAG)) is not None else ""
-    may_hold = any(map(before.__contains__, _COLONS)) and any(map(before.lower().__contains__, _STEMS))
-    labels = [*_LABEL.finditer(before)] if may_hold else []
-    if not labels or _STEP.match(text, at) is not None:
+    labelled = _behind_last_label(before)
+    if labelled < 0 or _STEP.match(text, at) is not None:
         return ""
-    behind = before[labels[-1].end() :]
+    behind = before[labelled:]
     if not behind.strip():
         return "held"
     if any(_STEP.match(line) for line in behind.splitlines()[1:]) or announces(sentence_before(text, start, at)):
         return ""
     return "behind" if "\n\n" in behind.lstrip().replace("\r", "") else "held"
+
+
+def _behind_last_label(before: str) -> int:
+    """Where the last label of a result ends, -1 when no line begins with one. Lines without a colon cost nothing."""
+    said = before.replace(*reversed(COLONS))  # as long as it was
+    colon = len(said)
+    while (colon := said.rfind(":", 0, colon)) >= 0:
+        begin = said.rfind("\n", 0, colon) + 1
+        if (label := _LABEL.match(said, begin)) is not None:
+            return label.end()
+        colon = begin
+    return -1

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from llmcore.normalizer.core.words import COLONS
 from llmcore.types.late import late
 
 __all__ = ["other_speaks"]
@@ -37,7 +38,6 @@ _LABELS = (
 _HEADER = late(rf"(?:(?<=[>\].!?…。！？\n])|\A)[ \t]{{0,8}}(?:{_HEADERS})", re.IGNORECASE)  # noqa: RUF001 # as above
 _LABEL = late(rf"[ \t]*(?:{_LABELS})")
 _LABEL_BEHIND = late(rf"[|｜]>\s{{0,8}}[ \t]*(?:{_LABELS})")  # as above
-_COLONS = (":", "：")  # noqa: RUF001 # as above
 _LONGEST_LABEL = 64
 _FENCE = late(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 
@@ -56,12 +56,12 @@ def _labels(said: str) -> Iterator[int]:
 
     Its colon is sought, which is rare, and not a line's beginning: prose costs next to nothing.
     """
-    for sign in _COLONS:
+    for sign in COLONS:
         colon = said.find(sign)
         while colon >= 0:
-            above = said.rfind("\n", max(colon - _LONGEST_LABEL, 0), colon)
+            above = said.rfind("\n", colon - _LONGEST_LABEL if colon > _LONGEST_LABEL else 0, colon)
             is_first = above < 0 and colon <= _LONGEST_LABEL
-            if (is_first or _is_below_a_blank_line(said, above)) and _LABEL.match(said, above + 1) is not None:
+            if (is_first or (above > 0 and _is_blank_above(said, above))) and _LABEL.match(said, above + 1) is not None:
                 yield above + 1
             colon = said.find(sign, colon + 1)
     if "|" in said or "｜" in said:  # as above
@@ -69,6 +69,6 @@ def _labels(said: str) -> Iterator[int]:
             yield found.start()
 
 
-def _is_below_a_blank_line(said: str, above: int) -> bool:
-    """Does a blank line end with the line break at `above` (-1 for none)?"""
-    return above > 0 and said[max(above - _LONGEST_LABEL, 0) : above].rstrip(" \t\r").endswith("\n")
+def _is_blank_above(said: str, end: int) -> bool:
+    """Is the line that ends at `end` blank?"""
+    return said[end - 1].isspace() and said[max(end - _LONGEST_LABEL, 0) : end].rstrip(" \t\r").endswith("\n")

@@ -12,6 +12,7 @@ __all__ = [
     "HTML_NAMES",
     "ID_KEYS",
     "NAMING",
+    "NOT_IN_ASCII",
     "OWN_SIGNS",
     "PROMPTED_TAGS",
     "STRAY_CLOSERS",
@@ -20,6 +21,8 @@ __all__ = [
 
 COLONS = (":", "：")  # noqa: RUF001 # the full-width one is meant, as are the signs below
 """What ends a lead-in before a call on its line."""
+NOT_IN_ASCII = frozenset({"ru", "zh", "ja", "ko", "ar", "hi"})
+"""Languages of which no word is written in ASCII."""
 BLANKS = r"\s\u200b\u2060\ufeff"
 """White space, as of a class of an expression, and what nobody sees: spaces without width, a byte order mark."""
 BEFORE_BARE = frozenset((*COLONS, *" \t\r\n\u200b\u2060\ufeff\"'`*>_;“„‘‚”»›«‹「『《〈。！？，、"))  # noqa: RUF001
