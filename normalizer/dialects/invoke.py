@@ -54,7 +54,7 @@ def _dialect_of(space: str, tag: str, before: str) -> str:
     if "DSML" in space:
         if space.endswith(" "):
             return "dsml_v41"
-        return "dsml_v32" if "function_calls>" in before else "dsml_v4"
+        return "dsml_v32" if before.rfind("function_calls>") > before.rfind("tool_calls>") else "dsml_v4"
     if "GCML" in space:
         return "gcml"
     if before.endswith("<minimax:tool_call>"):
