@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmcore.cli.output import json_text, shortened
-from llmcore.normalizer.core.lead_ins import kind_of, sentence_before
+from llmcore.normalizer.trust.lead_ins import kind_of, sentence_before
 from llmcore.types import Envelope, NearMiss, Repair, ToolCall, ToolSet
 from llmcore.types.near_misses import near_miss_sentence
 

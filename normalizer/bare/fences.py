@@ -16,15 +16,15 @@ from keyword import iskeyword
 
 from llmcore.normalizer.bare.verdicts import drop_echo, echoed, rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import swallow
-from llmcore.normalizer.core.block_quotes import in_block_quote
 from llmcore.normalizer.core.driver import Nested
-from llmcore.normalizer.core.lead_ins import announces, sentence_before
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Steps, past, settle, skip_space
-from llmcore.normalizer.core.surroundings import is_closed
-from llmcore.normalizer.core.told_lead_ins import said_by
-from llmcore.normalizer.core.words import CALL_FENCES, COLONS, OWN_SIGNS, STRAY_CLOSERS
+from llmcore.normalizer.scanning.source import Steps, past, settle, skip_space
+from llmcore.normalizer.scanning.words import CALL_FENCES, COLONS, OWN_SIGNS, STRAY_CLOSERS
+from llmcore.normalizer.trust.block_quotes import in_block_quote
+from llmcore.normalizer.trust.lead_ins import announces, sentence_before
+from llmcore.normalizer.trust.surroundings import is_closed
+from llmcore.normalizer.trust.told_lead_ins import said_by
 from llmcore.types.late import late
 
 __all__ = ["back_ticks", "code_in", "fence_behind_opener", "holds_closer", "tildes", "without_code"]

@@ -22,8 +22,8 @@ from llmcore.normalizer.bare.verdicts import leads_in, may_stand, rest_is_blank
 from llmcore.normalizer.calls.call_messages import PARALLEL
 from llmcore.normalizer.core.names import is_known, name_start, peel
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Steps, match_within, settle, skip_space
-from llmcore.normalizer.core.words import BEFORE_BARE, OWN_SIGNS
+from llmcore.normalizer.scanning.source import Steps, match_within, settle, skip_space
+from llmcore.normalizer.scanning.words import BEFORE_BARE, OWN_SIGNS
 from llmcore.types.late import late
 
 __all__ = ["HANDLERS", "settled_text", "without_sign"]

@@ -30,10 +30,10 @@ from llmcore.normalizer.calls.call_messages import Message, calls_of
 from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, arguments_of
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Steps, past, settle, skip_space
-from llmcore.normalizer.core.words import STRAY_CLOSERS
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
+from llmcore.normalizer.scanning.source import Steps, past, settle, skip_space
+from llmcore.normalizer.scanning.words import STRAY_CLOSERS
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_object

@@ -17,10 +17,10 @@ from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, no_a
 from llmcore.normalizer.calls.yaml_values import read_lines
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Steps, match_within, search, skip_space, wait_for
-from llmcore.normalizer.core.words import ARGUMENT_KEYS
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
+from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space, wait_for
+from llmcore.normalizer.scanning.words import ARGUMENT_KEYS
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_object
 

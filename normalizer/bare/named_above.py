@@ -12,11 +12,11 @@ from llmcore.normalizer.bare.verdicts import line_is_over, may_stand, only_shown
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent
 from llmcore.normalizer.calls.call_messages import calls_of
 from llmcore.normalizer.calls.call_objects import CallObject
-from llmcore.normalizer.core.lead_ins import announces, sentence_before
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Steps
-from llmcore.normalizer.core.words import STRAY_CLOSERS
 from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.scanning.source import Steps
+from llmcore.normalizer.scanning.words import STRAY_CLOSERS
+from llmcore.normalizer.trust.lead_ins import announces, sentence_before
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_object

@@ -22,11 +22,11 @@ from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.calls.typed_values import positional_arguments
 from llmcore.normalizer.core.names import is_known, peel
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Steps, past, settle, skip_space, starts, wait_for, wait_while
-from llmcore.normalizer.core.words import STRAY_CLOSERS
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.python import PythonCall, PythonReading, read_calls
 from llmcore.normalizer.notations.refusals import UNREADABLE
+from llmcore.normalizer.scanning.source import Steps, past, settle, skip_space, starts, wait_for, wait_while
+from llmcore.normalizer.scanning.words import STRAY_CLOSERS
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_list

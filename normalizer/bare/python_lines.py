@@ -14,8 +14,8 @@ from llmcore.normalizer.bare.verdicts import rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import add_calls
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Steps, past, wait_for_one
 from llmcore.normalizer.notations.python import read_calls
+from llmcore.normalizer.scanning.source import Steps, past, wait_for_one
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 

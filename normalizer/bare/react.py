@@ -11,11 +11,11 @@ from llmcore.normalizer.calls.call_objects import CallObject, arguments_of
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.showing import may_be_shown, settle_shown
-from llmcore.normalizer.core.source import Steps, match_within, past, search, skip_space, wait_for, wait_for_one
-from llmcore.normalizer.core.surroundings import ends_sentence, has_words
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
+from llmcore.normalizer.scanning.source import Steps, match_within, past, search, skip_space, wait_for, wait_for_one
+from llmcore.normalizer.trust.surroundings import ends_sentence, has_words
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_object

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Steps
+from llmcore.normalizer.scanning.source import Steps
 from llmcore.types.late import late
 
 __all__ = ["among_statements"]

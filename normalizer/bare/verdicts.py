@@ -12,18 +12,18 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from llmcore.normalizer.calls.call_objects import CallObject
-from llmcore.normalizer.core.documents import is_in_document
 from llmcore.normalizer.core.draft import Draft
-from llmcore.normalizer.core.html import is_in_page, may_be_html
-from llmcore.normalizer.core.line_signs import consents, is_sign, may_be_listed
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.showing import shown_behind
-from llmcore.normalizer.core.source import Steps, past, skip_space
-from llmcore.normalizer.core.surroundings import CERTAIN, Standing, ends_sentence, is_closed, sentence_goes_on
-from llmcore.normalizer.core.words import COLONS, FACES, HTML_NAMES, TURN_TOKENS
+from llmcore.normalizer.scanning.source import Steps, past, skip_space
+from llmcore.normalizer.scanning.words import COLONS, FACES, HTML_NAMES, TURN_TOKENS
+from llmcore.normalizer.trust.documents import is_in_document
+from llmcore.normalizer.trust.html import is_in_page, may_be_html
+from llmcore.normalizer.trust.line_signs import consents, is_sign, may_be_listed
+from llmcore.normalizer.trust.surroundings import CERTAIN, Standing, ends_sentence, is_closed, sentence_goes_on
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from llmcore.normalizer.bodies.tag_attributes import ATTRIBUTE, Attributes, opening_tag
-from llmcore.normalizer.core.sought import Element
-from llmcore.normalizer.core.source import Source, Steps, search, skip_space
+from llmcore.normalizer.scanning.sought import Element
+from llmcore.normalizer.scanning.source import Source, Steps, search, skip_space
 from llmcore.types.late import late
 from llmcore.types.tools import CompiledTool
 

@@ -17,9 +17,9 @@ from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import PlainArguments
-from llmcore.normalizer.core.source import Steps
 from llmcore.normalizer.notations.relaxed.plain import plain_braces
 from llmcore.normalizer.notations.relaxed.read import Relaxed, read_relaxed
+from llmcore.normalizer.scanning.source import Steps
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.narrowing import is_list, is_object

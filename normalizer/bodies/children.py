@@ -16,7 +16,7 @@ from llmcore.normalizer.bodies.raw_values import trimmed
 from llmcore.normalizer.calls.nested_values import parameter_value
 from llmcore.normalizer.core.begun_again import HOLDS_CALL
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.sought import Element, closers_in
+from llmcore.normalizer.scanning.sought import Element, closers_in
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.tools import CompiledTool, ToolSet

@@ -30,9 +30,9 @@ from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.calls.typed_values import typed_value
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.sought import HOLDER, KEY, OPENER, SPACE, TAG, Element, tags
-from llmcore.normalizer.core.source import Source, Steps, search, settle, skip_space
 from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.scanning.sought import HOLDER, KEY, OPENER, SPACE, TAG, Element, tags
+from llmcore.normalizer.scanning.source import Source, Steps, search, settle, skip_space
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_object

@@ -13,11 +13,11 @@ from llmcore.normalizer.calls.repeated_keys import all_in_arrays
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
-from llmcore.normalizer.core.source import Steps, match_within, past
-from llmcore.normalizer.core.words import ARGUMENT_KEYS, BLANKS, TURN_TOKENS
 from llmcore.normalizer.notations.extent import Extent, delimiters_of
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.strict import sound_object
+from llmcore.normalizer.scanning.source import Steps, match_within, past
+from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, BLANKS, TURN_TOKENS
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object

@@ -24,7 +24,7 @@ from llmcore.normalizer.calls.call_messages import Message
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Reader
-from llmcore.normalizer.core.source import Steps, skip_space
+from llmcore.normalizer.scanning.source import Steps, skip_space
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 

@@ -27,10 +27,10 @@ from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.begun_again import HOLDS_CALL, openers_before
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.sought import KEY, Sought, filled
-from llmcore.normalizer.core.source import Steps, past, search
-from llmcore.normalizer.core.words import BLANKS
 from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.scanning.sought import KEY, Sought, filled
+from llmcore.normalizer.scanning.source import Steps, past, search
+from llmcore.normalizer.scanning.words import BLANKS
 from llmcore.types.envelope import Repair, Safety
 from llmcore.types.late import late
 from llmcore.types.tools import CompiledTool

@@ -18,9 +18,9 @@ from llmcore.normalizer.bodies.preview import NAP
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
-from llmcore.normalizer.core.source import past
 from llmcore.normalizer.notations.escapes import decode, python_escape_at
 from llmcore.normalizer.notations.strict import UNSOUND, parsed
+from llmcore.normalizer.scanning.source import past
 
 __all__ = ["PythonPreview"]
 

@@ -18,8 +18,8 @@ from typing import Final
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
 from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END, joined
 from llmcore.normalizer.core.looks import Looks
-from llmcore.normalizer.core.sought import Sought
-from llmcore.normalizer.core.source import Source, Steps, past
+from llmcore.normalizer.scanning.sought import Sought
+from llmcore.normalizer.scanning.source import Source, Steps, past
 from llmcore.types.late import late
 
 __all__ = ["RawValue", "read_value", "trimmed"]

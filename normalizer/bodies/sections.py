@@ -6,7 +6,7 @@ from typing import Any
 
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader, as_json
-from llmcore.normalizer.core.source import Follows, Steps, always, skip_space
+from llmcore.normalizer.scanning.source import Follows, Steps, always, skip_space
 from llmcore.types.envelope import Repair
 
 _FEW_PIECES = 48

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from llmcore.normalizer.bodies.entities import decoded
-from llmcore.normalizer.core.source import Source, Steps
+from llmcore.normalizer.scanning.source import Source, Steps
 from llmcore.types.late import late
 
 __all__ = ["ATTRIBUTE", "Attributes", "is_cut_tag", "opening_tag"]

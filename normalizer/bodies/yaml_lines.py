@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, no_arguments
 from llmcore.normalizer.calls.yaml_values import read_lines, typed_pairs
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.sought import Sought
-from llmcore.normalizer.core.source import Steps
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
+from llmcore.normalizer.scanning.sought import Sought
+from llmcore.normalizer.scanning.source import Steps
 from llmcore.types.late import late
 
 __all__ = [

@@ -32,8 +32,8 @@ from llmcore.normalizer.calls.call_objects import (
 )
 from llmcore.normalizer.calls.named_only import is_named_only
 from llmcore.normalizer.core.names import is_known, peel
-from llmcore.normalizer.core.words import ARGUMENT_KEYS
 from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.scanning.words import ARGUMENT_KEYS
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_list, is_object, objects_in
 from llmcore.types.tools import ToolSet

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llmcore.normalizer.core.names import is_known, peel
-from llmcore.normalizer.core.words import ARGUMENT_KEYS, ID_KEYS
 from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, ID_KEYS
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.narrowing import is_list, is_object, objects_in

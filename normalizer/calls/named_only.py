@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from llmcore.normalizer.core.words import ARGUMENT_KEYS, ID_KEYS
+from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, ID_KEYS
 from llmcore.types.narrowing import is_object
 
 __all__ = ["is_named_only"]

@@ -20,7 +20,7 @@ from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from llmcore.normalizer.core.draft import Draft
-from llmcore.normalizer.core.source import Source
+from llmcore.normalizer.scanning.source import Source
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object, texts_in

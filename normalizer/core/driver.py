@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from llmcore.normalizer.core.draft import Draft
-from llmcore.normalizer.core.source import Steps
+from llmcore.normalizer.scanning.source import Steps
 from llmcore.types.envelope import NearMiss
 
 __all__ = ["Driver", "Nested"]

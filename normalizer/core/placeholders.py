@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from llmcore.normalizer.core.words import HTML_NAMES
+from llmcore.normalizer.scanning.words import HTML_NAMES
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_list

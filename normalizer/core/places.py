@@ -6,7 +6,7 @@ Amortised O(1): a question looks only at text that was not looked at before.
 from __future__ import annotations
 
 from llmcore.normalizer.core.pieces import Piece
-from llmcore.normalizer.core.source import Source, SpaceRun
+from llmcore.normalizer.scanning.source import Source, SpaceRun
 
 __all__ = ["Places"]
 

@@ -22,15 +22,15 @@ from typing import Any, cast
 from llmcore.normalizer.core.begun_again import TRIALS, begun_again, took_closers
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.driver import Driver, Nested
-from llmcore.normalizer.core.listed_calls import goes_on_as_list
 from llmcore.normalizer.core.names import call_begins, peel
 from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.record import Record
 from llmcore.normalizer.core.remains import remains_in
-from llmcore.normalizer.core.source import Steps
-from llmcore.normalizer.core.surroundings import CERTAIN, LED_IN, PLAIN, Form, Standing, Surroundings, has_words
-from llmcore.normalizer.core.turns import other_speaks
 from llmcore.normalizer.core.windows_paths import with_paths
+from llmcore.normalizer.scanning.source import Steps
+from llmcore.normalizer.trust.listed_calls import goes_on_as_list
+from llmcore.normalizer.trust.surroundings import CERTAIN, LED_IN, PLAIN, Form, Standing, Surroundings, has_words
+from llmcore.normalizer.trust.turns import other_speaks
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.record import Staged
-from llmcore.normalizer.core.source import Steps
-from llmcore.normalizer.core.surroundings import Standing, is_closed, prose_follows
+from llmcore.normalizer.scanning.source import Steps
+from llmcore.normalizer.trust.surroundings import Standing, is_closed, prose_follows
 
 __all__ = ["may_be_shown", "settle_shown", "shown_behind"]
 

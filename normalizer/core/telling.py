@@ -7,7 +7,7 @@ markup (`pieces.settled`), and a listener should have heard what the envelope's 
 from __future__ import annotations
 
 from llmcore.normalizer.core.pieces import Piece
-from llmcore.normalizer.core.source import Source
+from llmcore.normalizer.scanning.source import Source
 from llmcore.types.envelope import SegmentKind, ToolCall
 from llmcore.types.events import (
     ArgumentsDelta,

@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from llmcore.normalizer.core.dialogues import is_in_dialogue
 from llmcore.normalizer.core.draft import Draft
-from llmcore.normalizer.core.listed_steps import is_listed_step
 from llmcore.normalizer.core.pieces import Piece
-from llmcore.normalizer.core.surroundings import Standing, has_words
-from llmcore.normalizer.core.words_behind import REACH, is_left_over, is_retold, sentence_before_step, talk_of_it
+from llmcore.normalizer.trust.dialogues import is_in_dialogue
+from llmcore.normalizer.trust.listed_steps import is_listed_step
+from llmcore.normalizer.trust.surroundings import Standing, has_words
+from llmcore.normalizer.trust.words_behind import REACH, is_left_over, is_retold, sentence_before_step, talk_of_it
 from llmcore.types.envelope import NearMiss, Repair
 
 __all__ = ["Unfinished", "UnfinishedMark"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from llmcore.normalizer.bare.fences import fence_behind_opener
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
-from llmcore.normalizer.core.source import starts
 from llmcore.normalizer.dialects.yaml_in_tags import mapping
+from llmcore.normalizer.scanning.source import starts
 
 __all__ = ["DIALECTS"]
 

@@ -13,7 +13,7 @@ from llmcore.normalizer.bodies.json_bodies import swallow
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, as_json
-from llmcore.normalizer.core.source import Steps, match_within
+from llmcore.normalizer.scanning.source import Steps, match_within
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object
 

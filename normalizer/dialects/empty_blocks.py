@@ -9,7 +9,7 @@ from __future__ import annotations
 from llmcore.normalizer.bare.verdicts import leads_in, line_is_over
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
-from llmcore.normalizer.core.source import Steps, skip_space, starts
+from llmcore.normalizer.scanning.source import Steps, skip_space, starts
 
 __all__ = ["MARKERS"]
 

@@ -15,9 +15,9 @@ from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, rea
 from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
-from llmcore.normalizer.core.sought import tags
-from llmcore.normalizer.core.source import Steps, search, skip_space, wait_for_one
 from llmcore.normalizer.dialects.reasoning import sealed
+from llmcore.normalizer.scanning.sought import tags
+from llmcore.normalizer.scanning.source import Steps, search, skip_space, wait_for_one
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 

@@ -24,9 +24,9 @@ from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.core.names import undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
-from llmcore.normalizer.core.sought import tags
-from llmcore.normalizer.core.source import Steps, search, settle, skip_space, starts, wait_for, wait_while
 from llmcore.normalizer.dialects.reasoning import sealed
+from llmcore.normalizer.scanning.sought import tags
+from llmcore.normalizer.scanning.source import Steps, search, settle, skip_space, starts, wait_for, wait_while
 from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]

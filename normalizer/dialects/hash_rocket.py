@@ -14,10 +14,10 @@ from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.remains import DAMAGED
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
-from llmcore.normalizer.core.source import Steps, match_within, past, starts
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
+from llmcore.normalizer.scanning.source import Steps, match_within, past, starts
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.tools import CompiledTool

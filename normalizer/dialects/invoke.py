@@ -25,9 +25,9 @@ from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.names import JUNK_LINE, is_known, undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
-from llmcore.normalizer.core.source import Steps, settle, skip_space, starts, wait_for, wait_for_one
-from llmcore.normalizer.core.words import NAMING
 from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.scanning.source import Steps, settle, skip_space, starts, wait_for, wait_for_one
+from llmcore.normalizer.scanning.words import NAMING
 from llmcore.types.late import late
 
 __all__ = ["DIALECTS", "WORD"]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
-from llmcore.normalizer.core.source import Follows, always, starts
-from llmcore.normalizer.core.words import PROMPTED_TAGS
+from llmcore.normalizer.scanning.source import Follows, always, starts
+from llmcore.normalizer.scanning.words import PROMPTED_TAGS
 from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]

@@ -17,8 +17,8 @@ from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_afte
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
-from llmcore.normalizer.core.sought import SUFFIX, tags
-from llmcore.normalizer.core.source import Steps, name_then, search, skip_space, starts
+from llmcore.normalizer.scanning.sought import SUFFIX, tags
+from llmcore.normalizer.scanning.source import Steps, name_then, search, skip_space, starts
 from llmcore.types.late import late
 
 __all__ = ["DIALECTS", "pairs"]

@@ -9,9 +9,9 @@ from llmcore.normalizer.calls.call_objects import CallObject, no_arguments
 from llmcore.normalizer.core.names import name_start
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
-from llmcore.normalizer.core.source import Steps, search, skip_space, starts
 from llmcore.normalizer.dialects.deepseek import call_of_tokens
 from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.scanning.source import Steps, search, skip_space, starts
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 

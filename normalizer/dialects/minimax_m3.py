@@ -17,8 +17,8 @@ from llmcore.normalizer.core.begun_again import HOLDS_CALL
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
-from llmcore.normalizer.core.source import Steps, search, skip_space, starts
 from llmcore.normalizer.notations.relaxed.state import Stop
+from llmcore.normalizer.scanning.source import Steps, search, skip_space, starts
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object

@@ -19,9 +19,9 @@ from llmcore.normalizer.bodies.tag_attributes import is_cut_tag, opening_tag
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
-from llmcore.normalizer.core.source import Steps, match_within, search, skip_space, starts
 from llmcore.normalizer.dialects.invoke import WORD
 from llmcore.normalizer.dialects.key_value import pairs
+from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space, starts
 from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]

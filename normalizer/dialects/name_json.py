@@ -10,8 +10,8 @@ from llmcore.normalizer.bodies.sections import call_marker, section
 from llmcore.normalizer.core.names import name_start, peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
-from llmcore.normalizer.core.source import Steps, name_then, search, skip_space, starts
-from llmcore.normalizer.core.words import COLONS
+from llmcore.normalizer.scanning.source import Steps, name_then, search, skip_space, starts
+from llmcore.normalizer.scanning.words import COLONS
 from llmcore.types.late import late
 
 __all__ = ["DIALECTS", "function_follows"]

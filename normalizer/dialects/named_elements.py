@@ -12,8 +12,8 @@ from llmcore.normalizer.bodies.sections import as_text, call_marker
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, as_json
-from llmcore.normalizer.core.source import Steps, match_within, settle, starts
-from llmcore.normalizer.core.words import NAMING
+from llmcore.normalizer.scanning.source import Steps, match_within, settle, starts
+from llmcore.normalizer.scanning.words import NAMING
 from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]

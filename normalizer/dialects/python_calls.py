@@ -12,10 +12,10 @@ from llmcore.normalizer.bodies.python_preview import PythonPreview
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, Writer
-from llmcore.normalizer.core.source import Follows, Steps, name_then, past, search, skip_space, starts, wait_while
-from llmcore.normalizer.core.words import BLANKS, PROMPTED_TAGS
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.relaxed.plain import plain_arguments
+from llmcore.normalizer.scanning.source import Follows, Steps, name_then, past, search, skip_space, starts, wait_while
+from llmcore.normalizer.scanning.words import BLANKS, PROMPTED_TAGS
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.limits import Limits

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
-from llmcore.normalizer.core.source import Skim, Steps, search, skip_space, wait_for
-from llmcore.normalizer.core.words import OWN_SIGNS
+from llmcore.normalizer.scanning.source import Skim, Steps, search, skip_space, wait_for
+from llmcore.normalizer.scanning.words import OWN_SIGNS
 from llmcore.types.envelope import SegmentKind
 from llmcore.types.late import late
 

@@ -11,9 +11,9 @@ from llmcore.normalizer.bodies.sections import closer_after_markup
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
-from llmcore.normalizer.core.source import Steps, match_within, search, skip_space, wait_for, wait_for_one
-from llmcore.normalizer.core.told_results import ELEMENTS
-from llmcore.normalizer.core.words import COLONS, TURN_TOKENS
+from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space, wait_for, wait_for_one
+from llmcore.normalizer.scanning.words import COLONS, TURN_TOKENS
+from llmcore.normalizer.trust.told_results import ELEMENTS
 from llmcore.types.late import late
 
 __all__ = ["MARKERS"]

@@ -29,10 +29,10 @@ from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, call
 from llmcore.normalizer.core.names import is_known, name_line
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
-from llmcore.normalizer.core.sought import Either, Element
-from llmcore.normalizer.core.source import Steps, search, skip_space
-from llmcore.normalizer.core.words import HTML_NAMES
 from llmcore.normalizer.notations.json import read_json, read_value
+from llmcore.normalizer.scanning.sought import Either, Element
+from llmcore.normalizer.scanning.source import Steps, search, skip_space
+from llmcore.normalizer.scanning.words import HTML_NAMES
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_object

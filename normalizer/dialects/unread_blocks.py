@@ -14,8 +14,8 @@ from llmcore.normalizer.bodies.cdata import CDATA, joined
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
-from llmcore.normalizer.core.source import Steps
-from llmcore.normalizer.core.words import OWN_SIGNS
+from llmcore.normalizer.scanning.source import Steps
+from llmcore.normalizer.scanning.words import OWN_SIGNS
 from llmcore.types.late import late
 
 __all__ = ["MARKERS"]

@@ -28,10 +28,10 @@ from llmcore.normalizer.calls.yaml_values import YamlLines, has_key, read_lines,
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
-from llmcore.normalizer.core.sought import Element
-from llmcore.normalizer.core.source import Steps
-from llmcore.normalizer.core.words import ARGUMENT_KEYS, HTML_NAMES, ID_KEYS, NAMING
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
+from llmcore.normalizer.scanning.sought import Element
+from llmcore.normalizer.scanning.source import Steps
+from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, HTML_NAMES, ID_KEYS, NAMING
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object

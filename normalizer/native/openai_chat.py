@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.normalizer.core.words import ARGUMENT_KEYS
 from llmcore.normalizer.native.identity import CallIdentity
 from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts, is_data, parsed, says_something
 from llmcore.normalizer.native.wire_pieces import (
@@ -26,6 +25,7 @@ from llmcore.normalizer.native.wire_pieces import (
     Refusal,
     Text,
 )
+from llmcore.normalizer.scanning.words import ARGUMENT_KEYS
 from llmcore.types.narrowing import is_list, is_object, kind_of
 
 __all__ = ["MessageReader", "OpenAIChatReader", "is_body", "is_part"]

@@ -20,10 +20,10 @@ from llmcore.normalizer.calls.call_objects import BESIDE_CALLS, CALL_KEYS, LIST_
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import MarkerTable
-from llmcore.normalizer.core.surroundings import MARKS
-from llmcore.normalizer.core.words import CALL_FENCES, ID_KEYS, OWN_SIGNS, STRAY_CLOSERS
 from llmcore.normalizer.dialects import registry
+from llmcore.normalizer.scanning.words import CALL_FENCES, ID_KEYS, OWN_SIGNS, STRAY_CLOSERS
 from llmcore.normalizer.text.candidates import signs_of
+from llmcore.normalizer.trust.surroundings import MARKS
 from llmcore.types.late import late
 
 __all__ = ["begun_call", "ends_in_opener", "is_prose", "may_end_in_call"]

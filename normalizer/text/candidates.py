@@ -20,8 +20,8 @@ from llmcore.normalizer.bare.json_forms import OBJECT_BEGINS, OBJECT_BEGUN
 from llmcore.normalizer.bare.labelled_lines import is_label
 from llmcore.normalizer.core.names import NEVER_LAST, name_line, named_in_tag
 from llmcore.normalizer.core.rows import MarkerTable
-from llmcore.normalizer.core.source import Source
-from llmcore.normalizer.core.words import BEFORE_BARE, OWN_SIGNS, TURN_TOKENS
+from llmcore.normalizer.scanning.source import Source
+from llmcore.normalizer.scanning.words import BEFORE_BARE, OWN_SIGNS, TURN_TOKENS
 from llmcore.types.late import late
 
 __all__ = ["Candidates", "Names", "Signs", "names_of", "signs_of"]

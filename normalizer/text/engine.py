@@ -22,8 +22,8 @@ from typing import Final
 from llmcore.normalizer.core.driver import Nested
 from llmcore.normalizer.core.pieces import Piece, joined
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Skim, Steps
 from llmcore.normalizer.dialects import registry
+from llmcore.normalizer.scanning.source import Skim, Steps
 from llmcore.normalizer.text import opening
 from llmcore.normalizer.text.shapes import Shapes, WholeAt
 from llmcore.normalizer.text.walk import Walk

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.source import Steps, past, search, skip_space
 from llmcore.normalizer.dialects.reasoning import ANY_CLOSER, think
+from llmcore.normalizer.scanning.source import Steps, past, search, skip_space
 from llmcore.types.late import late
 
 __all__ = ["FIRST", "begins_specially", "open_reasoning", "opening"]

@@ -13,20 +13,8 @@ from itertools import combinations
 from typing import Final
 
 from llmcore.normalizer.bare.fences import without_code
-from llmcore.normalizer.core.block_quotes import in_block_quote
-from llmcore.normalizer.core.dialogues import is_in_dialogue
-from llmcore.normalizer.core.listed_steps import is_listed_step
 from llmcore.normalizer.core.names import call_begins
 from llmcore.normalizer.core.pieces import Piece
-from llmcore.normalizer.core.surroundings import (
-    MARKS,
-    PLAIN,
-    Surroundings,
-    has_words,
-    is_plain_before,
-)
-from llmcore.normalizer.core.turns import other_speaks
-from llmcore.normalizer.core.words_behind import REACH, is_left_over, sentence_before_step, talk_of_it
 from llmcore.normalizer.dialects.reasoning import Block, whole_block
 from llmcore.normalizer.dialects.registry import marker_table
 from llmcore.normalizer.text.begun import is_prose, may_end_in_call
@@ -34,6 +22,18 @@ from llmcore.normalizer.text.candidates import Names, Signs, names_of, signs_of
 from llmcore.normalizer.text.engine import SHAPES
 from llmcore.normalizer.text.opening import begins_specially
 from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE, Whole, tiled
+from llmcore.normalizer.trust.block_quotes import in_block_quote
+from llmcore.normalizer.trust.dialogues import is_in_dialogue
+from llmcore.normalizer.trust.listed_steps import is_listed_step
+from llmcore.normalizer.trust.surroundings import (
+    MARKS,
+    PLAIN,
+    Surroundings,
+    has_words,
+    is_plain_before,
+)
+from llmcore.normalizer.trust.turns import other_speaks
+from llmcore.normalizer.trust.words_behind import REACH, is_left_over, sentence_before_step, talk_of_it
 from llmcore.types.envelope import ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet

@@ -24,10 +24,9 @@ from llmcore.normalizer.bare.fences import holds_closer
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.rows import Dialect, Writer, as_json
-from llmcore.normalizer.core.source import past
-from llmcore.normalizer.core.surroundings import Form, form_of
 from llmcore.normalizer.dialects.registry import DIALECTS, is_bare
 from llmcore.normalizer.notations.strict import end_of_sound, sound_object
+from llmcore.normalizer.scanning.source import past
 from llmcore.normalizer.text.section_shapes import Section, section_of
 from llmcore.normalizer.text.wholes import (
     A_KEY,
@@ -51,6 +50,7 @@ from llmcore.normalizer.text.wholes import (
     flexible,
     told,
 )
+from llmcore.normalizer.trust.surroundings import Form, form_of
 from llmcore.types.envelope import ToolCall
 from llmcore.types.late import late
 from llmcore.types.limits import Limits

@@ -14,12 +14,18 @@ import re
 from typing import Final
 
 from llmcore.normalizer.bare.handlers import HANDLERS, settled_text, without_sign
-from llmcore.normalizer.core.block_quotes import in_block_quote, may_be_in_block_quote, quote_begins, without_quote_signs
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, MarkerTable
 from llmcore.normalizer.core.showing import may_be_shown, settle_shown, shown_behind
-from llmcore.normalizer.core.source import Skim, Steps, always, past, skip_space
-from llmcore.normalizer.core.surroundings import (
+from llmcore.normalizer.dialects.registry import DIALECTS
+from llmcore.normalizer.scanning.source import Skim, Steps, always, past, skip_space
+from llmcore.normalizer.scanning.words import OWN_SIGNS
+from llmcore.normalizer.text.begun import begun_call, ends_in_opener
+from llmcore.normalizer.text.candidates import Candidates
+from llmcore.normalizer.text.shapes import WholeAt
+from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE
+from llmcore.normalizer.trust.block_quotes import in_block_quote, may_be_in_block_quote, quote_begins, without_quote_signs
+from llmcore.normalizer.trust.surroundings import (
     CERTAIN,
     MARKS,
     PLAIN,
@@ -30,12 +36,6 @@ from llmcore.normalizer.core.surroundings import (
     is_remark,
     sentence_goes_on,
 )
-from llmcore.normalizer.core.words import OWN_SIGNS
-from llmcore.normalizer.dialects.registry import DIALECTS
-from llmcore.normalizer.text.begun import begun_call, ends_in_opener
-from llmcore.normalizer.text.candidates import Candidates
-from llmcore.normalizer.text.shapes import WholeAt
-from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 

@@ -13,9 +13,9 @@ from llmcore.normalizer.core.pieces import Piece, settled
 from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.rows import Dialect, Writer
-from llmcore.normalizer.core.source import past
-from llmcore.normalizer.core.surroundings import Form
 from llmcore.normalizer.core.windows_paths import with_paths
+from llmcore.normalizer.scanning.source import past
+from llmcore.normalizer.trust.surroundings import Form
 from llmcore.types.copies import made
 from llmcore.types.envelope import ToolCall
 from llmcore.types.late import late

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from llmcore.normalizer.core.rows import Calls
-from llmcore.normalizer.core.surroundings import form_of
 from llmcore.normalizer.dialects.registry import DIALECTS
+from llmcore.normalizer.trust.surroundings import form_of
 
 from .helpers import read_every_way
 

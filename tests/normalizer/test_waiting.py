@@ -23,10 +23,10 @@ import pytest
 from llmcore.normalizer.api import Normalizer
 from llmcore.normalizer.bare import fences, handlers, json_forms
 from llmcore.normalizer.bodies import parameters, tag_attributes
-from llmcore.normalizer.core import source
-from llmcore.normalizer.core.sought import Sought
 from llmcore.normalizer.dialects import function_parameter, name_json, named_elements, python_calls, reasoning
 from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
+from llmcore.normalizer.scanning import source
+from llmcore.normalizer.scanning.sought import Sought
 from llmcore.normalizer.text import candidates
 from tests.support.builds import pure_only
 from tests.support.expressions import goes_back, reach

@@ -10,7 +10,7 @@ import math
 import re
 from typing import Any
 
-from llmcore.normalizer.core.sought import Sought
+from llmcore.normalizer.scanning.sought import Sought
 
 __all__ = ["goes_back", "reach"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmcore.normalizer.core import words
+from llmcore.normalizer.scanning import words
 
 words.OWN_SIGNS += "⟦@"
 

@@ -31,7 +31,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from llmcore.normalizer.core.words import TURN_TOKENS
+from llmcore.normalizer.scanning.words import TURN_TOKENS
 from llmcore.types import (
     CallerError,
     Envelope,

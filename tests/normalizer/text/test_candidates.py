@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from llmcore.normalizer.api import normalize
-from llmcore.normalizer.core.source import Source
-from llmcore.normalizer.core.words import TURN_TOKENS
 from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
+from llmcore.normalizer.scanning.source import Source
+from llmcore.normalizer.scanning.words import TURN_TOKENS
 from llmcore.normalizer.text.candidates import Candidates, names_of, signs_of
 from tests.normalizer.helpers import TOOLS, read_every_way
 

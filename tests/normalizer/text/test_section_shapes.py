@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from llmcore.normalizer.core.rows import as_json
-from llmcore.normalizer.core.surroundings import MARKS
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.text.engine import SHAPES, TextEngine
 from llmcore.normalizer.text.quick import read_quickly
 from llmcore.normalizer.text.wholes import Whole
+from llmcore.normalizer.trust.surroundings import MARKS
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import TOOLS, read_every_way

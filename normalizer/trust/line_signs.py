@@ -6,8 +6,8 @@ one behind a word of consent without an end (`Ok f(x)`).
 
 from __future__ import annotations
 
-from llmcore.normalizer.core.lead_ins import announces, sentence_before
-from llmcore.normalizer.core.words import FACES
+from llmcore.normalizer.scanning.words import FACES
+from llmcore.normalizer.trust.lead_ins import announces, sentence_before
 from llmcore.types.late import late
 
 __all__ = ["consents", "is_sign", "may_be_listed"]

@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from llmcore.normalizer.core.impersonal import is_impersonal
-from llmcore.normalizer.core.lead_ins import announces, sentence_before
-from llmcore.normalizer.core.told_lead_ins import forbids
-from llmcore.normalizer.core.words import COLONS
+from llmcore.normalizer.scanning.words import COLONS
+from llmcore.normalizer.trust.impersonal import is_impersonal
+from llmcore.normalizer.trust.lead_ins import announces, sentence_before
+from llmcore.normalizer.trust.told_lead_ins import forbids
 from llmcore.types.late import late
 from llmcore.types.retraction_words import INTERJECTIONS, NOES, RETRACTING_WORDS, any_of
 

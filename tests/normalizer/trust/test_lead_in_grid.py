@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from llmcore.normalizer.api import normalize
-from tests.normalizer.core.lead_in_grid import GRID, LANGUAGES
-from tests.normalizer.core.wanted import WANTED
 from tests.normalizer.helpers import TOOLS, read_every_way
+from tests.normalizer.trust.lead_in_grid import GRID, LANGUAGES
+from tests.normalizer.trust.wanted import WANTED
 
 JSON = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
 TAG = f"<tool_call>{JSON}</tool_call>"

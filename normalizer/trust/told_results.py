@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from llmcore.normalizer.core.lead_ins import announces, sentence_before
-from llmcore.normalizer.core.words import COLONS
+from llmcore.normalizer.scanning.words import COLONS
+from llmcore.normalizer.trust.lead_ins import announces, sentence_before
 from llmcore.types.late import late
 
 __all__ = ["ELEMENTS", "told_as_result"]
@@ -58,9 +58,10 @@ def told_as_result(text: str, at: int, start: int) -> Literal["held", "behind", 
 
 def _behind_last_label(before: str) -> int:
     """Where the last label of a result ends, -1 when no line begins with one. Lines without a colon cost nothing."""
-    said = before.replace(*reversed(COLONS))  # as long as it was
+    ascii_colon, full_width_colon = COLONS
+    said = before.replace(full_width_colon, ascii_colon)  # as long as it was
     colon = len(said)
-    while (colon := said.rfind(":", 0, colon)) >= 0:
+    while (colon := said.rfind(ascii_colon, 0, colon)) >= 0:
         begin = said.rfind("\n", 0, colon) + 1
         if (label := _LABEL.match(said, begin)) is not None:
             return label.end()

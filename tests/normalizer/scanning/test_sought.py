@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from llmcore.normalizer.api import Normalizer, normalize
-from llmcore.normalizer.core.sought import HOLDER, KEY, TAG, Either, Element, filled, tags
 from llmcore.normalizer.dialects.registry import DIALECTS
+from llmcore.normalizer.scanning.sought import HOLDER, KEY, TAG, Either, Element, filled, tags
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import tool
 

@@ -1,6 +1,6 @@
 """What tells an act of the speaker from a sentence about calls, as regular expressions: a row a language.
 
-`core.told_lead_ins` says what they decide. Fifteen languages; where a row's words are ambiguous they are left out, for a call whose
+`trust.told_lead_ins` says what they decide. Fifteen languages; where a row's words are ambiguous they are left out, for a call whose
 lead-in nobody understands is made as it stands.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from llmcore.normalizer.core.lead_ins import announces
+from llmcore.normalizer.trust.lead_ins import announces
 from llmcore.types.late import late
 
 __all__ = ["is_listed_step"]

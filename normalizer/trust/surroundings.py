@@ -17,14 +17,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from llmcore.normalizer.core.lead_ins import LeadIn, announces, answers, kind_of, sentence_before, told
-from llmcore.normalizer.core.line_signs import consents, is_sign
-from llmcore.normalizer.core.lines_of_code import in_line_of_code
-from llmcore.normalizer.core.listed_calls import goes_on_as_list, is_item_label
-from llmcore.normalizer.core.source import Source, Steps, skip_space
-from llmcore.normalizer.core.told_lead_ins import said_by
-from llmcore.normalizer.core.told_results import told_as_result
-from llmcore.normalizer.core.words import COLONS, FACES, OWN_SIGNS
+from llmcore.normalizer.scanning.source import Source, Steps, skip_space
+from llmcore.normalizer.scanning.words import COLONS, FACES, OWN_SIGNS
+from llmcore.normalizer.trust.lead_ins import LeadIn, announces, answers, kind_of, sentence_before, told
+from llmcore.normalizer.trust.line_signs import consents, is_sign
+from llmcore.normalizer.trust.lines_of_code import in_line_of_code
+from llmcore.normalizer.trust.listed_calls import goes_on_as_list, is_item_label
+from llmcore.normalizer.trust.told_lead_ins import said_by
+from llmcore.normalizer.trust.told_results import told_as_result
 from llmcore.types.late import late
 
 __all__ = [

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from llmcore.normalizer.core.lead_in_words import EXPLAINING
-from llmcore.normalizer.core.words import COLONS
+from llmcore.normalizer.scanning.words import COLONS
+from llmcore.normalizer.trust.lead_in_words import EXPLAINING
 
 __all__ = ["asks", "leaves_open", "says_it_is_made", "says_it_is_now", "speaks_of_calls"]
 

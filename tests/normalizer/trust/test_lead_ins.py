@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from llmcore.normalizer.core import lead_in_denials as denials
-from llmcore.normalizer.core import lead_in_statements as statements
-from llmcore.normalizer.core import lead_in_words as words
-from llmcore.normalizer.core import lead_ins
-from llmcore.normalizer.core.lead_ins import answers, kind_of, sentence_before
+from llmcore.normalizer.trust import lead_in_denials as denials
+from llmcore.normalizer.trust import lead_in_statements as statements
+from llmcore.normalizer.trust import lead_in_words as words
+from llmcore.normalizer.trust import lead_ins
+from llmcore.normalizer.trust.lead_ins import answers, kind_of, sentence_before
 from tests.support.growth import assert_linear
 
 TABLES = {

@@ -1,6 +1,6 @@
 """The phrases by which a call is not made: forbidden to the reader, refused by the speaker, or left to the reader's consent.
 
-As in `core.lead_in_words`, a row a language. A prohibition's or refusal's object is the call: a word that points at it, or nothing
+As in `trust.lead_in_words`, a row a language. A prohibition's or refusal's object is the call: a word that points at it, or nothing
 more behind the verb (`I will not run:`). What the speaker does instead, behind it in the sentence, outweighs both (`ACTION`).
 """
 

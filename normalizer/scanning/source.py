@@ -16,8 +16,8 @@ import re
 from collections.abc import Callable, Generator
 from typing import Final, TypeVar
 
-from llmcore.normalizer.core.sought import Sought
-from llmcore.normalizer.core.words import BLANKS, OWN_SIGNS
+from llmcore.normalizer.scanning.sought import Sought
+from llmcore.normalizer.scanning.words import BLANKS, OWN_SIGNS
 
 __all__ = [
     "Follows",

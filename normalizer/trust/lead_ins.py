@@ -19,13 +19,13 @@ import re
 from functools import cache, lru_cache
 from typing import Literal
 
-from llmcore.normalizer.core import lead_in_denials as denials
-from llmcore.normalizer.core import lead_in_statements as statements
-from llmcore.normalizer.core import lead_in_words as words
-from llmcore.normalizer.core.lines_of_code import is_stamped
-from llmcore.normalizer.core.open_lead_ins import asks, leaves_open
-from llmcore.normalizer.core.told_lead_ins import Place, ends, said_by
-from llmcore.normalizer.core.words import COLONS, NOT_IN_ASCII
+from llmcore.normalizer.scanning.words import COLONS, NOT_IN_ASCII
+from llmcore.normalizer.trust import lead_in_denials as denials
+from llmcore.normalizer.trust import lead_in_statements as statements
+from llmcore.normalizer.trust import lead_in_words as words
+from llmcore.normalizer.trust.lines_of_code import is_stamped
+from llmcore.normalizer.trust.open_lead_ins import asks, leaves_open
+from llmcore.normalizer.trust.told_lead_ins import Place, ends, said_by
 from llmcore.types.late import late
 
 __all__ = ["LeadIn", "announces", "answers", "kind_of", "sentence_before", "told"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llmcore.normalizer.core.listed_calls import goes_on_as_list
+from llmcore.normalizer.trust.listed_calls import goes_on_as_list
 from tests.normalizer.helpers import read_every_way
 
 _FORMS = {

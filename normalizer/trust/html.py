@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from llmcore.normalizer.core.source import Source, Steps, skip_space
+from llmcore.normalizer.scanning.source import Source, Steps, skip_space
 from llmcore.types.late import late
 
 __all__ = ["is_in_page", "may_be_html"]

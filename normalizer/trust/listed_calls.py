@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from llmcore.normalizer.core.lead_ins import announces, kind_of
-from llmcore.normalizer.core.open_lead_ins import says_it_is_made
-from llmcore.normalizer.core.words import COLONS
+from llmcore.normalizer.scanning.words import COLONS
+from llmcore.normalizer.trust.lead_ins import announces, kind_of
+from llmcore.normalizer.trust.open_lead_ins import says_it_is_made
 from llmcore.types.late import late
 
 __all__ = ["goes_on_as_list", "is_item_label"]

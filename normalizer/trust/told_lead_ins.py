@@ -13,11 +13,11 @@ import re
 from functools import cache, lru_cache
 from typing import Literal
 
-from llmcore.normalizer.core import lead_in_acts as acts
-from llmcore.normalizer.core.lead_in_denials import ACTION
-from llmcore.normalizer.core.lead_in_words import EXPLAINING
-from llmcore.normalizer.core.open_lead_ins import says_it_is_made, says_it_is_now, speaks_of_calls
-from llmcore.normalizer.core.words import COLONS, NOT_IN_ASCII
+from llmcore.normalizer.scanning.words import COLONS, NOT_IN_ASCII
+from llmcore.normalizer.trust import lead_in_acts as acts
+from llmcore.normalizer.trust.lead_in_denials import ACTION
+from llmcore.normalizer.trust.lead_in_words import EXPLAINING
+from llmcore.normalizer.trust.open_lead_ins import says_it_is_made, says_it_is_now, speaks_of_calls
 from llmcore.types.late import late
 
 __all__ = ["Place", "Said", "ends", "forbids", "said_by"]

@@ -1,13 +1,13 @@
 """The phrases of statements before a call: what was run, how calls are written, which template to fill in, which version it is.
 
-As in `core.lead_in_words`, a row a language. Each of these sentences may also stand before a call that is meant (`That was sent
+As in `trust.lead_in_words`, a row a language. Each of these sentences may also stand before a call that is meant (`That was sent
 to the wrong address:`), so they make a call doubtful, in whatever form it is written, and never lose one. All are sought up to
 the end of the sentence: a clause behind them (`..., so I repeat it:`) says something else.
 """
 
 from __future__ import annotations
 
-from llmcore.normalizer.core.lead_in_denials import Row
+from llmcore.normalizer.trust.lead_in_denials import Row
 
 __all__ = ["CONTRAST", "MANNER", "OBSOLETE", "PAST", "TEMPLATE"]
 

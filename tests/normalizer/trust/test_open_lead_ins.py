@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from llmcore.normalizer.core.lead_ins import kind_of
-from llmcore.normalizer.core.open_lead_ins import leaves_open
+from llmcore.normalizer.trust.lead_ins import kind_of
+from llmcore.normalizer.trust.open_lead_ins import leaves_open
 from tests.normalizer.helpers import read_every_way
 from tests.support.growth import assert_linear
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from llmcore.normalizer.core.words import COLONS
+from llmcore.normalizer.scanning.words import COLONS
 from llmcore.types.late import late
 
 __all__ = ["other_speaks"]

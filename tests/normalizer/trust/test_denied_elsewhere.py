@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from llmcore.normalizer.core.lead_ins import kind_of
+from llmcore.normalizer.trust.lead_ins import kind_of
 from tests.normalizer.helpers import read_every_way
 
 _CALL = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>'

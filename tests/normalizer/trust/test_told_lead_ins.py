@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llmcore.normalizer.core.told_lead_ins import forbids, said_by
+from llmcore.normalizer.trust.told_lead_ins import forbids, said_by
 from tests.normalizer.helpers import read_every_way
 
 CALL = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>'

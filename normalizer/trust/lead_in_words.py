@@ -1,6 +1,6 @@
 """The phrases of lead-ins, as regular expressions: a row a language.
 
-`core.lead_ins` says what each table means. A phrase is added here when real replies show that it is needed; it should say what it
+`trust.lead_ins` says what each table means. A phrase is added here when real replies show that it is needed; it should say what it
 says wherever it stands in a sentence, for it is sought in the last sentence before a call and nowhere else.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from llmcore.normalizer.core.lead_in_denials import Row
+from llmcore.normalizer.trust.lead_in_denials import Row
 from llmcore.types.late import late
 
 __all__ = [
