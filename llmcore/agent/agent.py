@@ -270,8 +270,8 @@ class Agent:
         `deps` of its own it has those of the asking run. The other options are those of `tool`: `name` is the agent's by
         default, `description` the agent's or the first paragraph of its class's docstring, `timeout` 600 seconds.
         """
-        turns = self._conversation.turns if keep_history else None
-        return agent_tool(self, self._core.settings, turns=turns, options=options)
+        talk = self._conversation if keep_history else None
+        return agent_tool(self, self._core.settings, talk=talk, options=options)
 
     def __llmcore_tool__(self) -> Tool:
         """What it is among the tools of another one."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
-from llmcore.agent.turns import Turns
+from llmcore.agent.talk import Talk
 from llmcore.run import RunResult
 from llmcore.run.enclosing import LeftWithin, enclosing, going_on, left_within
 from llmcore.tools import RunContext, Tool
@@ -32,9 +32,9 @@ class Asked(Protocol):
     def run(self) -> Callable[..., Awaitable[RunResult[Any]]]: ...
 
 
-def agent_tool(agent: Asked, settings: Mapping[str, Any], *, turns: Turns | None, options: OptionsByName) -> Tool:
-    """The tool by which the agent, of these settings, is asked. `turns`: by whom it keeps its history, one call after the other.
-    Raises `ToolDefinitionError` for options that do not fit."""
+def agent_tool(agent: Asked, settings: Mapping[str, Any], *, talk: Talk | None, options: OptionsByName) -> Tool:
+    """The tool by which the agent, of these settings, is asked. `talk`: its conversation, in which calls go on one after the
+    other; None: each has one of its own. Raises `ToolDefinitionError` for options that do not fit."""
 
     @going_on
     async def ask(
@@ -45,34 +45,56 @@ def agent_tool(agent: Asked, settings: Mapping[str, Any], *, turns: Turns | None
             raise RetryTool("the message is empty: ask something")
         options: dict[str, Any] = {} if settings.get("deps") is not None else {"deps": context.deps}
         left = left_within(context)
-        if turns is None:
+        if talk is None:
             history = () if left is None else left.state
-            return await _asked(agent, message, context, left, message_history=history, **options)
-        async with turns:
-            if left is not None:
-                agent.messages = left.state
-            return await _asked(agent, message, context, left, **options)
+            return _answer(agent, await _asked(agent, message, context, left, message_history=history, **options), context)
+        async with talk.turns:
+            if left is None and talk.waits_within(context.within):
+                raise RetryTool("what was asked before waits for somebody's answer: ask again when that has its result")
+            talk.left_within = None
+            try:
+                return _answer(agent, await _asked_on(agent, talk, message, context, left, options), context)
+            except CallHeld:
+                talk.left_within = context.within
+                raise
 
     told = {"name": _tool_name(agent.name), "description": _described(agent, settings), "timeout": _SECONDS}
     return Tool(ask, ToolOptions.of({**told, **options}))
 
 
-async def _asked(agent: Asked, message: str, context: RunContext[Any], left: LeftWithin | None, **options: Any) -> Any:
-    """The agent's answer, where it was left waiting by what its caller said. Raises `CallHeld` while calls wait."""
+async def _asked_on(
+    agent: Asked, talk: Talk, message: str, context: RunContext[Any], left: LeftWithin | None, options: dict[str, Any]
+) -> RunResult[Any]:
+    """As `_asked`, in the agent's own conversation. What was left waiting goes on before what was said there since."""
+    if left is None:
+        return await _asked(agent, message, context, None, **options)
+    since = talk.said_since(left.state)
+    if not since:
+        agent.messages = left.state
+        return await _asked(agent, message, context, left, **options)
+    with talk.rejoined(agent.name, since) as rejoin:
+        result = await _asked(agent, message, context, left, message_history=left.state, **options)
+        rejoin(result)
+        return result
+
+
+async def _asked(agent: Asked, message: str, context: RunContext[Any], left: LeftWithin | None, **options: Any) -> RunResult[Any]:
+    """The agent's run, where it was left waiting by what its caller said. Raises `CallHeld` for answers that do not fit."""
     parent = context.of_its_run()
     if left is None:
-        return _answer(agent, await agent.run(message, parent=parent, **options), context)
+        return await agent.run(message, parent=parent, **options)
     try:
-        return _answer(agent, await agent.run(None, parent=parent, answers=left.answers, **options), context)
+        return await agent.run(None, parent=parent, answers=left.answers, **options)
     except CallerError as error:
         partial: RunResult[Any] | None = error.partial
         done = partial.tool_results if partial is not None else ()
         if type(error) not in (CallerError, ConfigError) or any(record.ran for record in done):
             raise
-        raise CallHeld(error) from error  # of answers that do not fit: whoever gave them is told
+        raise CallHeld(error) from error  # whoever gave them is told
 
 
 def _answer(agent: Asked, result: RunResult[Any], context: RunContext[Any]) -> Any:
+    """What the agent answered. Raises `CallHeld` while calls of it wait."""
     if result.pending and enclosing(context) is not None:
         raise CallHeld
     if result.pending:

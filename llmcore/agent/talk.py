@@ -6,8 +6,10 @@ after a tool of it was begun, as far as it came, so that the model knows what wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import wraps
+from itertools import dropwhile, takewhile
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -65,6 +67,8 @@ class Talk:
         self.set(given)
         self.turns = Turns()
         """For tools whose calls go on in it."""
+        self.left_within: object = None
+        """The run, of whoever asks by a tool, that ended while calls of this one's wait."""
         self.orchestrator: Orchestrator | None = None
         self.bound_by: object = None
         """The agent's options and client of which that one was made."""
@@ -117,12 +121,47 @@ class Talk:
 
     def fail(self, before: Any, so_far: RunResult[Any] | None) -> None:
         """Keep what was done; `before`, messages or the result that waited, where that is nothing."""
-        was_done = so_far is not None and any(record.ran for record in so_far.tool_results)
-        self.set(so_far if was_done else before)
+        self.set(so_far if so_far is not None and _was_done(so_far) else before)
+
+    def waits_within(self, run: object) -> bool:
+        """Do calls of it wait which another call of that run made?"""
+        return run is not None and self.left_within is run and self.state(as_messages(self.messages)) is not None
+
+    def said_since(self, left: RunResult[Any]) -> list[Message]:
+        """What was said in it since a run of it was left so, without the results by which its calls were closed."""
+        messages = as_messages(self.messages)
+        pairs = zip(messages, left.messages, strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        return list(dropwhile(lambda one: one.role == "tool", messages[same:]))
+
+    @contextmanager
+    def rejoined(self, name: str, since: Sequence[Message]) -> Iterator[Callable[[RunResult[Any]], None]]:
+        """While a run that it was left in goes on beside it: no chat does, and what the run did, unless it waits once more, comes
+        before what was said `since`. Raises `CallerError` while a chat goes on."""
+        self.begin(name, ())
+
+        def rejoin(result: RunResult[Any]) -> None:
+            if not result.pending:
+                self._put([*copied(result.messages), *since])
+
+        try:
+            yield rejoin
+        except BaseException as error:
+            so_far: RunResult[Any] | None = getattr(error, "partial", None)
+            if so_far is not None and _was_done(so_far):
+                rejoin(so_far)
+            raise
+        finally:
+            self.close()
 
     def close(self) -> None:
         """The chat is over."""
         self._messages.is_open, self.snapshot = False, None
+
+
+def _was_done(run: RunResult[Any]) -> bool:
+    """Was a tool of it begun?"""
+    return any(record.ran for record in run.tool_results)
 
 
 def as_messages(given: Any) -> list[Message]:

@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NoReturn, Self, cast
 
-from pydantic import AfterValidator, ConfigDict, Field, PlainSerializer, ValidationError
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 from pydantic_core import from_json
 from typing_extensions import TypeVar  # with a default, so that a bare RunResult is one of any value
 
@@ -115,6 +124,16 @@ class RepairRecord(Value):
     repair: Repair
 
 
+def _value_or_none_yet(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    """The typed value; of a run that has none, such as one that waits, whatever stands in its place."""
+    try:
+        return handler(value)
+    except ValidationError:
+        if info.data.get("has_output"):
+            raise
+        return value
+
+
 class RunResult(Value, Generic[T]):
     """A run's end, or as far as it came (`error.partial`).
 
@@ -155,8 +174,10 @@ class RunResult(Value, Generic[T]):
     attempts: Annotated[list[Attempt], AfterValidator(as_they_were)] = Field(default_factory=list[Attempt])
     degraded: bool = False
     pending: list[ToolCall] = Field(default_factory=list[ToolCall])
-    output: Annotated[T, PlainSerializer(json_data, return_type=Any, when_used="json")] = Field(default=cast("T", None))
     has_output: bool = False
+    output: Annotated[T, WrapValidator(_value_or_none_yet), PlainSerializer(json_data, return_type=Any, when_used="json")] = (
+        Field(default=cast("T", None))
+    )
     output_asked: bool = False
     """Was a typed value asked for?"""
     tool_results: list[ToolRecord] = Field(default_factory=list[ToolRecord])

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from llmcore import Agent, Answer, Approve, Deny, FakeModel, Message, Orchestrator, RunContext, RunResult, tool
-from llmcore.types import CallerError, ToolDefinition
+from llmcore.types import AuthenticationFailed, CallerError, ToolDefinition
 from tests.orchestrator.support import assert_valid
 
 PEOPLE: dict[str, Any] = {
@@ -404,3 +404,47 @@ def test_an_agent_that_is_gone_in_the_midst_of_its_run_has_an_unknown_outcome() 
     for wrong in (Approve(), Deny()):
         with pytest.raises(CallerError, match="was begun, and goes on by itself"):
             at_work(did, deep=False, fresh=False).run_sync(midway, answers={midway.open_calls[0].id: wrong})
+
+
+def test_a_kept_conversation_is_asked_again_when_its_calls_have_their_results() -> None:
+    done: list[str] = []
+    desk = sub(done, FakeModel().tool_call("wipe", {"disk": "c"}).text("c is wiped").text("d is fine"))
+    asking = FakeModel().tool_calls(("sub", {"message": "Wipe c"}), ("sub", {"message": "Look at d"}))
+    boss = Agent(asking.tool_call("sub", {"message": "Look at d"}).text("done"), tools=[desk.as_tool(keep_history=True)])
+    state = boss.run_sync("Both")
+    assert [call.summary for call in state.approvals] == ["Wipe c"]
+    (refused,) = state.tool_results
+    assert "waits for somebody's answer" in refused.content
+    result = boss.run_sync(answers={call.id: Approve() for call in state.approvals})
+    assert (result.content, done) == ("done", ["wipe c"])
+    said = [message.text for message in desk.messages if message.text]
+    assert said == ["Wipe c", "c is wiped", "Look at d", "d is fine"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_was_said_meanwhile_stays_in_a_kept_conversation(fails: bool) -> None:
+    done: list[str] = []
+    model = FakeModel().tool_call("wipe", {"disk": "c"}).text("hello")
+    desk = sub(done, model.error(AuthenticationFailed("no key")) if fails else model.text("c is wiped"))
+    boss = Agent(FakeModel().tool_call("sub", {"message": "Wipe c"}).text("ok"), tools=[desk.as_tool(keep_history=True)])
+    state = boss.run_sync("Go")
+    assert desk.chat_sync("Hi?") == "hello"
+    assert boss.run_sync(answers={call.id: Approve() for call in state.approvals}).content == "ok"
+    assert done == ["wipe c"]
+    told = [message.text or message.tool_results[0].text for message in desk.messages if message.text or message.tool_results]
+    assert told == ["Wipe c", "wiped c", *([] if fails else ["c is wiped"]), "Hi?", "hello"]
+    assert_valid(desk.messages)
+
+
+def test_a_kept_conversation_that_waits_once_more_keeps_what_was_said_meanwhile() -> None:
+    done: list[str] = []
+    model = FakeModel().tool_call("wipe", {"disk": "c"}).text("hello").tool_call("wipe", {"disk": "d"}).text("both are wiped")
+    desk = sub(done, model)
+    boss = Agent(FakeModel().tool_call("sub", {"message": "Wipe"}).text("ok"), tools=[desk.as_tool(keep_history=True)])
+    state = boss.run_sync("Go")
+    desk.chat_sync("Hi?")
+    for _ in range(2):
+        state = boss.run_sync(answers={call.id: Approve() for call in state.approvals})
+    assert done == ["wipe c", "wipe d"]
+    assert [message.text for message in desk.messages if message.text] == ["Wipe", "both are wiped", "Hi?", "hello"]
+    assert_valid(desk.messages)

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel
 
 from llmcore import (
     Agent,
+    CallerError,
     FakeModel,
     Hooks,
     LLMCoreError,
@@ -19,6 +20,7 @@ from llmcore import (
     RetryConfig,
     RetryTool,
     RunResult,
+    TerminateLoop,
     ToolConfig,
 )
 from llmcore import tool as as_tool
@@ -245,3 +247,26 @@ def test_replies_are_equal_by_what_they_say() -> None:
     assert one == one.model_copy(update={"source": "elsewhere"})
     assert one != normalize("Hallo")
     assert one != "Hello"
+
+
+@pytest.mark.parametrize("kind", [Town, int, list[int], int | None])
+def test_a_typed_run_without_a_value_is_read_back_as_its_type(kind: Any) -> None:
+    @as_tool(requires_approval=True)
+    def pay() -> str:
+        return "paid"
+
+    def stop() -> None:
+        raise TerminateLoop("that is all")
+
+    waiting = Orchestrator(FakeModel().tool_call("pay"), [pay]).run_sync("?", output_type=kind)
+    saved: list[str] = []
+    model = FakeModel().tool_call("stop")
+    orchestrator = Orchestrator(model, [stop], checkpoint=lambda result: saved.append(result.model_dump_json()))
+    ended = orchestrator.run_sync("?", output_type=kind)
+    for one in (waiting.model_dump_json(), *saved, ended.model_dump_json()):
+        read = RunResult[kind].model_validate_json(one)
+        assert not read.has_output
+        assert read.model_dump_json() == one
+    untrue = waiting.model_dump(mode="json") | {"has_output": True, "output": "none"}
+    with pytest.raises(CallerError, match=r"RunResult\.output"):
+        RunResult[kind].model_validate(untrue)
