@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from llmcore.tools import ToolSet as ToolSet
     from llmcore.tools import current_tool_call_id as current_tool_call_id
     from llmcore.tools import tool as tool
+    from llmcore.tools.execution import Outcome as Outcome
     from llmcore.types import *  # noqa: F403  (the shared words; pinned by tests/test_public_surface.py)
     from llmcore.validator import ParseDetail as ParseDetail
     from llmcore.validator import Problem as Problem
@@ -63,8 +64,6 @@ if TYPE_CHECKING:
     from llmcore.validator import json_schema as json_schema
     from llmcore.validator import parse as parse
     from llmcore.validator import parse_detailed as parse_detailed
-
-del TYPE_CHECKING
 
 __version__ = "0.1.0"
 
@@ -82,6 +81,7 @@ _NAMES_BY_MODULE = {
     ),
     "llmcore.testing": "FakeModel ReplayAdapter",
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",
+    "llmcore.tools.execution": "Outcome",
     "llmcore.types": (
         "DEFAULT_LIMITS ArgumentsDelta Attempt AttemptFailed AttemptReason AttemptStarted AuthenticationFailed Block Budget "
         "CacheControl CallWriter CallerError CapabilityRefused CompiledTool ConfigError ContextOverflow Envelope Event "
@@ -99,16 +99,19 @@ _NAMES_BY_MODULE = {
 }
 _LAZY = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}
 
-__all__ = sorted([*_LAZY, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]  # built from the table above
+if not TYPE_CHECKING:  # a checker takes each name for one of a module that has `__getattr__`, and sees no computed `__all__`
+    __all__ = sorted([*_LAZY, "__version__"])
+
+    def __getattr__(name: str) -> object:
+        if name in _LAZY:
+            value: object = getattr(_import_module(_LAZY[name]), name)
+            globals()[name] = value  # asked once
+            return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __getattr__(name: str) -> object:
-    if name in _LAZY:
-        value: object = getattr(_import_module(_LAZY[name]), name)
-        globals()[name] = value  # asked once
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+del TYPE_CHECKING
 
 
 def __dir__() -> list[str]:
-    return sorted({*(name for name in globals() if name.startswith("__")), *__all__})
+    return sorted({*(name for name in globals() if name.startswith("__")), *_LAZY})

@@ -33,9 +33,11 @@ _LAZY = {
 __all__ = ["DIALECTS", "Dialect", "JsonReading", "Normalizer", "dialect", "normalize", "read_json"]
 
 
-def __getattr__(name: str) -> object:
-    if name in _LAZY:
-        value: object = getattr(import_module(_LAZY[name]), name)
-        globals()[name] = value  # asked once
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # a checker takes each name for one of a module that has it
+
+    def __getattr__(name: str) -> object:
+        if name in _LAZY:
+            value: object = getattr(import_module(_LAZY[name]), name)
+            globals()[name] = value  # asked once
+            return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

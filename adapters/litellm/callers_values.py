@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.refused_parameters import is_of_a_value
 from llmcore.adapters.litellm.refused_parts import parts_named
+from llmcore.types.late import late
 
 __all__ = ["callers_own"]
 
@@ -20,9 +21,9 @@ _FIELDS = {
     **{"max_completion_tokens": "max_tokens", "reasoning_effort": "thinking"},
 }
 """Parameters that have values, and the fields of a request that they are."""
-_NAMED = re.compile(rf"(?<![\w.\[-])['\"`]?({'|'.join(sorted(_FIELDS, key=len, reverse=True))})(?![\w-])")
-_ELSEWHERE = re.compile(r"\b(?:tools?|functions?|schemas?|propert(?:y|ies)|messages?|default)\b")
-_SENTENCE = re.compile(r"(?<=[.;!\u3002])\s+|\n")
+_NAMED = late(rf"(?<![\w.\[-])['\"`]?({'|'.join(sorted(_FIELDS, key=len, reverse=True))})(?![\w-])")
+_ELSEWHERE = late(r"\b(?:tools?|functions?|schemas?|propert(?:y|ies)|messages?|default)\b")
+_SENTENCE = late(r"(?<=[.;!\u3002])\s+|\n")
 _KIND = r"(?:fields?|param\w*|arguments?|keys?|propert(?:y|ies)|options?|inputs?|names?|supplied)"
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from llmcore.types.late import late
+
 __all__ = ["in_our_names"]
 
 _OURS: dict[str, tuple[str, ...]] = {
@@ -54,15 +56,15 @@ _COMMON = {
     **{"system": "system_message", "format": "response_format", "think": "thinking", "reasoning": "thinking"},
 }
 """Fields whose names are words."""
-_NAME = re.compile(r"(?<![\w.\[\]/-])[a-z_]\w*(?:\.[a-z_]\w*)*(?![\w\[]|\.[\d\w])")
+_NAME = late(r"(?<![\w.\[\]/-])[a-z_]\w*(?:\.[a-z_]\w*)*(?![\w\[]|\.[\d\w])")
 _QUOTES = ("'", '"', "`", "\u201c", "\u201d", "\u2018", "\u2019")
 _QUOTE = f"[{''.join(_QUOTES)}]"
 _KIND = r"(?:field|parameter|argument|key|property|option|attribute|setting|keyword|member)s?"
 _WORD = "|".join(sorted(_COMMON, key=len, reverse=True))
 _WHOLE = r"(?![\w\[-]|\.\w)"
-_OF_EACH_TOOL = re.compile(r"['\"`]?\btools?(?:\[\d{1,4}\]|\.\d{1,4})\.(?:function\.|custom\.)?strict\b['\"`]?")
-_IN_BRACKETS = re.compile(rf"\b({_KIND}) \[([a-z_]\w{{0,64}})\]")
-_AS_A_FIELD = re.compile(
+_OF_EACH_TOOL = late(r"['\"`]?\btools?(?:\[\d{1,4}\]|\.\d{1,4})\.(?:function\.|custom\.)?strict\b['\"`]?")
+_IN_BRACKETS = late(rf"\b({_KIND}) \[([a-z_]\w{{0,64}})\]")
+_AS_A_FIELD = late(
     rf"(?P<quoted>{_QUOTE})(?P<a>{_WORD})(?={_QUOTE})"
     rf"|(?P<before>(?:^|[;\n.])\s*)(?P<b>{_WORD}){_WHOLE}(?=:|\s(?:is|are) (?:not|un|never|no longer|dis))"
     rf"|(?P<kind>\b{_KIND}(?: named| called)?:? )(?P<c>{_WORD}){_WHOLE}"

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from llmcore.types.late import late
+
 __all__ = ["called_unauthorized", "charges_for_the_model", "denies_the_model", "says_unauthorized"]
 
 _KEY = (
@@ -29,14 +31,12 @@ _WRONG = (
     r"|\bневерн|\bнедейств|\bотсутств|\bnieprawidłow|\bgeçersiz|\bongeldig|\bogiltig|\bugyldig"
     r"|无效|無效|错误|錯誤|过期|過期|不正确|缺少|無効|正しくあり|期限切れ|유효하지|만료|잘못)"
 )
-_SAID = re.compile(rf"{_KEY}[^.;\n]{{0,40}}?{_WRONG}|{_WRONG}[^.;\n]{{0,30}}?{_KEY}")
-_BY_ITSELF = re.compile(
-    r"\b(?:authentication (?:error|failed|failure|required)|unauthenticated|not authenticated|log ?in required)\b"
-)
-_OF_SOMETHING_ELSE = re.compile(
+_SAID = late(rf"{_KEY}[^.;\n]{{0,40}}?{_WRONG}|{_WRONG}[^.;\n]{{0,30}}?{_KEY}")
+_BY_ITSELF = late(r"\b(?:authentication (?:error|failed|failure|required)|unauthenticated|not authenticated|log ?in required)\b")
+_OF_SOMETHING_ELSE = late(
     r"\b(?:tools?|functions?|schemas?|propert(?:y|ies)|arguments?|messages?|temporar\w*|region|model)\b|\[\d"
 )
-_CALLED = re.compile(
+_CALLED = late(
     r"^(?:invalid|incorrect|missing|wrong|bad|expired|revoked|no|unknown)_?(?:api|access|auth)\w{0,16}$"
     r"|^(?:authentication|unauthori[sz]ed|unauthenticated|auth)(?:_?(?:error|failed|failure|required|exception))?$"
     r"|^api_?key_?(?:invalid|expired|missing|revoked|disabled|not_?(?:valid|found))$"
@@ -56,15 +56,15 @@ def called_unauthorized(codes: Collection[str]) -> bool:
     return any(_CALLED.search(code) for code in codes)
 
 
-_OF_ACCESS = re.compile(
+_OF_ACCESS = late(
     r"\b(?:access\w*|permi(?:ssions?|tted)|authori[sz]ed|entitle\w*|allowed|enabled|verified|subscri\w+|upgrade|grant(?:ed)?"
     r"|eligible|allow-?listed|white-?listed|wait-?list\w*|licen[sc]ed?|gated|restricted|denied|requires?|reserved"
     r"|(?:un)?available|not included|billing)\b"
 )
 """Words by which a server says for whom something is."""
-_OF_A_PLAN = re.compile(r"\b(?:plans?|tiers?|subscriptions?|packages?)\b")
+_OF_A_PLAN = late(r"\b(?:plans?|tiers?|subscriptions?|packages?)\b")
 """What says which models somebody may use."""
-_CALLED_DENIED = re.compile(r"model_?access_?denied|model_?not_?(?:allowed|permitted|authori[sz]ed|enabled)")
+_CALLED_DENIED = late(r"model_?access_?denied|model_?not_?(?:allowed|permitted|authori[sz]ed|enabled)")
 
 
 def denies_the_model(text: str, codes: Collection[str], model: str) -> bool:
@@ -77,7 +77,7 @@ def denies_the_model(text: str, codes: Collection[str], model: str) -> bool:
     return _names_a_model(text, model) or _OF_A_PLAN.search(text) is not None
 
 
-_OF_A_BALANCE = re.compile(
+_OF_A_BALANCE = late(
     r"\b(?:balances?|credits?|funds?|quotas?|limits?|usage|top[ -]?up|recharge|afford|prepaid|overdue|unpaid|spen[dt]\w*|budget"
     r"|exceed\w*|exhausted|expired|ran out|run out|used up|insufficient|not enough|tokens?|invoices?)\b"
 )

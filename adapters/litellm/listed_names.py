@@ -6,10 +6,9 @@ Every repetition is bounded, and so is the number of readings.
 
 from __future__ import annotations
 
-import re
-
 from llmcore.adapters.litellm.denials_abroad import NOUNS_ABROAD
 from llmcore.adapters.litellm.refused_parts import PART_NAMES
+from llmcore.types.late import late
 
 __all__ = ["one_by_one"]
 
@@ -31,11 +30,11 @@ _AND = (
     r"|и|или|ни|dan|atau)\b|和|与|與|及|或|以及|と|や|および|または|및|과|와|또는))"
     rf"{{1,2}}\s{{0,2}}{_ARTICLE}"
 )
-_LIST = re.compile(
+_LIST = late(
     rf"(?<![\w-]){_QUOTE}(?P<names>{_NAME}(?![a-z0-9_-]){_QUOTE}(?:{_AND}{_QUOTE}{_NAME}(?![a-z0-9_-]){_QUOTE}){{1,{_MOST - 1}}})"
 )
-_ONE = re.compile(rf"(?<![a-z0-9_]){_NAME}(?![a-z0-9_-])")
-_COMMON_WORD = re.compile(rf"(?:{_COMMON})")
+_ONE = late(rf"(?<![a-z0-9_]){_NAME}(?![a-z0-9_-])")
+_COMMON_WORD = late(rf"(?:{_COMMON})")
 
 
 def one_by_one(text: str) -> list[str]:

@@ -17,6 +17,7 @@ from llmcore.adapters.litellm.refused_parameters import PARAMETER_NAMES
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.names import NameMap
 from llmcore.adapters.request.output import output_plan, tools_of
+from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object, object_in
 
 __all__ = ["names_one_tool", "offered_names", "without_tool_names"]
@@ -37,13 +38,13 @@ def names_one_tool(words: str, names: Iterable[str]) -> bool:
     return any(re.search(_pattern(name), words) for name in names)
 
 
-_OF_A_TOOL = re.compile(
+_OF_A_TOOL = late(
     r"\b(?:tool|function)\b(?![ _-]?(?:call|use|usage|choice|config|definition))|\b(?:tools|functions)[.\[]\w"
     r"|\b(?:schemas?|propert(?:y|ies))\b"
 )
 """Words of a tool or a schema, not of the part of a request that all of them are."""
 _BEHIND_ITS_KIND = r"(\b(?:tool|function)s?:? ['\"`]?)"
-_SENTENCE = re.compile(r"((?<=[.!\u3002])\s+|[;\n])")
+_SENTENCE = late(r"((?<=[.!\u3002])\s+|[;\n])")
 _MOST_PROPERTIES = 1000
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from llmcore.types.late import late
+
 __all__ = ["does_not_fit"]
 
-_BY_THEMSELVES = re.compile(
+_BY_THEMSELVES = late(
     r"\bmaximum context (?:length|limit)\b|\bmaximum input length is\b|\btoo many (?:input|prompt|context) tokens\b"
     r"|\brange of input length\b|\binput tokens exceed|\bexceeds the maximum number of tokens\b"
     r"|\breduce the length of (?:the|your) (?:messages|prompt|input)\b"
@@ -36,22 +38,22 @@ _TOO_MUCH = (
     r"|too (?:long|large|big|many)|(?:not|n['\u2019]t|cannot) (?:be )?fit|not enough|insufficient|out of|more (?:tokens )?than"
     r"|outside|shorten|truncate|reduce|shorter)\b"
 )
-_PLAIN = re.compile(
+_PLAIN = late(
     r"\b(?:prompt|input|conversation|messages|history)\b(?: text)?(?: is| are| was| has become| got)? too (?:long|large)\b"
 )
-_TOO_MANY = re.compile(r"\btoo many tokens\b")
-_COUNTED = re.compile(r"\btokens\b|\btoken (?:count|limit|size)")
-_NOT_OF_THE_WINDOW = re.compile(
+_TOO_MANY = late(r"\btoo many tokens\b")
+_COUNTED = late(r"\btokens\b|\btoken (?:count|limit|size)")
+_NOT_OF_THE_WINDOW = late(
     r"\bper[ -](?:second|minute|hour|day|month)\b|\b(?:tpm|rpm|tpd)\b|\brate[ _-]limit|\bquota\b|\bdeadline\b"
     r"|\bschema\b|\bnesting\b|\bdescription\b|\b(?:tool|function|property) names?\b|\bstop sequence|\bcharacters?\b|\bseconds\b"
     r"|\b[kmg]i?b\b|\bmegabytes\b"
 )
-_OF_THE_REPLY = re.compile(
+_OF_THE_REPLY = late(
     r"\b(?:max_(?:completion_|output_|new_)?tokens|maxoutputtokens|maxtokens|num_predict|budget_tokens|thinking"
     r"|(?:output|completion|generated|response) (?:tokens?|length))\b"
 )
 _NUMBER = r"\d[\d,_' ]{0,12}\d"
-_LIMIT = re.compile(
+_LIMIT = late(
     r"\b(?:max(?:imum|_[a-z_]{1,20})?|takes?|limit(?:ed)?|at most|up to|only|no more than|not exceed|capacity|supports?|allow"
     rf"(?:s|ed)?|less than|must be|n_ctx|window|length)\b[^.;\n\d]{{0,60}}(?P<behind>{_NUMBER})"
     rf"|(?:<=?|>=?)\W{{0,3}}(?P<compared>{_NUMBER})"

@@ -8,12 +8,13 @@ the try is to come later. What is not there *yet*, or *currently*, is not there.
 from __future__ import annotations
 
 # ruff: noqa: RUF001 - the punctuation is that of the languages
-import re
 from collections.abc import Collection
+
+from llmcore.types.late import late
 
 __all__ = ["called_a_fault", "called_overloaded", "called_too_often", "says_it_passes", "says_too_often"]
 
-_PASSES = re.compile(
+_PASSES = late(
     r"\btemporar|\boverloaded\b|\bbusy\b|\b(?:again|retry|back) (?:later|soon|shortly|in (?:an? |some |\d))"
     r"|(?<!and )(?<!then )\btry(?:ing)? again(?=\W*$|[.;,!\n]| (?:later|soon|shortly|in|after (?:an? |some |\d)))"
     r"|\b(?:at|out of|over|no|exceed\w*|insufficient|(?:not|n't) (?:have )?enough)"
@@ -22,7 +23,7 @@ _PASSES = re.compile(
     r"|\btoo many (?:concurrent |simultaneous |parallel )?(?:requests|connections)\b|\benhance your calm\b|\bplease wait\b"
     r"|\bright now\b|\bslow down\b|\bhold on\b|\b(?:under|in|for|during) maintenance\b|\b(?:is|are) (?:being )?restarting\b"
 )
-_FAULTS = re.compile(
+_FAULTS = late(
     r"\b(?:models?|checkpoints?|weights|servers?|instances?|replicas?|engines?|workers?|it)\b[^.;\n]{0,40}? (?:is|are|still)"
     r" (?:(?:still|currently|now|being) ){0,2}(?:loading|(?<=being )loaded|warming up|starting|spinning up|booting"
     r"|initiali[sz]ing)\b"
@@ -37,7 +38,7 @@ _FAULTS = re.compile(
     r"|\bcuda error\b|\bnccl (?:error|failure)\b"
 )
 """Faults of a server, of what stands before it or of its machine, which have nothing to do with the request."""
-_ABROAD = re.compile(
+_ABROAD = late(
     "|".join(
         (
             # German, Dutch, Swedish, Danish, Norwegian
@@ -73,7 +74,7 @@ def says_it_passes(text: str) -> bool:
 
 
 _PER_TIME = r"\bper[ -](?:second|minute|hour|day|min|sec)\b"
-_TOO_OFTEN = re.compile(
+_TOO_OFTEN = late(
     r"\brate[ _-]?limit(?:s|ing)? (?:was |is |has been )?(?:reached|exceeded|hit|error)\b|\brate_limit_exceeded\b"
     r"|\bexceed\w* (?:your |the |its |our )?(?:\w{1,20} ){0,2}rate[ -]limit"
     r"|\b(?:are|is|was|were|been|being|got) (?:rate[ -]?limited|throttled)\b|^\W*rate[ -]?limited\b"
@@ -91,8 +92,8 @@ def says_too_often(text: str) -> bool:
     return _TOO_OFTEN.search(text) is not None
 
 
-_CALLED_TOO_OFTEN = re.compile(r"rate[_ -]?limit|throttl|too[_ -]?many[_ -]?requests|^429$|resource[_ -]?exhausted")
-_CALLED_OVERLOADED = re.compile(r"over[_ -]?load|(?:^|_)unavailable(?:_error)?$|server[_ -]?busy|^(?:503|529)$")
+_CALLED_TOO_OFTEN = late(r"rate[_ -]?limit|throttl|too[_ -]?many[_ -]?requests|^429$|resource[_ -]?exhausted")
+_CALLED_OVERLOADED = late(r"over[_ -]?load|(?:^|_)unavailable(?:_error)?$|server[_ -]?busy|^(?:503|529)$")
 
 
 def called_too_often(codes: Collection[str]) -> bool:
@@ -105,7 +106,7 @@ def called_overloaded(codes: Collection[str]) -> bool:
     return any(_CALLED_OVERLOADED.search(code) for code in codes)
 
 
-_CALLED_A_FAULT = re.compile(r"50[024]|52[0-7]|bad_gateway|gateway_timeout")
+_CALLED_A_FAULT = late(r"50[024]|52[0-7]|bad_gateway|gateway_timeout")
 
 
 def called_a_fault(codes: Collection[str]) -> bool:

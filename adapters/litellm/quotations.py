@@ -5,7 +5,6 @@ A server's own words are what is left when the quotations are taken out, in what
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.refusals import names_half
 from llmcore.adapters.secrets.spellings import unescaped, united
 from llmcore.types import ToolDefinition
+from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["is_quoted", "own_words"]
@@ -23,7 +23,7 @@ _MAX_READ = 32_768
 """Characters of an error that are compared with the request; of a longer one as many at each end."""
 _LONG_WORD = 1000
 _ELSEWHERE = "\n\x00\n"
-_SPACES = re.compile(r"\s+")
+_SPACES = late(r"\s+")
 
 
 def own_words(text: str, call: ModelCall | None, tells: Callable[[str], bool]) -> str:

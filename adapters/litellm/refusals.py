@@ -24,6 +24,7 @@ from llmcore.adapters.litellm.refused_parts import CONDITION, images_refused, pa
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.choices import choice_capability
 from llmcore.adapters.request.parameters import DEFAULT_MAX_TOKENS
+from llmcore.types.late import late
 
 __all__ = [
     "CANNOT_BE_MADE",
@@ -89,19 +90,19 @@ PHRASES: tuple[tuple[str, str], ...] = (
     ("only the first message can be a system", "system_place"),
 )
 
-_NO_TOOLS = re.compile(
+_NO_TOOLS = late(
     r"\b(?:tool|function)[ _-](?:calling|use|usage)\b[^.;:\n]{0,40}\bnot (?:supported|enabled|available|allowed|implemented)\b"
     rf"{CONDITION}"
     r"|\b(?:no|without an?|lacks an?|has no) (?:tool|function)(?:[ -]call(?:ing|s)?)? (?:template|parser|support|handler)\b"
 )
 """A plain sentence that the endpoint has no tool calling; one that names a condition says it of that only."""
-_NO_SYSTEM = re.compile(
+_NO_SYSTEM = late(
     r"\b(?:system|developer) (?:role|prompt|message|instruction)s?\b[^.;:\n]{0,40}\bnot (?:supported|enabled|available|allowed)\b"
     r"|(?:\bnot|n't) support (?:a |the )?(?:system|developer) (?:role|prompt|message|instruction)s?\b"
     r"|\bmessages[.\[]\d{1,6}\]?\.role'? does not support '(?:system|developer)'"  # o1-mini
 )
 """The same of a system prompt, in any place."""
-_NO_STREAMS = re.compile(
+_NO_STREAMS = late(
     r"(?<!non-)(?<!non )\b(?:streaming|streamed (?:responses?|replies|requests?)|stream mode)\b[^.;:\n]{0,40}"
     rf"\bnot (?:supported|enabled|available|allowed|implemented)\b{CONDITION}"
     rf"|(?:\bnot|n't) support (?:streaming|streamed|streams)\b{CONDITION}"
@@ -112,14 +113,14 @@ _NO_STREAMS = re.compile(
 
 _MOST = ("max_tokens", "max_completion_tokens")
 """The two names of one parameter. Servers name either, or both, whichever was sent."""
-_RENAMED = re.compile(
+_RENAMED = late(
     r"\b(?:use|using|send|try|pass|set|specify|provide|expect(?:s|ed)?|renamed(?: to)?|replaced (?:by|with)|switch to)"
     r"(?: (?:the|parameter|field|argument|name)){0,3} ['\"`]?max_completion_tokens\b"
     r"|['\"`]?max_completion_tokens['\"`]?,? (?:instead|in its place|in place of)\b"
 )
 """The newer one is asked for."""
 
-_TOO_MUCH_ROOM = re.compile(
+_TOO_MUCH_ROOM = late(
     rf"which is the maximum allowed number of output tokens|\bmax_tokens\b[^;\n]{{0,40}}\b{DEFAULT_MAX_TOKENS}\b"
 )
 """Claude, of a `max_tokens` that is ours where the request names none; or any words that name it with its number."""
@@ -211,15 +212,15 @@ _SPOKEN = (("stop sequence", "stop"), ("stop words", "stop"), ("stop strings", "
 """What servers call a parameter in a sentence."""
 _WORDS_OF_THEIR_OWN = ("tools", "functions", "thinking", "reasoning")
 _PLAIN = "|".join(name for name in _PARAMETERS if "_" in name or name in _WORDS_OF_THEIR_OWN)
-_NAMED = re.compile(
+_NAMED = late(
     rf"['\"`]({_ANY})\b(?!\[|\.\d)|\b({_ANY})(?:\.[\w.]{{1,64}})?: extra|supplied: ({_ANY})\b"
     rf"|\b(?:support|allow|accept|take) the ({_ANY})(?:\.[\w.]{{1,64}})? (?:field|parameter)\b|\boption provided: ({_ANY})\b"
     rf"|\bnot supported on this model: ({_ANY})\b"
     rf"|\b({_PLAIN}) (?:is|are) (?:not supported|unsupported|not enabled|not available){CONDITION}"
 )
 """Quoted, as Anthropic names a field, as Azure does, or as the subject of a plain sentence, where it is no common word."""
-_SENTENCE = re.compile(r"(?<=[.!\u3002])\s+|[;\n]")
-_OF_ONE_TOOL = re.compile(r"(?:tools|functions)[.\[]")
+_SENTENCE = late(r"(?<=[.!\u3002])\s+|[;\n]")
+_OF_ONE_TOOL = late(r"(?:tools|functions)[.\[]")
 
 
 def refused_capabilities(text: str, param: str, call: ModelCall | None, codes: Collection[str] = ()) -> tuple[str, ...]:
@@ -317,11 +318,11 @@ def _choice_asked(call: ModelCall | None) -> str:
 
 _PARTS = (
     (
-        re.compile(r"(?<![/\w])(?:tools|tool[ _-](?:use|usage|calls?|calling|choice|support)|functions?[ _-]call(?:s|ing)?)\b"),
+        late(r"(?<![/\w])(?:tools|tool[ _-](?:use|usage|calls?|calling|choice|support)|functions?[ _-]call(?:s|ing)?)\b"),
         ("native_tools",),
     ),
     (
-        re.compile(
+        late(
             r"\bresponse_?(?:format|schema)\b|\bjson[ _-](?:mode|schema|object)\b|\bstructured[ _-]outputs?\b"
             r"|\b(?:guided|constrained)[ _-](?:decoding|generation)\b"
         ),
@@ -367,7 +368,7 @@ def names_the_model(text: str, call: ModelCall | None) -> bool:
     return re.search(rf"{names}[^;\n]{{0,80}}\b{_GONE}\b|\b{_MISSING}[^;\n.]{{0,30}}{names}|\bmodel: ", text) is not None
 
 
-_KEY = re.compile(
+_KEY = late(
     r"\b(?:api[ _-]?keys?|(?:access|auth|bearer|security)[ _-]tokens?|credentials?|signature|unauthenticated|authentication"
     r"|unauthori[sz]ed|not (?:been )?(?:authori[sz]ed|authenticated)|log ?in|sign ?in|accounts?|ip address|country|region"
     r"|territory|suspended)\b"
@@ -379,7 +380,7 @@ def names_the_key(text: str) -> bool:
     return _KEY.search(text) is not None
 
 
-_PASSING = re.compile(
+_PASSING = late(
     r"\b(?:temporar|overload|try(?:ing)? again|retry|busy\b|(?:at|out of|over) capacity|timed? ?out|too many requests)"
 )
 

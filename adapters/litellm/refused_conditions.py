@@ -13,6 +13,7 @@ from llmcore.adapters.capabilities.facts import most_tools
 from llmcore.adapters.litellm.denials_abroad import NOUNS_ABROAD
 from llmcore.adapters.litellm.held_parts import holds
 from llmcore.adapters.request.output import output_plan, tools_of
+from llmcore.types.late import late
 
 __all__ = ["conditions_refused", "streams_alone"]
 
@@ -23,7 +24,7 @@ _AT_MOST_ABROAD = (
     r"|максимум|hooguit|högst|en fazla|najwyżej|maksymalnie)\b|最多|至多|最大|최대)"
 )
 _NOUN_ABROAD = rf"(?:{NOUNS_ABROAD['tools']})"
-_MOST = re.compile(
+_MOST = late(
     r"\b(?:at most|no more than|up to|maximum(?: number)?|limit(?:ed)?|only|exceeds?)"
     rf"(?: (?:of|to|is|the|maximum|limit|supports?)){{0,3}} {_NUMBER.format('before')} {_TOOLS}"
     rf"|\b{_TOOLS}[^.;\n]{{0,60}}\b(?:at most|no more than|up to|maximum|max|limit|exceeds?)[^\d.;\n]{{0,30}}"
@@ -33,7 +34,7 @@ _MOST = re.compile(
     rf"|\btools\b[^;\n]{{0,20}}array too long[^;\n]{{0,40}}maximum length {_NUMBER.format('array')}"
 )
 """How many tools are taken; the last form is OpenAI's."""
-_OF_CALLS = re.compile(
+_OF_CALLS = late(
     r"\b(?:called|invoked|executed|triggered)\b|\b(?:tool|function)[ _-]calls?\b"
     r"|\bcalls? (?:at most|only|no more|up to|just|one|a single|\d)\b"
     r"|\b(?:per|in (?:a|an|one|each|the same|a single)|each|every|within (?:a|one)) (?:single )?"
@@ -49,13 +50,13 @@ _NEVER = r"(?:not|\w{0,5}n['\u2019]t|cannot|never|unsupported|incompatible|disab
 _STREAM = r"(?<![\w-])stream(?:s|ed|ing)?\b(?: (?:mode|responses?|requests?|replies))?"
 _CALLING = r"(?:(?:tool|function)s?\b(?:[ _-]?(?:calls?|calling|use))?)"
 _BESIDE = r"\b(?:in|with|when|while|alongside|together with|beside|if)\b(?: (?:using|the|any|are|is)){0,2}"
-_STREAMED_TOOLS = re.compile(
+_STREAMED_TOOLS = late(
     rf"{_STREAM}[^.;\n]{{0,60}}{_BESIDE} {_CALLING}|{_CALLING}[^.;\n]{{0,60}}{_BESIDE} {_STREAM}"
     rf"|{_CALLING} and {_STREAM}|{_STREAM} and {_CALLING}|{_CALLING} {_STREAM}"
 )
 _ROLE = r"(?:message )?roles?['\"`]?:? ?['\"`]?"
 _ONE_ROLE = "'(?:system|user|assistant|developer)'"
-_NO_RESULTS = re.compile(
+_NO_RESULTS = late(
     rf"(?:unexpected|unknown|invalid|unsupported|unrecogni[sz]ed|illegal) {_ROLE}tool\b"
     rf"|\b{_ROLE}tool['\"`]? (?:is |are )?(?:{_NEVER}|unknown|invalid)"
     r"|['\"`]tool['\"`] (?:role )?is not (?:one of|a valid|supported|allowed)"
@@ -67,7 +68,7 @@ _NO_RESULTS = re.compile(
 """The messages that hold results are not taken."""
 
 
-_STREAMS_ALONE = re.compile(
+_STREAMS_ALONE = late(
     r"\bonly (?:supports?|accepts?|allows?|takes?|works? (?:with|in))(?: the)? ['\"`]?stream(?:s|ing|ed)?\b"
     r"|\bonly (?:support|accept|allow)s? ['\"`]?stream\b|\bmust be streamed\b|\bstream(?:ing)?['\"`]? must be (?:set to )?true\b"
     r"|\bnon-stream(?:ing|ed)?(?: (?:mode|requests?|responses?|calls?))? (?:is|are) "

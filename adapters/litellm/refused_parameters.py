@@ -14,6 +14,7 @@ from llmcore.adapters.litellm.denials_abroad import DENIED_BEHIND, DENIES_BEFORE
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.parameters import TOP_P_BESIDE
 from llmcore.adapters.request.unsendable import blocks_of
+from llmcore.types.late import late
 
 __all__ = ["PARAMETER_NAMES", "is_held", "is_of_a_value", "parameters_beside", "parameters_named", "parameters_refused"]
 
@@ -49,12 +50,12 @@ _TAKES_NONE = (
     r"|no [^.;\n]{0,40} supports? (?:the )?requested|without|remove|omit|drop|unset|leave out)\b"
 )
 _VALUE_FOLLOWS = rf"(?!{_QUOTE}?(?: ?[:=]? ?-?\d| (?:values?|of|to|above|below|over|larger|greater|less|higher|lower|more)\b))"
-_REFUSED = re.compile(
+_REFUSED = late(
     rf"(?P<first>{_NAME}){_BETWEEN}{_DENIED}(?! (?:values?|range|number|type|to|above|below|over|with a)\b)"
     rf"|{_TAKES_NONE}{_BETWEEN}(?P<last>{_NAME}){_VALUE_FOLLOWS}"
     rf"|(?P<behind>{_NAME}){DENIED_BEHIND}|{DENIES_BEFORE}(?P<before>{_NAME})"
 )
-_OF_A_VALUE = re.compile(
+_OF_A_VALUE = late(
     r"\b(?:must be (?:a|an|at|between|in|less|greater|more|smaller|larger|positive|one|set|the|>|<|\d)|should be|between|range"
     r"|at (?:most|least)|maximum|minimum|too (?:large|small|high|low|big|long|many)|greater|less than|larger|exceeds?|exceeded"
     r"|only the default|integer|numeric|float|valid number|out of"
@@ -90,21 +91,21 @@ def parameters_refused(text: str, call: ModelCall | None) -> Iterator[str]:
 _CALLED = (
     (
         "thinking",
-        re.compile(
+        late(
             r"(?<![\w-])(?<!with )(?<!while )(?<!when )(?<!during )(?<!beside )(?<!alongside )"
             r"(?:thinking|reasoning|thoughts)\b(?![-_]| (?:models?|for|behind|about)\b)"
         ),
     ),
     (
         "stop",
-        re.compile(
+        late(
             r"(?<![\w-])(?:stop|stopping)[ _-]"
             r"(?:sequence|word|string|phrase|token|marker|list|parameter|field|setting|option)s?\b"
             r"|(?:^|[;.\n]\s?)stop(?=\s*[?:!,]|\W*$| (?:is )?(?:not|un\w+|disabled)\b)"
         ),
     ),
-    ("top_p", re.compile(r"\btop[ -]?p\b|\bnucleus\b")),
-    ("usage", re.compile(r"(?<![\w-])(?<!tool )(?<!tools )(?<!function )usage\b(?![-_]| (?:limits?|quotas?|polic|of)\b)")),
+    ("top_p", late(r"\btop[ -]?p\b|\bnucleus\b")),
+    ("usage", late(r"(?<![\w-])(?<!tool )(?<!tools )(?<!function )usage\b(?![-_]| (?:limits?|quotas?|polic|of)\b)")),
 )
 """What people call a parameter, beside its name. Where thinking is a condition, something else is refused."""
 
@@ -137,12 +138,12 @@ def is_held(name: str, call: ModelCall | None) -> bool:
     return getattr(call.request, field, None) not in (None, False, []) or name in call.request.extra_body
 
 
-_AT_ONCE = re.compile(
+_AT_ONCE = late(
     r"\b(?:(?:can(?:not|['\u2019]?t)|may not|must not|not(?: be)?) both"
     r"|(?:not|n['\u2019]t|cannot)[^.;\n]{0,40} (?:together|both|simultaneous|same time|at once|combined|alongside)"
     r"|mutually exclusive|only (?:use |specify |set |one )|either|just one|one of)\b"
 )
-_BOTH = re.compile(
+_BOTH = late(
     rf"(?P<one>{_NAME})[^.;\n]{{0,60}}? (?:and|or|nor|with|alongside|beside|when|while|if)(?: (?:the|using|setting))? "
     rf"{_QUOTE}?(?P<other>{_NAME})"
 )

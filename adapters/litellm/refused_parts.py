@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from llmcore.adapters.litellm.denials_abroad import NOUNS_ABROAD, denied_abroad
+from llmcore.types.late import late
 
 __all__ = ["CONDITION", "PART_NAMES", "images_refused", "parts_named", "parts_refused", "refused_together", "search_refused"]
 
@@ -101,13 +102,13 @@ _ENDS = rf"(?=\s*(?:$|[.;,!)\]}}\n])|{_HERE})"
 _LEAVE_OUT = r"\b(?:drop|remove|omit|unset|leave (?:out|off)|(?:again|retry|resend|repeat|request) without)"
 _AND_ASK = r"(?: (?:from|in|of) (?:the|your|this) (?:request|body|payload|call))?"
 _THEN = rf"(?:{_ENDS}|(?= and (?:try|retry|call|send|resend|repeat|ask)\b))"
-_LEAVES = re.compile(
+_LEAVES = late(
     rf"{_LEAVE_OUT}{_BETWEEN}\b(?:(?P<parallel_tool_calls>{dict(_PARTS)['parallel_tool_calls']})"
     rf"|(?P<tool_choice>{dict(_PARTS)['tool_choice']})|(?P<tools>{dict(_PARTS)['tools']})"
     rf"|(?P<response_format>{dict(_PARTS)['response_format']})|(?P<system_message>system_message))\b{_QUOTE}?"
     rf"(?: (?:parameter|param|argument|field|key|option|setting|list|array|property)s?)?{_AND_ASK}{_THEN}"
 )
-_OF_SOME = re.compile(
+_OF_SOME = late(
     r"\b(?:when|while|if|unless|either|too (?:many|large|long|big|deep)|exceeds?|at most|maximum|limit|duplicate|same name"
     r"|some|unused|invalid)\b"
 )
@@ -157,7 +158,7 @@ def _sentence(parameter: str, part: str) -> re.Pattern[str]:
 _OF_VALUES = {"json_schema": "response_format", "json_object": "response_format", "required": "tool_choice"}
 """Values that only one parameter of ours has."""
 _ANY_VALUE = "|".join(_OF_VALUES)
-_VALUE = re.compile(
+_VALUE = late(
     rf"(?:invalid|unsupported|unknown|unexpected|bad) (?:enum )?(?:value|option|type|variant):? ?{_QUOTE}?({_ANY_VALUE})\b"
     rf"|{_QUOTE}({_ANY_VALUE}){_QUOTE}(?: is| are)? "
     r"(?:not (?:one of|among|(?:an? )?(?:valid|supported|allowed)|permitted)|invalid|unsupported)\b"
@@ -165,7 +166,7 @@ _VALUE = re.compile(
 _SEARCH_WORDS = (
     r"(?:hosted tool )?\W?(?:web|google)[ _-]?search\w*|search[ _]grounding|grounding(?: with google search)?|web plugins?"
 )
-_SEARCH = re.compile(
+_SEARCH = late(
     rf"\b(?:{_SEARCH_WORDS})\b{_BETWEEN}{_DENIED}|(?:{_DENYING}|unknown) ?(?:tool )?{_BETWEEN}\b(?:{_SEARCH_WORDS})\b"
     rf"|input tag {_QUOTE}(?:{_SEARCH_WORDS})|\b(?:{_SEARCH_WORDS})(?:\.[\w.]{{1,64}})?: extra"
 )
@@ -177,12 +178,12 @@ def search_refused(text: str) -> bool:
     return _SEARCH.search(text) is not None
 
 
-_NEVER = re.compile(rf"{_NOT}\b|incompatible|unsupported|\beither\b|mutually exclusive")
+_NEVER = late(rf"{_NOT}\b|incompatible|unsupported|\beither\b|mutually exclusive")
 _BESIDE = (
     r"(?:(?:(?:together|combined|conjunction|combination|concert|compatible|along) )?with|alongside|beside|while using|when using"
     r"|when|at the same time as)"
 )
-_AT_ONCE = re.compile(r"\b(?:together|both|same request|simultaneous|at once|at the same time|mutually exclusive|combin)")
+_AT_ONCE = late(r"\b(?:together|both|same request|simultaneous|at once|at the same time|mutually exclusive|combin)")
 
 
 def _beside(one: str, between: str, other: str) -> str:
@@ -192,8 +193,7 @@ def _beside(one: str, between: str, other: str) -> str:
 
 _FORMAT, _TOOLS = dict(_PARTS)["response_format"], rf"{dict(_PARTS)['tools']}|tool(?!-)"
 _TOGETHER, _AND = (
-    re.compile(f"{_beside(_FORMAT, between, _TOOLS)}|{_beside(_TOOLS, between, _FORMAT)}")
-    for between in (_BESIDE, "(?:and|nor|or)")
+    late(f"{_beside(_FORMAT, between, _TOOLS)}|{_beside(_TOOLS, between, _FORMAT)}") for between in (_BESIDE, "(?:and|nor|or)")
 )
 """A format and tools in one sentence, one beside the other, or both of them."""
 
@@ -214,7 +214,7 @@ _IMAGE = (
     r"|media(?![ _-]types?)(?: (?:inputs?|content|parts?|blocks?|files|messages))?)"
 )
 _IMAGE_ABROAD = NOUNS_ABROAD["images"]
-_IMAGES = re.compile(
+_IMAGES = late(
     rf"\b{_IMAGE}\b{_BETWEEN}{_DENIED}{CONDITION}|{_DENYING}{_BETWEEN}\b{_IMAGE}\b|\bat most 0 image"
     rf"|\b(?:is text[ -]only|only (?:supports?|accepts?|takes?) text|unknown variant {_QUOTE}?image)"
     rf"|{_NOT} have (?:any )?{_IMAGE}"
@@ -235,7 +235,7 @@ _SEEN = r"(?:read|seen|viewed|processed|handled|understood|looked at|parsed|take
 _SEE = r"(?:look at|see|view|read|process|handle|understand|interpret|parse|do|(?:work|deal) with)"
 _PART_TYPE = r"(?:message|content|input|chunk|part|block|item|element|type)"
 _OF_SIGHT = r"(?:images?|vision|visual|multi-?modal)"
-_IS_BLIND = re.compile(
+_IS_BLIND = late(
     rf"{_ANY_IMAGES}{_BETWEEN}{_CANNOT} (?:be )?{_SEEN}\b|\b{_CANNOT} {_SEE} (?:any )?{_ANY_IMAGES}"
     rf"|(?:\bnot|n['\u2019]t) (?:an? )?(?:multi-?modal{_ENDS}"
     rf"|(?:multi-?modal|vision)(?:[ -](?:capable|enabled|language))?(?: (?:{_PLACES}|llm)\b))"
@@ -248,7 +248,7 @@ _IS_BLIND = re.compile(
 )
 """Other words by which a model sees no images: it cannot look at them, is made for text alone, lacks what reads them, or their
 parts of a message are unknown."""
-_OF_ONE_IMAGE = re.compile(
+_OF_ONE_IMAGE = late(
     r"\b(?:formats?|media[ _-]?types?|mime\w*|base64|sizes?|large|small|pixels?|resolution|dimensions?|download\w*|fetch\w*"
     r"|corrupt\w*|decod\w+|invalid|animated|gif|webp|svg|tiff|bmp|heic|expired|scheme|url|uri|too many|more than"
     r"|could(?: not|n['\u2019]t) \w+)\b"
@@ -264,7 +264,7 @@ def images_refused(text: str) -> bool:
     )
 
 
-_NAMED = tuple((name, re.compile(rf"(?:{part})\b|{NOUNS_ABROAD.get(name, '(?!)')}")) for name, part in _PARTS)
+_NAMED = tuple((name, late(rf"(?:{part})\b|{NOUNS_ABROAD.get(name, '(?!)')}")) for name, part in _PARTS)
 
 
 def parts_named(text: str) -> set[str]:
@@ -273,7 +273,7 @@ def parts_named(text: str) -> set[str]:
     return named - {"tools"} if "parallel_tool_calls" in named else named
 
 
-_PARTICULAR_NAMES = re.compile(rf"(?<![\w-])(?:{_PARTICULAR})(?![\w-])")
+_PARTICULAR_NAMES = late(rf"(?<![\w-])(?:{_PARTICULAR})(?![\w-])")
 
 
 @cache

@@ -9,18 +9,19 @@ from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.listed_names import one_by_one
 from llmcore.adapters.litellm.refused_parameters import is_held, parameters_named
 from llmcore.adapters.request.additions import NATIVE_SEARCH, STREAMING, additions
+from llmcore.types.late import late
 
 __all__ = ["listed_in", "named_in", "parameters_sent"]
 
 _SENT = ("temperature", "top_p", "stop", "parallel_tool_calls", "thinking", "usage")
 _WORDS = {
-    STREAMING: re.compile(r"(?<![a-z_])stream(?:s|ed|ing)?(?![a-z_])"),
-    "stream_options": re.compile(r"\b(?:stream_options|include_usage)\b"),
-    "system_message": re.compile(
+    STREAMING: late(r"(?<![a-z_])stream(?:s|ed|ing)?(?![a-z_])"),
+    "stream_options": late(r"\b(?:stream_options|include_usage)\b"),
+    "system_message": late(
         r"\bsystem[ _-]?(?:message|prompt|role|instruction|turn|text|nachricht|rolle|anweisung)s?\b|['\"`]system['\"`]"
         r"|\brole system\b|\broles\b|\.role\b|\b(?:de |del |du |di )(?:sistema|système)\b|系统|系統|システム|시스템"
     ),
-    NATIVE_SEARCH: re.compile(r"\b(?:web|live|google)[ _-]?search|\bsearch(?:ing)?\b|\bground(?:ed|ing)\b|\bplugins?\b"),
+    NATIVE_SEARCH: late(r"\b(?:web|live|google)[ _-]?search|\bsearch(?:ing)?\b|\bground(?:ed|ing)\b|\bplugins?\b"),
 }
 """How servers speak of what we add to a request."""
 

@@ -8,17 +8,18 @@ from difflib import get_close_matches
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.providers import PROVIDERS, provider_of
+from llmcore.types.late import late
 
 __all__ = ["NO_WORDS", "key_words", "place_words", "provider_words", "said_by_server", "without_bytes", "without_tips"]
 
-_LITELLMS = re.compile(r"(?:litellm\.\w+: *)?(?:\w*(?:Error|Exception)(?: \w+Error)?(?: - |: *))*(?:Error code: \d{3}(?: - )?)?")
+_LITELLMS = late(r"(?:litellm\.\w+: *)?(?:\w*(?:Error|Exception)(?: \w+Error)?(?: - |: *))*(?:Error code: \d{3}(?: - )?)?")
 """What LiteLLM and the OpenAI SDK put before the words of a server."""
 
 
 NO_WORDS = "(no words)"
 """What stands for the words of a server that said none."""
-_SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
-_TIP = re.compile(r"litellm|drop_params|modify_params|allowed_openai_params|\bproxy\b", re.IGNORECASE)
+_SENTENCES = late(r"(?<=[.!?;])\s+|\n+")
+_TIP = late(r"litellm|drop_params|modify_params|allowed_openai_params|\bproxy\b", re.IGNORECASE)
 
 
 def said_by_server(message: str) -> str:
@@ -27,7 +28,7 @@ def said_by_server(message: str) -> str:
     return message[found.end() :].strip() or NO_WORDS if found else message
 
 
-_BYTES = re.compile(r"""\bb(['"])(.*)\1""", re.DOTALL)
+_BYTES = late(r"""\bb(['"])(.*)\1""", re.DOTALL)
 
 
 def without_bytes(message: str) -> str:

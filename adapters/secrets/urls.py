@@ -6,24 +6,24 @@ match is no URL that could be shown. Parts are looked at as they stand and with 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from urllib.parse import unquote
 
 from llmcore.adapters.secrets.scrubber import HIDDEN, Scrubber, is_placeholder, is_secret_name, looks_secret
 from llmcore.types.errors import ConfigError
+from llmcore.types.late import late
 
 __all__ = ["checked_url", "shown_url", "url_secrets"]
 
-_URL = re.compile(
+_URL = late(
     r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://)?(?:(?P<login>[^/?#]*)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::(?P<port>[0-9]{1,5}))?"
     r"(?P<path>/[^?#\s\\]*)?(?:\?(?P<query>[^#\s]*))?(?:\#(?P<fragment>\S*))?"
 )
 _LAST_PORT = 65_535
-_LOGIN_IN_PATH = re.compile(r"[^/:@]*:([^/@]+)@")
+_LOGIN_IN_PATH = late(r"[^/:@]*:([^/@]+)@")
 """`user:password@` behind the host, as in a URL within the URL."""
-_PARAMETER = re.compile(r"[?&;#]([^=?&;#]*)(?:=([^?&;#]*))?")
+_PARAMETER = late(r"[?&;#]([^=?&;#]*)(?:=([^?&;#]*))?")
 """Of a query, a path or a fragment."""
 _SEPARATORS = frozenset("?&;#")
 _SHOWN_PARAMETERS = frozenset({"api-version", "api_version", "version", "region", "location"})

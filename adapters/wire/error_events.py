@@ -13,6 +13,7 @@ from typing import Any
 from llmcore.adapters.wire.error_words import words_in
 from llmcore.adapters.wire.framing import Sent
 from llmcore.adapters.wire.terminators import is_of_a_wire, is_whole_reply
+from llmcore.types.late import late
 from llmcore.types.narrowing import is_object, object_in, objects_in
 from llmcore.types.others_words import MAX_WORDS
 
@@ -24,18 +25,18 @@ _WORDS = ("message", "msg", "detail", "status_msg", "error_message", "error_msg"
 """Where the server's own words stand; in JSON of no wire each of them alone is the sign of an error."""
 _CODES = ("code", "status", "status_code", "statusCode", "error_code")
 _KINDS = (
-    (re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted|throttl", re.IGNORECASE), 429),
-    (re.compile(r"authentication|unauthorized|unauthenticated|invalid.?api.?key", re.IGNORECASE), 401),
-    (re.compile(r"permission|forbidden|access.?denied", re.IGNORECASE), 403),
-    (re.compile(r"not.?found", re.IGNORECASE), 404),
-    (re.compile(r"too.?large", re.IGNORECASE), 413),
-    (re.compile(r"time.?out", re.IGNORECASE), 504),
-    (re.compile(r"overloaded|unavailable", re.IGNORECASE), 503),
-    (re.compile(r"invalid|bad.?request|unsupported|unknown.?parameter|validation", re.IGNORECASE), 400),
+    (late(r"rate.?limit|too.?many.?requests|resource.?exhausted|throttl", re.IGNORECASE), 429),
+    (late(r"authentication|unauthorized|unauthenticated|invalid.?api.?key", re.IGNORECASE), 401),
+    (late(r"permission|forbidden|access.?denied", re.IGNORECASE), 403),
+    (late(r"not.?found", re.IGNORECASE), 404),
+    (late(r"too.?large", re.IGNORECASE), 413),
+    (late(r"time.?out", re.IGNORECASE), 504),
+    (late(r"overloaded|unavailable", re.IGNORECASE), 503),
+    (late(r"invalid|bad.?request|unsupported|unknown.?parameter|validation", re.IGNORECASE), 400),
 )
 """What errors call themselves (`type`, `code`, `status`), and the status with which others send the same."""
 _PING = re.compile(rb"\W*(?:ping|pong|heart-?beat|keep-?alive)\W*\Z", re.IGNORECASE)
-_PLAIN = re.compile(r"[^{}\[\]\"\\<>]{1,300}\Z")
+_PLAIN = late(r"[^{}\[\]\"\\<>]{1,300}\Z")
 
 
 class ErrorEvent(Exception):

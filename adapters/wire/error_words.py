@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object, objects_in
 
 __all__ = ["Said", "fault_in", "said_in", "told_in", "words_in"]
@@ -34,10 +35,10 @@ _DEPTH = 8
 """So deep words are looked for."""
 _APART = ";\n"
 """Between two texts: no sentence goes on behind it, also where white space is made one."""
-_TAG = re.compile(r"<[^<>]*>")
+_TAG = late(r"<[^<>]*>")
 _UNSHOWN = ("script", "style")
-_PAGE = re.compile(r"\s*(?:<\?xml|<!doctype|<html|<head|<body|<(?:h1|p|div|center|title|pre)\b)", re.IGNORECASE)
-_SPACES = re.compile(r"\s+")
+_PAGE = late(r"\s*(?:<\?xml|<!doctype|<html|<head|<body|<(?:h1|p|div|center|title|pre)\b)", re.IGNORECASE)
+_SPACES = late(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)

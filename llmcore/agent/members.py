@@ -202,7 +202,10 @@ def _refuse_misspelt(base: type, name: str, value: object) -> None:
     own = [*_SEEDS_NAMES, *_SEEDS_NAMES.values(), *_AS_METHODS]
     if callable(value) and name not in own and name not in OPTIONS and (near := slip_of(name, own)) is not None:
         raise ConfigError(f"{base.__name__}.{name} is never asked; did you mean {near!r}? Call it otherwise if it is a helper")
-    if name.startswith("_") or name in OPTIONS or callable(value) or isinstance(value, property | staticmethod | classmethod):
+    is_type = isinstance(value, type) and name.islower()  # of output, say; a class of the class's own has a capital letter
+    if name.startswith("_") or name in OPTIONS or isinstance(value, property | staticmethod | classmethod):
+        return
+    if callable(value) and not is_type:
         return
     near = slip_of(name, OPTIONS)
     if name in INSTEAD or near is not None:

@@ -6,7 +6,7 @@ after a tool of it was begun, as far as it came, so that the model knows what wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from itertools import dropwhile, takewhile
@@ -135,7 +135,7 @@ class Talk:
         return list(dropwhile(lambda one: one.role == "tool", messages[same:]))
 
     @contextmanager
-    def rejoined(self, name: str, since: Sequence[Message]) -> Iterator[Callable[[RunResult[Any]], None]]:
+    def rejoined(self, name: str, since: Sequence[Message]) -> Generator[Callable[[RunResult[Any]], None]]:
         """While a run that it was left in goes on beside it: no chat does, and what the run did, unless it waits once more, comes
         before what was said `since`. Raises `CallerError` while a chat goes on."""
         self.begin(name, ())

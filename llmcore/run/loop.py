@@ -282,7 +282,7 @@ class Run:
                 await tell(self._step("reply", turn, "assistant"))
             if calls:
                 self._may_run_tools(calls)
-                await self._calls(attempt.toolbox).carry_out(calls, tell, closes=accepted.final is not None)
+                await self._calls(attempt.toolbox).carry_out(calls, tell)
                 if self.is_stepped:
                     await tell(self._step("results", turn, "tool"))
             if state.pending:  # a final result beside them waits as well

@@ -99,6 +99,8 @@ class RunState:
         self._ids = ids_in(given)
         self._given = len(self.messages)
         self.watch = watch
+        self.final: ToolCall | None = None
+        """The last reply's call of the output tool, if its value was accepted."""
         self._settled: list[Block] = []
         """What stood behind the turn that is not over: it has passed the hooks."""
         if resumed is not None:
@@ -255,8 +257,9 @@ class RunState:
         self.envelope = updated(cut_shown(envelope), {"tool_calls": runnable})
         entered = [] if message is None else self._enter(message, looked_at=envelope.is_calls_alone).content
         self.envelope.attach(envelope.source, lambda: envelope.segments, entered)
-        if final is not None and not calls:
-            self.take_final(unique[-1])
+        self.final = None if final is None else unique[-1]
+        if self.final is not None and not calls:
+            self.take_final(self.final)
         self._judged = {call.id: made for call, made in zip(unique, before, strict=True)}
         for call in unique:
             self.note_repairs("call", call.repairs, call.id)

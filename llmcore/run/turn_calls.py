@@ -58,11 +58,10 @@ class TurnCalls:
         calls: Sequence[ToolCall],
         tell: Tell[Event],
         *,
-        closes: bool = False,
         fates: Mapping[str, Outcome | OpenCall] = MappingProxyType({}),
     ) -> None:
-        """Run the calls and enter their results. Calls that wait for the caller become pending. `closes`: a final result stands
-        among them, which waits with those that wait; `fates`: of calls that an earlier run left open, and that are not to run.
+        """Run the calls and enter their results. Calls that wait for the caller become pending, and so does a final result
+        that stands beside them. `fates`: of calls that an earlier run left open, and that are not to run.
 
         A listener is told of each result as it comes; where a hook may still change it, when it has passed the hook.
         """
@@ -96,8 +95,8 @@ class TurnCalls:
             state.note_outcomes(outcomes)
             if outcomes:
                 state.add_results([outcome.block() for outcome in outcomes])
-        if closes and not state.pending:
-            state.close_open_calls("The final result was taken.")
+        if state.final is not None and not state.pending:
+            state.take_final(state.final)
         if told_late and (fresh := state.fresh_results()) is not None:
             message = await hooked_results(self._hooks, fresh)
             outcomes = state.replace_results(message, outcomes, self._tools.max_result_chars)

@@ -15,12 +15,14 @@ _LAZY = {"FakeModel": "fake", "ReplayAdapter": "replay", "block_model_requests":
 __all__ = ["FakeModel", "ReplayAdapter", "block_model_requests"]
 
 
-def __getattr__(name: str) -> object:
-    if name in _LAZY:
-        value: object = getattr(import_module(f"llmcore.testing.{_LAZY[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # a checker takes each name for one of a module that has it
+
+    def __getattr__(name: str) -> object:
+        if name in _LAZY:
+            value: object = getattr(import_module(f"llmcore.testing.{_LAZY[name]}"), name)
+            globals()[name] = value
+            return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

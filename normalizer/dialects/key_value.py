@@ -35,7 +35,7 @@ def pairs(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
     """Pairs of key and value whose tags have this prefix and suffix, which may be a hole; `call`: the element around them."""
     pre, post = re.escape(prefix), suffix
     gap = r"\s{0,16}"
-    key = rf"(?P<key>(?:(?!<(?:/?{pre}arg_|/?{pre}{call}))[^\n]){{0,256}}?)"
+    key = rf"(?P<key>(?:(?!<(?:/?{pre}arg_|/?{pre}{call}|/think>))[^\n]){{0,256}}?)"
     opener = rf"<{pre}arg_key{post}>{gap}+{key}{gap}</{pre}arg_key{post}>(?:{gap}</{pre}arg_key{post}>)?"
     typed = rf"(?:{gap}<{pre}arg_type{post}>{gap}(?P<declared>\w{{0,16}}){gap}</{pre}arg_type{post}>)?"
     valued = rf"(?P<parameter>{opener}{typed}(?:[\s:]{{0,16}}<{pre}arg_value{post}>|(?=[\s:]{{0,16}}[^\s:<])))"

@@ -99,6 +99,7 @@ def bare(self: Any) -> Any:
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"max_tool_turn": 3}, "max_tool_turn is no option; did you mean 'max_tool_turns'"),
+    ({"output_typ": int}, "output_typ is no option; did you mean 'output_type'"),
     ({"system_prompt": "x"}, "it is `system`"),
     ({"max_tool_iterations": 3}, "it is `max_tool_turns`"),
     ({"budget": 3}, "`budget` must be an llmcore.Budget"),

@@ -344,7 +344,9 @@ async def test_the_result_of_a_corrected_call_stands_where_the_call_stands() -> 
 async def test_results_stand_in_call_order_where_the_final_result_was_called_first() -> None:
     fake = FakeModel().tool_calls(("final_result", {"result": 3}), ("add", GOOD))
     result = await run(fake, output_type=int)
-    assert (result.output, len(result.messages[-1].tool_results)) == (3, 2)
+    results = result.messages[-1].tool_results
+    assert (result.output, [block.is_error for block in results]) == (3, [False, False])
+    assert results[0].text == "The final result was taken."
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import pytest
 
 import llmcore
 from llmcore.types import Limits
-from tests.packaging.tree import ROOT, module_name, pyproject, source_files
+from tests.packaging.tree import PUBLIC_NAMES, ROOT, module_name, pyproject, source_files
 from tests.support.builds import COMPILED
 from tests.support.processes import sent
 
@@ -67,9 +67,7 @@ def test_an_interpreted_module_is_python(name: str) -> None:
     assert (import_module(name).__file__ or "").endswith(".py")
 
 
-PUBLIC = [
-    name for name in llmcore.__all__ if inspect.isclass(getattr(llmcore, name)) or inspect.isfunction(getattr(llmcore, name))
-]
+PUBLIC = [name for name in PUBLIC_NAMES if inspect.isclass(getattr(llmcore, name)) or inspect.isfunction(getattr(llmcore, name))]
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -112,9 +112,10 @@ def codes(text: str) -> Iterator[str]:
 
 def lacks_all(tree: ast.Module) -> bool:
     """True for a module that has something to export and does not say what."""
+    hidden = [within for node in tree.body if isinstance(node, ast.If) for within in node.body]  # from type checkers
     targets = (
         target
-        for node in tree.body
+        for node in [*tree.body, *hidden]
         for target in (node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)])
     )
     if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
@@ -257,6 +258,7 @@ def test_a_long_function_is_seen() -> None:
         ('"""Doc."""\nX = 1', True),
         ('"""Doc."""\nX = 1\n__all__ = ["X"]', False),
         ('"""Doc."""\n__all__: list[str] = []\nX = 1', False),
+        ('"""Doc."""\nX = 1\nif not TYPE_CHECKING:\n    __all__ = ["X"]', False),
     ],
 )
 def test_a_missing_all_is_seen(code: str, expected: bool) -> None:

@@ -209,6 +209,8 @@ o = Orchestrator(FakeModel("x"))
 
 """
 WRONG = {
+    "a misspelt name": "from llmcore import Orchestratr",
+    "a misspelt name of a layer": "from llmcore.normalizer import normalise",
     "misspelt option": 'o.run_sync("q", temprature=1)',
     "text for a number": 'o.run_sync("q", temperature="hot")',
     "misspelt choice": 'o.run_sync("q", tool_choice="requird")',
@@ -310,6 +312,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_users_project_passes_and_wrong_programs_do_not(folder: Path, checker: str) -> None:
     (folder / "project.py").write_text(PROJECT, "utf-8")
     (folder / "head.py").write_text(HEAD, "utf-8")
+    (folder / "star.py").write_text("from llmcore import *\n\nsaid: str = Agent(FakeModel('x')).chat_sync('?')\n", "utf-8")
     names = {f"wrong{number}": title for number, title in enumerate(WRONG)}
     for name, title in names.items():
         (folder / f"{name}.py").write_text(HEAD + WRONG[title] + "\n", "utf-8")

@@ -10,11 +10,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LAYERS", "ROOT", "ROOTS", "module_name", "pyproject", "python_files", "source_files"]
+import llmcore
+
+__all__ = ["LAYERS", "PUBLIC_NAMES", "ROOT", "ROOTS", "module_name", "pyproject", "python_files", "source_files"]
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ("adapters", "normalizer", "validator", "fallback")
 ROOTS = ("llmcore", *LAYERS)
+PUBLIC_NAMES: list[str] = vars(llmcore)["__all__"]
+"""Of the face; type checkers are shown the names themselves and no list of them."""
 _OTHER_PYTHON = ("tests", "examples", "benchmarks", "scripts")
 
 

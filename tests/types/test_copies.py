@@ -27,6 +27,7 @@ from llmcore.types import (
     Usage,
 )
 from llmcore.types.copies import Value, copied, made, updated
+from tests.packaging.tree import PUBLIC_NAMES
 from tests.support.processes import sent
 
 
@@ -154,7 +155,7 @@ def test_a_changed_model_shares_the_rest() -> None:
 
 
 def test_every_public_type_is_copied_so() -> None:
-    public = [getattr(llmcore, name) for name in llmcore.__all__]
+    public = [getattr(llmcore, name) for name in PUBLIC_NAMES]
     models = [kind for kind in [*public, ModelCall] if inspect.isclass(kind) and issubclass(kind, BaseModel)]
     assert len(models) > 20
     assert [kind.__name__ for kind in models if not issubclass(kind, Value)] == []
