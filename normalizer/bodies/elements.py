@@ -62,6 +62,8 @@ _TAG_END = 1024
 _OPEN_TAG = late(r"""(?:<(?:[^<>"]++|"[^"\n>]*+"?)*+)?\Z""")
 """A tag that has not ended: `<` may stand in a quote of one line. Each beginning of what it matches matches as well."""
 _ANGLE = late("[<>]")
+_WRAPPER_OPENS = late(rf"<[^<>/\s]{{0,24}}?{WRAPPERS}>\s{{0,16}}(?:<[^<>=]{{0,96}})?\Z")
+"""What stands in a wrapper, which may be the next call, has not come yet."""
 _HOLDER = late(rf"<({HOLDERS})>")
 _OTHER_WORD = late(r"<[^<>\s]{0,24}?(param|argument|arg)[\sĠ]{0,16}name[\s=]")
 _SCHEMA = '{"type":"object"'
@@ -232,6 +234,8 @@ def read_arguments(reading: Reading, call: ElementCall, body: int) -> Steps[bool
     src = reading.src
     start = yield from skip_space(src, body)
     yield from _whole_tag(src, start)
+    while not src.final and _WRAPPER_OPENS.match(src.text, start) is not None:
+        yield None
     holder = _HOLDER.match(src.text, start)
     if holder is not None and not _is_parameter(reading, call, holder[1]):
         tag, inner = holder[1], holder.end()
