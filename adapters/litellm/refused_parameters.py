@@ -64,7 +64,8 @@ _OF_A_VALUE = late(
     r"|(?:debe|deve) (?:estar|ser|essere) (?:entre|menor|mayor|maior|inferior|superior|compres[ao])"
     r"|demasiado (?:alt|baj|grand)[ao]"
     r"|troppo (?:alt|bass|grand)[aoe]|muito (?:alt|baix)[ao]|между|слишком (?:велик|больш|высок|мал)\w*)\b"
-    r"|(?<!\S)[<>] ?-?\d|[<>]= ?-?\d|必须(?:在|介于|小于|大于|为)|之间|过[大高小低]|超出范围|の範囲|以下でなければ|以上でなければ|사이여야|범위"
+    r"|(?<!\S)[<>] ?-?\d|[<>]= ?-?\d"
+    r"|必须(?:在|介于|小于|大于|为)|之间|过[大高小低]|超出范围|の範囲|以下でなければ|以上でなければ|사이여야|범위"
 )
 """Words about a value: another one may be taken, and which one is for the caller to say."""
 

@@ -31,7 +31,8 @@ from llmcore.adapters.secrets.log_scrubbing import hide_in_logs
 from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.aws_events import AWS_STREAM, aws_events
-from llmcore.types import ToolDefinitionError, definition_of
+from llmcore.adapters.wire.streaming import EventStream
+from llmcore.types import DEFAULT_LIMITS, ToolDefinitionError, definition_of
 from llmcore.types.logs import logger
 from llmcore.types.narrowing import is_object, object_in, objects_in
 from llmcore.types.numbers import exact_json, exact_loads
@@ -81,7 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
             with self.server.client.stream(self.command, url, content=body, headers=headers) as reply:
                 exchange.status, exchange.headers = reply.status_code, reply.headers
                 self._pass_on(reply, exchange.got)
-            owner.ended(exchange)
+            owner.ended(exchange, _cut_off(exchange))
         except httpx.HTTPError as error:
             kind = type(error).__name__
             owner.ended(exchange, Cut(kind, "upstream cannot be reached" if exchange.status is None else "upstream broke off"))
@@ -133,6 +134,20 @@ class _Exchange:
     got: bytearray = field(default_factory=bytearray)
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def _cut_off(exchange: _Exchange) -> Cut | None:
+    """Did the connection's end come before that of the reply in it? Where a server closes it, nothing else tells."""
+    kind = exchange.headers.get("content-type", "").split(";")[0].strip()
+    cut = Cut("Incomplete", "upstream closed the connection before the reply's end")
+    if exchange.status is None or exchange.status >= 400:
+        return None
+    if kind in _STREAMS:
+        stream = EventStream(DEFAULT_LIMITS, binary=False, known=True)
+        stream.feed(bytes(exchange.got))
+        stream.finish()
+        return cut if stream.end.known and not stream.end.seen and not stream.is_broken else None
+    return cut if kind == "application/json" and exchange.got and isinstance(_json(bytes(exchange.got)), str) else None
 
 
 def _pieces(reply: httpx.Response) -> Iterator[bytes]:

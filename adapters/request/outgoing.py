@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 from llmcore.adapters.base import ModelCall, urls_of_environment
 from llmcore.adapters.request.parameters import Prepared, is_elsewhere, is_own_host
 from llmcore.adapters.request.unsendable import blocks_of, no_image_by
-from llmcore.types import ConfigError, ImageBlock, RedactedThinkingBlock, RequestRefused, ThinkingBlock
-from llmcore.types.narrowing import is_object, object_in, objects_in
+from llmcore.types import ConfigError, ImageBlock, ProviderBlock, RedactedThinkingBlock, RequestRefused, ThinkingBlock
+from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types.numbers import exact_float, exact_json
 
 __all__ = ["Outgoing", "not_again"]
@@ -53,6 +53,8 @@ _OF_THE_ENVIRONMENT = {b"openai-organization", b"openai-project"}
 _PORTS = {"http": 80, "https": 443}
 _HEAD_OF_DATA = 200
 """So many characters of an image, or of a signature, are looked for in the body."""
+_EARLIER_REASONING = "reasoning of an earlier turn"
+_TELLS = 8  # characters
 
 
 def _plain(name: str) -> str:
@@ -159,8 +161,12 @@ class Outgoing:
             missing.append("streaming")
         if self._strict_tools and b'"strict"' not in body:
             missing.append("strict")
-        for name in missing:
-            if name not in prepared.dropped:
+        for name in dict.fromkeys(missing):
+            if name in prepared.dropped:
+                continue
+            if name == _EARLIER_REASONING:  # so it is in each turn on most wires: a warning would say nothing
+                prepared.dropped.append(name)
+            else:
                 prepared.drop(name)
         return body
 
@@ -241,14 +247,34 @@ class Outgoing:
             yield "images"
 
     def _lost_reasoning(self, body: bytes) -> Iterator[str]:
-        """Reasoning that a provider signed must come back to it beside its calls (LiteLLM has no redacted one for Bedrock)."""
-        if self._prepared.provider.thinking != "anthropic" or self._call.mode != "native_tools":
-            return
-        blocks = list(blocks_of(self._call))
-        proofs = [block.signature or "" for block in blocks if isinstance(block, ThinkingBlock)]
-        proofs += [block.data for block in blocks if isinstance(block, RedactedThinkingBlock)]
-        if any(proof[:_HEAD_OF_DATA].encode() not in body for proof in proofs):
-            yield "reasoning of an earlier turn"
+        """Reasoning of an earlier turn that is not in the body. Of what a provider signed all must be there, if only as the
+        signature; of other reasoning a part, its words or what stands beside it (`reasoning_details`)."""
+        for message in self._call.request.messages:
+            thoughts = [block for block in message.content if isinstance(block, ThinkingBlock | RedactedThinkingBlock)]
+            proofs = [block.data if isinstance(block, RedactedThinkingBlock) else block.signature or "" for block in thoughts]
+            signed = [proof for proof in proofs if proof]
+            if any(not _is_in(body, proof) for proof in signed):
+                yield _EARLIER_REASONING
+            said = [block.thinking for block in thoughts if isinstance(block, ThinkingBlock) and block.thinking.strip()]
+            beside = [text for block in message.content if isinstance(block, ProviderBlock) for text in _strings(block.data)]
+            if said and not signed and not any(_is_in(body, text) for text in (*said, *beside)):
+                yield _EARLIER_REASONING
+
+
+def _is_in(body: bytes, text: str) -> bool:
+    """Does the text stand in a body of JSON, with other letters than ASCII escaped or not?"""
+    head = text[:_HEAD_OF_DATA]
+    written = (json.dumps(head, ensure_ascii=escaped)[1:-1] for escaped in (True, False))
+    return any(one.encode("utf-8", "surrogatepass") in body for one in written)
+
+
+def _strings(value: object) -> Iterator[str]:
+    """The strings in a value that are long enough to tell it."""
+    if isinstance(value, str) and len(value) >= _TELLS:
+        yield value
+    parts = value.values() if is_object(value) else value if is_list(value) else ()
+    for part in parts:
+        yield from _strings(part)
 
 
 def _without_usage(body: bytes) -> bytes:

@@ -252,3 +252,31 @@ def test_a_stream_that_cannot_be_read_says_so(tmp_path: Path) -> None:
     assert exchange["truncated"] is True
     assert exchange["error"] == {"type": "Unreadable", "message": f"{AWS_STREAM}: the stream is cut within a frame"}
     assert len(exchange["chunks"]) == 4
+
+
+_DELTA = (
+    b'data: {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "Hel"}, "finish_reason": %s}]}\n\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("frames", "kind", "is_cut"),
+    [
+        ([_DELTA % b"null", b'data: {"object": "chat.comp'], "text/event-stream", True),
+        ([_DELTA % b"null"], "text/event-stream", True),
+        ([_DELTA % b"null", _DELTA % b'"stop"'], "text/event-stream", False),
+        ([_DELTA % b"null", b"data: [DONE]\n\n"], "text/event-stream", False),
+        ([_DELTA % b"null", b'data: {"error": {"message": "down", "code": 500}}\n\n'], "text/event-stream", False),
+        ([b'{"choices": [{"mess'], "application/json", True),
+        ([b'{"choices": []}'], "application/json", False),
+    ],
+)
+def test_a_reply_that_the_connection_cut_is_told_to_be(frames: list[bytes], kind: str, is_cut: bool, tmp_path: Path) -> None:
+    path, told = tmp_path / "run.jsonl", list[str]()
+    with (
+        WireServer([Raw(frames, kind)]) as server,
+        RecordingProxy(server.root, path, provider="openai", provenance="local: a test", tell=told.append) as proxy,
+    ):
+        httpx.post(f"{proxy.url}/v1/chat/completions", json={"model": "m"})
+    (exchange,) = lines(path)[0]["exchanges"]
+    assert (exchange.get("truncated", False), proxy.cut, len(told)) == (is_cut, int(is_cut), int(is_cut))
