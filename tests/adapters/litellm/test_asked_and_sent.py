@@ -345,3 +345,21 @@ async def test_no_empty_settings_go_out(adapter: LiteLLMAdapter) -> None:
     assert (await sent(adapter, "ollama", temperature=0.5))[0].body["options"] == {"temperature": 0.5}
     assert "inferenceConfig" not in (await sent(adapter, "bedrock"))[0].body
     assert (await sent(adapter, "bedrock", temperature=0.5))[0].body["inferenceConfig"] == {"temperature": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("provider", "held"),
+    [
+        *((provider, {}) for provider in ("openai", "openai_compatible", "groq", "ollama", "gemini", "anthropic", "bedrock")),
+        ("openrouter", {"reasoning_details": [{"type": "reasoning.text", "text": 'I think "é".'}]}),
+        ("deepseek", {}),
+    ],
+)
+async def test_reasoning_of_an_earlier_turn_goes_back_or_is_recorded(
+    adapter: LiteLLMAdapter, provider: str, held: dict[str, Any]
+) -> None:
+    turn = [CALLED[0], {**CALLED[1], "reasoning_content": 'I think "é".', **held}, *CALLED[2:]]
+    seen, dropped = await sent(adapter, provider, tools=(WEATHER,), messages=turn)
+    goes_back = 'I think \\"é\\".' in json.dumps(seen.body, ensure_ascii=False)
+    assert goes_back == (provider in ("openrouter", "deepseek"))
+    assert dropped == (set() if goes_back else {"reasoning of an earlier turn"})
