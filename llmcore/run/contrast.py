@@ -110,6 +110,8 @@ class Contrast:
             most = () if is_of_a_value(words) else left_out_of_any(call, can)
             held = list(dict.fromkeys((*error.named, *additions(call, can), *most)))
         mine = {name for name in (*asked, *held) if name in held or _is_open(name, asked, can)}
+        if _is_of_any_prompt(words, error, call):
+            mine.clear()
         parts = parts_of(call, can)
         fixed = [name for name in parts if name not in asked and name not in held and name == IMAGES]
         refusals = self._refused.setdefault(place, [])
@@ -297,14 +299,15 @@ def _is_of_a_schema(error: RequestRefused, call: ModelCall) -> bool:
     words = (str(error).partition(SERVERS_WORDS)[2] or str(error)).lower()
     if _OF_A_SCHEMA.search(words):
         return True
-    found = [part for part in CANNOT_BE_MADE if part in words] if error.status == _FAULT else []
-    return bool(found) and not (set(found) <= set(NO_PROMPT) and _has_no_branch(words, call))
+    found = {part for part in CANNOT_BE_MADE if part in words} if error.status == _FAULT else set[str]()
+    has_calls = any(message.tool_uses for message in call.request.messages)  # whose order a template may not take
+    return bool(found) and not (found <= set(NO_PROMPT) and not has_calls)
 
 
-def _has_no_branch(words: str, call: ModelCall) -> bool:
-    """Does a chat template that failed lack what the mode sends, by the server's words? Once there are calls in the history it
-    may be their order that it does not take."""
-    return speaks_of_a_part(words, call) and not any(message.tool_uses for message in call.request.messages)
+def _is_of_any_prompt(words: str, error: BaseException, call: ModelCall) -> bool:
+    """Did a chat template fail (500) over something that its words do not name? Then it may be this prompt."""
+    of_a_template = any(part in words for part in NO_PROMPT) and getattr(error, "status", None) == _FAULT
+    return of_a_template and not speaks_of_a_part(words, call)
 
 
 _BY_PART = {

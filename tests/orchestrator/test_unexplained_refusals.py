@@ -193,6 +193,8 @@ async def test_a_prompt_that_cannot_be_made_teaches_nothing_where_another_may_be
         async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
             await orchestrator.run("Weather in Paris?")
             assert orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint) == {}
+            await orchestrator.run("Weather in Paris?")  # where it comes again, every prompt of that mode is broken
+            assert orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint) == {"native_tools": False}
 
     with WireServer(weather) as server:
         async with Orchestrator(registry(server), [get_weather], strategies=FAST) as orchestrator:
