@@ -8,8 +8,9 @@ Names are loaded when first asked for.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from llmcore.lazy_names import lazy_dir, lazy_names
 
 if TYPE_CHECKING:
     from llmcore.adapters.base import Adapter as Adapter
@@ -23,15 +24,15 @@ if TYPE_CHECKING:
     from llmcore.adapters.recording.recorder import Recorder as Recorder
 
 _LAZY = {
-    "Adapter": "llmcore.adapters.base",
-    "Capabilities": "llmcore.adapters.base",
-    "CapabilityStore": "llmcore.adapters.capabilities",
-    "Endpoint": "llmcore.adapters.base",
-    "LiteLLMAdapter": "llmcore.adapters.litellm.adapter",
-    "ModelCall": "llmcore.adapters.base",
-    "Prices": "llmcore.adapters.base",
-    "Recorder": "llmcore.adapters.recording.recorder",
-    "RecordingProxy": "llmcore.adapters.recording.proxy",
+    "Adapter": "base",
+    "Capabilities": "base",
+    "CapabilityStore": "capabilities",
+    "Endpoint": "base",
+    "LiteLLMAdapter": "litellm.adapter",
+    "ModelCall": "base",
+    "Prices": "base",
+    "Recorder": "recording.recorder",
+    "RecordingProxy": "recording.proxy",
 }
 
 __all__ = [
@@ -46,12 +47,5 @@ __all__ = [
     "RecordingProxy",
 ]
 
-
-if not TYPE_CHECKING:  # a checker takes each name for one of a module that has it
-
-    def __getattr__(name: str) -> object:
-        if name in _LAZY:
-            value: object = getattr(import_module(_LAZY[name]), name)
-            globals()[name] = value  # asked once
-            return value
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, _LAZY), lazy_dir(__name__, _LAZY)

@@ -8,8 +8,9 @@ Names are loaded when first asked for: a reader of JSON does not cost the import
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from llmcore.lazy_names import lazy_dir, lazy_names
 
 if TYPE_CHECKING:
     from llmcore.normalizer.api import Normalizer as Normalizer
@@ -21,23 +22,16 @@ if TYPE_CHECKING:
     from llmcore.normalizer.notations.json import read_json as read_json
 
 _LAZY = {
-    "DIALECTS": "llmcore.normalizer.dialects.registry",
-    "Dialect": "llmcore.normalizer.core.rows",
-    "JsonReading": "llmcore.normalizer.notations.json",
-    "Normalizer": "llmcore.normalizer.api",
-    "dialect": "llmcore.normalizer.dialects.registry",
-    "normalize": "llmcore.normalizer.api",
-    "read_json": "llmcore.normalizer.notations.json",
+    "DIALECTS": "dialects.registry",
+    "Dialect": "core.rows",
+    "JsonReading": "notations.json",
+    "Normalizer": "api",
+    "dialect": "dialects.registry",
+    "normalize": "api",
+    "read_json": "notations.json",
 }
 
 __all__ = ["DIALECTS", "Dialect", "JsonReading", "Normalizer", "dialect", "normalize", "read_json"]
 
-
-if not TYPE_CHECKING:  # a checker takes each name for one of a module that has it
-
-    def __getattr__(name: str) -> object:
-        if name in _LAZY:
-            value: object = getattr(import_module(_LAZY[name]), name)
-            globals()[name] = value  # asked once
-            return value
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, _LAZY), lazy_dir(__name__, _LAZY)

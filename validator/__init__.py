@@ -6,8 +6,9 @@ Names are imported when first asked for: `import llmcore` must not load jsonsche
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from llmcore.lazy_names import lazy_dir, lazy_names
 
 if TYPE_CHECKING:
     from llmcore.validator.coercion.coercer import Strictness as Strictness
@@ -68,16 +69,5 @@ __all__ = [
     "validate",
 ]
 
-
-if not TYPE_CHECKING:  # a checker takes each name for one of a module that has it
-
-    def __getattr__(name: str) -> object:
-        if name in _LAZY:
-            value: object = getattr(import_module(f"llmcore.validator.{_LAZY[name]}"), name)
-            globals()[name] = value
-            return value
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, _LAZY), lazy_dir(__name__, _LAZY)

@@ -7,8 +7,9 @@ counts them as `llmcore replay` shows it. The format: docs/transcripts.md. Nothi
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from llmcore.lazy_names import lazy_dir, lazy_names
 
 if TYPE_CHECKING:
     from llmcore.transcripts.errors import TranscriptError as TranscriptError
@@ -87,16 +88,5 @@ __all__ = [
     "units_of",
 ]
 
-
-if not TYPE_CHECKING:  # a checker takes each name for one of a module that has it
-
-    def __getattr__(name: str) -> object:
-        if name in _LAZY:
-            value: object = getattr(import_module(f"llmcore.transcripts.{_LAZY[name]}"), name)
-            globals()[name] = value
-            return value
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, _LAZY), lazy_dir(__name__, _LAZY)
