@@ -45,6 +45,9 @@ def _per_run(work: Work, runs: int) -> float:
     return (time.thread_time() - start) / runs
 
 
+_WARM = 10
+"""Runs before any is timed: the first ones compile what later ones find compiled, and learn what is asked for often. Without
+them a slice of time held one run only."""
 _YARDSTICK = 1.75e-3
 """Seconds that the yardstick takes on the machine of docs/performance.md while nothing slows it."""
 
@@ -68,7 +71,8 @@ def steady(run: Callable[[], float]) -> float:
 def best_of(contenders: Mapping[str, Work], rounds: int, slice_seconds: float = 0.002) -> dict[str, float]:
     """Seconds a run of each contender: the best of `rounds`, in each of which every contender runs for about `slice_seconds`, steadied."""
     for work in contenders.values():
-        work()  # the first run compiles what later ones find compiled
+        for _ in range(_WARM):
+            work()
     runs = {name: max(1, int(slice_seconds / max(_per_run(work, 2), 1e-7))) for name, work in contenders.items()}
     best = dict.fromkeys(contenders, float("inf"))
     with no_gc():

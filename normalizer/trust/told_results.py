@@ -33,6 +33,7 @@ _LABEL = late(
 )
 _STEP = late(r"[ \t*_#>-]{0,16}(?:Thought|Action|Question|Final Answer|Plan)[ \t*_]{0,8}:", re.IGNORECASE)
 _OPENED = late(rf"<(?:{'|'.join(ELEMENTS)})(?:\s[^<>]{{0,200}})?>\s*\Z", re.IGNORECASE)
+_LONGEST_LABEL = 80
 _LONGEST_TAG = 256
 _PARAGRAPH = 2048
 
@@ -59,11 +60,11 @@ def told_as_result(text: str, at: int, start: int) -> Literal["held", "behind", 
 def _behind_last_label(before: str) -> int:
     """Where the last label of a result ends, -1 when no line begins with one. Lines without a colon cost nothing."""
     ascii_colon, full_width_colon = COLONS
-    said = before.replace(full_width_colon, ascii_colon)  # as long as it was
+    said = before if before.isascii() else before.replace(full_width_colon, ascii_colon)  # as long as it was
     colon = len(said)
     while (colon := said.rfind(ascii_colon, 0, colon)) >= 0:
         begin = said.rfind("\n", 0, colon) + 1
-        if (label := _LABEL.match(said, begin)) is not None:
+        if colon - begin <= _LONGEST_LABEL and (label := _LABEL.match(said, begin)) is not None:
             return label.end()
         colon = begin
     return -1
