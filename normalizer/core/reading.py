@@ -214,6 +214,7 @@ class Reading(Record):
         a call in a value is a part of it."""
         if self._next_call >= 0:  # of a reader that went on behind it
             if draft.index >= 0 and draft.is_open:
+                draft.start = min(draft.start, self._next_call)
                 draft.finish(self._next_call, None, "", False, [])
                 self._is_read(draft)
             return
