@@ -48,7 +48,7 @@ _OPENING = 8  # of an opener tells it from what stands in a body
 _LEFT_OVER = 512  # characters of a body behind its object
 _OVER = late(r"\n[ \t]*+\r?\n|<[|｜][^<>\s]{1,60}[|｜]>|</(?:\w{1,16}:)?think")
 """A new paragraph, a token, or the end of reasoning."""
-_NAMED = late(r"([^\s<>{}()\[\]\"',:]{1,256}+)\s{0,16}+\{")
+_NAMED = late(r"(?<![^\s<>{}()\[\]\"',:])([^\s<>{}()\[\]\"',:]{1,256}+)\s{0,16}+\{")
 """What may be the name of another call, before its arguments."""
 _BEGUN = late(r"(?:<[|｜][^<>\s]{0,61}+|(?<![^\s<>{}()\[\]\"',:])[^\s<>{}()\[\]\"',:]{1,256}+\s{0,16}+)\Z")
 """What may become one of these."""

@@ -74,9 +74,10 @@ def in_line_of_code(text: str, line: int, before: str) -> bool:
     if line < 1:
         return False
     said = text[max(0, line - _ABOVE) : line]
-    if ("$ " in said and _COMMAND.search(said) is not None) or ("HTTP/" in said and _REQUEST.search(said) is not None):
+    is_output = "$" in said and "$ " in said and _COMMAND.search(said) is not None  # a character alone is found sooner
+    if is_output or ("/" in said and "HTTP/" in said and _REQUEST.search(said) is not None):
         return True
-    if _FILE not in said:
+    if '"' not in said or _FILE not in said:
         return False
     above = text.rfind("\n", max(0, line - _ABOVE), line - 1) + 1
     return _IN_TRACEBACK.match(text, above) is not None
