@@ -65,7 +65,7 @@ class Marker:
     def __post_init__(self) -> None:
         for opener in (*self.openers, *self.begins):
             if opener[0] not in MARKS and not opener.isalpha():  # a word before a bracket has candidates of its own
-                raise ValueError(f"no candidate begins with {opener[0]!r}: {opener!r} needs it in core/words.OWN_SIGNS")
+                raise ValueError(f"no candidate begins with {opener[0]!r}: {opener!r} needs it in scanning/words.OWN_SIGNS")
 
 
 @dataclass(frozen=True, slots=True)
