@@ -177,6 +177,10 @@ class Candidates:
                 return marker.start()
             else:
                 position = marker.start() + 1
+        if position == 0 and self._src.final:  # once: a flood of candidates would run through the rest for each
+            position = self._signs.first(text, 0, self._names)
+            if position < 0:
+                return -1
         while True:
             found = (self._signs.any_headed if self._headed else self._signs.any).search(text, position)
             if found is None:

@@ -39,6 +39,7 @@ _HEADER = late(rf"(?:(?<=[>\].!?…。！？\n])|\A)[ \t]{{0,8}}(?:{_HEADERS})",
 _LABEL = late(rf"[ \t]*(?:{_LABELS})")
 _LABEL_BEHIND = late(rf"[|｜]>\s{{0,8}}[ \t]*(?:{_LABELS})")  # as above
 _LONGEST_LABEL = 64
+_BLANKS = frozenset(" \t\r\n")
 _FENCE = late(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 
 
@@ -60,8 +61,11 @@ def _labels(said: str) -> Iterator[int]:
         colon = said.find(sign)
         while colon >= 0:
             above = said.rfind("\n", colon - _LONGEST_LABEL if colon > _LONGEST_LABEL else 0, colon)
-            is_first = above < 0 and colon <= _LONGEST_LABEL
-            if (is_first or (above > 0 and _is_blank_above(said, above))) and _LABEL.match(said, above + 1) is not None:
+            if above > 0:
+                begins = said[above - 1] in _BLANKS and _is_blank_above(said, above)
+            else:
+                begins = above < 0 and colon <= _LONGEST_LABEL
+            if begins and _LABEL.match(said, above + 1) is not None:
                 yield above + 1
             colon = said.find(sign, colon + 1)
     if "|" in said or "｜" in said:  # as above
@@ -71,4 +75,4 @@ def _labels(said: str) -> Iterator[int]:
 
 def _is_blank_above(said: str, end: int) -> bool:
     """Is the line that ends at `end` blank?"""
-    return said[end - 1].isspace() and said[max(end - _LONGEST_LABEL, 0) : end].rstrip(" \t\r").endswith("\n")
+    return said[max(end - _LONGEST_LABEL, 0) : end].rstrip(" \t\r").endswith("\n")
