@@ -84,6 +84,8 @@ _LITERAL_END = late(re.escape(CDATA_END))
 _NEVER = "<(?!)"
 _CALL_BEHIND = r"(?:(?<=>)|[^<>]{0,272}>)(?=\s{0,16}</?[A-Za-z_])"
 """What stands behind the beginning of an opener, where a call opens within a value."""
+_ENDS = 4
+"""So many `>` at most decide where a value ends: of an element around calls, a call's opener, what stands in it, and one more."""
 _SPACED, _SPACED_OR_OVER = r"[\sĠ]", r"[\sĠ>]"
 """What stands behind the word of a parameter without a name; one without attributes may be a child."""
 _USUAL = frozenset(("", "invoke", "function", "tool_call", "tool_use", "use_tool", "call_tool", "api_call", *COMMON_WORDS))
@@ -199,7 +201,9 @@ def _parameters_in(space: str, tag: str, outer: str, word: str, *, decodes: bool
     """In a value the opener of a call is one only with what comes behind it: models write about their own format."""
     return Grammar(
         item=tags(opener.replace(key, unnamed), closer, again, *others),
-        value=tags(f"(?P<own></(?:{ns}|{foreign}){names}>)", plain_opener, closer, f"(?P<again>{begun_again})", *others),
+        value=tags(
+            f"(?P<own></(?:{ns}|{foreign}){names}>)", plain_opener, closer, f"(?P<again>{begun_again})", *others, ends=_ENDS
+        ),
         undeclared="false" if decodes else None,
     )
 
@@ -211,7 +215,7 @@ def _children(*ends: str, wrapper: str = _NEVER, elements: bool = False) -> Gram
     child = _CHILD if wrapper == _NEVER or SPACE in wrapper else _CHILD.replace("<(?P<key>", f"<(?!{wrapper[1:]})(?P<key>")
     return Grammar(
         item=tags(f"<{OPENER}", child, ends[0], wrapper, *ends[1:]),
-        value=tags(f"(?P<own></{KEY}>)", ends[0], f"(?P<again><{OPENER}{_CALL_BEHIND})", *ends[1:]),
+        value=tags(f"(?P<own></{KEY}>)", ends[0], f"(?P<again><{OPENER}{_CALL_BEHIND})", *ends[1:], ends=_ENDS),
         elements=elements,
         nameless=_NAMELESS,
     )

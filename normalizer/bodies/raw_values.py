@@ -18,7 +18,7 @@ from typing import Final
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
 from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END, joined
 from llmcore.normalizer.core.looks import Looks
-from llmcore.normalizer.scanning.sought import Sought
+from llmcore.normalizer.scanning.sought import Sought, undecided_from
 from llmcore.normalizer.scanning.source import Source, Steps, past
 from llmcore.types.late import late
 
@@ -148,7 +148,7 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
             stop, group = first_inner or (stop, group)
             break
         if found is None:
-            position = _next_sign(src.text, max(position, len(src.text) - _OVERLAP))
+            position = _next_sign(ends, src.text, position)
             heard.tell(sign=position < len(src.text))
             yield heard.skim if position == len(src.text) else None  # no closer has begun
             continue
@@ -260,7 +260,7 @@ class _Search:
         """What may end a value, at or behind `position`."""
         src = self.src
         while (found := self.ends.search(src.text, position)) is None and not src.final:
-            position = _next_sign(src.text, max(position, len(src.text) - _OVERLAP))
+            position = _next_sign(self.ends, src.text, position)
             yield None
         return found
 
@@ -335,9 +335,9 @@ def _literal_end(src: Source, start: int, heard: _Heard | None) -> Steps[int]:
     return stop
 
 
-def _next_sign(text: str, start: int) -> int:
-    """Where what ends a value may begin."""
-    sign = _SIGN.search(text, start)
+def _next_sign(ends: Sought, text: str, position: int) -> int:
+    """Where what ends a value may begin, behind `position`, in a text that may grow."""
+    sign = _SIGN.search(text, undecided_from(ends, text, max(position, len(text) - _OVERLAP)))
     return sign.start() if sign is not None else len(text)
 
 

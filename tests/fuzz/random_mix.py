@@ -40,6 +40,7 @@ def run(seconds: float, seed: str, folder: Path, first: int = 0) -> tuple[int, d
         kind = failure(judge, case)
         if kind is not None:
             kinds[kind] = kinds.get(kind, 0) + 1
+            print(f"case {number}: {kind}", flush=True)
             if kinds[kind] <= _A_KIND:
                 report(kind, shrink(judge, case), f"seed_{seed}_case_{number}", folder)
         number += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Callable
 
@@ -37,16 +38,17 @@ def _settled(judge: Judge, case: Case, kind: str) -> Case:
     return case
 
 
-def shrink(judge: Judge, case: Case, tries: int = 3_000) -> Case:
-    """Cut out stretches, large ones first, as long as `judge` fails in the same way."""
+def shrink(judge: Judge, case: Case, tries: int = 3_000, seconds: float = 90) -> Case:
+    """Cut out stretches, large ones first, as long as `judge` fails in the same way. What comes slowly is cut for `seconds`."""
+    until = time.monotonic() + seconds
     kind = failure(judge, case)
     if kind is None:
         return case
     case = _settled(judge, case, kind)
     size = max(1, len(case.text) // 2)
-    while tries > 0:
+    while tries > 0 and time.monotonic() < until:
         at, shorter = 0, False
-        while at < len(case.text) and tries > 0:
+        while at < len(case.text) and tries > 0 and time.monotonic() < until:
             attempt = case.with_text(case.text[:at] + case.text[at + size :])
             tries -= 1
             if failure(judge, attempt) == kind:

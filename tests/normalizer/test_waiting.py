@@ -26,7 +26,7 @@ from llmcore.normalizer.bodies import parameters, tag_attributes
 from llmcore.normalizer.dialects import function_parameter, name_json, named_elements, python_calls, reasoning
 from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
 from llmcore.normalizer.scanning import source
-from llmcore.normalizer.scanning.sought import Sought
+from llmcore.normalizer.scanning.sought import Sought, undecided_from
 from llmcore.normalizer.text import candidates
 from tests.support.builds import pure_only
 from tests.support.expressions import goes_back, reach
@@ -87,6 +87,23 @@ def sought(monkeypatch: pytest.MonkeyPatch) -> _Sought:
 def test_what_is_sought_is_sought_again_as_far_back_as_it_may_have_begun(sought: _Sought) -> None:
     assert len(sought) > 50, "the texts seek what they did"
     assert not [(pattern.pattern, overlap) for pattern, overlap in sought if reach(pattern) > overlap]
+
+
+@pure_only("it replaces functions, which compiled code does not look up")
+def test_no_more_ends_of_tags_decide_a_match_than_are_told(sought: _Sought) -> None:
+    text = "<a>" * 100
+    told = {pattern: text.count(">", undecided_from(pattern, text, 0)) for pattern, _ in sought}
+    some = {pattern: count for pattern, count in told.items() if count < 100}
+    assert len(some) > 5, "some tell"
+    assert not [(pattern.pattern, count) for pattern, count in some.items() if reach(pattern, ">") > count]
+
+
+@pytest.mark.parametrize(
+    ("expression", "ends"),
+    [("<a>", 1), (r"<(?:a[^<>]{0,9}>){2}", 2), (r"<a>(?=\s<b>)", 2), (r"<[^\n]{0,9}>", 10), (r"<(?:a>|b>c>)", 2), ("<.", 1)],
+)
+def test_reach_of_one_character(expression: str, ends: float) -> None:
+    assert reach(re.compile(expression), ">") == ends
 
 
 @pytest.mark.parametrize(

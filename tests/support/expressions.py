@@ -18,6 +18,7 @@ _PARSER: Any = importlib.import_module("re._parser")
 _COMPILER: Any = importlib.import_module("re._compiler")
 _BACK_REFERENCE = 64  # characters: those in use mean tags
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+_SINGLE = ("LITERAL", "NOT_LITERAL", "IN", "ANY")
 _MANY = 100  # fewer of them cost little, however they are divided
 
 
@@ -26,24 +27,32 @@ def _parsed(pattern: Sought) -> Any:
     return _PARSER.parse(pattern.pattern, flags & ~re.UNICODE)
 
 
-def reach(pattern: Sought) -> float:
-    """How many characters at most decide a match, from its beginning on: its own and those a lookahead sees (`inf`: any number)."""
-    return _measured(_parsed(pattern))[1]
+def reach(pattern: Sought, character: str = "") -> float:
+    """How many characters at most decide a match, from its beginning on: its own and those a lookahead sees (`inf`: any number).
+    `character`: only those that may be it are counted."""
+    return _measured(_parsed(pattern), character)[1]
 
 
-def _measured(parsed: Any) -> tuple[float, float]:
+def _measured(parsed: Any, character: str) -> tuple[float, float]:
     """(how long a match may be, how far it looks)."""
     length, furthest = 0.0, 0.0
-    for operation, argument in parsed:
-        own, looks = _of_one(str(operation), argument)
+    for part in parsed:
+        operation = str(part[0])
+        own, looks = _of_one(operation, part[1], character)
+        if operation in _SINGLE and character and not _may_be(parsed, part, character):
+            own = looks = 0
         furthest = max(furthest, length + looks)
         length += own
     return length, max(furthest, length)
 
 
-def _of_one(operation: str, argument: Any) -> tuple[float, float]:
+def _may_be(parsed: Any, part: Any, character: str) -> bool:
+    return _COMPILER.compile(_PARSER.SubPattern(parsed.state, [part])).fullmatch(character) is not None
+
+
+def _of_one(operation: str, argument: Any, character: str) -> tuple[float, float]:
     if operation in _REPEATS:
-        own, looks = _measured(argument[2])
+        own, looks = _measured(argument[2], character)
         times = _times(argument)
         return (times * own, (times - 1) * own + looks) if own and times else (0, looks if times else 0)
     match operation:
@@ -51,14 +60,14 @@ def _of_one(operation: str, argument: Any) -> tuple[float, float]:
             return 0, 0
         case "ASSERT" | "ASSERT_NOT":
             direction, inner = argument
-            return 0, _measured(inner)[1] if direction > 0 else 0
+            return 0, _measured(inner, character)[1] if direction > 0 else 0
         case "BRANCH":
-            branches = [_measured(branch) for branch in argument[1]]
+            branches = [_measured(branch, character) for branch in argument[1]]
             return max(own for own, _ in branches), max(looks for _, looks in branches)
         case "SUBPATTERN":
-            return _measured(argument[-1])
+            return _measured(argument[-1], character)
         case "ATOMIC_GROUP":
-            return _measured(argument)
+            return _measured(argument, character)
         case "GROUPREF":
             return _BACK_REFERENCE, _BACK_REFERENCE
         case _:
