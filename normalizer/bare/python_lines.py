@@ -28,11 +28,12 @@ _ASSIGNS = late(rf"\s{{0,64}}{_TARGETS}")
 _HEAD = late(rf"(?P<targets>{_TARGETS})?(?P<printed>print\()?(?P<name>[A-Za-z_][\w.\\-]{{0,255}}+){_GAP}(?=\()")
 _HEAD_LENGTH = 600
 _LAYOUT = late(r"(?:[\s;,]|#[^\n]*+(?:\n|\Z)|//[^\n]*+(?:\n|\Z))*+")
-_ENDS = late(r"[ \t\r]*+(?:[;,\n#]|//|\Z)")
+_BEHIND = 64  # blanks that may stand behind a call
+_ENDS = late(rf"[ \t\r]{{0,{_BEHIND}}}+(?:[;,\n#]|//|\Z)")
+_ENDS_WITHIN = _BEHIND + len("//")
 _SEPARATORS = " \t\r\n;,"
 _BLOCK = late(r"\s*(?:(?:async\s+)?def\s|class\s|(?:el)?if\s|while\s|for\s.*\sin\s|with\s.*\(|(?:try|else|finally|except.*):)")
 """The first line of a block of Python."""
-_BEHIND = 64  # blanks that may stand behind a call
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def _line(reading: Reading, at: int) -> Steps[_Line | None]:
     body = yield from python_extent(reading, opening)
     if body.cut or not body.closed:
         return None
-    while not src.final and not src.text[body.end : body.end + _BEHIND].strip(" \t\r") and len(src.text) - body.end < _BEHIND:
+    while not src.final and len(src.text) - body.end < _ENDS_WITHIN and src.text[body.end :].strip(" \t\r") in ("", "/"):
         yield None
     ends = _ENDS.match(src.text, body.end) is not None or src.text.startswith("<", body.end)
     return _Line(at, name_at, body.end, targets) if ends else None
