@@ -109,6 +109,12 @@ def _begin_of(reading: Reading, at: int) -> int:
     return first + found.start()
 
 
+def _header_begins_before(text: str, at: int) -> bool:
+    """May words that stand before a first token, at `at`, be of its header? `_begin_of` decides."""
+    said = text[max(0, at - _HEADER) : at].rstrip()
+    return said.endswith("assistant") or "to=" in said[said.rfind(" ") + 1 :]
+
+
 def _header(begin: int, end: int, text: str) -> _Header:
     role = _ROLE.search(text)
     channel = _CHANNEL.search(text)
@@ -328,6 +334,7 @@ DIALECTS: tuple[Dialect, ...] = (
             Marker(_lone_end, ("<|end|>",), follows=starts("<|start|>")),
         ),
         also=(_write_whole_header,),
+        begins_before=_header_begins_before,
     ),
     Dialect(
         "atem",
@@ -335,6 +342,14 @@ DIALECTS: tuple[Dialect, ...] = (
         _parameters("atem:", _ATEM),
         typed_by_schema=True,
         read_by=("harmony", "anthropic_function_calls"),
+        begins_before=_header_begins_before,
     ),
-    Dialect("beam", "Beam", _parameters("rfl:", _RFL), typed_by_schema=True, read_by=("harmony",)),
+    Dialect(
+        "beam",
+        "Beam",
+        _parameters("rfl:", _RFL),
+        typed_by_schema=True,
+        read_by=("harmony",),
+        begins_before=_header_begins_before,
+    ),
 )

@@ -378,6 +378,8 @@ class _Shape:
         sample = single.sample
         if place and place not in sample.places:
             return ()
+        if at and sample.row.begins_before is not None and sample.row.begins_before(text, at):
+            return ()
         head = single.head.match(text, at)
         if head is None or (tool := sample.tool(head, tools, limits)) is None:
             return ()

@@ -305,7 +305,7 @@ def _partner(src: Source, closer: str, start: int, stop: int, within: int) -> in
         return -1
     found = tag.search(src.text, start, stop)
     at = -1 if found is None else found.start()
-    if at < 0 and src.final:  # a flood of calls behind one opener seeks it once
+    if at < 0 and src.final and stop == len(src.text):  # a flood of calls behind one opener seeks it once
         src.absent[tag] = start
     return at
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llmcore.normalizer.api import Normalizer
+from llmcore.normalizer.api import Normalizer, normalize
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.text.engine import SHAPES, TextEngine
 from llmcore.normalizer.text.walk import Walk
@@ -260,6 +260,9 @@ _BEFORE = (
     "<think>Hm.</think>\n",
     "<think>Hm.",
     "x",
+    "assistant",
+    "I will look. assistant to=functions.get_weather",
+    "I will look.\nto=get_weather ",
 )
 _BEHIND = (
     "",
@@ -295,6 +298,20 @@ def test_a_shape_is_read_alike_wherever_it_stands(name: str) -> None:
         quick, slow = (TextEngine(TOOLS, listening=False, by_shape=by_shape).read(whole) for by_shape in (True, False))
         for what in ("calls", "pieces", "content", "reasoning", "near_misses", "repairs", "truncated", "needs_more_work"):
             assert getattr(quick, what) == getattr(slow, what), (what, whole)
+
+
+@pytest.mark.quick(0)
+@pytest.mark.sweep(1)
+@pytest.mark.parametrize("name", JSON_SHAPED + TAGGED)
+def test_no_word_of_ours_before_a_shape_is_read_otherwise(name: str) -> None:
+    text = PLAINLY_WRITTEN[name]
+    at_start(text)
+    for word in _words_of_the_source()[(JSON_SHAPED + TAGGED).index(name) % 12 :: 12]:
+        for whole in (f"{word}{text}", f"I will look.\n{word} {text}"):
+            quick, slow = (TextEngine(TOOLS, listening=False, by_shape=by_shape).read(whole) for by_shape in (True, False))
+            assert (normalize(whole, TOOLS).content, quick.content, quick.calls) == (slow.content, slow.content, slow.calls), (
+                whole
+            )
 
 
 @pure_only("it replaces a method, which compiled code does not look up")
