@@ -4,8 +4,9 @@ of those.
 
 Parts beside tools (a choice, a format) are left out together first, since one request more then says of them all that the tools
 are refused; so is, in the second run that meets the same words, whatever else may be it beside the mode's own part (a system
-prompt that teaches the mode). Where it is known that nothing else is left, they are left out one by one, many of them by halves. Where each
-of them was not it, the server refuses several: all are left out together, then with what is beside tools, then of other modes.
+prompt that teaches the mode). Where it is known that nothing else is left, they are left out one by one, many of them by halves.
+Where each of them was not it, the server refuses several: all are left out together, then with what is beside tools, then of
+other modes.
 """
 
 from __future__ import annotations
