@@ -151,6 +151,10 @@ _ONE_BY_ONE = 3
 """So many suspects of the last mode are left out one by one, more all at once."""
 
 
+_OF_THE_LAST_MODE = 2
+"""So many attempts are kept for it where a refusal was not understood: the second one is that without our additions."""
+
+
 def _left_out_first(refusal: RequestRefused, now: Plan) -> frozenset[str]:
     """What is left out before another mode is asked."""
     named = [name for name in refusal.named if name not in now.without]
@@ -199,18 +203,19 @@ class OtherMode:
         if self._same_mode_may_do(context):
             return now.mode, now.without.union(*(_SAID_OTHERWISE.get(name, ()) for name in getattr(failure, "capabilities", ())))
         refusal = failure if isinstance(failure, RequestRefused) else None
-        if refusal is not None and (apart := _left_out_first(refusal, now)):
-            return now.mode, (now.without - refusal.innocent) | apart
         attempts = context.ledger.attempts_left(now.model)
+        is_short = refusal is not None and bool(refusal.carried) and attempts <= _OF_THE_LAST_MODE
+        if refusal is not None and not is_short and (apart := _left_out_first(refusal, now)):
+            return now.mode, (now.without - refusal.innocent) | apart
         ours = refusal.additions if refusal is not None else ()
         usable, left = self._modes(context)
         if refusal is not None and refusal.in_any_mode:
             left = []
         if left and not (ours and now.mode == usable[-1]):
             is_refused = isinstance(failure, CapabilityRefused | RequestRefused) or context.fails_by_its_mode
-            is_last = is_refused and attempts <= 1 + (refusal is not None)  # the second one is that without our additions
+            is_last = is_refused and attempts <= (1 if refusal is None else _OF_THE_LAST_MODE)
             is_last = is_last or context.unexplained > 1
-            return left[-1] if is_last else left[0], frozenset()
+            return left[-1] if is_last else left[0], refusal.carried if refusal is not None else frozenset()
         if refusal is not None and ours:
             return now.mode, (now.without - refusal.innocent).union(_left_out_last(refusal, context))
         doubted = self._doubted(context)

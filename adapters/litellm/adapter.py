@@ -20,6 +20,7 @@ from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.litellm.endings import body_of, ending_of
 from llmcore.adapters.litellm.engine import check_package, close_clients, litellm
 from llmcore.adapters.litellm.error_facts import as_answered, failed_generation, is_clean, recordable
+from llmcore.adapters.litellm.evicted import in_use
 from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.litellm.stream_waits import StreamWaits
 from llmcore.adapters.litellm.taken import ask
@@ -90,7 +91,7 @@ class LiteLLMAdapter:
         started = time.perf_counter()
         answer, failure = None, None
         try:
-            with watch.watching(), unheard(module):
+            with in_use(watch), watch.watching(), unheard(module):
                 answer = await self._asked(module, call, prepared, watch)
         except Exception as error:
             failure = error
@@ -106,12 +107,13 @@ class LiteLLMAdapter:
         watch = self._watch(call, prepared, streamed=True)
         mapper, progress = ReplyMapper(prepared), _Progress(call, prepared, watch)
         try:
-            async with aclosing(self._events(call, prepared, watch)) as events:
-                async for event in events:
-                    mapped = mapper.map(event)
-                    self._observe(call, "chunk", mapped)
-                    progress.saw(mapped)
-                    yield mapped
+            with in_use(watch):
+                async with aclosing(self._events(call, prepared, watch)) as events:
+                    async for event in events:
+                        mapped = mapper.map(event)
+                        self._observe(call, "chunk", mapped)
+                        progress.saw(mapped)
+                        yield mapped
         except Exception as error:
             body = failed_generation(_as_answered(error, watch.exchange))
             if body is None:
@@ -167,6 +169,7 @@ class LiteLLMAdapter:
         """LiteLLM's answer; what it does not take itself is left out (`taken`)."""
 
         async def send() -> Any:
+            watch.carriers.clear()
             try:
                 return await module.acompletion(**prepared.arguments, **(prepared.streamed if watch.streamed else {}))
             except Exception:

@@ -20,6 +20,7 @@ from functools import wraps
 from typing import Any
 
 from llmcore.adapters.base import NOTHING_SENT
+from llmcore.adapters.litellm.evicted import client_of, close_evicted, hold_evicted, transport_of
 from llmcore.adapters.litellm.gemini_usage import read_without_usage
 from llmcore.adapters.litellm.loop_ends import at_loop_end, end_worker, exit_first, give_each_loop_a_worker
 from llmcore.adapters.litellm.ollama_lines import leave_text_as_it_is
@@ -156,6 +157,7 @@ def _load() -> Any:
     gemini: Any = importlib.import_module("litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini")
     read_without_usage(gemini.VertexGeminiConfig)
     price_only_what_is_heard(importlib.import_module("litellm.litellm_core_utils.litellm_logging").Logging)
+    hold_evicted(module)
     give_each_loop_a_worker(importlib.import_module("litellm.litellm_core_utils.logging_worker").GLOBAL_LOGGING_WORKER)
     importlib.import_module("llmcore.adapters.litellm.transport").install(
         aiohttp, importlib.import_module("httpx").AsyncHTTPTransport
@@ -244,17 +246,13 @@ async def close_clients() -> None:
             await _close(handler)
         else:
             await _close_session(handler, loop)
+    await close_evicted()
     await _close_session(getattr(_loaded, "module_level_aclient", None), loop)
     await asyncio.sleep(0)  # a transport is closed one step after it was told to
 
 
-def _client_of(handler: Any) -> Any:
-    """The httpx client inside an SDK client or one of LiteLLM's handlers."""
-    return getattr(handler, "_client", None) or getattr(handler, "client", None) or handler
-
-
 async def _close(handler: Any) -> None:
-    client = _client_of(handler)
+    client = client_of(handler)
     for part in (getattr(client, "_transport", None), client):
         close = getattr(part, "aclose", None)
         if close is not None:
@@ -264,7 +262,7 @@ async def _close(handler: Any) -> None:
 
 async def _close_session(handler: Any, loop: asyncio.AbstractEventLoop) -> None:
     """Handlers made at import serve any loop with one session at a time, and make a new one when it is closed."""
-    session: Any = getattr(getattr(_client_of(handler), "_transport", None), "client", None)
+    session: Any = getattr(transport_of(handler), "client", None)
     if getattr(session, "_loop", None) is loop:
         with suppress(Exception):
             await session.close()

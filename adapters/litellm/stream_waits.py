@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.failures import classify
+from llmcore.adapters.litellm.words import place_words
 from llmcore.types import Timeout
 
 __all__ = ["StreamWaits"]
@@ -48,8 +49,7 @@ class StreamWaits:
         return max(0.0, self._started + first - asyncio.get_running_loop().time())
 
     def _words(self) -> str:
-        call, endpoint = self._call, self._call.endpoint
-        name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
+        call, name = self._call, place_words(self._call)
         if not self.said and call.first_token_timeout is not None:
             return f"{name}: no first token came within {call.first_token_timeout:g} s (first_token_timeout)"
         return f"{name}: nothing of the stream came for {call.timeout:g} s (timeout)"

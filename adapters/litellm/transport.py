@@ -1,7 +1,7 @@
 """Where LiteLLM's HTTP clients are watched: the two transports that all of them, the OpenAI SDK's included, send through.
 
 Imported with LiteLLM, never before: it needs httpx. `install` wraps the transports once for the process; a request that no
-`Watch` asked for passes through untouched.
+`Watch` asked for passes through untouched; by whose transport it went is kept in mind (`evicted`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 
+from llmcore.adapters.litellm.evicted import of_others
 from llmcore.adapters.request.sent_numbers import unmarked_body
 from llmcore.adapters.wire.inflating import ACCEPTED
 from llmcore.adapters.wire.watching import Exchange, Watch, current_watch
@@ -24,6 +25,8 @@ _MARK = "llmcore_watches"
 _PORTS = {"http": 80, "https": 443}
 _REDIRECT = 307
 """The status of every redirect that is not followed; LiteLLM takes some others for a bad request."""
+_FETCHES = "GET"
+"""The method of what is sent on the way to the request itself: an image is fetched, by a client of its own."""
 _LENGTHS = (b"content-length", b"transfer-encoding")
 
 
@@ -92,7 +95,10 @@ def _watched(send: _Send) -> _Send:
     async def handle_async_request(self: Any, request: httpx.Request) -> httpx.Response:
         watch = current_watch()
         if watch is None:
+            of_others.add(self)
             return await send(self, request)
+        if request.method != _FETCHES:
+            watch.carriers.append(self)
         request = await _as_asked(request, watch)
         request.headers["accept-encoding"] = ACCEPTED
         response = await _at_home(request, await send(self, request))

@@ -239,6 +239,8 @@ class RecordingProxy:
                 self._changed.notify_all()
 
     def _keep(self, ended: _Exchange, cut: Cut | None) -> None:
+        if not ended.body:  # it asks no model: a list of models is looked up
+            return
         scrubber = process_scrubber(self.secrets(ended.path, ended.sent))
         request = _json(ended.body)
         model = _model(ended.path, request)

@@ -113,6 +113,8 @@ class Watch:
         self.streamed = streamed
         self.known = known
         self.exchange: Exchange | None = None
+        self.carriers: list[object] = []
+        """The transports through which the call was sent since it was last asked of LiteLLM."""
         self._task: asyncio.Task[Any] | None = None
         self._made: Coroutine[Any, Any, Any] | None = None
         self._is_left = False

@@ -24,6 +24,7 @@ from llmcore.tools.config import ToolConfig
 from llmcore.types import ConfigError, RetryConfig
 from llmcore.types.bounds import FROM_TEXT
 from llmcore.types.limits import REGISTRY_LIMITS
+from llmcore.types.wordings import nearest
 
 __all__ = ["Document", "build_models", "document_of", "files_of", "read_document", "read_file"]
 
@@ -190,6 +191,8 @@ def _build(alias: str, document: Document) -> ModelConfig:
         hint = f"add `{problem['loc'][-1]}:`" if problem["type"] == "missing" else problem["msg"]
         if problem["type"] == "extra_forbidden":
             hint = f"unknown key; {_nearest(problem['loc'])}"
+        if problem["type"] == "literal_error" and (near := _nearest_value(error, problem["msg"])):
+            hint += f"; did you mean {near!r}?"
         raise ConfigError(f"{source}: {key}: {hint}") from None  # the cause would quote the input
     except ConfigError as error:
         raise ConfigError(f"{source}: {where}: {error}") from None
@@ -234,6 +237,12 @@ def _nearest(where: tuple[str | int, ...]) -> str:
     known = list(_INNER.get(".".join(outer), ()))
     near = get_close_matches(key, known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+
+
+def _nearest_value(error: ValidationError, words: str) -> str | None:
+    """Of the values that the words list, the one that the first problem's text is nearest to: what was given is not shown."""
+    given = error.errors(include_url=False)[0]["input"]
+    return nearest(given, re.findall(r"'([^']+)'", words), 0.5) if isinstance(given, str) else None
 
 
 def _short(text: str) -> str:

@@ -5,6 +5,8 @@ of those.
 Parts beside tools (a choice, a format) are left out together first, since one request more then says of them all that the tools
 are refused; so is, in the second run that meets the same words, whatever else may be it beside the mode's own part (a system
 prompt that teaches the mode). Where it is known that nothing else is left, they are left out one by one, many of them by halves.
+Where each of them was not it, the server refuses several: all are left out together, then with what is beside tools, then of
+other modes.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ class Refusal:
     """One refused request. `key`: the same for the same words; `suspects`: what it may be refused for, the most particular first;
     `parts`: all that it held; `open`: of the suspects, what nobody knows of; `said`: what its words speak of; `named`: what they
     name, of that `listed` what they say the same of; `without`: what had been left out of it in order to compare; `doubted`: what
-    was doubted before in the same words; `times`: how often it was sent."""
+    was doubted before in the same words (`is_known`: or of another request); `times`: how often it was sent."""
 
     key: str
     words: str
@@ -41,6 +43,7 @@ class Refusal:
     listed: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
     doubted: frozenset[str] = frozenset()
+    is_known: bool = False
     times: int = 1
 
 
@@ -63,21 +66,36 @@ def compare(
     singly = [
         name
         for name in dict.fromkeys(name for one in same for name in one.suspects)
-        if name in innocent and name not in BESIDE_TOOLS
+        if name in innocent and (name not in BESIDE_TOOLS or name in known)
     ]
     named = [name for name in first.suspects if name in first.named]
     if may_compare and _is_each_alone(named, same):  # they may be refused for all that they name
         error.named, error.listed, error.innocent = tuple(named), frozenset(named), frozenset()
         return
-    was_all = any(one.without.issuperset(singly) for one in same)
-    if not error.additions and len(singly) > 1 and not was_all:  # they may be refused for two
-        error.additions, error.innocent, error.together = tuple(singly), frozenset(), True
+    if not error.additions and len(singly) > 1 and _leaves_all_out(error, same, singly, may_compare=may_compare and bool(known)):
         return
     common = [name for name in first.suspects if all(name in one.parts for one in same) and name not in innocent]
     from_before = [name for name in common if name in known]
     error.of_images = from_before == [IMAGES]
     if may_compare:
         error.apart = frozenset(_next(from_before or common, is_known=bool(from_before)))
+
+
+def _leaves_all_out(error: RequestRefused, same: Sequence[Refusal], singly: Sequence[str], *, may_compare: bool) -> bool:
+    """Each of `singly` was left out alone, and was not it: the request may be refused for two. Told to leave all of them out, of
+    the last mode at once; where the words are those of an earlier run, of this mode, then with what is beside tools, and of those
+    that follow."""
+    last = same[-1]
+    was_all = any(one.without.issuperset(singly) for one in same)
+    if was_all and not may_compare:
+        return False
+    beside = [name for name in last.parts if name in BESIDE_TOOLS] if last.without.issuperset(singly) else []
+    error.innocent, error.together, error.additions = frozenset(), True, () if was_all else tuple(singly)
+    if not may_compare:
+        return True
+    error.carried = frozenset(singly)
+    error.apart = frozenset((*singly, *beside)) - last.without
+    return True
 
 
 def _is_each_alone(named: Sequence[str], same: Sequence[Refusal]) -> bool:

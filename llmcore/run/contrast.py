@@ -2,7 +2,8 @@
 So what only the first one sent is what it does not take, whatever words it found for that. The same words (and status) again are
 of the same cause: what one of the requests that they refused did not hold is innocent. Of refusals in several words that is the
 least that explains them all. Where several parts are left that may be it, none is learnt: they are doubted, and told apart by
-requests of this turn or another (`comparing`).
+requests of this turn or another (`comparing`). Where the words are those of an earlier run, and the request was answered only
+without several parts, all of them are learnt, until they are tried again: no run after that is refused for them.
 
 What is known to work, by a table or since it was seen, is not lost by one such refusal: that is a doubt, which the same words
 confirm when they refuse it in another turn, unless it was answered meanwhile. Nothing is learnt from a refusal that speaks of a
@@ -58,10 +59,15 @@ class Doubt(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """What a place is now known to lack, and what is doubted of it."""
+    """What a place is now known to lack, and what is doubted of it. `met`: in which words it refused what it lacks; `left_out`:
+    what the requests that it refused in words of an earlier run held and the one that was answered did not; `on_purpose`: of that
+    what was left out in order to compare."""
 
     lacks: list[str]
+    met: list[Doubt]
     doubts: list[Doubt]
+    left_out: set[str]
+    on_purpose: set[str]
 
 
 class Contrast:
@@ -128,7 +134,8 @@ class Contrast:
                 named=frozenset(getattr(error, "named", ())),
                 listed=frozenset(getattr(error, "listed", ())),
                 without=without,
-                doubted=frozenset(doubted(words)),
+                doubted=(known := frozenset(doubted(words))),
+                is_known=bool(known),
                 times=0 if again else max(times, 1),
             )
         )
@@ -153,8 +160,11 @@ class Contrast:
         tools. `is_known`: such are known to be given there, by a table or since one was."""
         self._ignored[place] = (what, is_known)
 
-    def proven(self, place: _Place, call: ModelCall, can: Capabilities, *, obeyed: bool) -> Proof:
-        """What is now known, or doubted, of the place, since `call` was answered. `obeyed`: by a call, or the typed value."""
+    def proven(
+        self, place: _Place, call: ModelCall, can: Capabilities, *, obeyed: bool, without: frozenset[str] = frozenset()
+    ) -> Proof:
+        """What is now known, or doubted, of the place, since `call` was answered. `obeyed`: by a call, or the typed value;
+        `without`: what was left out of it in order to compare."""
         refusals = self._refused.pop(place, [])
         causes, unclear = _explained(refusals, frozenset(parts_of(call, can)))
         at_once = [name for name, refusal in causes if _is_plain(name, refusal, refusals)]
@@ -165,7 +175,9 @@ class Contrast:
             found += [] if is_known else [what]
             doubts += [Doubt([what], IGNORED)] if is_known else []
         lacks = list(dict.fromkeys(LEARNT_AS.get(name, name) for name in found))
-        return Proof(lacks, [*doubts, *(Doubt(names, refusal.words) for names, refusal in unclear)])
+        doubts += [Doubt(names, refusal.words) for names, refusal in unclear]
+        met = [Doubt([name], refusal.words) for name, refusal in causes if name in at_once]
+        return Proof(lacks, met, doubts, *_left_out(refusals, frozenset(parts_of(call, can)), without))
 
     def blind(self, answering: _Place) -> list[tuple[_Place, Doubt]]:
         """The places that refused the request in whatever was left out of it, so that nothing is left but its images, since
@@ -178,10 +190,10 @@ class Contrast:
 
 
 def _is_plain(name: str, refusal: Refusal, refusals: Sequence[Refusal]) -> bool:
-    """Is it to be believed at once: do the words say it, or was it in two requests that they refused? One refusal in words that
-    nobody knows may have been a passing thing."""
+    """Is it to be believed at once: do the words say it, or was it in two requests that they refused, or did they refuse
+    another in an earlier run? One refusal in words that nobody knows may have been a passing thing."""
     again = sum(one.times for one in refusals if one.key == refusal.key and name in one.parts) > 1
-    return name in refusal.open and (name in refusal.said or again)
+    return name in refusal.open and (name in refusal.said or again or refusal.is_known)
 
 
 def _common(refusals: Sequence[Refusal], taken: Collection[str] = ()) -> list[str]:
@@ -191,6 +203,15 @@ def _common(refusals: Sequence[Refusal], taken: Collection[str] = ()) -> list[st
     found = [name for name in first.suspects if name not in taken and all(name in one.parts for one in refusals)]
     found = [name for name in found if LEARNT_AS.get(name, name) in first.doubted] or found
     return [name for name in found if name in first.named] or found
+
+
+def _left_out(refusals: Sequence[Refusal], taken: Collection[str], without: Collection[str]) -> tuple[set[str], set[str]]:
+    """What was refused in words of an earlier run held and the request that was taken did not, by the capabilities that it is; of
+    that what was left out on purpose (`without`), and was doubted then if any of it was."""
+    again = [one for one in refusals if one.is_known]
+    held = {LEARNT_AS.get(name, name) for one in again for name in one.parts.difference(taken)}
+    suspected = frozenset[str]().union(*(one.doubted or held for one in again))
+    return held, held & suspected & {LEARNT_AS.get(name, name) for name in without}
 
 
 _Explanandum = tuple[list[str], Refusal]

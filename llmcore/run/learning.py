@@ -15,8 +15,8 @@ from llmcore.fallback import Plan
 from llmcore.models import ModelConfig
 from llmcore.run.choices import RunModels, ignored_part, is_prose
 from llmcore.run.comparing import MODES_OWN
-from llmcore.run.contrast import IGNORED, Contrast, Doubt
-from llmcore.run.parts import LEARNT_AS, parts_of
+from llmcore.run.contrast import IGNORED, Contrast, Doubt, Proof
+from llmcore.run.parts import BESIDE_TOOLS, LEARNT_AS, parts_of
 from llmcore.run.state import RunState
 from llmcore.run.verdict import no_call, no_json
 from llmcore.types import Envelope, LLMCoreError, Request, RequestRefused
@@ -25,6 +25,7 @@ from llmcore.validator import CorrectionLoop
 __all__ = ["SPARE_REQUESTS", "Learning"]
 
 _JSON_MODES = frozenset({"json_schema", "json_object"})
+_BESIDE_TOOLS = BESIDE_TOOLS | {"tool_results"}
 _WRITTEN = "a call written as text"
 """By these it is filed that a place wrote one where it is known to make native ones."""
 SPARE_REQUESTS = 3
@@ -134,9 +135,12 @@ class Learning:
         if not self._contrast:
             return
         place = (plan.model, plan.deployment)
-        found, doubts = self._contrast.proven(place, call, can, obeyed=obeyed)
-        self.leaves_doubt = any(doubt.words != IGNORED for doubt in doubts)
-        found += self._confirmed(config, doubts)
+        proof = self._contrast.proven(place, call, can, obeyed=obeyed, without=plan.without)
+        self.leaves_doubt = any(doubt.words != IGNORED for doubt in proof.doubts)
+        for met in proof.met:  # its words are known from now on, whatever else they refuse
+            self._confirmed(config, [met])
+        found = [*proof.lacks, *self._confirmed(config, proof.doubts)]
+        found += self._all_left_out(config, proof, found)
         for capability in found:
             self._models.learn(config, capability, works=False)
         for (model, deployment), doubt in self._contrast.blind(place):
@@ -148,6 +152,17 @@ class Learning:
             for mode in _JSON_MODES.intersection(passed_over) - set(found):
                 if getattr(can, mode) is None:
                     self._models.suppose(config, mode)
+
+    def _all_left_out(self, config: ModelConfig, proof: Proof, found: Sequence[str]) -> list[str]:
+        """Where more was left out on purpose than was found: all that the request which was answered went without, for nothing
+        tells which of it is refused. It is believed until it is tried again. What the endpoint was seen to take is not among it,
+        nor, where there are no tools any more, what is beside them."""
+        if proof.on_purpose.issubset(found):
+            return []
+        learnt = self._models.learnt(config)
+        every = {name for name in proof.left_out if is_learnable(name) and not learnt.get(name)}
+        moot = _BESIDE_TOOLS if "native_tools" in every else frozenset[str]()
+        return sorted(every.difference(moot, found))
 
     def _confirmed(self, config: ModelConfig, doubts: Sequence[Doubt]) -> list[str]:
         """What is to be believed now, since the same words refused it before. Where it may be one of several, it is kept in mind

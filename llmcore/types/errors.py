@@ -317,15 +317,17 @@ class RequestRefused(ProviderError):
     refused, and it is learnt. `additions`: what of the request can be left out in its last mode (`stream_options`,
     `system_message`, a parameter), with `together` only all at once; `named`: those that the server's words name, which are left
     out first, of them `listed` all at once; `apart`: what to leave out of the same mode, so as to see whether the rest is taken;
-    `innocent`: what was left out, and the same words came again, `acquits` by this refusal; `in_any_mode`: the same words came
-    in plain text and another mode; `of_images`: before, too, nothing but the images was left to be refused; `unsent`: it was
-    not sent again, since it would have been what was refused before. All are set within a run."""
+    `carried`: what to leave out of another mode, too; `innocent`: what was left out, and the same words came again, `acquits` by
+    this refusal; `in_any_mode`: the same words came in plain text and another mode; `of_images`: before, too, nothing but the
+    images was left to be refused; `unsent`: it was not sent again, since it would have been what was refused before. All are set
+    within a run."""
 
     additions: Sequence[str] = ()
     together: bool = False
     named: Sequence[str] = ()
     listed: frozenset[str] = frozenset()
     apart: frozenset[str] = frozenset()
+    carried: frozenset[str] = frozenset()
     innocent: frozenset[str] = frozenset()
     acquits: frozenset[str] = frozenset()
     in_any_mode: bool = False

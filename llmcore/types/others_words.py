@@ -16,13 +16,14 @@ MAX_LOOKED_THROUGH = 100_000
 """Characters of a text that are looked through for secrets: far more than are shown."""
 
 
-_MOST_READ = 40_000
+_HEAD, _TAIL = 16_000, 4_000
 
 
 def both_ends(text: str) -> str:
     """The text, or the beginning and the end of a long one: what it means is looked for by many expressions, of which each takes
-    some ten milliseconds a megabyte. A server may quote a long request before or behind its own words."""
-    return text if len(text) <= _MOST_READ else f"{text[: _MOST_READ // 2]}\n{text[-_MOST_READ // 2 :]}"
+    some ten milliseconds a megabyte, more where it is full of commas. A server may quote a long request before or behind its own
+    words."""
+    return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n{text[-_TAIL:]}"
 
 
 def bounded(text: str, most: int = MAX_WORDS) -> str:

@@ -251,6 +251,7 @@ def test_a_missing_file_or_an_empty_folder_is_an_error(tmp_path: Path, name: str
         ("provider: opnai, model: gpt-4o", ["llm.models.a", "did you mean 'openai'"]),
         ("provider: openai, model: gtp-4o", ["llm.models.a", "did you mean 'gpt-4o'"]),
         ("provider: openai, model: gpt-4o, text_dialect: hermess", ["text_dialect", "did you mean 'hermes'"]),
+        ("provider: openai, model: gpt-4o, preferred_modes: [nativ_tools]", ["modes.0", "did you mean 'native_tools'"]),
         ("provider: openai, model: gpt-4o, prices: {inptu: 1}", ["prices.inptu: unknown key", "did you mean 'input'"]),
         ("provider: openai, model: gpt-4o, tools: {alowed: []}", ["tools.alowed: unknown key", "did you mean 'allowed'"]),
         ("provider: openai, model: m, base_url: 'https://openai.com.evil/v1'", ["looks like openai's"]),

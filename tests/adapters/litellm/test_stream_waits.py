@@ -35,7 +35,7 @@ EMPTY, SAYS, COMMENT = delta(role="assistant", content=""), delta(content="Hi"),
         ([SAYS], 0.0, {"timeout": 0.3}, "nothing of the stream came for 0.3 s (timeout)"),
         ([SAYS, *[COMMENT] * 40], 0.05, {"timeout": 0.3}, "nothing of the stream came for 0.3 s"),
         ([SAYS], 0.0, {"timeout": 0.3, "first_token_timeout": 9}, "nothing of the stream came for 0.3 s"),
-        ([], 0.0, {"timeout": 0.3}, "m: nothing of the stream came for 0.3 s"),
+        ([], 0.0, {"timeout": 0.3}, "/v1: nothing of the stream came for 0.3 s"),
     ],
 )
 async def test_a_silent_stream_is_given_up(
@@ -49,6 +49,7 @@ async def test_a_silent_stream_is_given_up(
             async for _ in adapter.stream(call_of(endpoint, tools=(), **waits)):
                 pass
     assert words in str(caught.value)
+    assert str(caught.value).startswith(f"m at {server.root}/v1: ")
     assert time.perf_counter() - started < 3.0
 
 

@@ -89,6 +89,13 @@ def test_tools_that_the_provider_runs_are_no_tools_of_the_run(tmp_path: Path) ->
     assert line["exchanges"][0]["request"]["tools"] == tools
 
 
+def test_what_asks_no_model_passes_and_is_not_kept(tmp_path: Path) -> None:
+    with WireServer([CALL]) as server, proxied(server, tmp_path / "r.jsonl") as proxy:
+        assert httpx.get(f"{proxy.url}/v1/models").json() == {"data": []}
+        httpx.post(f"{proxy.url}/v1/chat/completions", json={"model": "m"})
+    assert len(lines(tmp_path / "r.jsonl")) == 1
+
+
 def test_an_error_passes_and_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     failure = Failure(429, {"error": {"message": "slow"}}, {"retry-after": "3"})
