@@ -318,7 +318,10 @@ def _choice_asked(call: ModelCall | None) -> str:
 
 _PARTS = (
     (
-        late(r"(?<![/\w])(?:tools|tool[ _-](?:use|usage|calls?|calling|choice|support)|functions?[ _-]call(?:s|ing)?)\b"),
+        late(
+            r"(?<![/\w])(?:parallel[ _-])?"
+            r"(?:tools|tool[ _-](?:use|usage|calls?|calling|choice|support)|functions?[ _-]call(?:s|ing)?)\b"
+        ),
         ("native_tools",),
     ),
     (

@@ -300,8 +300,9 @@ def _names_one_tool(error: BaseException, call: ModelCall, can: Capabilities) ->
 
 _OF_ONE = re.compile(
     r"\b(?:tools?|functions?)(?:\[\d|\.\d)"
-    r"|\b(?:keywords?|propert(?:y|ies)|additionalproperties|anyof|oneof|allof|enum|unions?|nest(?:ed|ing)|recursi\w+|in grammar"
-    r"|duplicate\w*|unique|characters?|too (?:many|deep|large|complex|long)|must (?:match|not contain)|failed to parse)\b"
+    r"|\b(?:(?<!unexpected )keywords?(?! unexpected)|propert(?:y|ies)|additionalproperties|anyof|oneof|allof|enum|unions?"
+    r"|nest(?:ed|ing)|recursi\w+|in grammar|duplicate\w*|unique|characters?|too (?:many|deep|large|complex|long)"
+    r"|must (?:match|not contain)|failed to parse)\b"
     r"|\$(?:ref|defs)\b"
     r"|\b(?:when|while|unless|together with|alongside|with (?:an? )?(?:images?|audio|files?|streaming|thinking))\b"
 )

@@ -68,6 +68,27 @@ async def test_a_named_choice_falls_to_required_then_to_auto(words: str, streame
     assert_never_twice(server.requests[:3])
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"detail": [{"loc": ["body", "tool_choice"], "msg": "unexpected keyword", "type": "value_error.extra"}]},
+        {"detail": "tool_choice: unexpected keyword"},
+        {"detail": "keyword unexpected: tool_choice"},
+    ],
+    ids=["loc", "text", "turned"],
+)
+async def test_a_choice_that_is_an_unexpected_keyword_is_learnt(words: dict[str, Any]) -> None:
+    """Words about keywords of a schema teach nothing of the request's own."""
+
+    def script(seen: Seen) -> Step:
+        return Failure(422, words) if "tool_choice" in seen.body else calls(seen)
+
+    with WireServer(script) as server:
+        results, _ = await runs(server, "required", 3)
+    assert [attempt.failure for attempt in results[2].attempts] == [None, None]
+    assert {attempt.mode for attempt in results[2].attempts} == {"native_tools"}
+
+
 async def test_a_named_choice_that_falls_to_required_stays_there() -> None:
     with WireServer(choosing(KNOWN[0], "required")) as server:
         (_, second), learnt = await runs(server, NAMED, 2)

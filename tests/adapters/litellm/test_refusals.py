@@ -297,6 +297,10 @@ def test_a_grammar_or_prompt_that_cannot_be_made_is_a_refusal_whatever_the_statu
     assert isinstance(classify(Made(words, 500), call_of(ENDPOINT, words)), RemoteServerError)  # a quotation
 
 
+def test_a_fault_that_names_parallel_calls_is_about_the_request() -> None:
+    assert isinstance(classify(Made("KeyError: 'parallel_tool_calls'", 500), call_of(ENDPOINT)), RequestRefused)
+
+
 @pytest.mark.parametrize(
     "words",
     [
