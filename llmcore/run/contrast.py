@@ -300,20 +300,26 @@ def _names_one_tool(error: BaseException, call: ModelCall, can: Capabilities) ->
 
 _OF_ONE = re.compile(
     r"\b(?:tools?|functions?)(?:\[\d|\.\d)"
-    r"|\b(?:(?<!unexpected )keywords?(?! unexpected)|propert(?:y|ies)|additionalproperties|anyof|oneof|allof|enum|unions?"
-    r"|nest(?:ed|ing)|recursi\w+|in grammar|duplicate\w*|unique|characters?|too (?:many|deep|large|complex|long)"
-    r"|must (?:match|not contain)|failed to parse)\b"
+    r"|\b(?:keywords?|propert(?:y|ies)|additionalproperties|anyof|oneof|allof|enum|unions?|nest(?:ed|ing)|recursi\w+|in grammar"
+    r"|duplicate\w*|unique|characters?|too (?:many|deep|large|complex|long)|must (?:match|not contain)|failed to parse)\b"
     r"|\$(?:ref|defs)\b"
     r"|\b(?:when|while|unless|together with|alongside|with (?:an? )?(?:images?|audio|files?|streaming|thinking))\b"
 )
 """Words about what is wrong with one tool or one schema, or about a condition."""
+_KEY_OF_A_BODY = r"(?:tools|tool_choice|parallel_tool_calls|response_format|stream_options)\b(?![.\[]\d)"
+_OF_THE_BODY = re.compile(
+    r"\b(?:keywords?|propert(?:y|ies)|additional ?propert(?:y|ies))\W{1,6}(?:(?:unexpected|in (?:the )?(?:body|request))\W{1,4})?"
+    rf"{_KEY_OF_A_BODY}|\b{_KEY_OF_A_BODY}\W{{1,4}}(?:is )?(?:an? )?(?:unexpected|unknown) (?:keyword|property)"
+)
+"""Words of a framework's validator, which calls a part of the request itself a property or a keyword."""
 _ONE_TOOL = re.compile(r"\b(?:tool|function)s?:? ['\"`]?it\b")
 """What `without_tool_names` leaves of a tool that is named."""
 
 
 def _is_of_one(words: str, call: ModelCall) -> bool:
     """Do the words speak of what one tool or schema of the request is like, or make a condition? Other requests may be taken."""
-    return _OF_ONE.search(words) is not None or (bool(call.tools) and _ONE_TOOL.search(words) is not None)
+    of_one = _OF_ONE.search(words) is not None and _OF_THE_BODY.search(words) is None
+    return of_one or (bool(call.tools) and _ONE_TOOL.search(words) is not None)
 
 
 def _is_of_a_schema(error: RequestRefused, call: ModelCall) -> bool:

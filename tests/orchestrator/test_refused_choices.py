@@ -74,11 +74,13 @@ async def test_a_named_choice_falls_to_required_then_to_auto(words: str, streame
         {"detail": [{"loc": ["body", "tool_choice"], "msg": "unexpected keyword", "type": "value_error.extra"}]},
         {"detail": "tool_choice: unexpected keyword"},
         {"detail": "keyword unexpected: tool_choice"},
+        {"message": ["property tool_choice should not exist"], "error": "Bad Request", "statusCode": 400},
+        {"message": "Object contains forbidden keyword: tool_choice"},
     ],
-    ids=["loc", "text", "turned"],
+    ids=["fastapi", "text", "turned", "nestjs", "forbidden"],
 )
-async def test_a_choice_that_is_an_unexpected_keyword_is_learnt(words: dict[str, Any]) -> None:
-    """Words about keywords of a schema teach nothing of the request's own."""
+async def test_a_choice_that_a_validator_calls_a_keyword_or_a_property_is_learnt(words: dict[str, Any]) -> None:
+    """Words about keywords and properties of a schema teach nothing; these are about the request's own."""
 
     def script(seen: Seen) -> Step:
         return Failure(422, words) if "tool_choice" in seen.body else calls(seen)
