@@ -24,6 +24,7 @@ from llmcore.run.catalog import Catalog
 from llmcore.run.choices import RunModels, admitted_tools
 from llmcore.run.context_size import check_context
 from llmcore.run.correcting import Correcting
+from llmcore.run.entering import take_interjections
 from llmcore.run.history import fit_reply
 from llmcore.run.hooked import hooked_reply, hooked_request
 from llmcore.run.learning import Learning
@@ -211,7 +212,7 @@ class TurnAttempt:
 
     async def _added(self) -> Sequence[Message]:
         """What was added to the run since this turn's last request; what was there before its first entered with the turn."""
-        entered = await self._state.take_interjections() if self._has_asked else ()
+        entered = await take_interjections(self._state) if self._has_asked else ()
         self._has_asked = True
         return entered
 

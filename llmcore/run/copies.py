@@ -15,19 +15,20 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
 from llmcore.types import Repair
 from llmcore.types.copies import copied, updated, wordy_fields
-from llmcore.types.json_data import LARGEST_INT, encodable
+from llmcore.types.json_data import LARGEST_INT, SMALLEST_INT, encodable
 from llmcore.types.narrowing import is_list, is_object, kind_of
+from llmcore.types.numbers import is_float
 from llmcore.validator.schema.problems import cut, join_path
 
 __all__ = ["MAX_DEPTH", "Damage", "is_fit", "mended", "recorded", "refusing"]
 
-MAX_DEPTH = 128
+MAX_DEPTH: Final = 128
 _MAX_RECORDED = 20
 _MAX_SHOWN = 80
 
@@ -66,7 +67,7 @@ def is_fit(value: Any) -> bool:
                 below += item
                 below += item.values()
             elif kind is int:
-                if not -LARGEST_INT <= item <= LARGEST_INT:
+                if not SMALLEST_INT <= item <= LARGEST_INT:
                     return False
             elif kind is float:
                 if not math.isfinite(item):
@@ -108,7 +109,7 @@ def recorded(found: list[Damage]) -> list[Repair]:
     return [*repairs, Repair(kind="not_encodable", after=f"{more} more places", safety="coerced")] if more > 0 else repairs
 
 
-_PLAIN = frozenset({bool, type(None)})
+_PLAIN: Final[frozenset[type[Any]]] = frozenset({bool, type(None)})
 _Place = tuple[Any, str | int] | None
 """Where in the value: the place of what holds it, and the key or index in that. None = the whole."""
 
@@ -127,11 +128,11 @@ class _Copy:
             return value if value.isascii() else self._text(value, at)
         if kind is int:
             return (
-                value if -LARGEST_INT <= value <= LARGEST_INT else self._lost("a number of too many digits", hex(value), None, at)
+                value if SMALLEST_INT <= value <= LARGEST_INT else self._lost("a number of too many digits", hex(value), None, at)
             )
         if kind in _PLAIN:
             return value
-        if isinstance(value, float):  # also one that keeps how it was written
+        if is_float(value):  # also one that keeps how it was written
             return value if math.isfinite(value) else self._lost("a number that JSON has not", value, None, at)
         if depth > MAX_DEPTH:
             return self._lost(f"what is nested deeper than {MAX_DEPTH} levels", "", None, at)

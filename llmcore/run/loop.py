@@ -20,6 +20,7 @@ from llmcore.run.attempt import TurnAttempt
 from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose, chosen_again
+from llmcore.run.entering import end_by, take_interjections
 from llmcore.run.held_answer import held_answer, take_held
 from llmcore.run.learning import SPARE_REQUESTS
 from llmcore.run.observing import ObservedRun, Observers
@@ -157,7 +158,7 @@ class Run:
         except TerminateLoop as ended:
             state.close_open_calls(_STOPPED, waiting=True)
             try:
-                await state.end(ended)
+                await end_by(state, ended)
                 state.ledger.check_deadline()
                 await self._save_end()
             except BaseException as error:
@@ -250,7 +251,7 @@ class Run:
             return
         reason: AttemptReason = "first"
         for turn in count(1):
-            await state.take_interjections()
+            await take_interjections(state)
             attempt = TurnAttempt(
                 state,
                 self._machinery.catalog,

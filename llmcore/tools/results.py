@@ -19,7 +19,7 @@ from llmcore.tools.data import CONTENTS, Look, UnwritableResult, is_scalar, look
 from llmcore.types import ImageBlock, TextBlock
 from llmcore.types.copies import made
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.numbers import exact_json, holds_exact_floats, with_literals_of
+from llmcore.types.numbers import exact_json, holds_exact_floats, is_float, with_literals_of
 
 __all__ = ["UnwritableResult", "as_text", "described", "escaped", "message_of", "rendered", "shortened", "written"]
 
@@ -119,7 +119,7 @@ def _as_data(value: Any) -> Any:
 
 def _without_infinite(data: Any) -> Any:
     """JSON data with the floats that JSON does not know as strings, as `to_json` writes them."""
-    if isinstance(data, float):
+    if is_float(data):
         return data if math.isfinite(data) else json.dumps(data)
     if is_object(data):
         return {key: _without_infinite(item) for key, item in data.items()}

@@ -17,9 +17,20 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["LARGEST_INT", "JsonData", "JsonObject", "JsonText", "encodable", "fields_data", "json_data", "model_data"]
+__all__ = [
+    "LARGEST_INT",
+    "SMALLEST_INT",
+    "JsonData",
+    "JsonObject",
+    "JsonText",
+    "encodable",
+    "fields_data",
+    "json_data",
+    "model_data",
+]
 
 LARGEST_INT = 10**4300 - 1
+SMALLEST_INT = -LARGEST_INT
 """Of more digits Python and pydantic read no whole number (`sys.get_int_max_str_digits`)."""
 
 
@@ -54,7 +65,7 @@ def _readable(value: Any) -> Any:
     if kind is str:
         return encodable(value)
     if kind is int:
-        return value if -LARGEST_INT <= value <= LARGEST_INT else str(Decimal(value))  # `str(value)` refuses so many digits
+        return value if SMALLEST_INT <= value <= LARGEST_INT else str(Decimal(value))  # `str(value)` refuses so many digits
     if kind is float:
         return value if math.isfinite(value) else "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if kind is bool or value is None:
