@@ -66,7 +66,8 @@ _OF_EACH_TOOL = late(r"['\"`]?\btools?(?:\[\d{1,4}\]|\.\d{1,4})\.(?:function\.|c
 _IN_BRACKETS = late(rf"\b({_KIND}) \[([a-z_]\w{{0,64}})\]")
 _AS_A_FIELD = late(
     rf"(?P<quoted>{_QUOTE})(?P<a>{_WORD})(?={_QUOTE})"
-    rf"|(?P<before>(?:^|[;\n.])\s*)(?P<b>{_WORD}){_WHOLE}(?=:|\s(?:is|are) (?:not|un|never|no longer|dis))"
+    rf"|(?P<before>(?:^|[;\n.])\s*)(?P<b>{_WORD}){_WHOLE}(?=:|\s(?:is|are) (?:not|un|never|no longer|dis)"
+    r"|\s(?:un|not )(?:supported|available|allowed|known|implemented)\b)"
     rf"|(?P<kind>\b{_KIND}(?: named| called)?:? )(?P<c>{_WORD}){_WHOLE}"
     rf"|(?P<verb>\b(?:accept|support|take|allow|use of|know|(?:remove|omit|drop)) (?:the )?)"
     rf"(?P<d>{_WORD}){_WHOLE}(?=\s*(?:$|[.;,\n]|(?:is|are) not|(?:field|parameter|argument|key|option)\b))"

@@ -16,7 +16,7 @@ from llmcore.adapters.request.parameters import TOP_P_BESIDE
 from llmcore.adapters.request.unsendable import blocks_of
 from llmcore.types.late import late
 
-__all__ = ["PARAMETER_NAMES", "is_held", "is_of_a_value", "parameters_beside", "parameters_named", "parameters_refused"]
+__all__ = ["EXTRA", "PARAMETER_NAMES", "is_held", "is_of_a_value", "parameters_beside", "parameters_named", "parameters_refused"]
 
 _NAMES = (
     *("temperature", "top_p", "max_tokens", "max_completion_tokens", "parallel_tool_calls", "reasoning_effort"),
@@ -29,24 +29,28 @@ PARAMETER_NAMES = frozenset({*_NAMES, *_COMMON_WORDS, "seed", "reasoning", "form
 _QUOTED = "|".join(_COMMON_WORDS)
 _NAME = rf"(?:(?<![\w-])(?:{'|'.join(sorted(_NAMES, key=len, reverse=True))})(?![\w-])|(?<=['\"`])(?:{_QUOTED})(?=['\"`]))"
 _QUOTE = r"['\"`\u201c\u201d\u2018\u2019]"
+EXTRA = (
+    r"(?:extra|additional) (?:inputs?|fields?|properties) (?:are |is )?(?:not permitted|not allowed|forbidden)"
+    r"|(?:must|should) not have (?:additional|unevaluated|unknown) properties"
+)
+"""What validators say of a field beside its name: pydantic, jsonschema, AJV."""
 _NOT = r"(?:not|\w{0,5}n['\u2019]t|never|cannot|no longer)(?: (?:yet|currently|be|been|a|an|the)){0,2}"
 _DENIED = (
     rf"(?:{_NOT} (?:supported|enabled|available|allowed|permitted|implemented|accepted|recogni[sz]ed|offered|used|set|specified"
     r"|sent|given|configurable|changed|modified|known|customi[sz]ed|adjusted|present|provided)"
     r"|unsupported|unavailable|disabled|forbidden|unknown|unrecogni[sz]ed|unexpected|deprecated|obsolete|retired|removed|rejected"
-    r"|extra (?:inputs?|fields?|properties) (?:are |is )?(?:not permitted|not allowed|forbidden)|not ?implemented"
-    r"|must be (?:omitted|removed|unset|left out|absent|null|empty))\b"
+    rf"|{EXTRA}|not ?implemented|must be (?:omitted|removed|unset|left out|absent|null|empty))\b"
 )
 _FILLERS = (
     r"(?:the|parameters?|params?|fields?|arguments?|keys?|options?|settings?|inputs?|is|are|was|has|have|been|an?|with|for|in|by|on"
-    r"|object|supplied|given|this|that|these|your|models?|apis?|endpoints?|servers?|and|or|any|use|of|specifying|setting|passing|value)"
+    r"|object|body|payload|request|supplied|given|this|that|these|your|models?|apis?|endpoints?|servers?|and|or|any|use|of|specifying|setting|passing|value)"
 )
 _BETWEEN = rf"(?:[\s=:,()]|{_QUOTE}|\b{_FILLERS}\b){{0,12}}"
 _TAKES_NONE = (
     rf"\b(?:{_NOT} (?:support|accept|allow|take|recogni[sz]e|understand|use|have|know|set|specify|send|pass)"
     r"|(?:has|have|takes?|knows?|accepts?|supports?) no"
     r"|(?:unknown|unexpected|unrecogni[sz]ed|unsupported|invalid|illegal|extraneous)"
-    r" (?:request |keyword )?(?:parameter|argument|field|name|key|property|option|input)s?"
+    r" (?:request |keyword )?(?:parameters?|arguments?|fields?|names?|keys?|property|properties|options?|inputs?)"
     r"|no [^.;\n]{0,40} supports? (?:the )?requested|without|remove|omit|drop|unset|leave out)\b"
 )
 _VALUE_FOLLOWS = rf"(?!{_QUOTE}?(?: ?[:=]? ?-?\d| (?:values?|of|to|above|below|over|larger|greater|less|higher|lower|more)\b))"

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from llmcore.adapters.litellm.denials_abroad import NOUNS_ABROAD, denied_abroad
+from llmcore.adapters.litellm.refused_parameters import EXTRA
 from llmcore.types.late import late
 
 __all__ = ["CONDITION", "PART_NAMES", "images_refused", "parts_named", "parts_refused", "refused_together", "search_refused"]
@@ -63,14 +64,16 @@ _TAKE = _any(
 _DENIED = (
     rf"(?:{_NOT} (?:{_TAKEN}|(?:rolled|switched|turned) (?:out|on))|(?:turned|switched) off|not ?implemented"
     rf"|{_any('unsupported unavailable disabled deactivated forbidden')}"
-    r"|extra (?:inputs?|fields?|properties) (?:are |is )?(?:not permitted|not allowed|forbidden)"
-    r"|(?:unexpected|unknown|unrecogni[sz]ed|unsupported) (?:keyword |request )?(?:argument|field|parameter|key|property|input)s?"
+    rf"|{EXTRA}"
+    r"|(?:unexpected|unknown|unrecogni[sz]ed|unsupported) (?:keyword |request )?"
+    r"(?:arguments?|fields?|parameters?|keys?|property|properties|inputs?)"
     r")\b"
 )
 _DENYING = (
     rf"(?!unsupported json schema)(?:{_NOT} (?:{_TAKE})(?:ed|ing)?"
     r"|(?:cannot|can['\u2019]?t|(?:not |un)able to) (?:call|use)"
-    r"|(?:unknown|unexpected|unrecogni[sz]ed) (?:request )?(?:parameter|argument|field|name|key|property|keyword|input)s?"
+    r"|(?:unknown|unexpected|unrecogni[sz]ed) (?:request )?"
+    r"(?:parameters?|arguments?|fields?|names?|keys?|property|properties|keywords?|inputs?)"
     r"|unsupported|(?:no|without|lacks?) support for"
     r"|(?:released|shipped|built|launched|loaded|started|deployed|served) without|(?:has|have|there (?:is|are)|knows?) no"
     r"|(?:none of|no) [^.;,\n]{0,60} (?:can|supports?|offers?|handles?|accepts?)(?: (?:support|handle|use|accept|take))?)\b"
@@ -90,7 +93,7 @@ PART_NAMES = "|".join((*(part for _, part in _PARTS), _STAND_IN))
 _LISTING = r"(?:/|, ?| (?:or|and|nor) )"
 _LISTED = rf"\b(?:{PART_NAMES}){_LISTING}|{_LISTING}{_QUOTE}?(?:{PART_NAMES})\b"
 _BETWEEN = (
-    rf"(?:{_HERE}|{_LISTED}|\b(?:output|replies|responses?) (?:with|in)\b"
+    rf"(?:{_HERE}|{_LISTED}|\b(?:output|replies|responses?) (?:with|in)\b|\bin (?:the )?(?:object|body|payload|request)\b"
     rf"|[\s=:,(){{}}\[\]]|{_QUOTE}|\b(?:{_FILLERS})\b){{0,16}}"
 )
 """What may stand between a part and the word that denies it, other parts that are denied with it among them."""

@@ -22,11 +22,14 @@ __all__ = ["Said", "fault_in", "said_in", "told_in", "words_in"]
 
 _WORDS = (
     *("title", "error", "Error", "fault", "message", "Message", "error_message", "error_msg", "errorMessage", "status_msg"),
-    *("errmsg", "msg", "detail", "error_description", "description", "reason", "errors", "text", "metadata", "raw"),
+    *("errmsg", "msg", "detail", "error_description", "description", "reason", "errors", "issues", "text", "metadata", "raw"),
 )
 """Fields in which servers put words, or what holds them; the general before the particular, as they are shown."""
 _ABOUT = ("loc", "field", "path", "param", "parameter", "property", "pointer")
 """Fields that tell what of the request an entry of a list is about."""
+_TOO_MANY = ("additionalProperty", "unevaluatedProperty", "propertyName")
+"""Fields of AJV's `params` that name what an object should not have; its own words do not
+(https://ajv.js.org/api.html#error-parameters)."""
 _ECHOES = frozenset({"input", "ctx", "url", "request", "request_body", "payload", "body", "failed_generation", "doc_url"})
 """Fields in which the request is repeated, or the model's words stand: none of the server's."""
 _ENTRIES = 20
@@ -111,7 +114,10 @@ def _distinct(texts: Iterable[str]) -> list[str]:
 def _about(entry: dict[str, Any]) -> str:
     place = next((entry[key] for key in _ABOUT if entry.get(key)), "")
     parts = place if is_list(place) else [place]
-    return ".".join(str(part) for part in parts if isinstance(part, str | int))
+    told = entry.get("params")
+    if is_object(told) and (name := next((told[key] for key in _TOO_MANY if told.get(key)), "")):
+        parts = [*str(entry.get("instancePath") or entry.get("dataPath") or "").strip("/.").split("/"), name]
+    return ".".join(str(part) for part in parts if part and isinstance(part, str | int))
 
 
 def _told(value: object, depth: int) -> Iterator[str]:

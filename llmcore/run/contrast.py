@@ -309,7 +309,9 @@ _OF_ONE = re.compile(
 _KEY_OF_A_BODY = r"(?:tools|tool_choice|parallel_tool_calls|response_format|stream_options)\b(?![.\[]\d)"
 _OF_THE_BODY = re.compile(
     r"\b(?:keywords?|propert(?:y|ies)|additional ?propert(?:y|ies))\W{1,6}(?:(?:unexpected|in (?:the )?(?:body|request))\W{1,4})?"
-    rf"{_KEY_OF_A_BODY}|\b{_KEY_OF_A_BODY}\W{{1,4}}(?:is )?(?:an? )?(?:unexpected|unknown) (?:keyword|property)"
+    rf"{_KEY_OF_A_BODY}"
+    r"|(?:^|\bbody|\brequest|\bdata)\W{0,4}(?:must|should) not have (?:additional|unevaluated|unknown) properties"
+    rf"|\b{_KEY_OF_A_BODY}\W{{1,4}}(?:is )?(?:an? )?(?:unexpected|unknown) (?:keyword|property)"
 )
 """Words of a framework's validator, which calls a part of the request itself a property or a keyword."""
 _ONE_TOOL = re.compile(r"\b(?:tool|function)s?:? ['\"`]?it\b")

@@ -76,8 +76,25 @@ async def test_a_named_choice_falls_to_required_then_to_auto(words: str, streame
         {"detail": "keyword unexpected: tool_choice"},
         {"message": ["property tool_choice should not exist"], "error": "Bad Request", "statusCode": 400},
         {"message": "Object contains forbidden keyword: tool_choice"},
+        {
+            "errors": [
+                {
+                    "instancePath": "",
+                    "keyword": "additionalProperties",
+                    "params": {"additionalProperty": "tool_choice"},
+                    "message": "must NOT have additional properties",
+                }
+            ]
+        },
+        {"statusCode": 400, "error": "Bad Request", "message": "body must NOT have additional properties"},
+        {
+            "issues": [
+                {"code": "unrecognized_keys", "keys": ["tool_choice"], "message": "Unrecognized key(s) in object: 'tool_choice'"}
+            ]
+        },
+        {"error": "Object has unknown properties: tool_choice"},
     ],
-    ids=["fastapi", "text", "turned", "nestjs", "forbidden"],
+    ids=["fastapi", "text", "turned", "nestjs", "forbidden", "ajv", "fastify", "zod", "unknown"],
 )
 async def test_a_choice_that_a_validator_calls_a_keyword_or_a_property_is_learnt(words: dict[str, Any]) -> None:
     """Words about keywords and properties of a schema teach nothing; these are about the request's own."""

@@ -17,6 +17,7 @@ from tests.adapters.litellm.test_refusals import meaning
 
 SENTENCES = (
     "{} is not supported by this model",
+    "{} not supported",
     "Unknown field: {}",
     "{}: Extra inputs are not permitted",
     "This model does not accept {}",
