@@ -161,7 +161,7 @@ class Orchestrator:
         self._defaults["validators"] = validators_of(output_validators)
         from llmcore.fallback import FallbackManager
         from llmcore.run.logbook import Logbook
-        from llmcore.run.loop import Machinery
+        from llmcore.run.machinery import Machinery
 
         known: object = models  # an agent whose options changed gives what it had
         self._catalog = known if isinstance(known, Catalog) else Catalog(models, capabilities=capabilities, adapter=adapter)

@@ -4,7 +4,8 @@ result, what goes into a running run and comes out of it, and who is told of it.
 from llmcore.run.answers import Answer, Approve, CallAnswer, Deny
 from llmcore.run.event_json import event_json
 from llmcore.run.interjections import Interjections
-from llmcore.run.observing import ObservedRun, Observer, ToolRetry
+from llmcore.run.observed import ObservedRun, ToolRetry
+from llmcore.run.observing import Observer
 from llmcore.run.open_calls import OpenCall
 from llmcore.run.result import RunResult
 from llmcore.run.stepping import Step, Steps

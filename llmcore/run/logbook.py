@@ -17,7 +17,8 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.scrubber import Scrubber
-from llmcore.run.observing import ObservedRun, Observer, ToolRetry
+from llmcore.run.observed import ObservedRun, ToolRetry
+from llmcore.run.observing import Observer
 from llmcore.run.result import RepairRecord, RunResult, ToolRecord
 from llmcore.run.wordless import wordless
 from llmcore.tools.results import escaped

@@ -14,58 +14,20 @@ import inspect
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import ContextVar, Token, copy_context
-from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
-from llmcore.adapters.base import Endpoint, ModelCall
-from llmcore.models import ModelConfig
-from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
-from llmcore.run.wordless import wordless
-from llmcore.types import Attempt, ConfigError, Envelope, Request, ToolStarted, Waiting
-from llmcore.types.logs import current_run, logger
-from llmcore.types.telling import Tell, silently
+from llmcore.adapters.base import ModelCall
+from llmcore.run.observed import ObservedRun, ToolRetry
+from llmcore.run.result import RepairRecord, RunResult, ToolRecord
+from llmcore.run.watching import Told, Watch
+from llmcore.types import Attempt, ConfigError, Envelope, ToolStarted, Waiting
+from llmcore.types.logs import logger
 from llmcore.types.wordings import described
 
-__all__ = ["ObservedRun", "Observer", "Observers", "Requests", "Scope", "ToolRetry", "Watch"]
-
-T = TypeVar("T")
+__all__ = ["Observer", "Observers"]
 
 _log, _tools = logger("run"), logger("tools")
-
-
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class ObservedRun:
-    """One run, the same object at each point. `id` is that of its result; `name` the orchestrator's; `parent_id` the id of the
-    run in whose tool this one was begun, "" for none. `model` is the alias of the model it begins with. `request` is what was
-    asked, the history included; it is not for changing. `config` is that model's entry in the registry, `endpoint` where it is
-    asked."""
-
-    id: str
-    model: str
-    name: str = ""
-    parent_id: str = ""
-    request: Request = field(default_factory=lambda: Request(messages=[]), repr=False)
-    config: ModelConfig | None = field(default=None, repr=False)
-
-    @property
-    def endpoint(self) -> Endpoint:
-        return Endpoint(provider="", model=self.model) if self.config is None else self.config.endpoint
-
-
-@dataclass(frozen=True, slots=True)
-class ToolRetry:
-    """Try `n` (from 1) of a call failed with `error` after `duration` seconds, and the tool is tried again in `wait` seconds.
-    `tool_use_id` and `turn` are those of its `ToolStarted`."""
-
-    tool_use_id: str
-    name: str
-    turn: int
-    n: int
-    error: ToolFailure
-    duration: float
-    wait: float
 
 
 class Observer:
@@ -141,10 +103,6 @@ def _meant(name: str) -> str | None:
     return get_close_matches(alike, POINTS, n=1, cutoff=0)[0]
 
 
-Told = Mapping[str, Sequence[Callable[..., None]]]
-"""By point, the methods of those observers that have one of their own."""
-
-
 class Observers:
     """Those of an orchestrator. Raises `ConfigError` for one that is none."""
 
@@ -156,111 +114,6 @@ class Observers:
     def watch(self, run: ObservedRun) -> Watch:
         """Let them see a run; the log too, where anything of it would be heard."""
         return Watch(run, self._logged if _is_heard() else self._told)
-
-
-class Watch:
-    """The observers of one run."""
-
-    __slots__ = ("_failed", "_told", "run")
-
-    def __init__(self, run: ObservedRun, told: Told) -> None:
-        self.run = run
-        self._told = told
-        self._failed: set[int] = set()
-
-    def has(self, point: str) -> bool:
-        """Is anybody told? Ask where it takes work to say it."""
-        return point in self._told
-
-    def tell(self, point: str, *what: object) -> None:
-        for method in self._told.get(point, ()):
-            try:
-                method(self.run, *what)
-            except Exception as error:
-                self._blame(method, point, error)
-
-    def begins(self, point: str, *what: object) -> Scope:
-        """Tell it. What it announces goes on under the scope."""
-        if point not in self._told:
-            return NOTHING if current_run.get() == self.run.id else Scope([(current_run, self.run.id)])
-        context = copy_context()
-        context.run(current_run.set, self.run.id)
-        context.run(self.tell, point, *what)
-        return Scope([(one, value) for one, value in context.items() if one.get(_UNSET) is not value])
-
-    def _blame(self, method: Callable[..., None], point: str, error: Exception) -> None:
-        observer: object = getattr(method, "__self__", method)
-        level = logging.DEBUG if id(observer) in self._failed else logging.WARNING
-        self._failed.add(id(observer))
-        words = "an observer failed, which changes nothing: %s.%s"
-        _log.log(level, words, type(observer).__name__, point, exc_info=wordless(error))  # it was told what was said
-
-
-class Scope:
-    """Context variables that hold for a stretch of work. Enter it around the work, which tells its events by `telling`: while a
-    listener has one, they do not hold."""
-
-    __slots__ = ("_tokens", "_variables")
-
-    def __init__(self, variables: Sequence[tuple[ContextVar[Any], Any]]) -> None:
-        self._variables = variables
-        self._tokens: list[Token[Any]] = []
-
-    def __enter__(self) -> None:
-        if self._variables:
-            self._tokens = [variable.set(value) for variable, value in self._variables]
-
-    def __exit__(self, *_: object) -> None:
-        if not self._tokens:
-            return
-        for (variable, _value), token in zip(self._variables, self._tokens, strict=True):
-            try:
-                variable.reset(token)
-            except ValueError:  # a generator that nobody closed ends wherever it is collected
-                return
-
-    def telling(self, tell: Tell[T]) -> Tell[T]:
-        if not self._variables or tell is silently:
-            return tell
-
-        async def told(event: T) -> None:
-            self.__exit__()
-            try:
-                await tell(event)
-            finally:
-                self.__enter__()
-
-        return told
-
-
-class Requests:
-    """Tells of a turn's attempts, which follow one another. One has ended when it was judged: when the next one begins, or where
-    this is left (`with`), with what it is left by."""
-
-    def __init__(self, watch: Watch) -> None:
-        self._watch = watch
-        self._under_way: Attempt | None = None
-        self.reply: Envelope | None = None
-        """What came of the one that is under way."""
-
-    def begins(self, attempt: Attempt, call: ModelCall) -> Scope:
-        self._ended(None)
-        self._under_way, self.reply = attempt, None
-        return self._watch.begins("attempt_started", attempt, call)
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        self._ended(error)
-
-    def _ended(self, error: BaseException | None) -> None:
-        attempt, self._under_way = self._under_way, None
-        if attempt is not None:
-            self._watch.tell("attempt_ended", attempt, self.reply, error)
-
-
-NOTHING = Scope([])
-_UNSET = object()
 
 
 def _is_heard() -> bool:

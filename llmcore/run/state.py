@@ -25,7 +25,6 @@ from llmcore.run.history import (
 from llmcore.run.inner_runs import InnerRuns
 from llmcore.run.interjections import left_waiting, not_waiting
 from llmcore.run.left_out import told_of_left_out
-from llmcore.run.observing import Watch
 from llmcore.run.open_calls import OpenCall, id_within
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.resumption import Resumed
@@ -33,6 +32,7 @@ from llmcore.run.sending import RefusedRequests
 from llmcore.run.settings import RunSettings
 from llmcore.run.settling import Settled
 from llmcore.run.verdict import cut_shown
+from llmcore.run.watching import Watch
 from llmcore.tools import RunContext
 from llmcore.tools.copies import MessageCopies
 from llmcore.tools.execution import Outcome

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, fields
 from threading import Lock
 from typing import Any
 
-from llmcore.run.observing import ObservedRun, Observer
+from llmcore.run.observed import ObservedRun
+from llmcore.run.observing import Observer
 from llmcore.run.result import RunResult, ToolRecord
 from llmcore.types import ConfigError
 from llmcore.types.json_data import encodable

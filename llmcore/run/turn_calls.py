@@ -12,11 +12,12 @@ from typing import Any
 from llmcore.hooks import HookChain, Veto
 from llmcore.run.approving import approval_due
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
-from llmcore.run.observing import Scope, ToolRetry
+from llmcore.run.observed import ToolRetry
 from llmcore.run.open_calls import OpenCall
 from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
 from llmcore.run.unknown_calls import not_found
+from llmcore.run.watching import Scope
 from llmcore.tools import RunContext, Tool, ToolConfig
 from llmcore.tools.execution import Outcome, run_call, synthetic, unfinished
 from llmcore.tools.tool_run import NotBegun, ToolRun

@@ -17,7 +17,7 @@ from typing import Any, cast
 from pydantic_core import from_json
 
 from llmcore.types.limits import DEFAULT_LIMITS
-from llmcore.types.narrowing import is_list, is_object, kind_of
+from llmcore.types.narrowing import holds_floats, is_list, is_object
 
 __all__ = [
     "ExactFloat",
@@ -26,7 +26,6 @@ __all__ = [
     "exact_json",
     "exact_loads",
     "holds_exact_floats",
-    "holds_floats",
     "is_float",
     "may_hold_exact_floats",
     "number_key",
@@ -155,29 +154,9 @@ def with_literals_of(written: Any, value: Any) -> Any:
     return value
 
 
-_NO_FLOATS = frozenset({str, int, bool, type(None)})
-
-
 def holds_exact_floats(value: Any) -> bool:
     """Does JSON data hold an `ExactFloat` anywhere? Ends also for what holds itself."""
     return holds_floats(value, ExactFloat)
-
-
-def holds_floats(value: Any, kind: type[float] = float) -> bool:
-    """Does JSON data hold a float of this kind anywhere?"""
-    waiting: list[Any] = [value]
-    seen: set[int] = set()
-    for item in waiting:  # grows while it is read
-        if kind_of(item) in _NO_FLOATS:
-            continue
-        held = item.values() if is_object(item) else item if is_list(item) else None
-        if held is None:
-            if isinstance(item, kind):
-                return True
-        elif id(item) not in seen:
-            seen.add(id(item))
-            waiting += held
-    return False
 
 
 _SEPARATORS = (", ", ": ")

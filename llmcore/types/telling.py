@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import types
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar, cast
 
-__all__ = ["Tell", "silently", "told_by"]
+__all__ = ["Tell", "silently", "told_by", "told_outside"]
 
 E = TypeVar("E")
 Tell = Callable[[E], Awaitable[None]]
@@ -37,6 +38,19 @@ _OVER = object()
 
 async def silently(event: object) -> None:
     """Nobody listens."""
+
+
+def told_outside(scope: AbstractContextManager[object], tell: Tell[E]) -> Tell[E]:
+    """Tells events outside the scope that the work goes on in."""
+
+    async def told(event: E) -> None:
+        scope.__exit__(None, None, None)
+        try:
+            await tell(event)
+        finally:
+            scope.__enter__()
+
+    return told
 
 
 async def told_by(work: Callable[[Tell[E]], Coroutine[Any, Any, object]]) -> AsyncGenerator[E, None]:

@@ -16,8 +16,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from llmcore.types.merged_keys import parts_of
-from llmcore.types.narrowing import is_object
-from llmcore.types.numbers import ExactFloat, exact_json, holds_exact_floats, holds_floats
+from llmcore.types.narrowing import holds_floats, is_object
+from llmcore.types.numbers import ExactFloat, exact_json, holds_exact_floats
 
 __all__ = ["Reading", "is_json", "listed"]
 

@@ -8,7 +8,7 @@ import weakref
 import pytest
 
 from llmcore import FakeModel, Message, Observer, Orchestrator
-from llmcore.run.observing import ObservedRun
+from llmcore.run.observed import ObservedRun
 
 pytestmark = pytest.mark.anyio
 

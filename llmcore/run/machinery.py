@@ -1,0 +1,27 @@
+"""What an orchestrator lends to its runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from llmcore.fallback import FallbackManager
+from llmcore.hooks import HookChain
+from llmcore.run.catalog import Catalog
+from llmcore.run.observing import Observers
+from llmcore.tools import Tool, ToolConfig
+
+__all__ = ["Machinery"]
+
+
+@dataclass(frozen=True, slots=True)
+class Machinery:
+    """What an orchestrator lends to its runs."""
+
+    catalog: Catalog
+    hooks: HookChain
+    fallback: FallbackManager
+    tool_config: ToolConfig
+    enforce_limits: bool
+    web_search: Tool | None = None
+    observers: Observers = field(default_factory=Observers)
+    name: str = ""

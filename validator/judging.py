@@ -1,0 +1,240 @@
+"""One reply's calls judged: each as it may run, and what keeps it from running. Compiled (docs/compiled.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from llmcore.types import CompiledTool, Envelope, Repair, ToolCall, ToolSet
+from llmcore.types.copies import updated
+from llmcore.types.narrowing import is_object
+from llmcore.types.near_misses import near_miss_sentence
+from llmcore.types.numbers import exact_loads
+from llmcore.validator.coercion.coercer import Strictness, admits, settle
+from llmcore.validator.coercion.last_resort import repaired_arguments
+from llmcore.validator.names import close_names, resolve_name
+from llmcore.validator.schema.compiled import CompiledSchema, check_tool_schema
+from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, ProblemKind, cut, shown
+from llmcore.validator.schema.unsound import NUMBER_AS_TEXT, huge_numbers_probed, huge_numbers_quoted, unsound_number
+
+__all__ = ["Judge", "cut_short", "no_call"]
+
+_MAX_NAMES = 50
+_MAX_NEAR_MISSES = 3
+_DOUBTS = {
+    "example_lead_in": "one behind words that introduce an example",
+    "words_on_both_sides": "one with words before and behind it on its line",
+    "words_behind": "one with words behind it on its line",
+    "behind_a_sentence": "one without markers behind a sentence on its line",
+    "named_in_a_sentence": "one whose tool is only named in the sentence before it",
+    "behind_a_sign": "one without markers behind a list sign, a dash or an arrow",
+    "like_html": "one that may be an element of HTML, with words around it",
+    "in_a_document": "one that may be an element of an XML document",
+    "within_a_sentence": "one within a sentence",
+    "two_forms": "one that is written twice, in two formats",
+    "between_sentences": "one that the sentences around it talk about",
+    "fence_between_sentences": "one in a fence between two texts",
+    "in_list_of_tools": "one in the tags that hold a list of tools",
+    "within_value": "one that may be what a value of the call before it says",
+}
+"""What a guess is about that no argument is to blame for: where the call stands."""
+_GUESSED = {
+    "parameter_repeated": ("one value", "several: {} was given twice"),
+    "duplicate_key": ("one value", "several: {} was given twice"),
+    "placeholder": ("a value", "a placeholder: {} was not filled in"),
+    "bare_word": ("a literal value", "a word without quotes, perhaps a variable: {}"),
+    "only_parameter": ("arguments with their names", "text without a name: it was taken for {}"),
+    "expression": ("a literal value", "an expression: {} is not worked out"),
+    "joined_strings": ("one text", "texts in a row: {} was joined of them"),
+    "positional": ("arguments with their names", "values without names"),
+    "assigned": ("a call alone", "one whose result is given a name, as in a program"),
+    "after_invented_result": (
+        "calls before their results",
+        "a call behind a result, or in another speaker's turn, that you made up",
+    ),
+    "windows_path": ("backslashes written twice", "single ones: {} was taken for a path of Windows"),
+    "arguments_renamed": ("arguments under `arguments`", "them under another key"),
+    "index_gap": ("items counted without a gap", "a gap: items of {} are missing"),
+    "items_of_several_names": ("items of one name", "items of several names in {}"),
+    "text_for_yaml": ("YAML", "text that is none: {} was cut at the known keys"),
+    "closer_missing": ("a closer behind each value", "none: where {} ends cannot be told"),
+    "literal_joined": ("a literal alone", "a literal with markup beside it in {}"),
+    "holds_call": ("values without calls", "a whole call in {}"),
+    "damaged_markup": ("names and values without markup", "what is left of a tag, a quotation mark or a name in {}"),
+    "text_dropped": ("arguments only", "text beside them that belongs to no parameter"),
+}
+"""What a model can act on, by the kind of the guess: expected, got. `{}` is the parameter."""
+
+
+_compiled: WeakKeyDictionary[ToolSet, dict[str, CompiledSchema]] = WeakKeyDictionary()
+
+
+def _schema_of(tool: CompiledTool, tools: ToolSet) -> CompiledSchema:
+    schemas = _compiled.setdefault(tools, {})
+    if tool.name not in schemas:
+        schemas[tool.name] = check_tool_schema(tool.definition.parameters, tool.name)
+    return schemas[tool.name]
+
+
+class Judge:
+    """One reply's judge: remembers whether the last rung was used."""
+
+    def __init__(self, tools: ToolSet | None, strictness: Strictness, *, may_repair: bool) -> None:
+        self.tools, self.may_repair = tools, may_repair
+        self.strictness: Strictness = strictness
+
+    def call(self, index: int, call: ToolCall) -> tuple[ToolCall, list[Problem]]:
+        """The call as it may run, and what keeps it from running."""
+        tool = None
+        if self.tools is not None:
+            call, tool = self._named(call, self.tools)
+            if tool is None:
+                return call, [_unknown(index, call, self.tools)]
+        if not call.complete:
+            return call, [_about(index, call, "incomplete", "a whole call", "one that was cut off", "the call was cut off")]
+        call = self._read(call, tool)
+        if call.arguments is None:
+            return call, [_unreadable(index, call)]
+        problems: list[Problem] = []
+        if tool is not None and self.tools is not None:
+            call, problems = self._settled(index, call, tool, _schema_of(tool, self.tools))
+        return call, problems or self._untrusted(index, call, tool)
+
+    def _named(self, call: ToolCall, tools: ToolSet) -> tuple[ToolCall, CompiledTool | None]:
+        name = call.name if call.name in tools or self.strictness == "off" else resolve_name(call.name, tools.names)
+        tool = tools.get(name) if name is not None else None
+        if tool is None or tool.name == call.name:
+            return call, tool
+        repair = Repair(kind="tool_name", before=call.name, after=tool.name, safety="coerced")
+        return updated(call, {"name": tool.name, "known": True, "repairs": [*call.repairs, repair]}), tool
+
+    def _read(self, call: ToolCall, tool: CompiledTool | None) -> ToolCall:
+        """Arguments whose only fault is a number that no float holds, where the schema takes its text; else the last rung, where
+        there is nothing else to read and its guess may run."""
+        if call.arguments is not None or tool is None:
+            return call
+        exact = self._with_huge_numbers(call, tool)
+        if exact is not None or not self.may_repair or not self._admits("guess", tool):
+            return exact or call
+        self.may_repair = False
+        found = repaired_arguments(call.raw_arguments, tool)
+        if found is None:
+            return call
+        return updated(call, {"arguments": found[0], "repairs": [*call.repairs, found[1]]})
+
+    def _with_huge_numbers(self, call: ToolCall, tool: CompiledTool) -> ToolCall | None:
+        text = huge_numbers_quoted(call.raw_arguments) if self.tools is not None and self._admits("coerced", tool) else None
+        if text is None or self.tools is None:
+            return None
+        schema = _schema_of(tool, self.tools)
+
+        def fits(value: Any, strictness: Strictness) -> bool:
+            return is_object(value) and not settle(value, schema, strictness=strictness, wrapper=tool.name).problems
+
+        # What takes a number and its text and nothing else is a Decimal: elsewhere a number would become a text unasked.
+        numbers, truths = huge_numbers_probed(call.raw_arguments)
+        try:
+            arguments = exact_loads(text, json.loads)
+            taken = bool(numbers) and all(fits(exact_loads(each, json.loads), "off") for each in numbers)
+            if not (taken and fits(arguments, self.strictness)) or any(
+                fits(exact_loads(each, json.loads), "off") for each in truths
+            ):
+                return None
+        except (ValueError, RecursionError):
+            return None
+        return updated(call, {"arguments": arguments, "repairs": [*call.repairs, NUMBER_AS_TEXT]})
+
+    def _settled(self, index: int, call: ToolCall, tool: CompiledTool, schema: CompiledSchema) -> tuple[ToolCall, list[Problem]]:
+        settled = settle(call.arguments, schema, strictness=self.strictness, wrapper=tool.name)
+        if settled.repairs:
+            repairs = [*call.repairs, *_with_doubts(settled.repairs, call.repairs)]
+            call = updated(call, {"arguments": settled.value, "repairs": repairs})
+        located = [updated(problem, {"call": index, "tool": tool.name}) for problem in settled.problems]
+        return call, located[:MAX_PROBLEMS]
+
+    def _admits(self, safety: str, tool: CompiledTool | None) -> bool:
+        if safety == "guess":
+            return self.strictness != "off" and tool is not None and tool.definition.read_only
+        return safety == "lossless" or (safety == "coerced" and admits(self.strictness, "safe"))
+
+    def _untrusted(self, index: int, call: ToolCall, tool: CompiledTool | None) -> list[Problem]:
+        refused = [repair for repair in call.repairs if not self._admits(repair.safety, tool)]
+        if not refused:
+            return []
+        if refused[0].kind in _DOUBTS:
+            said = _DOUBTS[refused[0].kind]
+            return [_about(index, call, "doubtful", "a call that stands alone, if it is meant", said, f"it is {said}")]
+        return [_guessed(index, call, refused[0])]
+
+
+def _with_doubts(repairs: Sequence[Repair], before: Sequence[Repair]) -> list[Repair]:
+    """The repairs, of which one that makes a text of what was read as a sum is a guess: `1/2` was meant as it was written."""
+    sums = [repair.after for repair in before if repair.kind == "arithmetic"]
+    return [
+        updated(repair, {"safety": "guess"}) if repair.kind == "text_from_scalar" and repair.before in sums else repair
+        for repair in repairs
+    ]
+
+
+def _guessed(index: int, call: ToolCall, repair: Repair) -> Problem:
+    """Why a repair keeps the call from running, in words that a model can act on."""
+    parameter = f"`{cut(repair.path, 80)}`" if repair.path else "a parameter"
+    if repair.safety == "guess" and repair.kind in _GUESSED:
+        expected, got = _GUESSED[repair.kind]
+        said = got.replace("{}", parameter)
+        return _about(index, call, "untrusted", expected, said, f"it gives {said}", repair.path)
+    place = f" at {parameter}" if repair.path else ""
+    got = f"arguments that had to be repaired: {repair.kind.replace('_', ' ')} ({repair.safety}){place}"
+    return _about(index, call, "untrusted", "arguments that need no guess", got, got, repair.path)
+
+
+def _about(index: int, call: ToolCall, kind: ProblemKind, expected: str, got: str, message: str, path: str = "") -> Problem:
+    return Problem(kind=kind, path=path, expected=expected, got=got, message=message, call=index, tool=call.name)
+
+
+def _unreadable(index: int, call: ToolCall) -> Problem:
+    got = shown(call.raw_arguments) if call.raw_arguments.strip() else "nothing"
+    if (unsound := unsound_number(call.raw_arguments)) is not None:
+        got = f"{unsound.got} where a finite number must stand{f', at `{unsound.path}`' if unsound.path else ''}"
+    message = f"the arguments of `{cut(call.name, 80)}` could not be read as a JSON object: {got}"
+    return _about(index, call, "unreadable_arguments", "arguments that are a JSON object", got, message)
+
+
+def _unknown(index: int, call: ToolCall, tools: ToolSet) -> Problem:
+    names = [tool.name for tool in tools]
+    listed = ", ".join(names[:_MAX_NAMES]) + (", ..." if len(names) > _MAX_NAMES else "")
+    near = close_names(call.name, names)
+    hint = f", did you mean `{near[0]}`?" if near else ""
+    return Problem(
+        kind="unknown_tool",
+        expected=f"the name of a tool ({listed})" if names else "no call, for there are no tools",
+        got=f"`{cut(call.name, 80)}`{hint}",
+        message=f"there is no tool `{cut(call.name, 80)}`{hint}",
+        call=index,
+        tool=call.name,
+        choices=near or names[:_MAX_NAMES],
+    )
+
+
+def cut_short() -> Problem:
+    """The problem of a reply that ended inside a call whose name is not known, or before its answer."""
+    got = "a reply that was cut off"
+    return Problem(kind="incomplete", expected="a whole reply", got=got, message="the reply was cut off")
+
+
+def no_call(envelope: Envelope, expected: str) -> list[Problem]:
+    """A call was due, or failed, and none came: what looked like one, or just that."""
+    misses: Sequence[Problem] = [
+        Problem(
+            kind="near_miss",
+            expected=expected,
+            got=f"text that looks like one but is none. {near_miss_sentence(miss.reason)}",
+            message=f"text that looks like a call is none: {near_miss_sentence(miss.reason)}",
+            tool=miss.name,
+        )
+        for miss in envelope.near_misses[:_MAX_NEAR_MISSES]
+    ]
+    words = Problem(kind="no_call", expected=expected, got="words only", message="a tool call was required")
+    return [*misses] or [words]
