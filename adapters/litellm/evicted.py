@@ -66,16 +66,19 @@ class _OnLoop:
             self._closing = self.loop.create_task(self._close_unused())
 
     async def _close_unused(self) -> None:
-        while one := self._take():
-            await _close(one.handler)
+        """All of them at once: in a busy loop each takes some of its long turns, and others are evicted meanwhile."""
+        while unused := self._unused():
+            await asyncio.gather(*(self._close_one(one) for one in unused))
 
-    def _take(self) -> _Evicted | None:
-        """One that nobody uses, taken out only when it is closed: the task may be cancelled before."""
+    def _unused(self) -> list[_Evicted]:
         with _lock:
-            found = next((one for one in self.evicted if not one.users), None)
-            if found is not None:
-                self.evicted.remove(found)
-        return found
+            return [one for one in self.evicted if not one.users]
+
+    async def _close_one(self, one: _Evicted) -> None:
+        """It stays among them until it is closed: the task may be cancelled before."""
+        await _close(one.handler)
+        with _lock, suppress(ValueError):  # all were closed meanwhile
+            self.evicted.remove(one)
 
     async def close_all(self) -> None:
         while self.evicted:

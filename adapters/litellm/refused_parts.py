@@ -146,7 +146,7 @@ def _sentence(parameter: str, part: str) -> re.Pattern[str]:
         forms += [
             rf"{part}{_BETWEEN}(?:does |do |can )?{_NOT} (?:{_TAKE}) {_SENT}",
             rf"(?:invalid|bad|wrong|illegal){_BETWEEN}\b{part}{_BETWEEN}{_SENT}{_ABSENT}",
-            rf"{part}{_BETWEEN}invalid\b{_BETWEEN}expected {_ONE_VALUE}",
+            rf"{part}{_BETWEEN}invalid (?:enum |literal )?(?:value|option|type|input)?\b\.?{_BETWEEN}expected {_ONE_VALUE}",
             rf"expected {_ONE_VALUE}(?: (?:or|and) {_ONE_VALUE})?{_BETWEEN}\b{part}",
             rf"only (?:the )?{part}{_BETWEEN}{_ONE_VALUE}",
             rf"{_ONLY}{_BETWEEN}\b{part}{CONDITION}{_ABSENT}",
@@ -162,7 +162,8 @@ _OF_VALUES = {"json_schema": "response_format", "json_object": "response_format"
 """Values that only one parameter of ours has."""
 _ANY_VALUE = "|".join(_OF_VALUES)
 _VALUE = late(
-    rf"(?:invalid|unsupported|unknown|unexpected|bad) (?:enum )?(?:value|option|type|variant):? ?{_QUOTE}?({_ANY_VALUE})\b"
+    rf"(?:invalid|unsupported|unknown|unexpected|bad) (?:enum )?(?:value|option|type|variant)"
+    rf"(?: for (?:the )?(?:enum )?(?:field|parameter|property|key) [\w.]{{1,40}})?:? ?{_QUOTE}?({_ANY_VALUE})\b"
     rf"|{_QUOTE}({_ANY_VALUE}){_QUOTE}(?: is| are)? "
     r"(?:not (?:one of|among|(?:an? )?(?:valid|supported|allowed)|permitted)|invalid|unsupported)\b"
 )

@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -60,6 +61,8 @@ _SECONDS_TO_END = 2.0
 """For which exchanges that are going on when the recording ends may come to their own end."""
 _SECONDS_TO_WRITE = 60.0
 """For lines that are being written then: large ones take their time."""
+_MAX_LINE = 8192
+"""Bytes of a line between the chunks of a request's body."""
 _log = logger("recording")
 _STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl")
 
@@ -72,7 +75,12 @@ class _Handler(BaseHTTPRequestHandler):
         """Quiet: paths may hold keys."""
 
     def _forward(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        try:
+            body = self._sent()
+        except ValueError:
+            self.close_connection = True  # where the next request begins cannot be told
+            self._refuse(400, "the body of the request is not framed as its headers say")
+            return
         headers = _forwarded(dict(self.headers.items())) | {"Accept-Encoding": "identity"}
         owner = self.server.owner
         hide_in_logs(owner.secrets(self.path, headers))
@@ -87,18 +95,37 @@ class _Handler(BaseHTTPRequestHandler):
             kind = type(error).__name__
             owner.ended(exchange, Cut(kind, "upstream cannot be reached" if exchange.status is None else "upstream broke off"))
             if exchange.status is None:
-                self._refuse(f"{kind}: upstream cannot be reached")
+                self._refuse(502, f"{kind}: upstream cannot be reached")
             self.close_connection = exchange.status is not None  # half of its reply is on its way: all that can be said
         except (BrokenPipeError, ConnectionResetError) as error:
             self.close_connection = True  # the client hung up; the connection upstream is closed with it
             owner.ended(exchange, Cut(type(error).__name__, "the client left before the end"))
 
-    do_POST = do_GET = do_DELETE = do_PUT = do_PATCH = _forward
+    do_POST = do_GET = do_DELETE = do_PUT = do_PATCH = do_HEAD = do_OPTIONS = _forward
+
+    def _sent(self) -> bytes:
+        """The body of the request, of whichever length or in chunks (RFC 9112, section 7.1). Raises `ValueError`."""
+        if "chunked" not in self.headers.get("transfer-encoding", "").lower():
+            return self.rfile.read(int(self.headers.get("content-length") or 0))
+        body = bytearray()
+        while size := int(self.rfile.readline(_MAX_LINE).partition(b";")[0], 16):
+            if size < 0:
+                raise ValueError(size)
+            body += self.rfile.read(size)
+            self.rfile.readline(_MAX_LINE)
+        while self.rfile.readline(_MAX_LINE).strip():
+            continue  # a trailer, which says nothing that is sent on
+        return bytes(body)
 
     def _pass_on(self, reply: httpx.Response, got: bytearray) -> None:
         self.send_response(reply.status_code)
         for name, value in _forwarded(reply.headers).items():
             self.send_header(name, value)
+        if self.command == "HEAD":  # its reply has no body, whatever length it tells
+            if (length := reply.headers.get("content-length")) is not None:
+                self.send_header("Content-Length", length)
+            self.end_headers()
+            return
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for piece in _pieces(reply):
@@ -107,9 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
         self.wfile.write(b"0\r\n\r\n")
 
-    def _refuse(self, message: str) -> None:
+    def _refuse(self, status: int, message: str) -> None:
         text = json.dumps({"error": {"message": message, "type": "recording_proxy"}}).encode()
-        self.send_response(502)
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
@@ -164,6 +191,12 @@ class _Server(ThreadingHTTPServer):
     upstream: str
     client: httpx.Client
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hangs up between two requests is no fault of anybody's; what else fails is told in a line."""
+        error = sys.exception()
+        if not isinstance(error, ConnectionError):
+            self.owner.failed(error)
+
 
 class RecordingProxy:
     """See the module. `upstream`: the URL that paths of requests are put behind, a provider's root or its usual base URL, whose
@@ -215,6 +248,10 @@ class RecordingProxy:
         with self._changed:
             self._open.append(exchange)
         return exchange
+
+    def failed(self, error: BaseException | None) -> None:
+        """A request could not be served. For the proxy's own server."""
+        self._tell(f"a request could not be passed on: {type(error).__name__}")
 
     def ended(self, exchange: _Exchange, cut: Cut | None = None) -> None:
         """It is over, and becomes a line, unless it is one already; `cut`: why it has no whole reply. For the proxy's own

@@ -16,7 +16,9 @@ from pydantic import SecretStr
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.engine import close_clients, litellm
-from llmcore.adapters.litellm.evicted import hold_evicted
+from llmcore.adapters.litellm.evicted import hold_evicted, in_use
+from llmcore.adapters.wire.watching import Watch
+from llmcore.types import Limits
 from llmcore.types.narrowing import object_in, objects_in
 from tests.adapters.conftest import KEY, call_of, endpoint_at
 from tests.support.wire_server import Raw, Seen, Step, WireServer
@@ -166,6 +168,28 @@ async def test_closing_the_adapter_closes_what_was_evicted(adapter: LiteLLMAdapt
         await adapter.close()
         assert _open(sessions) == []
         assert (await adapter.complete(_call(server, 0))).raw
+
+
+async def test_many_that_nobody_uses_are_closed_at_once() -> None:
+    """One after the other they would be closed more slowly than a busy loop, whose turns are long, evicts others."""
+    closed: list[int] = []
+
+    class Slow:
+        async def aclose(self) -> None:
+            for _ in range(5):
+                await asyncio.sleep(0)
+            closed.append(1)
+
+    key = f"client-{id(asyncio.get_running_loop())}"
+    cache = SimpleNamespace(cache_dict={}, _remove_key=lambda key: None)
+    hold_evicted(SimpleNamespace(in_memory_llm_clients_cache=cache))
+    with in_use(Watch(Limits(), streamed=False, known=True)):
+        for _ in range(50):
+            cache.cache_dict[key] = SimpleNamespace(_transport=Slow())
+            cache._remove_key(key)
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert len(closed) == 50
 
 
 def test_a_litellm_without_such_a_cache_is_left_alone() -> None:

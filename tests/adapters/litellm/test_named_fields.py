@@ -124,6 +124,9 @@ def test_a_common_word_is_a_field_where_fields_stand(field: str, capability: str
         ("mode ANY: function calling mode ANY is not available here", "tool_choice_required"),
         ("Forced function calling is not available on this model.", "tool_choice_required"),
         ("tool_choice: Input should be 'auto'", "tool_choice_required"),
+        ("tool_choice: Invalid enum value. Expected 'auto' | 'none', received 'required'", "tool_choice_required"),
+        ("tool_choice: must NOT have additional properties", "tool_choice_required"),
+        ("Object has unknown properties: temperature", "temperature"),
         (
             "tool_choice: Input tag 'tool' found using 'type' does not match any of the expected tags: 'auto', 'none'",
             "tool_choice_required",

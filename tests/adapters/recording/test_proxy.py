@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import re
+import socket
+import struct
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +35,10 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def proxied(server: WireServer, path: Path, provider: str = "openai") -> RecordingProxy:
     return RecordingProxy(server.root, path, provider=provider, provenance="local: a test")
+
+
+def connected(proxy: RecordingProxy) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", int(proxy.url.rpartition(":")[2])), timeout=5)
 
 
 @pytest.mark.parametrize("own", ["", "/v1", "/v1beta", "/api/v1", "/gateway/v1"])
@@ -87,6 +95,63 @@ def test_tools_that_the_provider_runs_are_no_tools_of_the_run(tmp_path: Path) ->
     (line,) = lines(path)
     assert [tool["function"]["name"] for tool in line["tools"]] == ["f"]
     assert line["exchanges"][0]["request"]["tools"] == tools
+
+
+def test_a_body_that_comes_in_chunks_is_passed_on(tmp_path: Path) -> None:
+    """Clients send so what they make while they send it."""
+    sent = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Grüße " * 3000}]}).encode()
+    pieces = (sent[at : at + 1000] for at in range(0, len(sent), 1000))
+    with WireServer([CALL]) as server, proxied(server, path := tmp_path / "run.jsonl") as proxy:
+        reply = httpx.post(f"{proxy.url}/v1/chat/completions", content=pieces)
+        again = httpx.post(f"{proxy.url}/v1/chat/completions", content=sent)
+    assert reply.status_code == again.status_code == 200
+    assert [seen.body for seen in server.requests] == [json.loads(sent)] * 2
+    assert lines(path)[0]["exchanges"][0]["request"] == json.loads(sent)
+
+
+@pytest.mark.parametrize("chunk", [b"-5\r\nhello\r\n", b"zz\r\n", b"\r\n"])
+def test_a_body_that_is_framed_wrongly_is_refused(tmp_path: Path, chunk: bytes) -> None:
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with WireServer([CALL]) as server, proxied(server, tmp_path / "run.jsonl") as proxy, connected(proxy) as client:
+        client.sendall(head + chunk)
+        assert client.recv(100).startswith(b"HTTP/1.1 400 ")
+    assert not server.requests
+
+
+def test_a_client_that_resets_its_connection_is_no_fault(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with WireServer([CALL]) as server, proxied(server, tmp_path / "run.jsonl") as proxy:
+        with connected(proxy) as client:
+            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            time.sleep(0.05)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        time.sleep(0.05)
+        assert httpx.post(f"{proxy.url}/v1/chat/completions", json={"model": "m"}).status_code == 200
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("method", ["HEAD", "OPTIONS"])
+def test_what_browsers_ask_first_is_passed_on(tmp_path: Path, method: str) -> None:
+    asked: list[str] = []
+
+    class Upstream(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            asked.append(self.command)
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.send_header("Access-Control-Allow-Origin", "*")
+            self.end_headers()
+
+        do_OPTIONS = do_HEAD
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Quiet."""
+
+    with HTTPServer(("127.0.0.1", 0), Upstream) as upstream:
+        threading.Thread(target=upstream.handle_request, daemon=True).start()
+        root = f"http://127.0.0.1:{upstream.server_port}"
+        with RecordingProxy(root, tmp_path / "r.jsonl", provider="openai", provenance="local: a test") as proxy:
+            reply = httpx.request(method, f"{proxy.url}/v1/models", timeout=5)
+    assert (reply.status_code, reply.headers["access-control-allow-origin"], asked) == (200, "*", [method])
 
 
 def test_what_asks_no_model_passes_and_is_not_kept(tmp_path: Path) -> None:
