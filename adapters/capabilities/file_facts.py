@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -100,8 +101,13 @@ class FileFacts:
 
     def _write(self, facts: dict[str, dict[str, Fact]]) -> None:
         new = self._path.with_name(f"{self._path.name}.new")  # only one process writes at a time
+        is_there = self._path.exists()
+        if is_there and not os.access(self._path, os.W_OK):  # to replace it, a folder that may be written is enough
+            raise PermissionError(f"{self._path} may not be written")
         try:
             new.write_text(json.dumps({"llmcore_capabilities": 1, "facts": facts}, indent=1, sort_keys=True), "utf-8")
+            if is_there:
+                shutil.copymode(self._path, new)
             os.replace(new, self._path)
         except OSError:
             new.unlink(missing_ok=True)
@@ -110,7 +116,10 @@ class FileFacts:
 
 def _facts_in(text: bytes) -> dict[str, dict[str, Fact]]:
     """The facts of a file's text; entries that are none are left out. Raises `ValueError` for another kind of file."""
-    data: Any = json.loads(text)
+    try:
+        data: Any = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"it is no JSON ({error}) and is left as it is; mend or delete it, or name another file") from None
     if not is_object(data) or data.get("llmcore_capabilities") != 1:
         raise ValueError("it holds something else than learnt capabilities; name another file")
     found: dict[str, dict[str, Fact]] = {}

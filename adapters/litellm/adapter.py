@@ -49,8 +49,9 @@ or `"chunk"` for each chunk and `"end"`, or `"error"` with the error as `failure
 yet free of secrets."""
 
 _STREAM_WIRE = "openai-chat"  # LiteLLM makes every provider's stream OpenAI-shaped
-_READ_HERE: dict[str | None, tuple[str, ...]] = {_STREAM_WIRE: ("/chat/completions",), None: ("/v2/chat",)}
-"""Where streams are read without LiteLLM, by the provider's wire: OpenAI's, and Cohere's, whose events break LiteLLM's reader."""
+_READ_HERE: dict[str | None, tuple[str, ...]] = {_STREAM_WIRE: ("/chat/completions", "/responses"), None: ("/v2/chat",)}
+"""Where streams are read without LiteLLM, by the provider's wire: OpenAI's, of whose other endpoint LiteLLM loses what was
+searched and where it stands, and Cohere's, whose events break LiteLLM's reader."""
 _NOWHERE: tuple[str, ...] = ()
 _AS_LITELLM_SAYS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls", "function_call"})
 """Finish words left to LiteLLM, which may have made an answer of a call: the tool that it forces for a typed answer."""
@@ -327,7 +328,13 @@ def _source(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dic
     untouched = exchange is not None and exchange.ok and not exchange.taken
     if untouched and exchange is not None and exchange.url.endswith(_READ_HERE.get(prepared.provider.wire, _NOWHERE)):
         return exchange.events()
+    if exchange is not None and exchange.over and object_in(exchange.document).get("object") == "response":
+        return _whole(exchange.document)  # LiteLLM makes a stream of it
     return _chunks(watch, answer)
+
+
+async def _whole(body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+    yield body
 
 
 async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
@@ -402,6 +409,8 @@ class _Progress:
 
 
 def _says_something(event: dict[str, Any]) -> bool:
+    if isinstance(event.get("delta"), str):  # of the responses
+        return bool(event["delta"])
     choices = (object_in(choice.get("delta")) for choice in objects_in(event.get("choices")))
     deltas = (*choices, object_in(object_in(event.get("delta")).get("message")))  # Cohere's
     return any(delta.get(key) for delta in deltas for key in ("content", "tool_calls", "reasoning_content"))

@@ -151,6 +151,7 @@ def _sentence(parameter: str, part: str) -> re.Pattern[str]:
             rf"only (?:the )?{part}{_BETWEEN}{_ONE_VALUE}",
             rf"{_ONLY}{_BETWEEN}\b{part}{CONDITION}{_ABSENT}",
             rf"{part}{_BETWEEN}{_MUST_BE}",
+            rf"{part}{_BETWEEN}must be (?:equal to )?one of the (?:allowed|valid|supported|permitted) (?:values|options)",
             rf"{part}: input should be {_ONE_VALUE}",
             rf"{part}: input tag [^;\n]{{0,80}}expected tags:? {_ONE_VALUE}(?:, {_ONE_VALUE}){{0,3}}(?![,'\"`\w])",
             rf"only {_ONE_VALUE}(?: (?:or|and) {_ONE_VALUE})?{_BETWEEN}(?:\b(?:{_TAKEN})\b{_BETWEEN})?\b{part}",
@@ -163,7 +164,7 @@ _OF_VALUES = {"json_schema": "response_format", "json_object": "response_format"
 _ANY_VALUE = "|".join(_OF_VALUES)
 _VALUE = late(
     rf"(?:invalid|unsupported|unknown|unexpected|bad) (?:enum )?(?:value|option|type|variant)"
-    rf"(?: for (?:the )?(?:enum )?(?:field|parameter|property|key) [\w.]{{1,40}})?:? ?{_QUOTE}?({_ANY_VALUE})\b"
+    rf"(?: for (?:the )?(?:(?:enum|field|parameter|property|key) ){{0,3}}[\w.]{{1,40}})?:? ?{_QUOTE}?({_ANY_VALUE})\b"
     rf"|{_QUOTE}({_ANY_VALUE}){_QUOTE}(?: is| are)? "
     r"(?:not (?:one of|among|(?:an? )?(?:valid|supported|allowed)|permitted)|invalid|unsupported)\b"
 )

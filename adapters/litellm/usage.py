@@ -38,13 +38,17 @@ def _count(source: object, *path: str) -> int:
     return count_of(source)
 
 
+_HOLDERS = ("response", "x_groq", "delta")
+
+
 def usage_in(*events: Mapping[str, Any]) -> object:
     """The usage that a body or a stream event tells, None when it tells none: in its usual place, or where Groq (`x_groq`),
-    Moonshot (the choice) and Cohere (the last delta) put it. Of several the first that counts: LiteLLM loses Cohere's."""
+    Moonshot (the choice), Cohere (the last delta) and OpenAI's responses (the last event) put it. Of several the first that
+    counts: LiteLLM loses Cohere's."""
     found = [
         object_in(usage.get("tokens")) or usage
         for event in events
-        for place in (event, object_in(event.get("x_groq")), object_in(event.get("delta")), *objects_in(event.get("choices")))
+        for place in (event, *(object_in(event.get(key)) for key in _HOLDERS), *objects_in(event.get("choices")))
         if is_object(usage := place.get("usage")) and usage
     ]
     return next(filter(_counts, found), found[0] if found else None)

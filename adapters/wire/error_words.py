@@ -114,9 +114,12 @@ def _distinct(texts: Iterable[str]) -> list[str]:
 def _about(entry: dict[str, Any]) -> str:
     place = next((entry[key] for key in _ABOUT if entry.get(key)), "")
     parts = place if is_list(place) else [place]
+    pointer: object = entry.get("instancePath") or entry.get("dataPath")
+    if isinstance(pointer, str):
+        parts = pointer.strip("/.").split("/")
     told = entry.get("params")
     if is_object(told) and (name := next((told[key] for key in _TOO_MANY if told.get(key)), "")):
-        parts = [*str(entry.get("instancePath") or entry.get("dataPath") or "").strip("/.").split("/"), name]
+        parts = [*parts, name]
     return ".".join(str(part) for part in parts if part and isinstance(part, str | int))
 
 

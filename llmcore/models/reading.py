@@ -188,7 +188,7 @@ def _build(alias: str, document: Document) -> ModelConfig:
     except ValidationError as error:
         problem = error.errors(include_input=False, include_url=False)[0]
         key = ".".join([where, *(_short(str(part)) for part in problem["loc"])])
-        hint = f"add `{problem['loc'][-1]}:`" if problem["type"] == "missing" else problem["msg"]
+        hint = f"add `{problem['loc'][-1]}:`" if problem["type"] == "missing" else problem["msg"].removeprefix("Value error, ")
         if problem["type"] == "extra_forbidden":
             hint = f"unknown key; {_nearest(problem['loc'])}"
         if problem["type"] == "literal_error" and (near := _nearest_value(error, problem["msg"])):

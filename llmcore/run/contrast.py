@@ -310,6 +310,7 @@ _KEY_OF_A_BODY = r"(?:tools|tool_choice|parallel_tool_calls|response_format|stre
 _OF_THE_BODY = re.compile(
     r"\b(?:keywords?|propert(?:y|ies)|additional ?propert(?:y|ies))\W{1,6}(?:(?:unexpected|in (?:the )?(?:body|request))\W{1,4})?"
     rf"{_KEY_OF_A_BODY}"
+    r"|\binvalid (?:enum value|value for (?:the )?enum)\b(?!.{0,80}\b(?:tools?|functions?|schema)\b)"
     r"|(?:^|\bbody|\brequest|\bdata)\W{0,4}(?:must|should) not have (?:additional|unevaluated|unknown) properties"
     rf"|\b{_KEY_OF_A_BODY}\W{{1,4}}(?:is )?(?:an? )?(?:unexpected|unknown) (?:keyword|property)"
 )

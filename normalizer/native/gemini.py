@@ -41,6 +41,12 @@ def is_part(body: dict[str, Any]) -> bool:
 
 
 _USAGE = ("usageMetadata", "usage_metadata")
+_SOURCES = (
+    ("groundingMetadata", "grounding_metadata"),
+    ("citationMetadata", "citation_metadata"),
+    ("urlContextMetadata", "url_context_metadata"),
+)
+"""What a candidate tells of where it has its words from."""
 
 
 def _twin(holder: dict[str, Any], camel: str, snake: str) -> Any:
@@ -66,6 +72,9 @@ class GeminiReader:
             parts = [content]
         for part in dicts(parts):
             yield from self._part(part)
+        for camel, snake in _SOURCES:
+            if sources := as_dict(_twin(candidate, camel, snake)):
+                yield Opaque({camel: sources})
         yield from _finish(body, candidate)
 
     def finish(self) -> Iterator[Piece]:

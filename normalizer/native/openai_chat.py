@@ -8,7 +8,7 @@ fields."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from llmcore.normalizer.native.identity import CallIdentity
 from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts, is_data, parsed, says_something
@@ -28,11 +28,18 @@ from llmcore.normalizer.native.wire_pieces import (
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS
 from llmcore.types.narrowing import is_list, is_object, kind_of
 
-__all__ = ["MessageReader", "OpenAIChatReader", "is_body", "is_part"]
+__all__ = ["SOURCE_FIELDS", "MessageReader", "OpenAIChatReader", "is_body", "is_part"]
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "tool_plan")
 _ALL_REASONING = frozenset({*_REASONING_FIELDS, "reasoning_details", "thinking_blocks"})
 _OPAQUE_FIELDS = frozenset({"annotations", "audio", "citations", "images", "provider_specific_fields"})
+SOURCE_FIELDS: Final = frozenset(
+    {
+        *("citations", "search_results"),
+        *("vertex_ai_grounding_metadata", "vertex_ai_url_context_metadata", "vertex_ai_citation_metadata"),
+    }
+)
+"""Where beside the choices hosts tell what they searched: Perplexity, xAI, LiteLLM for Gemini."""
 _CALL_ANNOTATIONS = ("extra_content", "provider_specific_fields")
 _TEXT_PARTS = frozenset({"text", "output_text", "input_text"})
 _LEGACY = "function_call"
@@ -64,8 +71,11 @@ class OpenAIChatReader:
     def __init__(self) -> None:
         self._message = MessageReader()
         self._streamed = False
+        self._sources: dict[str, Any] = {}
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
+        if not SOURCE_FIELDS.isdisjoint(body):  # in a stream with each chunk
+            self._sources |= {field: body[field] for field in sorted(SOURCE_FIELDS & body.keys()) if says_something(body[field])}
         choice = _first_choice(as_list(body["choices"])) if "choices" in body else body
         delta, message = as_dict(choice.get("delta")), as_dict(choice.get("message"))
         if delta or ("delta" in choice and not message):
@@ -81,7 +91,8 @@ class OpenAIChatReader:
             yield FinishWord(word)
 
     def finish(self) -> Iterator[Piece]:
-        return self._message.finish()
+        yield from self._message.finish()
+        yield from (Opaque({field: value}) for field, value in self._sources.items())
 
 
 def _first_choice(choices: list[Any]) -> dict[str, Any]:

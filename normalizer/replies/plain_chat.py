@@ -11,6 +11,7 @@ from typing import Any
 
 from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.finish import reason_of
+from llmcore.normalizer.native.openai_chat import SOURCE_FIELDS
 from llmcore.normalizer.replies.envelopes import envelope_of_words_and_calls
 from llmcore.normalizer.replies.native_calls import Terms, read_calls
 from llmcore.normalizer.text.quick import read_quickly
@@ -32,7 +33,7 @@ def read_plain_chat(
 ) -> Envelope | None:
     """The envelope, or None where anything stands in the body that is not plain."""
     choices = body.get("choices")
-    if not is_list(choices) or len(choices) != 1 or "error" in body:
+    if not is_list(choices) or len(choices) != 1 or "error" in body or not SOURCE_FIELDS.isdisjoint(body):
         return None
     choice: object = choices[0]
     if not is_object(choice) or "delta" in choice or choice.get("text"):

@@ -90,6 +90,21 @@ async def test_a_file_that_holds_something_else_is_never_written_over(
     assert not await store.publish()
     assert path.read_text("utf-8") == content
     assert len(caplog.records) == 1
+    assert "name another file" in caplog.text
+
+
+async def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = FileFacts(tmp_path / "f")
+    await facts.save({"k": {"images": Fact(True, time.time())}})
+    (tmp_path / "f").chmod(0o444)
+    before = (tmp_path / "f").read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr("os.access", lambda path, mode: False)  # as for anybody but root
+        with pytest.raises(PermissionError, match="may not be written"):
+            await facts.save({"k": {"streaming": Fact(True, time.time())}})
+    assert (tmp_path / "f").read_bytes() == before
+    await facts.save({"k": {"streaming": Fact(True, time.time())}})
+    assert (tmp_path / "f").stat().st_mode & 0o777 == 0o444
 
 
 async def test_entries_that_are_no_facts_are_left_out(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from llmcore.adapters.base import Capabilities, Endpoint
 from llmcore.adapters.capabilities import known_capabilities
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.providers import PROVIDERS
-from llmcore.types import ConfigError, Finished, Request
+from llmcore.types import ConfigError, Finished, ProviderBlock, Request, TextBlock
 from tests.adapters.conftest import EVERY_MODEL, call_of, endpoint_at
 from tests.support.wire_server import Raw, Seen, Turn, WireServer
 
@@ -105,7 +105,9 @@ _FOUND: dict[str, Any] = {
             "id": "msg_1",
             "status": "completed",
             "role": "assistant",
-            "content": [{"type": "output_text", "text": "Sunny.", "annotations": []}],
+            "content": [
+                {"type": "output_text", "text": "Sunny.", "annotations": [{"type": "url_citation", "url": "https://example.org"}]}
+            ],
         },
     ],
     "parallel_tool_calls": True,
@@ -159,6 +161,8 @@ def _streamed_search() -> Raw:
     place = {"item_id": "msg_1", "output_index": 1}
     events: list[dict[str, Any]] = [
         {"type": "response.created", "response": {**_FOUND, "status": "in_progress", "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": {**_FOUND["output"][0], "status": "in_progress"}},
+        {"type": "response.output_item.done", "output_index": 0, "item": _FOUND["output"][0]},
         {"type": "response.output_item.added", "output_index": 1, "item": {**message, "content": [], "status": "in_progress"}},
         {"type": "response.output_text.delta", **place, "content_index": 0, "delta": text[:3]},
         {"type": "response.output_text.delta", **place, "content_index": 0, "delta": text[3:]},
@@ -186,3 +190,9 @@ async def test_a_streamed_search_is_asked_for_as_a_stream_or_told(provider: str,
     assert [seen.body.get("stream") for seen in server.requests] == [True if streams else None]
     assert ("streaming" in result.attempts[0].dropped) is not streams
     assert result.envelope.content == "Sunny."
+    assert result.usage.input_tokens == 3
+    assert result.envelope.blocks == [
+        ProviderBlock(provider="openai-responses", data=_FOUND["output"][0]),
+        TextBlock(text="Sunny."),
+        ProviderBlock(provider="openai-responses", data={"annotations": _FOUND["output"][1]["content"][0]["annotations"]}),
+    ]

@@ -126,6 +126,7 @@ def test_a_common_word_is_a_field_where_fields_stand(field: str, capability: str
         ("tool_choice: Input should be 'auto'", "tool_choice_required"),
         ("tool_choice: Invalid enum value. Expected 'auto' | 'none', received 'required'", "tool_choice_required"),
         ("tool_choice: must NOT have additional properties", "tool_choice_required"),
+        ("tool_choice: must be equal to one of the allowed values", "tool_choice_required"),
         ("Object has unknown properties: temperature", "temperature"),
         (
             "tool_choice: Input tag 'tool' found using 'type' does not match any of the expected tags: 'auto', 'none'",
@@ -179,6 +180,8 @@ def test_a_format_by_what_servers_make_it_of(words: str) -> None:
         "Invalid parameter: tools must be a list",
         "Unknown parameter: 'tools[0].function.examples'.",
         "tools[0].name: 'x y' is not supported",
+        "tools.0.function.strict: must NOT have additional properties",
+        "tools.0.type: must be equal to one of the allowed values",
         "tools.0.custom.input_schema: keyword is not supported",
         "Too many tools: remove the tools from the request",
         "messages with tool results cannot be sent without tools.",

@@ -52,6 +52,26 @@ def test_snake_case_is_read() -> None:
     assert envelope.blocks[1] == ProviderBlock(provider="gemini", data={"thoughtSignature": b"sig"})
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("groundingMetadata", "groundingMetadata"),
+        ("grounding_metadata", "groundingMetadata"),
+        ("citationMetadata", "citationMetadata"),
+        ("urlContextMetadata", "urlContextMetadata"),
+    ],
+)
+def test_where_the_words_are_from_is_kept(given: str, kept: str) -> None:
+    sources = {"groundingChunks": [{"web": {"uri": "https://example.org", "title": "Tides"}}]}
+    whole = body({"text": "Noon."}, **{given: sources})
+    normalizer = Normalizer()
+    for piece in (body({"text": "No"}, finish=None), body({"text": "on."}, **{given: sources})):
+        normalizer.feed(piece)
+    normalizer.finish()
+    for envelope in (normalize(whole), normalizer.envelope):
+        assert envelope.blocks == [TextBlock(text="Noon."), ProviderBlock(provider="gemini", data={kept: sources})]
+
+
 def test_args_may_be_absent() -> None:
     assert normalize(body({"functionCall": {"name": "f"}})).tool_calls[0].arguments == {}
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from llmcore.normalizer import Normalizer, normalize
+from llmcore.normalizer.native.openai_chat import SOURCE_FIELDS
 from llmcore.types import Envelope, ProviderBlock, RedactedThinkingBlock, TextBlock, ThinkingBlock, ToolUseBlock
 
 Json = dict[str, Any]
@@ -363,3 +364,17 @@ _CALL = {"id": "x", "type": "function", "function": {"name": "f", "arguments": '
 def test_what_stands_in_the_place_of_calls_or_words_is_not_lost(given: dict[str, Any], calls: int, content: str) -> None:
     envelope = normalize({"choices": [{"message": {"role": "assistant", **given}}]})
     assert ([call.arguments for call in envelope.tool_calls], envelope.content) == ([{"a": 1}] * calls, content)
+
+
+@pytest.mark.parametrize("field", sorted(SOURCE_FIELDS))
+def test_what_was_searched_is_kept_once(field: str) -> None:
+    """Perplexity and xAI tell it beside the choices, in a stream with each chunk."""
+    sources = ["https://example.org/a", "https://example.org/b"]
+    more = {field: sources, "id": "1", "model": "m"}
+    whole = {"choices": [{"message": {"role": "assistant", "content": "Noon."}, "finish_reason": "stop"}], **more}
+    normalizer = Normalizer()
+    for text, word in (("No", None), ("on.", None), ("", "stop")):
+        normalizer.feed({"choices": [{"delta": {"content": text}, "finish_reason": word}], **more})
+    normalizer.finish()
+    for envelope in (normalize(whole), normalizer.envelope):
+        assert envelope.blocks == [TextBlock(text="Noon."), ProviderBlock(provider="openai-chat", data={field: sources})]
