@@ -131,7 +131,7 @@ class Retry:
 
     def _wait(self, failure: LLMCoreError, context: FallbackContext, jitter: float) -> float:
         told = failure.retry_after if isinstance(failure, RateLimited | Overloaded) else None
-        if told is not None and 0 < told < math.inf:  # nor NaN; "at once" was said by a server that refused it just now
+        if told is not None and 0 <= told < math.inf:  # nor NaN
             return told
         return self.backoff.delay(context.retries_in_a_row + 1, jitter)
 

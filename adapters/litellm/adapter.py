@@ -25,7 +25,7 @@ from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.litellm.stream_waits import StreamWaits
 from llmcore.adapters.litellm.taken import ask
 from llmcore.adapters.litellm.unheard import unheard
-from llmcore.adapters.litellm.usage import read_usage, usage_in
+from llmcore.adapters.litellm.usage import read_usage, usage_in, whole_prompt
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.outgoing import Outgoing
 from llmcore.adapters.request.parameters import Prepared, prepare
@@ -52,6 +52,8 @@ _STREAM_WIRE = "openai-chat"  # LiteLLM makes every provider's stream OpenAI-sha
 _READ_HERE: dict[str | None, tuple[str, ...]] = {_STREAM_WIRE: ("/chat/completions", "/responses"), None: ("/v2/chat",)}
 """Where streams are read without LiteLLM, by the provider's wire: OpenAI's, of whose other endpoint LiteLLM loses what was
 searched and where it stands, and Cohere's, whose events break LiteLLM's reader."""
+_CLAUDES_COUNTS = frozenset({"message_start", "message_delta"})
+_CLAUDES_WORDS = frozenset({"content_block_start", "content_block_delta"})
 _NOWHERE: tuple[str, ...] = ()
 _AS_LITELLM_SAYS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls", "function_call"})
 """Finish words left to LiteLLM, which may have made an answer of a call: the tool that it forces for a typed answer."""
@@ -326,11 +328,20 @@ def _source(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dic
     """The provider's own events where we read them ourselves and nobody has read them yet: LiteLLM loses what is odd in them."""
     exchange = watch.exchange
     untouched = exchange is not None and exchange.ok and not exchange.taken
-    if untouched and exchange is not None and exchange.url.endswith(_READ_HERE.get(prepared.provider.wire, _NOWHERE)):
+    if untouched and exchange is not None and exchange.url.endswith(_read_here(prepared)):
         return exchange.events()
     if exchange is not None and exchange.over and object_in(exchange.document).get("object") == "response":
         return _whole(exchange.document)  # LiteLLM makes a stream of it
     return _chunks(watch, answer)
+
+
+def _read_here(prepared: Prepared) -> tuple[str, ...]:
+    """The ends of the URLs of which we read streams ourselves. Of Claude's searches LiteLLM makes pieces of its own, which cannot
+    go back."""
+    searches = "web_search_options" in prepared.arguments and "response_format" not in prepared.arguments
+    if prepared.provider.wire == "anthropic" and searches:
+        return ("/messages", ":streamRawPredict")
+    return _READ_HERE.get(prepared.provider.wire, _NOWHERE)
 
 
 async def _whole(body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
@@ -382,12 +393,17 @@ class _Progress:
         self._first: float | None = None
         self._told = Told()  # by the events, which may be LiteLLM's
         self._usage: Any = None
+        self._claudes: dict[str, Any] = {}  # what Claude tells of usage at a stream's start and end
 
     def saw(self, event: dict[str, Any]) -> None:
         if self._first is None and _says_something(event):
             self._first = time.perf_counter() - self._started
         self._told.saw(event)
-        self._usage = usage_in(event) or self._usage
+        if event.get("type") in _CLAUDES_COUNTS:
+            self._claudes |= object_in(object_in(event.get("message", event)).get("usage"))
+            self._usage = whole_prompt(self._claudes)
+        else:
+            self._usage = usage_in(event) or self._usage
 
     def summary(self) -> dict[str, Any]:
         """`usage` as a `Usage` dict; times in seconds; the identity of the reply. A summary comes after a whole stream only."""
@@ -411,6 +427,8 @@ class _Progress:
 def _says_something(event: dict[str, Any]) -> bool:
     if isinstance(event.get("delta"), str):  # of the responses
         return bool(event["delta"])
+    if event.get("type") in _CLAUDES_WORDS:
+        return True
     choices = (object_in(choice.get("delta")) for choice in objects_in(event.get("choices")))
     deltas = (*choices, object_in(object_in(event.get("delta")).get("message")))  # Cohere's
     return any(delta.get(key) for delta in deltas for key in ("content", "tool_calls", "reasoning_content"))

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from pydantic_core import from_json
 
@@ -47,6 +47,7 @@ from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, both_ends
 __all__ = [
     "SERVERS_WORDS",
     "Facts",
+    "SignIn",
     "as_answered",
     "error_body",
     "facts_of",
@@ -129,6 +130,10 @@ def failed_generation(error: BaseException) -> dict[str, Any] | None:
     return {**body, "failed_generation": json.dumps(said) if is_object(said) or is_list(said) else ""}
 
 
+SignIn = Literal["refused", "unreached"]
+"""How a sign-in failed: whoever gives access refused it, or could not be asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is known of an exception. `text` is its whole message in lower case, without what it quotes of the
@@ -179,6 +184,8 @@ class Facts:
     """The words say that only streams are taken, and none was asked for."""
     unsigned: bool = False
     """What signs a request was not found, so none was made."""
+    sign_in: SignIn | None = None
+    """What is found signs requests only after a sign-in, and that failed, so none was made."""
 
     def placed(self, what: str) -> str:
         """In our words: where, what, and what was said there; the last alone where no call is known."""
@@ -202,6 +209,13 @@ SERVERS_WORDS = "; it says: "
 _SOCKET_FAILURES = frozenset({"ClientError", "ConnectError", "OSError", "ReadError", "RemoteProtocolError", "WriteError"})
 _UNSIGNED = frozenset({"DefaultCredentialsError", "NoCredentialsError", "PartialCredentialsError", "ProfileNotFound"})
 """What Google's and Amazon's own packages raise where they find nothing to sign with."""
+_REFUSED_SIGN_INS = frozenset(
+    {
+        *("RefreshError", "ReauthFailError", "OAuthError"),  # google.auth.exceptions
+        *("CredentialRetrievalError", "TokenRetrievalError", "SSOTokenLoadError", "UnauthorizedSSOTokenError"),  # botocore
+    }
+)
+_UNREACHED_SIGN_INS = frozenset({"TransportError", "MetadataRetrievalError"})
 _UNSIGNED_WORDS = (
     "default credentials were not found",
     "unable to locate credentials",
@@ -352,6 +366,7 @@ def facts_of(
         call=call,
         unsent=unsent,
         sent_with=sent_with if isinstance(sent_with := getattr(error, "sent_with", None), int) else None,
+        sign_in=_failed_sign_in(error, call),
         unsigned=_is_signed_in(call) and (not beneath.isdisjoint(_UNSIGNED) or any(part in said for part in _UNSIGNED_WORDS)),
     )
 
@@ -389,6 +404,16 @@ def _codes_of(body: dict[str, Any], error: BaseException) -> frozenset[str]:
         clients = None  # a status that LiteLLM read out of the words, those of the user included
     words = (body.get("code"), body.get("type"), body.get("status"), *details, clients)
     return frozenset(str(word).lower() for word in words if word is not None)
+
+
+def _failed_sign_in(error: BaseException, call: ModelCall | None) -> SignIn | None:
+    for part in _chain(error) if _is_signed_in(call) else ():
+        kinds = {kind.__name__ for kind in type(part).__mro__ if kind.__module__.partition(".")[0] in ("google", "botocore")}
+        if kinds & _UNREACHED_SIGN_INS or (kinds & _REFUSED_SIGN_INS and getattr(part, "retryable", False) is True):
+            return "unreached"
+        if kinds & _REFUSED_SIGN_INS:
+            return "refused"
+    return None
 
 
 def _is_signed_in(call: ModelCall | None) -> bool:

@@ -99,11 +99,16 @@ _content_refused = _plain(Refused, "the provider refuses what is asked")
 
 
 def _rate_limited(facts: Facts) -> LLMCoreError:
-    return RateLimited(facts.placed(f"too many requests{facts.http}"), status=facts.status, retry_after=facts.retry_after)
+    return RateLimited(facts.placed(f"too many requests{facts.http}"), status=facts.status, retry_after=_wait(facts))
 
 
 def _overloaded(facts: Facts) -> LLMCoreError:
-    return Overloaded(facts.placed(f"the server is overloaded{facts.http}"), status=facts.status, retry_after=facts.retry_after)
+    return Overloaded(facts.placed(f"the server is overloaded{facts.http}"), status=facts.status, retry_after=_wait(facts))
+
+
+def _wait(facts: Facts) -> float | None:
+    """A wait of nothing, or until a time that is past, is none: a server says it that refused the request just now."""
+    return facts.retry_after if facts.retry_after is not None and facts.retry_after > 0 else None
 
 
 def _not_reached(facts: Facts) -> LLMCoreError:
@@ -152,6 +157,20 @@ def _no_credentials(facts: Facts) -> LLMCoreError:
     return AuthenticationFailed(facts.beneath(f"nothing was sent, for want of {wanted}"))
 
 
+def _sign_in_refused(facts: Facts) -> LLMCoreError:
+    return AuthenticationFailed(facts.beneath(f"nothing was sent, for the sign-in was refused: renew {_wanted(facts)}"))
+
+
+def _sign_in_unreached(facts: Facts) -> LLMCoreError:
+    what = f"nothing was sent, for the server that takes {_wanted(facts)} could not be asked"
+    return RemoteServerError(facts.beneath(what))
+
+
+def _wanted(facts: Facts) -> str:
+    known = provider_of(facts.call.endpoint).credentials if facts.call is not None else ""
+    return known.partition(":")[0] or "credentials"
+
+
 def _forbidden(facts: Facts) -> LLMCoreError:
     if not facts.holds_part:
         return _unclear(_authentication(facts))
@@ -194,10 +213,14 @@ def _streams_alone(facts: Facts) -> LLMCoreError:
     return CallerError(facts.placed(f"the server takes streamed requests only{facts.http}: make this one by `stream()`"))
 
 
+def _unmade(facts: Facts) -> LLMCoreError:
+    place = place_words(facts.call)
+    return RequestRefused(f"{place and f'{place}: '}LiteLLM makes no request of this, so none was sent: {facts.message}")
+
+
 def _refused(facts: Facts) -> LLMCoreError:
     if facts.unsent:
-        place = place_words(facts.call)
-        return RequestRefused(f"{place and f'{place}: '}LiteLLM makes no request of this, so none was sent: {facts.message}")
+        return _unmade(facts)
     what = f"the server refused the request{facts.http}"
     return RequestRefused(facts.placed(what) if facts.call is not None else f"{what}: {facts.message}", status=facts.status)
 
@@ -223,6 +246,8 @@ _LITELLMS_OWN = (
 ROWS: tuple[Row, ...] = (
     _row(_no_image, kinds=("ImageFetchError",)),
     _row(_no_credentials, also=lambda facts: facts.unsigned),
+    _row(_sign_in_refused, also=lambda facts: facts.sign_in == "refused"),
+    _row(_sign_in_unreached, also=lambda facts: facts.sign_in == "unreached"),
     _row(_timed_out, also=lambda facts: facts.timeout),
     # before any status or class: LiteLLM looks for "403" and "429" in all of the text, a port or an address included
     _row(_not_reached, also=lambda facts: facts.connection),
@@ -303,6 +328,7 @@ ROWS: tuple[Row, ...] = (
         text=("<html", "<!doctype", "expecting value: line", "converting to valid response"),
         also=lambda facts: not refuses_as_it_is(facts.status),
     ),
+    _row(_unmade, kinds=("APIConnectionError",), text=("check the schema for excessive nesting",)),
     _row(_ours, kinds=("APIConnectionError",), text=_LITELLMS_OWN),
     _row(
         _with_status(RemoteServerError, "the server takes the request later"),

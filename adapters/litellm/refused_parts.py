@@ -41,7 +41,7 @@ _PARTS = (
     ),
     (
         "response_format",
-        r"(?:response|output)[ _-]?formats?(?:\.type)?|output_config|structured[ _-]outputs?"
+        r"(?:response|output)[ _-]?formats?(?:\.type)?|output_config|structured[ _-]outputs?|controlled[ _-]generation"
         r"|json[ _-]?(?:mode|schemas?|objects?)(?: with (?:an? )?(?:json )?schemas?)?"
         r"|(?:guided|(?:schema[ _-]|grammar[ _-]|json[ _-])?(?:constrained|guided|enforced))"
         r"[ _-](?:decoding|generation|sampling)",

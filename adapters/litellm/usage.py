@@ -54,6 +54,12 @@ def usage_in(*events: Mapping[str, Any]) -> object:
     return next(filter(_counts, found), found[0] if found else None)
 
 
+def whole_prompt(usage: Mapping[str, Any]) -> dict[str, Any]:
+    """The usage as Claude tells it, with the cached tokens among the input's, as others count them."""
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    return {**usage, "input_tokens": sum(count_of(usage.get(name)) for name in names)}
+
+
 def _counts(usage: dict[str, Any]) -> bool:
     return any(count_of(usage.get(name)) for name in (*_INPUT, *_OUTPUT))
 

@@ -91,7 +91,7 @@ BEDROCK = Provider(
             _CONVERSE.model_copy(update={**_ALL_CHOICES, "parallel_tools": True, "context_window": 200_000}),
             _CHOICE,
             {
-                "schema_dialect": "anthropic",
+                "schema_dialect": "anthropic_inline",
                 "limits": (CLAUDE_LIMITS,),
                 "strict_tools": True,
                 "prompt_cache": True,
@@ -107,16 +107,17 @@ BEDROCK = Provider(
             "*amazon.nova*",
             _CONVERSE.model_copy(update=_ALL_CHOICES),
             _CHOICE,
-            {"schema_dialect": "inline_defs", "searches_by": "web_search_options"},  # the system tool `nova_grounding`
+            {"searches_by": "web_search_options"},  # the system tool `nova_grounding`
         ),
         ModelRow("*mistral.*", _CONVERSE.model_copy(update={"tool_choice_required": True}), _CHOICE),
-        ModelRow("*meta.llama*", _CONVERSE, "Amazon Bedrock user guide: Supported models", {"schema_dialect": "inline_defs"}),
+        ModelRow("*meta.llama*", _CONVERSE, "Amazon Bedrock user guide: Supported models"),
         ModelRow(
             "*deepseek.r1*",
             Capabilities(native_tools=False, json_schema=False, json_object=False, reasoning=True, web_search=False),
             "Amazon Bedrock user guide: Supported models (DeepSeek-R1: no tool use)",
         ),
     ),
+    schema_dialect="inline_defs",  # LiteLLM inlines what is named, and sends recursion without what it names
     names=NameRule(first="A-Za-z", source="Amazon Bedrock API reference: ToolSpecification, [a-zA-Z][a-zA-Z0-9_-]*, at most 64"),
     ids=IdRule(characters="A-Za-z0-9_.:-", source="Amazon Bedrock API reference: ToolUseBlock, toolUseId at most 64"),
     dropped=frozenset({"parallel_tool_calls"}),

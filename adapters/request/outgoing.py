@@ -54,6 +54,13 @@ _PORTS = {"http": 80, "https": 443}
 _HEAD_OF_DATA = 200
 """So many characters of an image, or of a signature, are looked for in the body."""
 _EARLIER_REASONING = "reasoning of an earlier turn"
+_EARLIER_SEARCH = "web search of an earlier turn"
+_EARLIER = (_EARLIER_REASONING, _EARLIER_SEARCH)
+_OWN_PARTS = {
+    "reasoning": _EARLIER_REASONING,
+    **dict.fromkeys(("web_search_call", "server_tool_use", "web_search_tool_result"), _EARLIER_SEARCH),
+}
+"""Parts of a provider's own, by their type."""
 _TELLS = 8  # characters
 
 
@@ -145,7 +152,7 @@ class Outgoing:
     def _settled(self, body: bytes, *, signed: bool) -> bytes:
         """The body as it is to leave; what of the request is not in it is noted."""
         prepared = self._prepared
-        missing = [*self._lost_marks(body), *self._lost_images(body), *self._lost_reasoning(body)]
+        missing = [*self._lost_marks(body), *self._lost_images(body), *self._lost_reasoning(body), *self._lost_parts(body)]
         if self._is_cost_refused and not signed:
             body = _without_usage(body)
         if prepared.provider.wire != "openai-chat":
@@ -164,7 +171,7 @@ class Outgoing:
         for name in dict.fromkeys(missing):
             if name in prepared.dropped:
                 continue
-            if name == _EARLIER_REASONING:  # so it is in each turn on most wires: a warning would say nothing
+            if name in _EARLIER:  # so it is in each turn on most wires: a warning would say nothing
                 prepared.dropped.append(name)
             else:
                 prepared.drop(name)
@@ -259,6 +266,15 @@ class Outgoing:
             beside = [text for block in message.content if isinstance(block, ProviderBlock) for text in _strings(block.data)]
             if said and not signed and not any(_is_in(body, text) for text in (*said, *beside)):
                 yield _EARLIER_REASONING
+
+    def _lost_parts(self, body: bytes) -> Iterator[str]:
+        """Reasoning and searches of a provider that stand in parts of its own, and not in the body."""
+        for block in blocks_of(self._call):
+            data = block.data if isinstance(block, ProviderBlock) else {}
+            lost = _OWN_PARTS.get(str(data.get("type", "")))
+            proofs = [data.get(name) for name in ("encrypted_content", "id", "tool_use_id")]
+            if lost is not None and not any(isinstance(proof, str) and proof and _is_in(body, proof) for proof in proofs):
+                yield lost
 
 
 def _is_in(body: bytes, text: str) -> bool:

@@ -7,11 +7,13 @@ is asked for. Tools and strict formats want an object at the root, so any other 
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Any, Literal
 
 from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.providers import provider_of
 from llmcore.types import JsonSchema, ToolDefinition
-from llmcore.types.narrowing import is_object
+from llmcore.types.narrowing import is_list, is_object
 
 __all__ = [
     "FINAL_RESULT",
@@ -41,10 +43,37 @@ def output_plan(call: ModelCall, capabilities: Capabilities) -> OutputPlan:
     if call.mode == "native_tools":
         format_beside = capabilities.schema_with_tools and capabilities.json_schema is not False
         together = format_beside if call.tools else capabilities.json_schema
-        return "format" if together else "tool"
+        return "format" if together and not _is_beyond_format(call) else "tool"
     if call.tools:
         return "tool"
-    return "format" if call.mode == "json_schema" else "prompt"
+    return "format" if call.mode == "json_schema" and not _is_beyond_format(call) else "prompt"
+
+
+def _is_beyond_format(call: ModelCall) -> bool:
+    """Can the schema not be said in the provider's response format? Claude's takes no recursion, its tools do (Claude's
+    documentation: Structured outputs, JSON Schema limitations)."""
+    schema = call.output_schema or {}
+    if "$defs" not in schema or provider_of(call.endpoint).output_dialect != "anthropic_strict":
+        return False
+    return _is_recursive(schema)
+
+
+def _is_recursive(schema: JsonSchema) -> bool:
+    definitions: dict[str, Any] = {f"#/$defs/{name}": each for name, each in schema["$defs"].items()}
+    named = {name: set(_references(each)) for name, each in definitions.items()}
+    while leaves := [name for name, each in named.items() if not each & named.keys()]:
+        for name in leaves:
+            del named[name]
+    return bool(named)
+
+
+def _references(node: object) -> Iterator[str]:
+    for key, value in node.items() if is_object(node) else ():
+        if key == "$ref" and isinstance(value, str):
+            yield value
+        yield from _references(value)
+    for value in node if is_list(node) else ():
+        yield from _references(value)
 
 
 def tools_of(call: ModelCall, plan: OutputPlan) -> tuple[ToolDefinition, ...]:

@@ -273,7 +273,7 @@ def _takes_strict(prepared: Prepared) -> bool:
 
 
 def _strict_dialect(provider: Provider) -> str:
-    return "anthropic_strict" if provider.schema_dialect == "anthropic" else "openai_strict"
+    return "anthropic_strict" if provider.schema_dialect.startswith("anthropic") else "openai_strict"
 
 
 def _tool_choice(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> Any:

@@ -90,6 +90,8 @@ class _Walk:
             if seen.count(target) >= UNROLLED or self.nodes > MAX_NODES:
                 stub: Node = {"type": "object"}
                 self.lose(stub, path, "$ref", f"recursive: the same shape as {target.rsplit('/', 1)[-1]}")
+                for rewrite in self.rules.rewrites:
+                    rewrite(self, stub, path)
                 return stub
             node = _resolved(self.root, target) | {key: value for key, value in node.items() if key != "$ref"}
             seen = (*seen, target)
@@ -403,20 +405,22 @@ DIALECTS: dict[str, RuleSet] = {
         ),
         RuleSet("openai"),
         RuleSet("anthropic"),
+        RuleSet("anthropic_inline", inline=True, removed=frozenset({"$defs", "definitions"})),  # Claude on Bedrock
         RuleSet(
             "anthropic_strict",  # output_format
             rewrites=(_one_of_to_any_of, _merge_all_of, _tuple_to_list, _typed_any, _closed, _few_items),
-            removed=frozenset({"$schema", "$id", "$comment", "examples", "discriminator"}),
+            removed=frozenset({"$schema", "$id", "$comment", "examples", "discriminator", "$defs", "definitions"}),
+            inline=True,  # Structured outputs take no recursion, and LiteLLM would send references without what they name
             described=frozenset(_APPLICATORS | _BOUNDS | (_LENGTHS - {"minItems"})),
             formats=frozenset(_OPENAI_FORMATS | {"uri"}),
             booleans=False,
         ),
     )
 }
-_INLINE_ROOT = frozenset({"openai", "openai_strict", "gemini", "gemini_json", "anthropic", "anthropic_strict"})
-"""Dialects whose root must not be a reference."""
-_PLAIN_ROOT = frozenset({"openai", "openai_strict", "anthropic", "anthropic_strict", "gemini"})
+_PLAIN_ROOT = frozenset({"openai", "openai_strict", "anthropic", "anthropic_inline", "anthropic_strict", "gemini"})
 """Dialects whose root must be one object, without anyOf, oneOf and allOf."""
+_INLINE_ROOT = _PLAIN_ROOT | {"gemini_json"}
+"""Dialects whose root must not be a reference."""
 
 
 def transform(schema: JsonSchema, dialect: str) -> Transformed:

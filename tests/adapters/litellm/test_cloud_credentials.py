@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from llmcore.adapters.litellm.engine import litellm_now
 from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.wire.watching import Watch
 from llmcore.orchestrator import Orchestrator
-from llmcore.types import DEFAULT_LIMITS, AuthenticationFailed, FallbackExhausted, RemoteServerError
+from llmcore.types import DEFAULT_LIMITS, AuthenticationFailed, FallbackExhausted, InternalError, RemoteServerError
 from tests.adapters.conftest import call_of
 from tests.adapters.litellm.test_failures import Made
 from tests.orchestrator.support import FAST
@@ -61,6 +62,10 @@ async def test_bedrock_with_a_token_and_a_dead_port_is_a_failed_connection() -> 
     assert "m at http://127.0.0.1:9: the connection failed" in str(caught.value.__cause__)
 
 
+class APIConnectionError(Exception):
+    """Named as LiteLLM's, by which it tells what fails beneath it."""
+
+
 class DefaultCredentialsError(Exception):
     """Named as google-auth's."""
 
@@ -78,6 +83,33 @@ def test_google_without_credentials(model: str, status: int | None) -> None:
         assert str(ours).startswith(
             "v at vertex_ai: nothing was sent, for want of Google's default credentials: set the variable"
         )
+
+
+def _of(module: str, name: str, base: type[Exception] = Exception, **fields: Any) -> type[Exception]:
+    return type(name, (base,), {"__module__": module, **fields})
+
+
+@pytest.mark.parametrize(
+    ("beneath", "kind", "words"),
+    [
+        (_of("google.auth.exceptions", "RefreshError"), AuthenticationFailed, "the sign-in was refused: renew Google's default"),
+        (_of("google.auth.exceptions", "RefreshError", retryable=True), RemoteServerError, "could not be asked"),
+        (_of("google.auth.exceptions", "TransportError", OSError), RemoteServerError, "could not be asked"),
+        (_of("somebody.else", "RefreshError"), InternalError, "invalid_grant"),
+    ],
+)
+def test_a_sign_in_that_fails_is_no_fault_of_the_request(beneath: type[Exception], kind: type[Exception], words: str) -> None:
+    error = APIConnectionError("failed to parse: invalid_grant: account not found")
+    error.__cause__ = beneath("invalid_grant: account not found")
+    ours = classify(error, call_of(Endpoint(provider="vertex_ai", model="gemini-2.5-flash", alias="v")))
+    assert type(ours) is kind
+    assert words in str(ours)
+
+
+def test_a_sign_in_of_others_is_none_of_a_provider_with_a_key() -> None:
+    error = APIConnectionError("cannot connect")
+    error.__cause__ = _of("google.auth.exceptions", "RefreshError")("x")
+    assert type(classify(error, call_of(Endpoint(provider="openai", model="gpt-4o")))) is RemoteServerError
 
 
 def test_a_gateway_without_credentials_of_its_own_is_a_server_that_failed() -> None:

@@ -14,7 +14,7 @@ from llmcore.adapters.base import Capabilities, Endpoint
 from llmcore.adapters.capabilities import known_capabilities
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.providers import PROVIDERS
-from llmcore.types import ConfigError, Finished, ProviderBlock, Request, TextBlock
+from llmcore.types import ConfigError, Finished, ProviderBlock, Request, TextBlock, TextDelta
 from tests.adapters.conftest import EVERY_MODEL, call_of, endpoint_at
 from tests.support.wire_server import Raw, Seen, Turn, WireServer
 
@@ -196,3 +196,61 @@ async def test_a_streamed_search_is_asked_for_as_a_stream_or_told(provider: str,
         TextBlock(text="Sunny."),
         ProviderBlock(provider="openai-responses", data={"annotations": _FOUND["output"][1]["content"][0]["annotations"]}),
     ]
+
+
+_CLAUDES: list[dict[str, Any]] = [
+    {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "tides"}},
+    {
+        "type": "web_search_tool_result",
+        "tool_use_id": "srvtoolu_1",
+        "content": [{"type": "web_search_result", "url": "https://example.org", "title": "Tides", "encrypted_content": "ENCR"}],
+    },
+    {"type": "text", "text": "Noon."},
+]
+
+
+def _claudes_answer(seen: Seen) -> Raw:
+    """Plain, or as the events of a stream, in which the query comes in pieces."""
+    usage = {"input_tokens": 3, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 20, "output_tokens": 1}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "stop_reason": None, "usage": usage}
+    if not seen.body.get("stream"):
+        whole = {**message, "content": _CLAUDES, "stop_reason": "end_turn", "usage": {**usage, "output_tokens": 7}}
+        return Raw([json.dumps(whole).encode()])
+    query, result, said = _CLAUDES
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {**message, "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {**query, "input": {}}},
+        *(
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": piece}}
+            for piece in ('{"query": "ti', 'des"}')
+        ),
+        {"type": "content_block_stop", "index": 0},
+        {"type": "content_block_start", "index": 1, "content_block": result},
+        {"type": "content_block_stop", "index": 1},
+        {"type": "content_block_start", "index": 2, "content_block": {**said, "text": ""}},
+        {"type": "content_block_delta", "index": 2, "delta": {"type": "text_delta", "text": said["text"]}},
+        {"type": "content_block_stop", "index": 2},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 7}},
+        {"type": "message_stop"},
+    ]
+    return Raw([f"event: {one['type']}\ndata: {json.dumps(one)}\n\n".encode() for one in events], "text/event-stream")
+
+
+async def test_claudes_searches_go_back_plain_and_streamed_and_to_no_other() -> None:
+    with WireServer(_claudes_answer) as server, WireServer(["Then."]) as other:
+        claude = {"provider": "anthropic", "model": "claude-sonnet-4-5", "base_url": server.root, "api_key": "k"}
+        gpt = {"provider": "openai", "model": "gpt-4o", "base_url": other.base_url("openai"), "api_key": "k"}
+        async with Orchestrator({"models": {"claude": claude, "gpt": gpt}}) as made:
+            plain = await made.run("When?", allow_web_search=True)
+            async with made.stream("When?", allow_web_search=True) as stream:
+                words = "".join([event.text async for event in stream if isinstance(event, TextDelta)])
+            for result in (plain, stream.result):
+                assert [block.data for block in result.envelope.blocks if isinstance(block, ProviderBlock)] == _CLAUDES[:2]
+                assert (result.usage.input_tokens, result.usage.output_tokens) == (33, 7)
+                assert (result.usage.cache_read_tokens, result.usage.cache_write_tokens) == (10, 20)
+                again = await made.run("And then?", message_history=result.messages, allow_web_search=True)
+                assert server.requests[-1].body["messages"][1]["content"] == _CLAUDES
+                assert again.attempts[0].dropped == []
+                moved = await made.run("And then?", model="gpt", message_history=result.messages)
+                assert moved.attempts[0].dropped == ["web search of an earlier turn"]
+    assert words == "Noon."

@@ -181,7 +181,7 @@ async def test_many_that_nobody_uses_are_closed_at_once() -> None:
             closed.append(1)
 
     key = f"client-{id(asyncio.get_running_loop())}"
-    cache = SimpleNamespace(cache_dict={}, _remove_key=lambda key: None)
+    cache = SimpleNamespace(cache_dict={}, _remove_key=print)
     hold_evicted(SimpleNamespace(in_memory_llm_clients_cache=cache))
     with in_use(Watch(Limits(), streamed=False, known=True)):
         for _ in range(50):

@@ -282,7 +282,8 @@ def test_a_format_is_that_of_the_mode() -> None:
         ({"retry-after": "0.5"}, [], 0.5),
         ({}, [GEMINI_WAIT], 13.0),
         ({"retry-after": "soon"}, [], None),
-        ({"retry-after": "-4"}, [], 0.0),
+        ({"retry-after": "-4"}, [], None),  # "at once", of a server that refused the request just now
+        ({"retry-after": "0"}, [], None),
         ({}, [], None),
     ],
 )

@@ -203,7 +203,7 @@ async def test_the_error_of_a_run_counts_its_requests() -> None:
             },
             360,
         ),
-        ({"anthropic-ratelimit-requests-remaining": "0", "anthropic-ratelimit-requests-reset": "2020-01-01T00:00:00Z"}, 0),
+        ({"anthropic-ratelimit-requests-remaining": "0", "anthropic-ratelimit-requests-reset": "2020-01-01T00:00:00Z"}, None),
         ({"x-ratelimit-reset-requests": "1s", "retry-after": "7"}, 7),
         ({"x-ratelimit-reset-requests": "soon"}, None),
     ],

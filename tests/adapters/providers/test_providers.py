@@ -47,7 +47,7 @@ def test_every_fact_has_its_source(row: Provider) -> None:
         (
             "bedrock",
             "eu.anthropic.claude-opus-4-5-v1:0",
-            ("bedrock-converse", "anthropic", "json_schema", "anthropic_function_calls"),
+            ("bedrock-converse", "anthropic_inline", "json_schema", "anthropic_function_calls"),
         ),
         ("bedrock", "amazon.nova-pro-v1:0", ("bedrock-converse", "inline_defs", "json_schema", "hermes")),
     ],

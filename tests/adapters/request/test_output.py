@@ -43,6 +43,31 @@ def test_the_plan(mode: OutputMode, tools: tuple[ToolDefinition, ...], known: di
     assert output_plan(call(mode, tools, None), Capabilities(**known)) == "none"
 
 
+NODE: dict[str, Any] = {"type": "object", "properties": {"next": {"anyOf": [{"$ref": "#/$defs/Node"}, {"type": "null"}]}}}
+CIRCLE: dict[str, Any] = {
+    "type": "object",
+    "properties": {"a": {"$ref": "#/$defs/A"}},
+    "$defs": {"A": {"items": {"$ref": "#/$defs/B"}}, "B": {"properties": {"a": {"$ref": "#/$defs/A"}}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("provider", "schema", "plan"),
+    [
+        ("anthropic", {**NODE, "$defs": {"Node": NODE}}, "tool"),
+        ("anthropic", CIRCLE, "tool"),
+        ("anthropic", LIST, "format"),
+        ("openai", CIRCLE, "format"),
+    ],
+)
+def test_claudes_format_takes_no_recursion(provider: str, schema: dict[str, Any], plan: str) -> None:
+    asked = call("native_tools", (), schema).model_copy(update={"endpoint": Endpoint(provider=provider, model="m")})
+    can = Capabilities(json_schema=True)
+    assert output_plan(asked, can) == plan
+    without_tools = asked.model_copy(update={"mode": "json_schema"})
+    assert output_plan(without_tools, can) == ("format" if plan == "format" else "prompt")
+
+
 def test_the_output_tool_is_added_once() -> None:
     asked = call("native_tools", (TOOL,), OBJECT)
     assert [tool.name for tool in tools_of(asked, "tool")] == ["f", FINAL_RESULT]

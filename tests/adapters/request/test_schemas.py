@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import jsonschema
@@ -114,6 +115,14 @@ def test_recursion_is_unrolled_and_then_told_in_words() -> None:
     last = inner["properties"]["next"]["anyOf"][0]
     assert inner["properties"]["value"] == {"type": "string"}
     assert last == {"type": "object", "description": "recursive: the same shape as Node"}
+
+
+@pytest.mark.parametrize("dialect", ["inline_defs", "anthropic_inline", "anthropic_strict"])
+def test_no_reference_is_left_whose_definition_is_not_sent(dialect: str) -> None:
+    found = json.dumps(transform(HARD, dialect).schema)
+    assert "$ref" not in found
+    assert "$defs" not in found
+    assert "recursive: the same shape as Node" in found
 
 
 def test_mutual_recursion_does_not_explode() -> None:
