@@ -33,13 +33,12 @@ __all__ = ["SOURCE_FIELDS", "MessageReader", "OpenAIChatReader", "is_body", "is_
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "tool_plan")
 _ALL_REASONING = frozenset({*_REASONING_FIELDS, "reasoning_details", "thinking_blocks"})
 _OPAQUE_FIELDS = frozenset({"annotations", "audio", "citations", "images", "provider_specific_fields"})
-SOURCE_FIELDS: Final = frozenset(
-    {
-        *("citations", "search_results"),
-        *("vertex_ai_grounding_metadata", "vertex_ai_url_context_metadata", "vertex_ai_citation_metadata"),
-    }
+SOURCE_FIELDS: Final = (
+    *("citations", "search_results"),
+    *("vertex_ai_grounding_metadata", "vertex_ai_url_context_metadata", "vertex_ai_citation_metadata"),
 )
 """Where beside the choices hosts tell what they searched: Perplexity, xAI, LiteLLM for Gemini."""
+_SOURCES = frozenset(SOURCE_FIELDS)
 _CALL_ANNOTATIONS = ("extra_content", "provider_specific_fields")
 _TEXT_PARTS = frozenset({"text", "output_text", "input_text"})
 _LEGACY = "function_call"
@@ -74,8 +73,8 @@ class OpenAIChatReader:
         self._sources: dict[str, Any] = {}
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
-        if not SOURCE_FIELDS.isdisjoint(body):  # in a stream with each chunk
-            self._sources |= {field: body[field] for field in sorted(SOURCE_FIELDS & body.keys()) if says_something(body[field])}
+        if not _SOURCES.isdisjoint(body):  # in a stream with each chunk
+            self._sources |= {field: body[field] for field in SOURCE_FIELDS if says_something(body.get(field))}
         choice = _first_choice(as_list(body["choices"])) if "choices" in body else body
         delta, message = as_dict(choice.get("delta")), as_dict(choice.get("message"))
         if delta or ("delta" in choice and not message):
