@@ -298,9 +298,9 @@ def _names_one_tool(error: BaseException, call: ModelCall, can: Capabilities) ->
     return names_one_tool(own_words(words, call, lambda quoted: quoted.strip("'\"` .,:") not in small), names)
 
 
+_OF_ONE_ENTRY = re.compile(r"\b(?:tools?|functions?)(?:\[\d|\.\d)")
 _OF_ONE = re.compile(
-    r"\b(?:tools?|functions?)(?:\[\d|\.\d)"
-    r"|\b(?:keywords?|propert(?:y|ies)|additionalproperties|anyof|oneof|allof|enum|unions?|nest(?:ed|ing)|recursi\w+|in grammar"
+    r"\b(?:keywords?|propert(?:y|ies)|additionalproperties|anyof|oneof|allof|enum|unions?|nest(?:ed|ing)|recursi\w+|in grammar"
     r"|duplicate\w*|unique|characters?|too (?:many|deep|large|complex|long)|must (?:match|not contain)|failed to parse)\b"
     r"|\$(?:ref|defs)\b"
     r"|\b(?:when|while|unless|together with|alongside|with (?:an? )?(?:images?|audio|files?|streaming|thinking))\b"
@@ -310,19 +310,22 @@ _KEY_OF_A_BODY = r"(?:tools|tool_choice|parallel_tool_calls|response_format|stre
 _OF_THE_BODY = re.compile(
     r"\b(?:keywords?|propert(?:y|ies)|additional ?propert(?:y|ies))\W{1,6}(?:(?:unexpected|in (?:the )?(?:body|request))\W{1,4})?"
     rf"{_KEY_OF_A_BODY}"
-    r"|\binvalid (?:enum value|value for (?:the )?enum)\b(?!.{0,80}\b(?:tools?|functions?|schema)\b)"
     r"|(?:^|\bbody|\brequest|\bdata)\W{0,4}(?:must|should) not have (?:additional|unevaluated|unknown) properties"
     rf"|\b{_KEY_OF_A_BODY}\W{{1,4}}(?:is )?(?:an? )?(?:unexpected|unknown) (?:keyword|property)"
 )
 """Words of a framework's validator, which calls a part of the request itself a property or a keyword."""
+_OF_A_VALUE_OF_IT = re.compile(r"\benum (?:class|constant|type|value|field|variant)\b|\bfor (?:the )?enum\b|\boneof\W? tag\b")
+"""A value of the request's own is none of those there are, as servers in statically typed languages say it."""
+_OF_SOME_SCHEMA = re.compile(r"\b(?:schemas?|parameters|propert(?:y|ies))\b")
 _ONE_TOOL = re.compile(r"\b(?:tool|function)s?:? ['\"`]?it\b")
 """What `without_tool_names` leaves of a tool that is named."""
 
 
 def _is_of_one(words: str, call: ModelCall) -> bool:
     """Do the words speak of what one tool or schema of the request is like, or make a condition? Other requests may be taken."""
-    of_one = _OF_ONE.search(words) is not None and _OF_THE_BODY.search(words) is None
-    return of_one or (bool(call.tools) and _ONE_TOOL.search(words) is not None)
+    of_a_value = _OF_A_VALUE_OF_IT.search(words) is not None and _OF_SOME_SCHEMA.search(words) is None
+    of_one = _OF_ONE.search(words) is not None and not of_a_value and _OF_THE_BODY.search(words) is None
+    return _OF_ONE_ENTRY.search(words) is not None or of_one or (bool(call.tools) and _ONE_TOOL.search(words) is not None)
 
 
 def _is_of_a_schema(error: RequestRefused, call: ModelCall) -> bool:

@@ -103,6 +103,8 @@ async def test_other_words_are_another_doubt_and_an_answer_ends_it() -> None:
         "Bad tool 'get_weather': no.",
         "tools.0.function.parameters: keyword 'anyOf' is unloved",
         "Unloved feature in tools[0]: anyOf",
+        "tools.0.function.parameters.type: Invalid enum value. Expected 'object', received 'x'",
+        "tools.0.function.parameters: must NOT have additional properties",
         "The grammar engine gave up: union types in get_weather",
         "The tool get_weather has a description that is too long (1024 at most)",
         "No calls when the moon is full",
