@@ -29,6 +29,8 @@ _CHARACTERS_PER_TOKEN = 4
 _TOKENS_PER_IMAGE = 1000
 _INPUT = ("prompt_tokens", "input_tokens")
 _OUTPUT = ("completion_tokens", "output_tokens")
+_INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
+_OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details")
 """LiteLLM's names, and those of a body that LiteLLM does not read."""
 
 
@@ -39,6 +41,10 @@ def _count(source: object, *path: str) -> int:
 
 
 _HOLDERS = ("response", "x_groq", "delta")
+
+
+def _detail(usage: object, places: tuple[str, ...], name: str) -> int:
+    return next(filter(None, (_count(usage, place, name) for place in places)), 0)
 
 
 def usage_in(*events: Mapping[str, Any]) -> object:
@@ -67,7 +73,7 @@ def _counts(usage: dict[str, Any]) -> bool:
 def read_usage(usage: object, endpoint: Endpoint, *, estimated: bool = False) -> Usage:
     """`usage` (LiteLLM's, as a dict) as ours, priced. Without any count it is `estimated`, for nobody counted. `estimated`: the
     server told none, so what stands there is LiteLLM's guess, and none of ours."""
-    cached = _count(usage, "prompt_tokens_details", "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
+    cached = _detail(usage, _INPUT_DETAILS, "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
     read = cached or _count(usage, "cache_read_input_tokens")
     written = _count(usage, "prompt_tokens_details", "cache_creation_tokens") or _count(usage, "cache_creation_input_tokens")
     told = max(_count(usage, name) for name in _INPUT)
@@ -77,7 +83,7 @@ def read_usage(usage: object, endpoint: Endpoint, *, estimated: bool = False) ->
         output_tokens=max(_count(usage, name) for name in _OUTPUT),
         cache_read_tokens=read,
         cache_write_tokens=written,
-        reasoning_tokens=_count(usage, "completion_tokens_details", "reasoning_tokens"),
+        reasoning_tokens=_detail(usage, _OUTPUT_DETAILS, "reasoning_tokens"),
     )
     charged = _charged(usage) if provider_of(endpoint).reports_cost else None
     if estimated or not counted.total_tokens:

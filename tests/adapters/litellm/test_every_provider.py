@@ -113,7 +113,13 @@ _FOUND: dict[str, Any] = {
     "parallel_tool_calls": True,
     "tool_choice": "auto",
     "tools": [],
-    "usage": {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5},
+    "usage": {
+        "input_tokens": 3,
+        "input_tokens_details": {"cached_tokens": 1},
+        "output_tokens": 2,
+        "output_tokens_details": {"reasoning_tokens": 2},
+        "total_tokens": 5,
+    },
 }
 
 
@@ -190,7 +196,7 @@ async def test_a_streamed_search_is_asked_for_as_a_stream_or_told(provider: str,
     assert [seen.body.get("stream") for seen in server.requests] == [True if streams else None]
     assert ("streaming" in result.attempts[0].dropped) is not streams
     assert result.envelope.content == "Sunny."
-    assert result.usage.input_tokens == 3
+    assert (result.usage.input_tokens, result.usage.cache_read_tokens, result.usage.reasoning_tokens) == (3, 1, 2)
     assert result.envelope.blocks == [
         ProviderBlock(provider="openai-responses", data=_FOUND["output"][0]),
         TextBlock(text="Sunny."),
