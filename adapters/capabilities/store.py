@@ -21,6 +21,7 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from cachetools import TLRUCache, TTLCache
@@ -179,8 +180,10 @@ class CapabilityStore:
         """
         unknown = fields.keys() - Capabilities.model_fields.keys()
         if unknown:
+            near = get_close_matches(min(unknown), Capabilities.model_fields, n=1)
+            fix = f"did you mean {near[0]}? There" if near else "there"
             raise ConfigError(
-                f"no such capability: {', '.join(sorted(unknown))}; there are {', '.join(Capabilities.model_fields)}"
+                f"no such capability: {', '.join(sorted(unknown))}; {fix} are {', '.join(Capabilities.model_fields)}"
             )
         key = endpoint if isinstance(endpoint, str) else endpoint.key
         told = (capabilities or Capabilities()).updated(Capabilities(**fields))

@@ -485,3 +485,12 @@ def test_facts_are_of_endpoints() -> None:
     for record in (CapabilityStore().record_failure, CapabilityStore().record_success):
         with pytest.raises(ConfigError, match="not of 'm'; what holds for a name is `override`"):
             record("m", "native_tools")  # type: ignore[arg-type]  # an untyped caller
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("paralel_tools", "did you mean parallel_tools\\? There are native_tools"), ("zzz", "zzz; there are native_tools")],
+)
+def test_a_misspelt_override_names_the_nearest(name: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        CapabilityStore().override("m", **{name: False})
