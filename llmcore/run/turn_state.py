@@ -95,7 +95,7 @@ class Accepted:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class TurnState:
-    """Of one turn. After a success `accepted` is set."""
+    """What one turn holds. After a success `accepted` is set."""
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class TurnState:
 
     def _entered(self, adapter: Adapter, call: ModelCall, can: Capabilities, most_tokens: int | None) -> Attempt:
         """The ledger's entry of a request that goes out, which asked for `most_tokens`. Raises `RequestRefused` for one that was
-        refused before, and `BudgetExceeded`."""
+        refused before, and `LimitExceeded` where the budget is spent."""
         plan = self._plan
         try:
             self._state.refused.check(adapter, call)
