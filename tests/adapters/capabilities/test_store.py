@@ -7,6 +7,7 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -492,5 +493,6 @@ def test_facts_are_of_endpoints() -> None:
     [("paralel_tools", "did you mean parallel_tools\\? There are native_tools"), ("zzz", "zzz; there are native_tools")],
 )
 def test_a_misspelt_override_names_the_nearest(name: str, words: str) -> None:
+    fields: dict[str, Any] = {name: False}
     with pytest.raises(ConfigError, match=words):
-        CapabilityStore().override("m", **{name: False})
+        CapabilityStore().override("m", **fields)
