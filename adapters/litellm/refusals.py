@@ -34,6 +34,7 @@ __all__ = [
     "NO_SUCH_PATH",
     "PHRASES",
     "holds_a_part",
+    "is_within_a_schema",
     "may_pass",
     "names_half",
     "names_the_key",
@@ -228,11 +229,24 @@ def refused_capabilities(text: str, param: str, call: ModelCall | None, codes: C
     what the server calls the error. The surest first; of a sentence that names several, each that the request held."""
     wire = provider_of(call.endpoint).wire if call is not None else None
     text = in_our_names(without_tool_names(text, call), wire)
+    if is_within_a_schema(text):
+        return ()
     if whole := _first_held(_told_of_all(text, call), call):
         return (whole,)
     first = _first_held(_told(text, in_our_names(param.lower(), wire).strip("'"), call, codes), call)
     each = (_first_held(told, call) for told in _told_of_each(text, call))
     return tuple(dict.fromkeys(name for name in (first, *each) if name is not None))
+
+
+_WITHIN_A_SCHEMA = late(
+    r"\bresponse_format['\"]?(?:\.|, ['\"])json_schema['\"]?(?:\.|, ['\"])(?:schema|name|description)\b"
+    r"|\b(?:tools?|functions?)(?:\[\d{1,4}\]|\.\d{1,4})\.(?:\w{1,20}\.)?(?:parameters|input_schema|inputschema|name|description)\b"
+)
+
+
+def is_within_a_schema(text: str) -> bool:
+    """Are a server's words (lower case) about what stands within one schema or one tool? Another one may be taken."""
+    return _WITHIN_A_SCHEMA.search(text) is not None
 
 
 def _first_held(told: Iterable[str | None], call: ModelCall | None) -> str | None:

@@ -254,11 +254,18 @@ _IS_BLIND = late(
 """Other words by which a model sees no images: it cannot look at them, is made for text alone, lacks what reads them, or their
 parts of a message are unknown."""
 _OF_ONE_IMAGE = late(
-    r"\b(?:formats?|media[ _-]?types?|mime\w*|base64|sizes?|large|small|pixels?|resolution|dimensions?|download\w*|fetch\w*"
+    r"\b(?:upload\w*|your image|this image|image (?:data|file)|exceeds?|maximum|identify|\d+ ?[km]b"
+    r"|formats?|media[ _-]?types?|mime\w*|base64|sizes?|large|small|pixels?|resolution|dimensions?|download\w*|fetch\w*"
     r"|corrupt\w*|decod\w+|invalid|animated|gif|webp|svg|tiff|bmp|heic|expired|scheme|url|uri|too many|more than"
     r"|could(?: not|n['\u2019]t) \w+)\b"
 )
 """Words about what is wrong with one image: another one may be taken."""
+_ONE_IMAGE = late(r"\b(?:image|picture|photo|photograph|drawing|screenshot)\b")
+
+
+def is_of_one_image(text: str) -> bool:
+    """Does the text (lower case) say what is wrong with one image?"""
+    return any(_ONE_IMAGE.search(part) and _OF_ONE_IMAGE.search(part) for part in re.split(r"[;\n]|(?<=[.\u3002])\s*", text))
 
 
 def images_refused(text: str) -> bool:

@@ -30,7 +30,7 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.narrowing import object_in
+from llmcore.types.narrowing import is_list, object_in
 from llmcore.types.numbers import exact_json
 
 __all__ = ["IMAGE_NOTE", "render_messages"]
@@ -243,17 +243,19 @@ def _return_thinking(rendered: Rendered, blocks: Sequence[Block]) -> None:
 
 
 def _return_anthropic_parts(rendered: Rendered, blocks: Sequence[Block]) -> None:
-    """The provider's own tool parts keep their place in the text."""
+    """The provider's own tool parts keep their place in the text, and a text what it cites."""
     _return_thinking(rendered, blocks)
-    own = [
-        block for block in blocks if isinstance(block, ProviderBlock) and block.provider == "anthropic" and "type" in block.data
-    ]
-    if own:
-        rendered["content"] = [
-            copy.deepcopy(block.data) if isinstance(block, ProviderBlock) else {"type": "text", "text": block.text}
-            for block in blocks
-            if isinstance(block, TextBlock) or block in own
-        ]
+    own = [block for block in blocks if isinstance(block, ProviderBlock) and block.provider == "anthropic"]
+    parts: list[Rendered] = []
+    for block in blocks:
+        if isinstance(block, TextBlock):
+            parts.append({"type": "text", "text": block.text})
+        elif block in own and "type" in block.data:
+            parts.append(copy.deepcopy(block.data))
+        elif block in own and parts and parts[-1]["type"] == "text" and is_list(cited := block.data.get("citations")):
+            parts[-1]["citations"] = copy.deepcopy(cited)
+    if any(part["type"] != "text" or "citations" in part for part in parts):
+        rendered["content"] = parts
 
 
 def _thinking(block: Block) -> Rendered:

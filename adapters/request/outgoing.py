@@ -20,8 +20,18 @@ from urllib.parse import urlsplit
 from llmcore.adapters.base import ModelCall, urls_of_environment
 from llmcore.adapters.request.parameters import Prepared, is_elsewhere, is_own_host
 from llmcore.adapters.request.unsendable import blocks_of, no_image_by
-from llmcore.types import ConfigError, ImageBlock, ProviderBlock, RedactedThinkingBlock, RequestRefused, ThinkingBlock
-from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
+from llmcore.types import (
+    Block,
+    ConfigError,
+    ImageBlock,
+    ProviderBlock,
+    RedactedThinkingBlock,
+    RequestRefused,
+    TextBlock,
+    ThinkingBlock,
+    ToolUseBlock,
+)
+from llmcore.types.narrowing import is_list, is_object, object_in, objects_in, texts_in
 from llmcore.types.numbers import exact_float, exact_json
 
 __all__ = ["Outgoing", "not_again"]
@@ -61,6 +71,9 @@ _OWN_PARTS = {
     **dict.fromkeys(("web_search_call", "server_tool_use", "web_search_tool_result"), _EARLIER_SEARCH),
 }
 """Parts of a provider's own, by their type."""
+_OF_REASONING = frozenset(
+    {"reasoning_details", "provider_specific_fields", "thinking_blocks", "thoughtSignature", "thought_signature", "extra_content"}
+)
 _TELLS = 8  # characters
 
 
@@ -205,7 +218,21 @@ class Outgoing:
                 changed = True
         own = self._prepared.own_body
         document |= own
-        return self._mark_strict(document) or changed or bool(own)
+        marked = self._mark_strict(document)
+        return self._put_back_citations(document) or marked or changed or bool(own)
+
+    def _put_back_citations(self, document: dict[str, Any]) -> bool:
+        """Put in the `citations` that LiteLLM takes off the texts of Claude's earlier turns. Were there any?"""
+        if self._prepared.provider.wire != "anthropic":
+            return False
+        turns = (turn for turn in self._prepared.arguments.get("messages", ()) if turn.get("role") == "assistant")
+        cited = [part for turn in turns for part in objects_in(turn.get("content")) if "citations" in part]
+        sent = (turn for turn in objects_in(document.get("messages")) if turn.get("role") == "assistant")
+        is_any = bool(cited)
+        for part in (part for turn in sent for part in objects_in(turn.get("content"))):
+            if cited and str(part.get("text", "")).strip() == cited[0]["text"].strip():
+                part["citations"] = cited.pop(0)["citations"]
+        return is_any
 
     def _mark_strict(self, document: dict[str, Any]) -> bool:
         """Put in the `strict` that LiteLLM takes off the tools on Anthropic's wire. Was there any?"""
@@ -263,9 +290,16 @@ class Outgoing:
             if any(not _is_in(body, proof) for proof in signed):
                 yield _EARLIER_REASONING
             said = [block.thinking for block in thoughts if isinstance(block, ThinkingBlock) and block.thinking.strip()]
-            beside = [text for block in message.content if isinstance(block, ProviderBlock) for text in _strings(block.data)]
-            if said and not signed and not any(_is_in(body, text) for text in (*said, *beside)):
+            beside = [text for block in message.content if isinstance(block, ProviderBlock) for text in _thoughts_in(block.data)]
+            if said and not signed and not any(self._is_back(body, text) for text in (*said, *beside)):
                 yield _EARLIER_REASONING
+
+    def _is_back(self, body: bytes, text: str) -> bool:
+        """Does the text stand in the body oftener than other parts of the request say it?"""
+        head = text[:_HEAD_OF_DATA]
+        said = [words for block in blocks_of(self._call) for words in _words_of(block)]
+        system = self._call.request.system
+        return _times_in(body, head) > sum(words.count(head) for words in (*said, system if isinstance(system, str) else ""))
 
     def _lost_parts(self, body: bytes) -> Iterator[str]:
         """Reasoning and searches of a provider that stand in parts of its own, and not in the body."""
@@ -278,10 +312,29 @@ class Outgoing:
 
 
 def _is_in(body: bytes, text: str) -> bool:
-    """Does the text stand in a body of JSON, with other letters than ASCII escaped or not?"""
-    head = text[:_HEAD_OF_DATA]
-    written = (json.dumps(head, ensure_ascii=escaped)[1:-1] for escaped in (True, False))
-    return any(one.encode("utf-8", "surrogatepass") in body for one in written)
+    return _times_in(body, text[:_HEAD_OF_DATA]) > 0
+
+
+def _times_in(body: bytes, text: str) -> int:
+    """How often does the text stand in a body of JSON, with other letters than ASCII escaped or not?"""
+    written = (json.dumps(text, ensure_ascii=escaped)[1:-1] for escaped in (True, False))
+    return max(body.count(one.encode("utf-8", "surrogatepass")) for one in written)
+
+
+def _words_of(block: Block) -> Iterator[str]:
+    """What one block of the request says itself; what was thought is not said."""
+    if isinstance(block, TextBlock):
+        yield block.text
+    elif isinstance(block, ToolUseBlock):
+        yield from texts_in(block.input)
+
+
+def _thoughts_in(data: dict[str, Any]) -> Iterator[str]:
+    """What a part of a provider's own says of reasoning. Sources and citations repeat words of the answer."""
+    if data.get("type") == "reasoning":
+        yield from _strings(data)
+    for name in _OF_REASONING & data.keys():
+        yield from _strings(data[name])
 
 
 def _strings(value: object) -> Iterator[str]:

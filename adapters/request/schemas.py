@@ -88,7 +88,7 @@ class _Walk:
         self.nodes += 1
         if self.rules.inline and (target := _local(node.get("$ref"))) is not None:
             if seen.count(target) >= UNROLLED or self.nodes > MAX_NODES:
-                stub: Node = {"type": "object"}
+                stub = self._stub_of(_resolved(self.root, target))
                 self.lose(stub, path, "$ref", f"recursive: the same shape as {target.rsplit('/', 1)[-1]}")
                 for rewrite in self.rules.rewrites:
                     rewrite(self, stub, path)
@@ -101,6 +101,13 @@ class _Walk:
         for step, container, key in _children(node):
             container[key] = self.node(container[key], f"{path}/{step}", seen)
         return node
+
+    def _stub_of(self, target: Node) -> Node:
+        """What is left of a definition that is not repeated once more: its type, where it has one."""
+        kind: object = target.get("type")
+        if isinstance(kind, str):
+            return {"type": kind}
+        return {} if self.rules.booleans else {"type": "object"}
 
     def _drop(self, node: Node, path: str) -> None:
         for key in list(node):
@@ -353,11 +360,14 @@ _NOTES = {
 }
 _OPENAI_FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 
+_DEFINITIONS = frozenset({"$defs", "definitions", "discriminator"})
+"""What names definitions, and says nothing where each stands in its place."""
+
 DIALECTS: dict[str, RuleSet] = {
     rules.name: rules
     for rules in (
         RuleSet("json_schema"),
-        RuleSet("inline_defs", inline=True, removed=frozenset({"$defs", "definitions"})),
+        RuleSet("inline_defs", inline=True, removed=_DEFINITIONS),
         RuleSet(
             "openai_strict",
             rewrites=(
@@ -405,7 +415,7 @@ DIALECTS: dict[str, RuleSet] = {
         ),
         RuleSet("openai"),
         RuleSet("anthropic"),
-        RuleSet("anthropic_inline", inline=True, removed=frozenset({"$defs", "definitions"})),  # Claude on Bedrock
+        RuleSet("anthropic_inline", inline=True, removed=_DEFINITIONS),  # Claude on Bedrock
         RuleSet(
             "anthropic_strict",  # output_format
             rewrites=(_one_of_to_any_of, _merge_all_of, _tuple_to_list, _typed_any, _closed, _few_items),
@@ -419,15 +429,14 @@ DIALECTS: dict[str, RuleSet] = {
 }
 _PLAIN_ROOT = frozenset({"openai", "openai_strict", "anthropic", "anthropic_inline", "anthropic_strict", "gemini"})
 """Dialects whose root must be one object, without anyOf, oneOf and allOf."""
-_INLINE_ROOT = _PLAIN_ROOT | {"gemini_json"}
-"""Dialects whose root must not be a reference."""
 
 
 def transform(schema: JsonSchema, dialect: str) -> Transformed:
-    """`schema` in a provider's dialect, as a fresh copy. Raises `KeyError` for a dialect that is not in `DIALECTS`."""
+    """`schema` in a provider's dialect, as a fresh copy, whose root is no reference. Raises `KeyError` for a dialect that is not
+    in `DIALECTS`."""
     rules = DIALECTS[dialect]
     root = copy.deepcopy(schema)
-    if dialect in _INLINE_ROOT and (target := _local(root.get("$ref"))) is not None:
+    if (target := _local(root.get("$ref"))) is not None:
         root = {**_resolved(root, target), **{key: value for key, value in root.items() if key != "$ref"}}
     walk = _Walk(rules, root)
     if dialect in _PLAIN_ROOT:

@@ -16,7 +16,10 @@ __all__ = ["MESSAGE_FIELDS", "blocks_of", "check_images", "check_says_something"
 MESSAGE_FIELDS = frozenset({"reasoning_details", "refusal", "audio", "name"})
 """Fields of an OpenAI chat message, beside what every wire has, that the same wire takes back."""
 _OF_REPLIES = frozenset(
-    {"extra_content", "provider_specific_fields", "annotations", "citations", "images", "audio", "reasoning_details"}
+    {
+        *("extra_content", "provider_specific_fields", "annotations", "citations", "images", "audio", "reasoning_details"),
+        *("search_results", "groundingMetadata", "urlContextMetadata", "citationMetadata"),
+    }
 )
 """What replies of that wire carry beside their words: no one asked for it to be sent elsewhere."""
 _NEEDS_A_TURN = frozenset({"anthropic", "gemini", "bedrock-converse"})

@@ -120,7 +120,7 @@ def _about(entry: dict[str, Any]) -> str:
     told = entry.get("params")
     if is_object(told) and (name := next((told[key] for key in _TOO_MANY if told.get(key)), "")):
         parts = [*parts, name]
-    return ".".join(str(part) for part in parts if part and isinstance(part, str | int))
+    return ".".join(str(part) for part in parts if part != "" and isinstance(part, str | int))
 
 
 def _told(value: object, depth: int) -> Iterator[str]:

@@ -25,9 +25,9 @@ from llmcore.adapters.litellm.fields import in_our_names
 from llmcore.adapters.litellm.named_tools import names_one_tool, offered_names, without_tool_names
 from llmcore.adapters.litellm.passing_words import says_it_passes
 from llmcore.adapters.litellm.quotations import own_words
-from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, speaks_of_a_part
+from llmcore.adapters.litellm.refusals import CANNOT_BE_MADE, NO_PROMPT, is_within_a_schema, speaks_of_a_part
 from llmcore.adapters.litellm.refused_parameters import is_of_a_value
-from llmcore.adapters.litellm.refused_parts import parts_named
+from llmcore.adapters.litellm.refused_parts import is_of_one_image, parts_named
 from llmcore.adapters.litellm.suspects import listed_in, named_in
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.additions import additions
@@ -119,7 +119,7 @@ class Contrast:
         if _is_of_any_prompt(words, error, call):
             mine.clear()
         parts = parts_of(call, can)
-        fixed = [name for name in parts if name not in asked and name not in held and name == IMAGES]
+        fixed = [IMAGES] if IMAGES in parts and IMAGES not in (*asked, *held) and not is_of_one_image(words) else []
         refusals = self._refused.setdefault(place, [])
         key = same_words(words)
         refusals.append(
@@ -298,7 +298,7 @@ def _names_one_tool(error: BaseException, call: ModelCall, can: Capabilities) ->
     return names_one_tool(own_words(words, call, lambda quoted: quoted.strip("'\"` .,:") not in small), names)
 
 
-_OF_ONE_ENTRY = re.compile(r"\b(?:tools?|functions?)(?:\[\d|\.\d)")
+_OF_ONE_ENTRY = re.compile(r"\b(?:tools?|functions?)(?:\[\d|\.\d|['\"]?, \d)")
 _OF_ONE = re.compile(
     r"\b(?:keywords?|propert(?:y|ies)|additionalproperties|anyof|oneof|allof|enum|unions?|nest(?:ed|ing)|recursi\w+|in grammar"
     r"|duplicate\w*|unique|characters?|too (?:many|deep|large|complex|long)|must (?:match|not contain)|failed to parse)\b"
@@ -325,7 +325,8 @@ def _is_of_one(words: str, call: ModelCall) -> bool:
     """Do the words speak of what one tool or schema of the request is like, or make a condition? Other requests may be taken."""
     of_a_value = _OF_A_VALUE_OF_IT.search(words) is not None and _OF_SOME_SCHEMA.search(words) is None
     of_one = _OF_ONE.search(words) is not None and not of_a_value and _OF_THE_BODY.search(words) is None
-    return _OF_ONE_ENTRY.search(words) is not None or of_one or (bool(call.tools) and _ONE_TOOL.search(words) is not None)
+    of_one = of_one or _OF_ONE_ENTRY.search(words) is not None or is_within_a_schema(words)
+    return of_one or (bool(call.tools) and _ONE_TOOL.search(words) is not None)
 
 
 def _is_of_a_schema(error: RequestRefused, call: ModelCall) -> bool:

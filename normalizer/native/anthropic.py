@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.normalizer.native.shape import as_dict, as_text, dicts, is_data, parsed
+from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts, is_data, parsed
 from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
@@ -68,6 +68,8 @@ class AnthropicReader:
     def __init__(self) -> None:
         self._opaque: dict[int | str, tuple[dict[str, Any], list[str]]] = {}
         self._calls: set[int | str] = set()
+        self._begun: set[int | str] = set()  # blocks of text that have said nothing yet
+        self._citations: dict[int | str, list[Any]] = {}
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
         kind = as_text(body.get("type"))
@@ -85,7 +87,7 @@ class AnthropicReader:
             yield from self._whole(body)
 
     def finish(self) -> Iterator[Piece]:
-        for index in list(self._opaque):
+        for index in [*self._opaque, *self._citations]:
             yield from self._stop(index)
 
     def _whole(self, message: dict[str, Any]) -> Iterator[Piece]:
@@ -103,10 +105,10 @@ class AnthropicReader:
     def _start(self, index: int | str, block: dict[str, Any], whole: bool = False) -> Iterator[Piece]:
         kind = as_text(block.get("type"))
         if kind == "text":
-            if text := as_text(block.get("text")):
-                yield Text(text)
-            if citations := block.get("citations"):
-                yield Opaque({"citations": citations})
+            self._begun.add(index)
+            yield from self._text(index, as_text(block.get("text")))
+            if citations := as_list(block.get("citations")):
+                self._citations[index] = [*citations]
         elif kind == "tool_use":
             yield from self._call(index, block, whole)
         elif kind == "thinking":
@@ -126,7 +128,7 @@ class AnthropicReader:
     def _delta(self, index: int | str, delta: dict[str, Any]) -> Iterator[Piece]:
         kind = as_text(delta.get("type"))
         if kind == "text_delta":
-            yield Text(as_text(delta.get("text")))
+            yield from self._text(index, as_text(delta.get("text")))
         elif kind == "input_json_delta":
             piece = as_text(delta.get("partial_json"))
             if index in self._opaque:
@@ -138,9 +140,16 @@ class AnthropicReader:
         elif kind == "signature_delta":
             yield Reasoning("", as_text(delta.get("signature")), index)
         elif kind == "citations_delta":
-            yield Opaque({"citations": [delta.get("citation")]})
+            self._citations.setdefault(index, []).append(delta.get("citation"))
+
+    def _text(self, index: int | str, text: str) -> Iterator[Piece]:
+        if text:
+            yield Text(text, begins=index in self._begun)
+            self._begun.discard(index)
 
     def _stop(self, index: int | str) -> Iterator[Piece]:
+        if citations := self._citations.pop(index, None):
+            yield Opaque({"citations": citations})
         if index in self._calls:
             self._calls.discard(index)
             yield CallEnd(index)

@@ -33,10 +33,13 @@ __all__ = ["SOURCE_FIELDS", "MessageReader", "OpenAIChatReader", "is_body", "is_
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "tool_plan")
 _ALL_REASONING = frozenset({*_REASONING_FIELDS, "reasoning_details", "thinking_blocks"})
 _OPAQUE_FIELDS = frozenset({"annotations", "audio", "citations", "images", "provider_specific_fields"})
-SOURCE_FIELDS: Final = (
-    *("citations", "search_results"),
-    *("vertex_ai_grounding_metadata", "vertex_ai_url_context_metadata", "vertex_ai_citation_metadata"),
-)
+_GEMINIS = {
+    "vertex_ai_grounding_metadata": "groundingMetadata",
+    "vertex_ai_url_context_metadata": "urlContextMetadata",
+    "vertex_ai_citation_metadata": "citationMetadata",
+}
+"""What LiteLLM calls the sources of Gemini's streams, a list with one entry, and their own names."""
+SOURCE_FIELDS: Final = ("citations", "search_results", *_GEMINIS)
 """Where beside the choices hosts tell what they searched: Perplexity, xAI, LiteLLM for Gemini."""
 _SOURCES = frozenset(SOURCE_FIELDS)
 _CALL_ANNOTATIONS = ("extra_content", "provider_specific_fields")
@@ -91,7 +94,11 @@ class OpenAIChatReader:
 
     def finish(self) -> Iterator[Piece]:
         yield from self._message.finish()
-        yield from (Opaque({field: value}) for field, value in self._sources.items())
+        for field, told in self._sources.items():
+            if field in _GEMINIS:
+                yield from (Opaque({_GEMINIS[field]: each}) for each in dicts(told))
+            else:
+                yield Opaque({field: told})
 
 
 def _first_choice(choices: list[Any]) -> dict[str, Any]:

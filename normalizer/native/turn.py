@@ -74,9 +74,9 @@ class Turn:
         last = next((part for part in reversed(self.parts) if not isinstance(part, Opaque)), None)
         return last if isinstance(last, NativeCall) else None
 
-    def add_text(self, start: int, end: int, refusal: bool = False) -> None:
+    def add_text(self, start: int, end: int, *, refusal: bool = False, begins: bool = False) -> None:
         last = self.parts[-1] if self.parts else None
-        if isinstance(last, TextRange) and last.end == start and last.refusal is refusal:
+        if isinstance(last, TextRange) and last.end == start and last.refusal is refusal and not begins:
             last.end = end
         else:
             self.parts.append(TextRange(start, end, refusal))

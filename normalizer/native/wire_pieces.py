@@ -30,9 +30,10 @@ __all__ = [
 
 @dataclass(slots=True)
 class Text:
-    """Text for the user; text dialects may hide in it."""
+    """Text for the user; text dialects may hide in it. `begins`: a block of the provider's own begins with it."""
 
     text: str
+    begins: bool = False
 
 
 @dataclass(slots=True)

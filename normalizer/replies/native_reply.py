@@ -126,7 +126,7 @@ class NativeReply:
         if piece.text:
             start = self._length
             self._say(piece.text)
-            self._turn.add_text(start, self._length)
+            self._turn.add_text(start, self._length, begins=piece.begins)
 
     def on_data(self, piece: Data) -> None:
         text = json_text(piece.value)

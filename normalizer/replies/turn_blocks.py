@@ -26,7 +26,7 @@ def blocks_of_turn(
     """The blocks of a native turn. `native` gives the calls that each `NativeCall` (by `id()`) became, `calls` those
     in text."""
     blocks: list[Block] = []
-    for part in parts:
+    for part in _with_whole_texts(parts):
         if isinstance(part, TextRange) and part.refusal:
             refusal = {"type": "refusal", "refusal": source[part.start : part.end]}
             blocks.append(ProviderBlock(provider=provider, data=refusal))
@@ -36,6 +36,19 @@ def blocks_of_turn(
         else:
             blocks.extend(_blocks_of_part(part, native, provider))
     return blocks
+
+
+def _with_whole_texts(parts: Sequence[Part]) -> list[Part]:
+    """The parts; texts that follow one another are one, but for those that are cited, whose citations follow them."""
+    joined: list[Part] = []
+    for at, part in enumerate(parts):
+        last, following = joined[-1] if joined else None, parts[at + 1] if at + 1 < len(parts) else None
+        is_cited = isinstance(following, Opaque) and "citations" in following.data
+        if isinstance(last, TextRange) and isinstance(part, TextRange) and last.refusal is part.refusal and not is_cited:
+            joined[-1] = TextRange(last.start, part.end, last.refusal)
+        else:
+            joined.append(part)
+    return joined
 
 
 def _clipped(segments: Sequence[Segment], part: TextRange) -> Iterator[Segment]:

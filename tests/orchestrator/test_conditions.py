@@ -172,6 +172,30 @@ async def test_refused_images_go_to_another_model_at_once() -> None:
     assert {attempt.model for attempt in second.attempts} == {"n"}
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["Invalid image data.", "image exceeds 5 MB maximum", "cannot identify image file", "You uploaded an unsupported image."],
+)
+async def test_an_image_that_is_broken_twice_says_nothing_of_others(words: str) -> None:
+    broken, sound = (f"data:image/png;base64,{data}" for data in ("AAAA", "iVBORw0KGgo="))
+
+    def script(seen: Seen) -> Step:
+        refused = seen.body["model"] == "sees" and broken in json.dumps(seen.body)
+        return Failure(400, {"error": {"message": words}}) if refused else weather(seen)
+
+    def asked(url: str) -> list[dict[str, Any]]:
+        return [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}]
+
+    with WireServer(script) as server:
+        model = {"provider": "openai_compatible", "base_url": server.base_url("openai_compatible"), "api_key": "none"}
+        models = {"m": {**model, "model": "sees", "escalates_to": ["n"]}, "n": {**model, "model": "other"}}
+        async with Orchestrator({"models": models}, [get_weather], strategies=FAST) as orchestrator:
+            for _ in range(2):
+                await orchestrator.run(asked(broken))
+            result = await orchestrator.run(asked(sound))
+    assert {attempt.model for attempt in result.attempts} == {"m"}
+
+
 @pytest.mark.parametrize("name", ["max_tools=8", "streaming_with_tools", "tool_results"])
 def test_conditions_can_be_learnt(name: str) -> None:
     assert is_learnable(name)

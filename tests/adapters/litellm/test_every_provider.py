@@ -211,8 +211,23 @@ _CLAUDES: list[dict[str, Any]] = [
         "tool_use_id": "srvtoolu_1",
         "content": [{"type": "web_search_result", "url": "https://example.org", "title": "Tides", "encrypted_content": "ENCR"}],
     },
-    {"type": "text", "text": "Noon."},
+    {"type": "text", "text": "High water is "},
+    {"type": "text", "text": "at noon", "citations": [{"url": "https://example.org", "encrypted_index": "EI"}]},
+    {"type": "text", "text": " today."},
 ]
+
+
+def _claudes_text(at: int, block: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is cited comes before the text."""
+    deltas = [
+        *({"type": "citations_delta", "citation": one} for one in block.get("citations", ())),
+        *({"type": "text_delta", "text": block["text"][cut]} for cut in (slice(0, 3), slice(3, None))),
+    ]
+    return [
+        {"type": "content_block_start", "index": at, "content_block": {"type": "text", "text": ""}},
+        *({"type": "content_block_delta", "index": at, "delta": delta} for delta in deltas),
+        {"type": "content_block_stop", "index": at},
+    ]
 
 
 def _claudes_answer(seen: Seen) -> Raw:
@@ -222,7 +237,7 @@ def _claudes_answer(seen: Seen) -> Raw:
     if not seen.body.get("stream"):
         whole = {**message, "content": _CLAUDES, "stop_reason": "end_turn", "usage": {**usage, "output_tokens": 7}}
         return Raw([json.dumps(whole).encode()])
-    query, result, said = _CLAUDES
+    query, result, *said = _CLAUDES
     events: list[dict[str, Any]] = [
         {"type": "message_start", "message": {**message, "content": []}},
         {"type": "content_block_start", "index": 0, "content_block": {**query, "input": {}}},
@@ -233,9 +248,7 @@ def _claudes_answer(seen: Seen) -> Raw:
         {"type": "content_block_stop", "index": 0},
         {"type": "content_block_start", "index": 1, "content_block": result},
         {"type": "content_block_stop", "index": 1},
-        {"type": "content_block_start", "index": 2, "content_block": {**said, "text": ""}},
-        {"type": "content_block_delta", "index": 2, "delta": {"type": "text_delta", "text": said["text"]}},
-        {"type": "content_block_stop", "index": 2},
+        *(event for at, block in enumerate(said, 2) for event in _claudes_text(at, block)),
         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 7}},
         {"type": "message_stop"},
     ]
@@ -251,7 +264,12 @@ async def test_claudes_searches_go_back_plain_and_streamed_and_to_no_other() -> 
             async with made.stream("When?", allow_web_search=True) as stream:
                 words = "".join([event.text async for event in stream if isinstance(event, TextDelta)])
             for result in (plain, stream.result):
-                assert [block.data for block in result.envelope.blocks if isinstance(block, ProviderBlock)] == _CLAUDES[:2]
+                blocks = [
+                    block.data if isinstance(block, ProviderBlock) else getattr(block, "text", "")
+                    for block in result.envelope.blocks
+                ]
+                cited = {"citations": _CLAUDES[3]["citations"]}
+                assert blocks == [*_CLAUDES[:2], "High water is ", "at noon", cited, " today."]
                 assert (result.usage.input_tokens, result.usage.output_tokens) == (33, 7)
                 assert (result.usage.cache_read_tokens, result.usage.cache_write_tokens) == (10, 20)
                 again = await made.run("And then?", message_history=result.messages, allow_web_search=True)
@@ -259,4 +277,4 @@ async def test_claudes_searches_go_back_plain_and_streamed_and_to_no_other() -> 
                 assert again.attempts[0].dropped == []
                 moved = await made.run("And then?", model="gpt", message_history=result.messages)
                 assert moved.attempts[0].dropped == ["web search of an earlier turn"]
-    assert words == "Noon."
+    assert words == "High water is at noon today."

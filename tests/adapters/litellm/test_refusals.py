@@ -129,6 +129,9 @@ def test_words_of_the_user_decide_nothing_else_either() -> None:
         ("images larger than 5 MB are not supported", False),
         ("Tool use is not supported with images.", False),
         ("too many images: at most 1 image(s) may be provided", False),
+        ("You uploaded an unsupported image. Please make sure your image has one of the following formats: png, jpeg.", False),
+        ("cannot identify image file", False),
+        ("image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes", False),
     ],
 )
 def test_images_are_refused_where_it_is_not_one_image(words: str, refused: bool) -> None:

@@ -125,6 +125,24 @@ def test_no_reference_is_left_whose_definition_is_not_sent(dialect: str) -> None
     assert "recursive: the same shape as Node" in found
 
 
+@pytest.mark.parametrize("dialect", ["inline_defs", "anthropic_inline"])
+def test_what_is_left_of_recursion_takes_what_the_definition_took(dialect: str) -> None:
+    tree: dict[str, Any] = {
+        "type": "object",
+        "properties": {"result": {"$ref": "#/$defs/Tree"}, "expr": {"$ref": "#/$defs/Expr"}},
+        "$defs": {
+            "Tree": {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
+            "Expr": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#/$defs/Expr"}}]},
+        },
+    }
+    sent = transform(tree, dialect).schema
+    values: list[Any] = [[[[[]]]], []]
+    for value in values:
+        jsonschema.validate({"result": value, "expr": [[[1]]]}, sent)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"result": {}}, sent)
+
+
 def test_mutual_recursion_does_not_explode() -> None:
     names = [f"D{number}" for number in range(8)]
     everyone = {name: {"$ref": f"#/$defs/{name}"} for name in names}

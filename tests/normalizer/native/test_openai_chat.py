@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from llmcore.normalizer import Normalizer, normalize
-from llmcore.normalizer.native.openai_chat import SOURCE_FIELDS
 from llmcore.types import Envelope, ProviderBlock, RedactedThinkingBlock, TextBlock, ThinkingBlock, ToolUseBlock
 
 Json = dict[str, Any]
@@ -366,15 +365,23 @@ def test_what_stands_in_the_place_of_calls_or_words_is_not_lost(given: dict[str,
     assert ([call.arguments for call in envelope.tool_calls], envelope.content) == ([{"a": 1}] * calls, content)
 
 
-@pytest.mark.parametrize("field", sorted(SOURCE_FIELDS))
-def test_what_was_searched_is_kept_once(field: str) -> None:
-    """Perplexity and xAI tell it beside the choices, in a stream with each chunk."""
-    sources = ["https://example.org/a", "https://example.org/b"]
-    more = {field: sources, "id": "1", "model": "m"}
+@pytest.mark.parametrize(
+    ("field", "told", "kept"),
+    [
+        ("citations", ["https://example.org/a"], {"citations": ["https://example.org/a"]}),
+        ("search_results", [{"url": "https://example.org/a"}], {"search_results": [{"url": "https://example.org/a"}]}),
+        ("vertex_ai_grounding_metadata", [{"webSearchQueries": ["x"]}], {"groundingMetadata": {"webSearchQueries": ["x"]}}),
+        ("vertex_ai_url_context_metadata", [{"urlMetadata": [1]}], {"urlContextMetadata": {"urlMetadata": [1]}}),
+        ("vertex_ai_citation_metadata", [{"citations": [1]}], {"citationMetadata": {"citations": [1]}}),
+    ],
+)
+def test_what_was_searched_is_kept_once(field: str, told: object, kept: dict[str, Any]) -> None:
+    """Perplexity and xAI tell it beside the choices, in a stream with each chunk; LiteLLM so of Gemini."""
+    more = {field: told, "id": "1", "model": "m"}
     whole = {"choices": [{"message": {"role": "assistant", "content": "Noon."}, "finish_reason": "stop"}], **more}
     normalizer = Normalizer()
     for text, word in (("No", None), ("on.", None), ("", "stop")):
         normalizer.feed({"choices": [{"delta": {"content": text}, "finish_reason": word}], **more})
     normalizer.finish()
     for envelope in (normalize(whole), normalizer.envelope):
-        assert envelope.blocks == [TextBlock(text="Noon."), ProviderBlock(provider="openai-chat", data={field: sources})]
+        assert envelope.blocks == [TextBlock(text="Noon."), ProviderBlock(provider="openai-chat", data=kept)]
