@@ -54,6 +54,7 @@ _READ_HERE: dict[str | None, tuple[str, ...]] = {_STREAM_WIRE: ("/chat/completio
 searched and where it stands, and Cohere's, whose events break LiteLLM's reader."""
 _CLAUDES_COUNTS = frozenset({"message_start", "message_delta"})
 _CLAUDES_WORDS = frozenset({"content_block_start", "content_block_delta"})
+"""Events of Claude's own streams that tell usage, and those in which something is said."""
 _NOWHERE: tuple[str, ...] = ()
 _AS_LITELLM_SAYS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls", "function_call"})
 """Finish words left to LiteLLM, which may have made an answer of a call: the tool that it forces for a typed answer."""

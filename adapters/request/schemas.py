@@ -419,7 +419,7 @@ DIALECTS: dict[str, RuleSet] = {
         RuleSet(
             "anthropic_strict",  # output_format
             rewrites=(_one_of_to_any_of, _merge_all_of, _tuple_to_list, _typed_any, _closed, _few_items),
-            removed=frozenset({"$schema", "$id", "$comment", "examples", "discriminator", "$defs", "definitions"}),
+            removed=_DEFINITIONS | {"$schema", "$id", "$comment", "examples"},
             inline=True,  # Structured outputs take no recursion, and LiteLLM would send references without what they name
             described=frozenset(_APPLICATORS | _BOUNDS | (_LENGTHS - {"minItems"})),
             formats=frozenset(_OPENAI_FORMATS | {"uri"}),

@@ -1,4 +1,4 @@
-"""Telling JSON's containers apart, in a way that both mypy and pyright understand.
+"""Telling JSON's containers apart, in a way that both mypy and pyright understand, and looking through JSON data.
 
 `isinstance(value, dict)` leaves pyright with unknown keys and values, and the cast that would tell it is redundant to mypy.
 """

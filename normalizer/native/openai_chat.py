@@ -39,9 +39,8 @@ _GEMINIS = {
     "vertex_ai_citation_metadata": "citationMetadata",
 }
 """What LiteLLM calls the sources of Gemini's streams, a list with one entry, and their own names."""
-SOURCE_FIELDS: Final = ("citations", "search_results", *_GEMINIS)
+SOURCE_FIELDS: Final = frozenset({"citations", "search_results", *_GEMINIS})
 """Where beside the choices hosts tell what they searched: Perplexity, xAI, LiteLLM for Gemini."""
-_SOURCES = frozenset(SOURCE_FIELDS)
 _CALL_ANNOTATIONS = ("extra_content", "provider_specific_fields")
 _TEXT_PARTS = frozenset({"text", "output_text", "input_text"})
 _LEGACY = "function_call"
@@ -76,8 +75,8 @@ class OpenAIChatReader:
         self._sources: dict[str, Any] = {}
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
-        if not _SOURCES.isdisjoint(body):  # in a stream with each chunk
-            self._sources |= {field: body[field] for field in SOURCE_FIELDS if says_something(body.get(field))}
+        if not SOURCE_FIELDS.isdisjoint(body):  # in a stream with each chunk
+            self._sources |= {field: body[field] for field in sorted(SOURCE_FIELDS) if says_something(body.get(field))}
         choice = _first_choice(as_list(body["choices"])) if "choices" in body else body
         delta, message = as_dict(choice.get("delta")), as_dict(choice.get("message"))
         if delta or ("delta" in choice and not message):

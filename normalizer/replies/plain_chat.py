@@ -33,7 +33,7 @@ def read_plain_chat(
 ) -> Envelope | None:
     """The envelope, or None where anything stands in the body that is not plain."""
     choices = body.get("choices")
-    if not is_list(choices) or len(choices) != 1 or "error" in body or any(field in body for field in SOURCE_FIELDS):
+    if not is_list(choices) or len(choices) != 1 or "error" in body or not SOURCE_FIELDS.isdisjoint(body):
         return None
     choice: object = choices[0]
     if not is_object(choice) or "delta" in choice or choice.get("text"):
