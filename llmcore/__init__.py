@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from llmcore.tools import ToolSet as ToolSet
     from llmcore.tools import current_tool_call_id as current_tool_call_id
     from llmcore.tools import tool as tool
-    from llmcore.tools.execution import Outcome as Outcome
+    from llmcore.tools.outcome import Outcome as Outcome
     from llmcore.types import *  # noqa: F403  (the shared words; pinned by tests/test_public_surface.py)
     from llmcore.validator import ParseDetail as ParseDetail
     from llmcore.validator import Problem as Problem

@@ -30,7 +30,7 @@ from llmcore.types.called import in_words, naming
 from llmcore.types.wordings import hint
 
 if TYPE_CHECKING:
-    from llmcore.tools.execution import Outcome
+    from llmcore.tools.outcome import Outcome
 
 __all__ = ["HookChain", "Hooks", "HooksGiven", "StreamedSoFar", "Veto", "check_members", "hook"]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from llmcore.run.history import use_block
-from llmcore.tools.execution import Outcome
+from llmcore.tools.outcome import Outcome
 from llmcore.tools.results import UnwritableResult, rendered
 from llmcore.types import (
     Block,

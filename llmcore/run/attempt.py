@@ -24,13 +24,12 @@ from llmcore.run.sending import Sending
 from llmcore.run.settings import Toolbox
 from llmcore.run.turn_state import TurnState, to_listener
 from llmcore.run.validating import with_types_code
-from llmcore.run.verdict import refuse_empty
+from llmcore.run.verdict import emptiness
 from llmcore.tools import compile_tools
 from llmcore.types import (
     AttemptReason,
     AttemptStarted,
     Event,
-    LLMCoreError,
     Message,
     Request,
     ToolSet,
@@ -46,7 +45,8 @@ T = TypeVar("T")
 class TurnAttempt(TurnState):
     """Carries out plans for one turn; called by the fallback manager. After a success `accepted` is set."""
 
-    async def __call__(self, plan: Plan, tell: Tell[Event]) -> None:
+    async def carry_out(self, plan: Plan, tell: Tell[Event]) -> None:
+        """Carry out the plan. Raises the `LLMCoreError` that says why its reply cannot be used."""
         self._plan = plan
         config = self._models.config(plan.model, plan.deployment)
         self._models.check_price(config)
@@ -140,20 +140,19 @@ class TurnAttempt(TurnState):
         values = PartialValues(output, sending.tools) if output and self._listening else None
         if tell is silently and values is None:
             return silently
+        return partial(self._tell, values, sending, tell)
 
-        async def told(event: Event | None) -> None:
-            if values is None:
-                if event is not None:
-                    await tell(to_listener(event))
-                return
-            look = partial(values.saw_held, sending.held) if event is None else partial(values.saw, event)
-            value = await self._typed(look)
-            if event is not None and not values.hides(event):
+    async def _tell(self, values: PartialValues | None, sending: Sending, tell: Tell[Event], event: Event | None) -> None:
+        if values is None:
+            if event is not None:
                 await tell(to_listener(event))
-            if value is not None:
-                await tell(value)
-
-        return told
+            return
+        look = partial(values.saw_held, sending.held) if event is None else partial(values.saw, event)
+        value = await self._typed(look)
+        if event is not None and not values.hides(event):
+            await tell(to_listener(event))
+        if value is not None:
+            await tell(value)
 
     async def _hooked(self, request: Request, tools: ToolSet) -> tuple[Request, ToolSet]:
         """The request with its tools, as the hooks leave it. What they did to the tools holds for the whole turn."""
@@ -167,15 +166,14 @@ class TurnAttempt(TurnState):
     # Judging
 
     async def _refuse_empty(self) -> None:
-        state = self._state
-        try:
-            refuse_empty(self._envelope, answer_due=self._answer_due())
-        except LLMCoreError as error:
-            self._judged(await self._typed(lambda: self._loop(self._request)))
+        """Raises `ModelError` where the reply holds nothing although an answer was due."""
+        state, failure = self._state, emptiness(self._envelope, answer_due=self._answer_due())
+        if failure is not None:
+            self._judged(await self._typed(partial(self._loop, self._request)))
             state.note_repairs("reply", [one for one in self._envelope.repairs if one.kind == "call_not_allowed"])
-            state.ledger.finish(state.ledger.attempts[-1], failure=error)
+            state.ledger.finish(state.ledger.attempts[-1], failure=failure)
             state.note_silence()
-            raise
+            raise failure
 
     async def _typed(self, function: Callable[[], T]) -> T:
         """What the function gives, which may run the code of the output type."""
@@ -198,9 +196,7 @@ class TurnAttempt(TurnState):
     async def _check(self, value: Any) -> Checked:
         state = self._state
         settings = state.settings
-        return await check_output(
-            settings.output_validators, value, state.context(), lambda: state.ledger.seconds_left, settings.output
-        )
+        return await check_output(settings.output_validators, value, state.context(), self._seconds_left, settings.output)
 
     async def _accept(self, result: CorrectionResult) -> list[Event]:
         """Set `accepted` and tell the repairs, or raise why the reply cannot be used."""

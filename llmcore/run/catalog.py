@@ -18,6 +18,7 @@ from llmcore.models.selection import lacking
 from llmcore.types import ConfigError, Usage
 from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.native import raise_from
 from llmcore.types.wordings import described
 
 __all__ = ["Catalog", "has_price", "unknown_price"]
@@ -128,7 +129,7 @@ def _check_reachable(models: Iterable[ModelConfig]) -> None:
         try:
             check_names(config.provider, config.model, config.base_url)
         except ConfigError as error:
-            raise ConfigError(f"{config.alias}: {error}") from None
+            raise_from(ConfigError(f"{config.alias}: {error}"), None)
 
 
 def _registry_of(adapter: Any) -> ModelRegistry:

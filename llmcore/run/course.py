@@ -24,7 +24,7 @@ from llmcore.run.state import RunState
 from llmcore.run.stepping import Step
 from llmcore.run.tool_source import ToolSource
 from llmcore.run.turn_state import TurnState
-from llmcore.tools.execution import unfinished
+from llmcore.tools.outcome import unfinished
 from llmcore.types import (
     Event,
     LLMCoreError,

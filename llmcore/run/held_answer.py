@@ -12,7 +12,7 @@ from llmcore.run.resumption import Resumed
 from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
 from llmcore.run.validating import with_types_code
-from llmcore.tools.execution import synthetic
+from llmcore.tools.outcome import synthetic
 from llmcore.types import OutputParseError, ToolCall
 
 __all__ = ["held_answer", "take_held"]

@@ -21,7 +21,7 @@ from llmcore.run.copies import is_fit, mended, recorded, refusing
 from llmcore.run.history import fit_call, fit_reply
 from llmcore.run.settings import Toolbox, resolve_request
 from llmcore.tools import Tool, as_tool
-from llmcore.tools.execution import Outcome, is_sound
+from llmcore.tools.outcome import Outcome, is_sound
 from llmcore.tools.results import UnwritableResult, shortened
 from llmcore.types import (
     Block,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from llmcore.fallback import Ledger
 from llmcore.run.enclosing import EnclosingRun, LeftWithin
 from llmcore.run.result import RunResult
-from llmcore.tools.execution import Outcome
+from llmcore.tools.outcome import Outcome
 from llmcore.tools.results import shortened
 from llmcore.types import TextBlock
 

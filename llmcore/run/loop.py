@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
+from functools import partial
 from itertools import count
 
 from llmcore.run.attempt import TurnAttempt
@@ -23,7 +24,7 @@ from llmcore.run.settings import RunSettings, Toolbox, check_choice, check_names
 from llmcore.run.settling import aborted, settled
 from llmcore.run.state import GO_ON
 from llmcore.run.tool_source import ToolSource
-from llmcore.run.turn_calls import TurnCalls
+from llmcore.run.turn_calls import TurnCalls, nothing
 from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import cause_of, is_told_as_error
 from llmcore.run.within import needed_loop
@@ -38,7 +39,8 @@ from llmcore.types import (
     Waiting,
 )
 from llmcore.types.identity import alike
-from llmcore.types.telling import Tell, told_by
+from llmcore.types.native import raise_from
+from llmcore.types.telling import Tell, told_after, told_by
 
 __all__ = ["Run"]
 
@@ -66,6 +68,7 @@ class Run(RunCourse):
         needed_loop()
         state = self.state
         scope = state.watch.begins("run_started")
+        ended: BaseException | None = None
         try:
             with scope:
                 for record in state.settings.repairs:  # of the history that was given
@@ -74,28 +77,11 @@ class Run(RunCourse):
                 await self._turns(scope.telling(self._noting_values(tell)))
             state.ledger.check_deadline()
             await self._save_end()
-        except TerminateLoop as ended:
-            state.close_open_calls(STOPPED, waiting=True)
-            try:
-                await end_by(state, ended)
-                state.ledger.check_deadline()
-                await self._save_end()
-            except BaseException as error:
-                self._attach_partial(error)
-                raise
-        except FallbackExhausted as error:
-            state.close_open_calls(STOPPED)
-            failure = cause_of(error)
-            settings = state.settings
-            judged = settings.output is not None or settings.output_validators
-            if judged or is_told_as_error(failure) or not state.degrade():
-                self._attach_partial(failure)
-                raise failure from failure.__cause__
-            await self._save_end()
         except BaseException as error:
-            state.close_open_calls(STOPPED)
-            self._attach_partial(error)
-            raise
+            state.close_open_calls(STOPPED, waiting=isinstance(error, TerminateLoop))
+            ended = error  # nothing is awaited while it is handled: docs/compiled.md
+        if ended is not None:
+            await self._end_after(ended)
         if self._listening and state.has_output and not await self._is_shown():
             await tell(PartialOutput(state.output))
         result = self._result()
@@ -103,17 +89,38 @@ class Run(RunCourse):
         await tell(Finished(result))
         return result
 
+    async def _end_after(self, ended: BaseException) -> None:
+        """What was raised ended the turns: let the run have a result nevertheless, or raise that with the partial result."""
+        state = self.state
+        try:
+            if isinstance(ended, TerminateLoop):
+                await end_by(state, ended)
+                state.ledger.check_deadline()
+            else:
+                self._degrade(ended)
+            await self._save_end()
+        except BaseException as error:
+            self._attach_partial(error)
+            raise
+
+    def _degrade(self, ended: BaseException) -> None:
+        """Where nothing is left to try, the best text may be the answer. Raises what ended the run where it may not."""
+        if not isinstance(ended, FallbackExhausted):
+            raise ended
+        failure, settings = cause_of(ended), self.state.settings
+        judged = settings.output is not None or settings.output_validators
+        if judged or is_told_as_error(failure) or not self.state.degrade():
+            raise_from(failure, failure.__cause__)
+
     def _noting_values(self, tell: Tell[Event]) -> Tell[Event]:
         """Keeps in mind which partial value was told last."""
         if not self._listening or self.state.settings.output is None:
             return tell
+        return told_after(self._note_value, tell)
 
-        async def told(event: Event) -> None:
-            if isinstance(event, PartialOutput):
-                self._shown = event
-            await tell(event)
-
-        return told
+    def _note_value(self, event: Event) -> None:
+        if isinstance(event, PartialOutput):
+            self._shown = event
 
     async def _is_shown(self) -> bool:
         """Was the run's value told already, as the last partial one?"""
@@ -121,11 +128,11 @@ class Run(RunCourse):
         if last is None:
             return False
         try:
-            return await with_types_code(self.state.settings.output, self._seconds_left(), lambda: alike(last.value, value))
+            return await with_types_code(self.state.settings.output, self._seconds_left(), partial(alike, last.value, value))
         except Exception:  # the deadline: then it is told again
             return False
 
-    async def _save(self, change: Callable[[], object] = lambda: None) -> None:
+    async def _save(self, change: Callable[[], object] = nothing) -> None:
         """Let the caller save the run as it stands after the change."""
         if self._save_points is None:
             change()
@@ -154,13 +161,14 @@ class Run(RunCourse):
                 reason=reason,
                 with_search=self._with_search if self._spare_search is not None else None,
             )
-            context = self._begin_turn(attempt)
+            context, failure = self._begin_turn(attempt), None
             try:
-                await self._machinery.fallback.run(context, attempt, self._watched(tell))
-            except LLMCoreError:
-                await store.tell(self._seconds_left())  # what failed may have taught most
-                raise
-            await store.tell(self._seconds_left())
+                await self._machinery.fallback.run(context, attempt.carry_out, self._watched(tell))
+            except LLMCoreError as error:
+                failure = error
+            await store.tell(self._seconds_left())  # what failed may have taught most
+            if failure is not None:
+                raise failure
             # Later turns stay with what worked.
             self._model, self._mode = self._machinery.catalog.registry.get(context.plan.model), context.plan.mode
             self._place, self._without = context.plan.deployment, context.plan.without
@@ -190,16 +198,11 @@ class Run(RunCourse):
 
     def _watched(self, tell: Tell[Event]) -> Tell[Event]:
         """Observers are told of waits as listeners are."""
-        watch = self.state.watch
-        if not watch.has("waiting"):
-            return tell
+        return told_after(self._tell_wait, tell) if self.state.watch.has("waiting") else tell
 
-        async def told(event: Event) -> None:
-            if isinstance(event, Waiting):
-                watch.tell("waiting", event)
-            await tell(event)
-
-        return told
+    def _tell_wait(self, event: Event) -> None:
+        if isinstance(event, Waiting):
+            self.state.watch.tell("waiting", event)
 
     async def _resumed(self, tell: Tell[Event]) -> bool:
         """The turn that the given history left open, to its end; what was said behind it enters then. Is the run over by a final

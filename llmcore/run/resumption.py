@@ -20,7 +20,7 @@ from llmcore.run.history import open_calls
 from llmcore.run.open_calls import OpenCall, id_within
 from llmcore.run.result import RepairRecord, RunResult, ToolRecord
 from llmcore.run.resuming import check_results_answer_calls
-from llmcore.tools.execution import Outcome
+from llmcore.tools.outcome import Outcome
 from llmcore.types import (
     CallerError,
     Envelope,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
@@ -41,6 +40,7 @@ from llmcore.types import (
 from llmcore.types.copies import updated
 from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_object, object_in
+from llmcore.types.native import raise_from
 from llmcore.types.others_words import bounded
 from llmcore.types.pacing import Pace
 from llmcore.types.telling import Tell
@@ -168,7 +168,8 @@ class Sending:
         except Exception as error:  # the adapter's contract is broken
             if getattr(self._adapter, "lets_exceptions_through", False):
                 raise
-            raise InternalError(f"the adapter raised {bounded(f'{type(error).__name__}: {error}')}") from error
+            raised = InternalError(f"the adapter raised {bounded(f'{type(error).__name__}: {error}')}")
+            raise_from(raised, error)
 
     async def _whole(self) -> list[Any]:
         left = self._seconds_left()
@@ -198,48 +199,45 @@ class Sending:
     async def _streamed(self, tell: Tell[Event | None]) -> None:
         normalizer = self._normalizer(self._forced_tool, self._reasoning_open)
         so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
-        started = time.perf_counter()
         stream: Any = self._adapter.stream(self._call)
-        pace = Pace()
         try:
-            while True:
-                left = await self._rest(pace)
-                try:
-                    chunk = await self._asked(anext(stream), left)
-                except StopAsyncIteration:
-                    break
-                if self._told(chunk):
-                    continue
-                self._last = chunk
-                if self.time_to_first_token is None:
-                    self.time_to_first_token = time.perf_counter() - started
-                for event in self._said(normalizer.feed(cast("object", chunk)), normalizer.held):
-                    if isinstance(event, ToolCallStarted):
-                        self._refuse_endless(event)
-                    if so_far is not None:
-                        await self._show(so_far, event)
-                    await tell(event)
-                self.held = normalizer.held
-                await tell(None)
-            last = normalizer.finish()
-            self._refuse_cut(normalizer.envelope)
-            for event in self._said(last):
-                if so_far is not None:
-                    await self._show(so_far, event)
-                await tell(event)
-            self.envelope = normalizer.envelope
+            await leaving.closed_by(self._read(stream, normalizer, so_far, tell), partial(leaving.close, stream, GRACE))
         finally:
             if self.envelope is None:  # broken off: what had come is kept
                 normalizer.finish("cancelled")
                 self.envelope = updated(normalizer.envelope, {"truncated": True})
-            close = getattr(stream, "aclose", None)
-            if close is not None:
-                with suppress(TimeoutError, RuntimeError):  # one that was left behind is still running
-                    async with asyncio.timeout(GRACE):
-                        await close()
         if so_far is not None:
             so_far.done = True
             await self._hooks.on_streaming_response(so_far)
+
+    async def _read(self, stream: Any, normalizer: Normalizer, so_far: StreamedSoFar | None, tell: Tell[Event | None]) -> None:
+        started, pace = time.perf_counter(), Pace()
+        while True:
+            left = await self._rest(pace)
+            try:
+                chunk = await self._asked(anext(stream), left)
+            except StopAsyncIteration:
+                break
+            if self._told(chunk):
+                continue
+            self._last = chunk
+            if self.time_to_first_token is None:
+                self.time_to_first_token = time.perf_counter() - started
+            for event in self._said(normalizer.feed(cast("object", chunk)), normalizer.held):
+                if isinstance(event, ToolCallStarted):
+                    self._refuse_endless(event)
+                if so_far is not None:
+                    await self._show(so_far, event)
+                await tell(event)
+            self.held = normalizer.held
+            await tell(None)
+        last = normalizer.finish()
+        self._refuse_cut(normalizer.envelope)
+        for event in self._said(last):
+            if so_far is not None:
+                await self._show(so_far, event)
+            await tell(event)
+        self.envelope = normalizer.envelope
 
     def _said(self, events: list[NormalizerEvent], held: Callable[[int], str] | None = None) -> list[Event]:
         """The events of a chunk, and of the library's envelope the words that are held back."""

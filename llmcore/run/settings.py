@@ -38,6 +38,7 @@ from llmcore.types import (
 from llmcore.types.copies import made, updated
 from llmcore.types.given_messages import given_messages
 from llmcore.types.logs import logger
+from llmcore.types.native import raise_from
 from llmcore.types.tools import LiveTools, sources_in, tools_given, tools_in
 from llmcore.types.wordings import mistake_in
 
@@ -239,14 +240,14 @@ def checked_options(thing: str, options: Mapping[str, Any]) -> dict[str, Any]:
             if options.get(name) is not None:
                 read(options[name])
     except ValidationError as error:
-        raise ConfigError(mistake_in(error, thing, Request.model_fields)) from None
+        raise_from(ConfigError(mistake_in(error, thing, Request.model_fields)), None)
     except TypeError as error:
-        raise ConfigError(f"{thing}: its options cannot be read: {error}") from None
+        raise_from(ConfigError(f"{thing}: its options cannot be read: {error}"), None)
     except CallerError as error:
         if not _names_what_is_to_come(error.__cause__):
             if type(error) is not CallerError:
                 raise
-            raise ConfigError(f"{thing}: {error}") from error.__cause__
+            raise_from(ConfigError(f"{thing}: {error}"), error.__cause__)
     return {**options, **read_fields}
 
 
@@ -281,9 +282,9 @@ def _resolved(given: Given | None, options: Mapping[str, Any]) -> tuple[Request,
         base["messages"] = [*before, *given_messages(base["messages"])]
         request = _owned(Request.model_validate({**base, **overrides}))
     except ValidationError as error:
-        raise CallerError(mistake_in(error, "Request", Request.model_fields)) from None
+        raise_from(CallerError(mistake_in(error, "Request", Request.model_fields)), None)
     except TypeError as error:
-        raise CallerError(f"the request cannot be read: {error}") from None
+        raise_from(CallerError(f"the request cannot be read: {error}"), None)
     if not request.messages:
         raise CallerError("the request holds no messages; give text, or at least one message")
     return request, len(request.messages if isinstance(given, RunResult) else before)

@@ -18,7 +18,7 @@ from llmcore.run.open_calls import UNKNOWN_OUTCOME, OpenCall, id_within
 from llmcore.run.resumption import Resumed
 from llmcore.run.settings import Toolbox
 from llmcore.tools import Tool, ToolConfig
-from llmcore.tools.execution import Outcome, failed, synthetic, unfinished
+from llmcore.tools.outcome import Outcome, failed, synthetic, unfinished
 from llmcore.tools.results import UnwritableResult, rendered
 from llmcore.tools.signature import ArgumentsError
 from llmcore.tools.tool_run import aborts

@@ -35,7 +35,7 @@ from llmcore.run.verdict import cut_shown
 from llmcore.run.watching import Watch
 from llmcore.tools import RunContext
 from llmcore.tools.copies import MessageCopies
-from llmcore.tools.execution import Outcome
+from llmcore.tools.outcome import Outcome
 from llmcore.types import (
     Block,
     Envelope,

@@ -19,13 +19,14 @@ from llmcore.run.state import RunState
 from llmcore.run.unknown_calls import not_found
 from llmcore.run.watching import Scope
 from llmcore.tools import RunContext, Tool, ToolConfig
-from llmcore.tools.execution import Outcome, run_call, synthetic, unfinished
+from llmcore.tools.execution import run_call
+from llmcore.tools.outcome import Outcome, synthetic, unfinished
 from llmcore.tools.tool_run import NotBegun, ToolRun
 from llmcore.types import Event, ToolCall, ToolStarted
 from llmcore.types.copies import copied
 from llmcore.types.telling import Tell, silently
 
-__all__ = ["TurnCalls"]
+__all__ = ["TurnCalls", "nothing"]
 
 _NO_CALL_LEFT = "It did not run: the run's budget of tool calls is spent."
 _RAN = "The tool ran, and the run ended before its result was taken."
@@ -71,7 +72,7 @@ class TurnCalls:
         runnable = [call for call in calls if call.id not in fates and self._toolbox.can_run(call.name)]
         running = self._running = ToolRun(
             runnable,
-            lambda call: self._run_call(call, context),
+            partial(self._run_call, context),
             self._tools,
             self._withheld,
             listening=self._is_told,
@@ -130,7 +131,7 @@ class TurnCalls:
         self._state.hold(decided, OpenCall.of(decided, "elsewhere", summary=summary))
         return None
 
-    async def _run_call(self, call: ToolCall, context: RunContext[Any]) -> Outcome:
+    async def _run_call(self, context: RunContext[Any], call: ToolCall) -> Outcome:
         """One call to its outcome, between the hooks before and after it, and between two save points."""
         state, context = self._state, context.for_call(call.id, call.name, 0)
         decided = await self._decided(call, context)
@@ -152,9 +153,9 @@ class TurnCalls:
             with scope:
                 outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, withheld, self._tell_retry)
             if outcome.held:
-                withheld(lambda: outcome)
+                withheld(partial(_itself, outcome))
                 state.hold_within(decided)
-                self._tell_ended(lambda: outcome)
+                self._tell_ended(partial(_itself, outcome))
             else:
                 if outcome.ran:  # until the hooks after it have let the outcome pass
                     withheld(partial(_only_ran, decided, outcome.duration, outcome.retries))
@@ -164,12 +165,15 @@ class TurnCalls:
                 outcome = await self._passed(decided, outcome)
         except BaseException:
             became = self._withheld.get(call.id, partial(unfinished, decided))
-            self._tell_ended(lambda: self._with_what_it_ran(became()))
+            self._tell_ended(partial(self._as_it_became, became))
             raise
-        await self._save(_nothing)
+        await self._save(nothing)
         if outcome.held and outcome.raised is not None:  # the caller's answers do not fit: saved, as it waits again
             raise outcome.raised
         return outcome
+
+    def _as_it_became(self, became: Callable[[], Outcome]) -> Outcome:
+        return self._with_what_it_ran(became())
 
     def _with_what_it_ran(self, outcome: Outcome) -> Outcome:
         return self._state.inner.telling(outcome, self._tools.max_result_chars)
@@ -221,8 +225,8 @@ class TurnCalls:
         limit = self._tools.max_result_chars
         outcome = fit_outcome(await hooked_outcome(self._hooks, call, outcome, limit), limit)
         self._state.done[call.id] = outcome
-        self._withheld[call.id] = lambda: outcome
-        self._tell_ended(lambda: outcome)
+        self._withheld[call.id] = itself = partial(_itself, outcome)
+        self._tell_ended(itself)
         return outcome
 
 
@@ -230,17 +234,9 @@ async def _run_told(running: ToolRun, turn: int | None, tell: Tell[Event]) -> No
     """Carry the calls out, and tell of each when it starts, and what became of it (`turn` None: nothing), also of those that the
     end of one cut short, before its error is raised."""
     told = set[str]()
-
-    async def coming(one: Outcome | ToolStarted) -> None:
-        if isinstance(one, ToolStarted):
-            await tell(one)
-        elif turn is not None and not one.held:
-            told.add(one.call.id)
-            await tell(one.event(turn))
-
     failure: Exception | None = None
     try:
-        await running.run(coming)
+        await running.run(partial(_tell_coming, told, turn, tell))
     except Exception as error:
         failure = error
     for outcome in running.outcomes if turn is not None else ():
@@ -250,10 +246,22 @@ async def _run_told(running: ToolRun, turn: int | None, tell: Tell[Event]) -> No
         raise failure
 
 
+async def _tell_coming(told: set[str], turn: int | None, tell: Tell[Event], one: Outcome | ToolStarted) -> None:
+    if isinstance(one, ToolStarted):
+        await tell(one)
+    elif turn is not None and not one.held:
+        told.add(one.call.id)
+        await tell(one.event(turn))
+
+
 def _only_ran(call: ToolCall, duration: float, retries: int) -> Outcome:
     """The outcome of a call that ended, and whose outcome the hooks after it did not let pass."""
     return replace(synthetic(call, _RAN), ran=True, duration=duration, retries=retries)
 
 
-def _nothing() -> None:
+def _itself(outcome: Outcome) -> Outcome:
+    return outcome
+
+
+def nothing() -> None:
     """No change."""

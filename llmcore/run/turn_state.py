@@ -136,6 +136,9 @@ class TurnState:
         self._requests = Requests(state.watch)
         self.accepted: Accepted | None = None
 
+    def _seconds_left(self) -> float | None:
+        return self._state.ledger.seconds_left
+
     @property
     def leaves_doubt(self) -> bool:
         """May what was refused before the answer have been a passing thing?"""

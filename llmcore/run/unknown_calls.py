@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmcore.run.settings import Toolbox
-from llmcore.tools.execution import Outcome, failed
+from llmcore.tools.outcome import Outcome, failed
 from llmcore.types import ToolCall, ToolError
 from llmcore.validator import CorrectionResult
 from llmcore.validator.names import close_names

@@ -35,13 +35,13 @@ __all__ = [
     "broken_off",
     "cause_of",
     "cut_shown",
+    "emptiness",
     "first_call_alone",
     "forced_calls_alone",
     "is_told_as_error",
     "no_call",
     "no_json",
     "no_output",
-    "refuse_empty",
     "unusable",
     "without_calls",
     "without_failed_call",
@@ -95,19 +95,20 @@ def cut_shown(envelope: Envelope, *, broken: bool = False) -> Envelope:
     return envelope.model_copy(update={"truncated": True})
 
 
-def refuse_empty(envelope: Envelope, *, answer_due: bool) -> None:
-    """Raises `ModelError` when a reply holds nothing although an answer was due. A failed call is no empty reply: it is
-    asked for again."""
+def emptiness(envelope: Envelope, *, answer_due: bool) -> ModelError | None:
+    """What is wrong with a reply that holds nothing although an answer was due; None for any other. A failed call is no empty
+    reply: it is asked for again."""
     if envelope.content.strip() or envelope.tool_calls or envelope.finish_word in FAILED_CALL_WORDS:
-        return
+        return None
     if answer_due and envelope.finish_reason != "length":
         dropped = [object_in(repair.before).get("name") for repair in envelope.repairs if repair.kind == "call_not_allowed"]
         if dropped:
-            raise ModelError(
+            return ModelError(
                 f"the reply is a call of {cut(str(dropped[0]), 80)} and nothing else, and none is allowed (tool_choice, or tools "
                 "disabled)"
             )
-        raise ModelError("the reply is empty")
+        return ModelError("the reply is empty")
+    return None
 
 
 def unusable(result: CorrectionResult, *, typed: bool) -> LLMCoreError:

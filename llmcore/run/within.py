@@ -10,6 +10,7 @@ from llmcore.adapters.base import NOTHING_SENT
 from llmcore.tools.leaving import Raised
 from llmcore.tools.threads import ThreadCall
 from llmcore.types import CallerError, Timeout
+from llmcore.types.native import raise_from
 
 __all__ = ["GRACE", "needed_loop", "thread_within", "within"]
 
@@ -23,10 +24,11 @@ def needed_loop() -> asyncio.AbstractEventLoop:
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
-        raise CallerError(
+        said = (
             "no asyncio event loop runs here, which a run needs: call it within `asyncio.run(...)`, or use run_sync, "
             "execute_sync or stream_sync, which bring their own"
-        ) from None
+        )
+        raise_from(CallerError(said), None)
 
 
 async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:
@@ -45,11 +47,13 @@ async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:
     before = task.cancelling()
     try:
         value = await timed
-    except Exception:
+    except Exception as error:
+        failure = error  # nothing is awaited while it is handled: docs/compiled.md
+    else:
         await _heed(task, before)
-        raise
+        return value
     await _heed(task, before)
-    return value
+    raise failure
 
 
 async def _heed(task: asyncio.Task[object], before: int) -> None:
@@ -67,7 +71,8 @@ async def _timed(seconds: float, awaitable: Awaitable[T]) -> T:
     except TimeoutError as error:
         if limit.expired():
             unsent = error.__cause__ is not None and NOTHING_SENT in error.__cause__.args
-            raise Timeout(f"the run's deadline has passed{f'; {NOTHING_SENT}' if unsent else ''}", status=None) from error
+            late = Timeout(f"the run's deadline has passed{f'; {NOTHING_SENT}' if unsent else ''}", status=None)
+            raise_from(late, error)
         raise
 
 
@@ -81,5 +86,5 @@ async def thread_within(seconds: float | None, function: Callable[[], T]) -> T:
     try:
         value: T = await within(seconds, call.result())
     except Raised as raised:
-        raise raised.error from raised.error.__cause__
+        raise_from(raised.error, raised.error.__cause__)
     return value

@@ -17,21 +17,20 @@ import random
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
-from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.tools.config import ToolConfig
 from llmcore.tools.context import RunContext, tool_call_id
 from llmcore.tools.data import UnwritableResult, is_plain
 from llmcore.tools.leaving import Errand, LeftBehind, Raised, is_ctrl_c
-from llmcore.tools.results import as_text, described, escaped, rendered, shortened
+from llmcore.tools.outcome import Outcome, failed, failed_with, is_sound, unfinished, without_secrets
+from llmcore.tools.results import as_text, described, escaped, rendered
 from llmcore.tools.signature import ArgumentsError
 from llmcore.tools.threads import ThreadCall
 from llmcore.tools.tool import Tool
 from llmcore.types import (
-    ImageBlock,
     RetryConfig,
     RetryTool,
     TerminateLoop,
@@ -39,15 +38,13 @@ from llmcore.types import (
     Timeout,
     ToolCall,
     ToolError,
-    ToolResult,
-    ToolResultBlock,
 )
-from llmcore.types.copies import copied, made, updated
+from llmcore.types.copies import copied, updated
 from llmcore.types.groups import told_by
+from llmcore.types.native import raise_from
 from llmcore.types.of_tests import test_failure_in
-from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, bounded
 
-__all__ = ["CallHeld", "Outcome", "is_sound", "run_call", "synthetic", "unfinished"]
+__all__ = ["CallHeld", "run_call"]
 
 
 class CallHeld(Exception):
@@ -57,87 +54,6 @@ class CallHeld(Exception):
     def __init__(self, error: BaseException | None = None) -> None:
         super().__init__("calls within it wait")
         self.error = error
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What became of one call. `value` is what the tool returned; `error` is set when it failed; `ended` when it
-    asked the run to end. `held`: there is no outcome yet, for the call waits for the caller. `summary`: the call in words,
-    where its author says how. `duration` is in seconds over all tries; `retries` counts those after the first. `ran`: the
-    tool was begun, so it may have done something, whatever became of it then."""
-
-    call: ToolCall
-    content: list[TextBlock | ImageBlock]
-    value: Any = None
-    error: ToolError | None = None
-    duration: float = 0.0
-    retries: int = 0
-    ended: TerminateLoop | None = None
-    ran: bool = False
-    summary: str = ""
-    raised: BaseException | None = None
-    """The exception that the tool raised; None where it did not, or where it told by it what to do (`TerminateLoop`)."""
-    held: bool = False
-
-    @property
-    def text(self) -> str:
-        return "".join(block.text for block in self.content if isinstance(block, TextBlock))
-
-    def block(self) -> ToolResultBlock:
-        """The outcome as it stands in the history."""
-        call = self.call
-        content, is_error = [*self.content], self.error is not None
-        return made(ToolResultBlock, tool_use_id=call.id, name=call.name, content=content, is_error=is_error)
-
-    def event(self, turn: int = 1) -> ToolResult:
-        call, error = self.call, escaped(str(self.error)) if self.error else None
-        return ToolResult(
-            call.id,
-            call.name,
-            self.text,
-            error,
-            self.duration,
-            self.retries,
-            copied(self.value),
-            copied(call.arguments),
-            turn,
-            self.ran,
-            self.summary,
-        )
-
-
-def failed(call: ToolCall, error: ToolError, max_chars: int) -> Outcome:
-    """The outcome that a tool's own error makes."""
-    if len(error.message) > MAX_WORDS:
-        return _failed_with(call, error.message, error.type, error, max_chars, error.details)
-    return Outcome(call, [TextBlock(text=shortened(escaped(error.message), max_chars))], None, error)
-
-
-def _without_secrets(said: str) -> str:
-    """Whoever wrote these words for a model may quote another's: a client's error has URLs and headers with the keys in them."""
-    return process_scrubber().text(said[:MAX_LOOKED_THROUGH])
-
-
-def _failed_with(call: ToolCall, said: str, kind: Any, cause: BaseException, max_chars: int, details: Any = None) -> Outcome:
-    """The outcome of what a tool raised: its words are the result, which has a bound of its own; the error has the first of
-    them."""
-    error = ToolError(bounded(said), tool_name=call.name, tool_id=call.id, type=kind, details=details)
-    error.__cause__ = cause
-    return Outcome(call, [TextBlock(text=shortened(escaped(said), max_chars))], None, error)
-
-
-def synthetic(call: ToolCall, reason: str) -> Outcome:
-    """The outcome of a call that did not run to its end, so that the history stays valid."""
-    error = ToolError(reason, tool_name=call.name, tool_id=call.id, type="execution")
-    return Outcome(call, [TextBlock(text=escaped(reason))], None, error)
-
-
-def unfinished(call: ToolCall, *, ran: bool = False, remains: str = "") -> Outcome:
-    """The outcome of a call that the end of the run cut short. `ran`: it was begun; `remains`: what still runs of it."""
-    if not ran:
-        return synthetic(call, f"{call.name} was not begun: the run ended before.")
-    became = f"had not finished when the run ended{remains}" if remains else "was stopped before it finished"
-    return replace(synthetic(call, f"{call.name} {became}."), ran=True)
 
 
 def _stopped(call: ToolCall, ran: bool, remains: str, took: Mapping[str, Any]) -> Outcome:
@@ -153,14 +69,23 @@ def _retry_of(tool: Tool, config: ToolConfig) -> RetryConfig | None:
     return updated(config.retry, {"max_retries": own}) if isinstance(own, int) else own
 
 
+def _endless() -> float | None:
+    """There is no deadline."""
+    return None
+
+
+def _unheard(*told: object) -> None:
+    """Nobody wants to know."""
+
+
 async def run_call(
     call: ToolCall,
     tool: Tool,
     context: RunContext[Any],
     config: ToolConfig,
-    seconds_left: Callable[[], float | None] = lambda: None,
-    cut_short: Callable[[Callable[[], Outcome]], object] = lambda outcome: None,
-    tried: Callable[[Outcome, int, float], object] = lambda outcome, n, wait: None,
+    seconds_left: Callable[[], float | None] = _endless,
+    cut_short: Callable[[Callable[[], Outcome]], object] = _unheard,
+    tried: Callable[[Outcome, int, float], object] = _unheard,
 ) -> Outcome:
     """Run one call to its outcome, retrying where the tool or the policy says so.
 
@@ -229,12 +154,12 @@ class _Try:
         self.has_begun = False
         self._is_over = False
         self._errand: Errand[Outcome] | None = None
-        self._thread: ThreadCall | None = None
+        self._thread_call: ThreadCall | None = None
 
     @property
     def is_running(self) -> bool:
         """Does the tool still run, left behind? A thread cannot be stopped, and a task may refuse to."""
-        return any(part is not None and part.is_running for part in (self._errand, self._thread))
+        return any(part is not None and part.is_running for part in (self._errand, self._thread_call))
 
     async def outcome(self) -> Outcome:
         timeout, left = self._timeout, self._seconds_left
@@ -246,7 +171,7 @@ class _Try:
         except LeftBehind as late:
             self._is_over = True
             if timeout is None or (left is not None and left < timeout):
-                raise _deadline_passed() from None
+                raise_from(_deadline_passed(), None)
             return self._failure(late)
         except BaseException:
             self._is_over = True
@@ -285,8 +210,8 @@ class _Try:
             return told
 
     async def _in_thread(self, function: Callable[[], Any]) -> Any:
-        self._thread = ThreadCall(function)
-        return await self._thread.result()
+        self._thread_call = ThreadCall(function)
+        return await self._thread_call.result()
 
     def _called(self, arguments: Any) -> Any:
         if not isinstance(arguments, Mapping):  # so the function is not begun
@@ -347,21 +272,21 @@ class _Try:
             return failed(call, error, max_chars)
         if isinstance(error, LeftBehind):
             said = f"{call.name} did not answer within {self._timeout:g} s{self.remains}"
-            return _failed_with(call, said, "timeout", error, max_chars)
+            return failed_with(call, said, "timeout", error, max_chars)
         if isinstance(error, ArgumentsError):
-            problems = [_without_secrets(escaped(problem)) for problem in error.problems]
+            problems = [without_secrets(escaped(problem)) for problem in error.problems]
             said = f"the arguments do not fit: {'; '.join(problems)}"
-            return _failed_with(call, said, "validation", error, max_chars, problems)
+            return failed_with(call, said, "validation", error, max_chars, problems)
         if isinstance(error, RetryTool):
             said = described(error).partition(": ")[2] or "call it again with other arguments"
-            return _failed_with(call, _without_secrets(said), "validation", error, max_chars)
+            return failed_with(call, without_secrets(said), "validation", error, max_chars)
         said = str(error) if isinstance(error, UnwritableResult) else described(error)
-        return _failed_with(call, _without_secrets(said), "execution", error, max_chars)
+        return failed_with(call, without_secrets(said), "execution", error, max_chars)
 
     @property
     def remains(self) -> str:
         """What still runs, as the end of a sentence."""
-        if self._thread is not None and self._thread.is_running:
+        if self._thread_call is not None and self._thread_call.is_running:
             return "; its thread cannot be stopped and may still be running"
         return "; it ignores its cancellation and may still be running" if self.is_running else ""
 
@@ -432,15 +357,6 @@ async def _settled(awaitable: Awaitable[Any]) -> Any:
 
 def _deadline_passed() -> Timeout:
     return Timeout("the run's deadline has passed", status=None)
-
-
-def is_sound(error: ToolError) -> bool:
-    """Can it be shown? A tool's own subclass may fail there, or lack the fields."""
-    try:
-        fields = (error.message, error.type, error.tool_name, error.tool_id)
-        return all(isinstance(field, str) for field in fields)  # pyright: ignore[reportUnnecessaryIsInstance]  # subclasses do as they like
-    except BaseException:
-        return False
 
 
 def _own(error: BaseException) -> BaseException | None:

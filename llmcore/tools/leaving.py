@@ -14,10 +14,11 @@ import asyncio
 import contextvars
 import opcode
 import threading
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Errand", "LeftBehind", "Raised", "bounded", "is_ctrl_c", "leave"]
+__all__ = ["Errand", "LeftBehind", "Raised", "bounded", "close", "closed_by", "is_ctrl_c", "leave"]
 
 T = TypeVar("T")
 
@@ -127,6 +128,24 @@ async def bounded(awaitable: Awaitable[T], seconds: float | None, what: str = "i
     if isinstance(settled.error, asyncio.CancelledError):
         raise RuntimeError(f"{what} was cancelled by its own code") from settled.error
     raise settled.error
+
+
+async def closed_by(work: Awaitable[T], close: Callable[[], Awaitable[object]]) -> T:
+    """What the work gives; `close` is awaited when it has ended, however it did. Compiled coroutines cannot await anything in a
+    `finally` (docs/compiled.md), so that it stands here."""
+    try:
+        return await work
+    finally:
+        await close()
+
+
+async def close(stream: object, seconds: float) -> None:
+    """Close an async iterator where it can be, for at most so many seconds. One that still runs cannot be."""
+    aclose = getattr(stream, "aclose", None)
+    if aclose is not None:
+        with suppress(TimeoutError, RuntimeError):
+            async with asyncio.timeout(seconds):
+                await aclose()
 
 
 async def leave(*tasks: asyncio.Future[Any], seconds: float = MOMENT) -> None:

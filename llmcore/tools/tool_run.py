@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from llmcore.tools.config import ToolConfig
-from llmcore.tools.execution import Outcome, unfinished
-from llmcore.tools.leaving import leave
+from llmcore.tools.leaving import closed_by, leave
+from llmcore.tools.outcome import Outcome, unfinished
 from llmcore.types import ToolCall, ToolStarted
 from llmcore.types.telling import Tell
 
@@ -80,34 +80,36 @@ class ToolRun:
 
     async def _in_parallel(self, tell: Tell[Outcome | ToolStarted]) -> None:
         room = asyncio.Semaphore(self._config.max_parallel)
+        tasks = {asyncio.create_task(self._in_its_turn(room, call)): index for index, call in enumerate(self._calls)}
+        await closed_by(self._told(tasks, tell), partial(self._stop, tasks))
 
-        async def run(call: ToolCall) -> Outcome:
-            async with room:
-                if self.is_ending:
-                    return unfinished(call)
-                try:
-                    outcome = await self._runner(call)
-                except NotBegun:
-                    return unfinished(call)
-                except BaseException:
-                    self.is_ending = True
-                    raise
-                self.is_ending = self.is_ending or outcome.ended is not None or aborts(outcome, self._config)
-                return outcome
+    async def _told(self, tasks: dict[asyncio.Task[Outcome], int], tell: Tell[Outcome | ToolStarted]) -> None:
+        while tasks:
+            await self._something(tasks)
+            while self._news:
+                await tell(self._news.popleft())
+            for task in [task for task in tasks if task.done()]:
+                outcome = self._keep(tasks.pop(task), task.result())
+                await tell(outcome)
+                if outcome.ended:
+                    return
 
-        tasks = {asyncio.create_task(run(call)): index for index, call in enumerate(self._calls)}
+    async def _in_its_turn(self, room: asyncio.Semaphore, call: ToolCall) -> Outcome:
+        """Carry it out when there is room."""
+        await room.acquire()
         try:
-            while tasks:
-                await self._something(tasks)
-                while self._news:
-                    await tell(self._news.popleft())
-                for task in [task for task in tasks if task.done()]:
-                    outcome = self._keep(tasks.pop(task), task.result())
-                    await tell(outcome)
-                    if outcome.ended:
-                        return
+            if self.is_ending:
+                return unfinished(call)
+            outcome = await self._runner(call)
+            self.is_ending = self.is_ending or outcome.ended is not None or aborts(outcome, self._config)
+            return outcome
+        except NotBegun:
+            return unfinished(call)
+        except BaseException:
+            self.is_ending = True
+            raise
         finally:
-            await self._stop(tasks)
+            room.release()
 
     async def _something(self, tasks: Iterable[asyncio.Task[Outcome]]) -> None:
         """Wait until a task has ended, or told something."""

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Gene
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar, cast
 
-__all__ = ["Tell", "silently", "told_by", "told_outside"]
+__all__ = ["Tell", "silently", "told_after", "told_by", "told_outside"]
 
 E = TypeVar("E")
 Tell = Callable[[E], Awaitable[None]]
@@ -38,6 +38,16 @@ _OVER = object()
 
 async def silently(event: object) -> None:
     """Nobody listens."""
+
+
+def told_after(look: Callable[[E], object], tell: Tell[E]) -> Tell[E]:
+    """Tells each event when `look` has seen it."""
+
+    async def told(event: E) -> None:
+        look(event)
+        await tell(event)
+
+    return told
 
 
 def told_outside(scope: AbstractContextManager[object], tell: Tell[E]) -> Tell[E]:

@@ -13,7 +13,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import RunContext
-from llmcore.tools.execution import Outcome
+from llmcore.tools.outcome import Outcome
 from llmcore.types import (
     CallerError,
     Envelope,

@@ -17,7 +17,8 @@ from pydantic import AfterValidator
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
 from llmcore.tools import RetryConfig, RunContext, Tool, ToolConfig, as_tool, current_tool_call_id, tool
-from llmcore.tools.execution import Outcome, run_call
+from llmcore.tools.execution import run_call
+from llmcore.tools.outcome import Outcome
 from llmcore.tools.tool_run import ToolRun
 from llmcore.types import ImageBlock, RetryTool, TerminateLoop, TextBlock, ToolCall, ToolError
 from llmcore.types.telling import told_by
