@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 import threading
-from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,41 +17,33 @@ import pytest
 
 import llmcore
 from llmcore.types import Limits
-from tests.packaging.tree import PUBLIC_NAMES, ROOT, module_name, pyproject, source_files
+from tests.packaging.tree import PUBLIC_NAMES, ROOT, module_name, modules, pyproject, source_files
 from tests.support.builds import COMPILED
 from tests.support.processes import sent
 
-TABLE = pyproject()["tool"]["llmcore"]["compiled"]
 WEATHER = llmcore.ToolSet(
     [{"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}]
 )
 CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Bonn"}}\n</tool_call>'
 
 
-def _modules(build: str) -> list[str]:
-    """The modules that the table names: those `compiled`, or those left `interpreted`."""
-    patterns = [pattern.replace("**/", "") for pattern in TABLE["modules"]]  # fnmatch's star goes on behind a slash
-    names = {module_name(path): path.name for path in source_files()}
-    paths = {name: f"{name.replace('.', '/')}.py" for name, file in names.items() if file != "__init__.py"}
-    found = {name: path for name, path in paths.items() if any(fnmatch(path, pattern) for pattern in patterns)}
-    return [name for name, path in found.items() if (path in TABLE["interpreted"]) == (build == "interpreted")]
-
-
 def test_the_info_tells_the_build() -> None:
     info = llmcore.build_info()
     assert info.version == llmcore.__version__
-    assert info.compiled == (("llmcore.normalizer", "llmcore.validator") if COMPILED else ())
-    assert ("compiled: llmcore.normalizer, llmcore.validator;" if COMPILED else "pure Python;") in str(info)
+    packages = sorted({".".join(name.split(".")[:2]) for name in modules("compiled")})
+    assert {"llmcore.normalizer", "llmcore.validator", "llmcore.run"} <= {*packages}
+    assert info.compiled == (tuple(packages) if COMPILED else ())
+    assert (f"compiled: {', '.join(packages)};" if COMPILED else "pure Python;") in str(info)
     assert info.python.split()[0] in {"CPython", "PyPy"}
 
 
 def test_what_the_table_names_is_there() -> None:
-    assert len(_modules("compiled")) > 100
-    assert len(_modules("interpreted")) == len(TABLE["interpreted"])
+    assert len(modules("compiled")) > 100
+    assert len(modules("interpreted")) == len(pyproject()["tool"]["llmcore"]["compiled"]["interpreted"])
 
 
 @pytest.mark.skipif(not COMPILED, reason="make test-compiled")
-@pytest.mark.parametrize("name", _modules("compiled"))
+@pytest.mark.parametrize("name", modules("compiled"))
 def test_a_module_of_the_table_is_compiled(name: str) -> None:
     """Its file is an extension; its source, which tracebacks and type checkers read, stands beside it."""
     origin = import_module(name).__file__ or ""
@@ -62,7 +53,7 @@ def test_a_module_of_the_table_is_compiled(name: str) -> None:
     assert not origin.startswith(str(ROOT / "normalizer"))
 
 
-@pytest.mark.parametrize("name", _modules("interpreted"))
+@pytest.mark.parametrize("name", modules("interpreted"))
 def test_an_interpreted_module_is_python(name: str) -> None:
     assert (import_module(name).__file__ or "").endswith(".py")
 
@@ -79,7 +70,7 @@ def test_a_public_name_says_what_it_takes_and_what_it_is(name: str) -> None:
         assert inspect.signature(thing) is not None
 
 
-@pytest.mark.parametrize("name", _modules("compiled"))
+@pytest.mark.parametrize("name", modules("compiled"))
 def test_a_module_s_functions_take_what_its_source_says(name: str) -> None:
     """Functions, and methods of classes; their docstrings are not compiled (docs/compiled.md)."""
     module = import_module(name)

@@ -6,13 +6,14 @@ The four layers stand beside `llmcore` on disk and import from inside it: `adapt
 from __future__ import annotations
 
 import tomllib
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import llmcore
 
-__all__ = ["LAYERS", "PUBLIC_NAMES", "ROOT", "ROOTS", "module_name", "pyproject", "python_files", "source_files"]
+__all__ = ["LAYERS", "PUBLIC_NAMES", "ROOT", "ROOTS", "module_name", "modules", "pyproject", "python_files", "source_files"]
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ("adapters", "normalizer", "validator", "fallback")
@@ -52,3 +53,13 @@ def module_name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     dotted = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     return dotted if parts[0] == "llmcore" else f"llmcore.{dotted}"
+
+
+def modules(build: Literal["compiled", "interpreted"]) -> list[str]:
+    """The modules that the table of a compiled wheel names: those it compiles, or those it leaves interpreted."""
+    table = pyproject()["tool"]["llmcore"]["compiled"]
+    patterns = [pattern.replace("**/", "") for pattern in table["modules"]]  # fnmatch's star goes on behind a slash
+    names = {module_name(path): path.name for path in source_files()}
+    paths = {name: f"{name.replace('.', '/')}.py" for name, file in names.items() if file != "__init__.py"}
+    found = {name: path for name, path in paths.items() if any(fnmatch(path, pattern) for pattern in patterns)}
+    return [name for name, path in found.items() if (path in table["interpreted"]) == (build == "interpreted")]

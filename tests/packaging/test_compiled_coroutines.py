@@ -1,0 +1,72 @@
+"""What compiled code must not say: mypyc 2.4.1 compiles it, to something else than Python does (docs/compiled.md, "Rules")."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.packaging.tree import module_name, modules, source_files
+
+_WAITS = (ast.Await, ast.AsyncFor, ast.AsyncWith)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_NEVER_WAIT_AT_THEIR_END = {"_timed": "asyncio.timeout()"}
+"""Coroutines with an `async with`, and what it is of."""
+
+
+def _broken(source: str) -> list[str]:
+    """The rules that the source breaks, each with its line."""
+    tree = ast.parse(source)
+    return [f"line {at.lineno}: {rule}" for node in ast.walk(tree) for rule, at in _broken_by(node)]
+
+
+def _broken_by(node: ast.AST) -> Iterator[tuple[str, ast.expr | ast.stmt | ast.excepthandler]]:
+    if isinstance(node, ast.Raise) and node.cause is not None:
+        yield "`raise ... from` loses its cause: raise_from", node
+    if isinstance(node, ast.ClassDef) and node.bases and ast.unparse(node.bases[0]) != "Protocol":
+        yield from (
+            ("a derived class has a __call__ of its own", one) for one in node.body if getattr(one, "name", "") == "__call__"
+        )
+    if isinstance(node, _FUNCTIONS):
+        inner = [one for one in ast.walk(node) if one is not node and isinstance(one, _FUNCTIONS)]
+        if isinstance(node, ast.AsyncFunctionDef):
+            yield from (("a function stands in a coroutine", one) for one in inner)
+        else:
+            yield from (("a coroutine stands in a function", one) for one in inner if isinstance(one, ast.AsyncFunctionDef))
+    if isinstance(node, ast.Try):
+        handlers = [*node.handlers, *node.finalbody]
+        yield from (("a handler waits", one) for one in handlers if any(isinstance(each, _WAITS) for each in ast.walk(one)))
+    if isinstance(node, ast.AsyncFunctionDef) and node.name not in _NEVER_WAIT_AT_THEIR_END:
+        yield from (("`async with` may wait in a handler", one) for one in ast.walk(node) if isinstance(one, ast.AsyncWith))
+
+
+@pytest.mark.parametrize("name", modules("compiled"))
+def test_compiled_code_keeps_the_rules(name: str) -> None:
+    path = next(path for path in source_files() if module_name(path) == name)
+    assert _broken(path.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "rule"),
+    [
+        ("def f():\n    raise A from b", "line 2: `raise ... from` loses its cause: raise_from"),
+        ("def f():\n    raise A from None", "line 2: `raise ... from` loses its cause: raise_from"),
+        ("class A(B):\n    def __call__(self): ...", "line 2: a derived class has a __call__ of its own"),
+        ("async def f():\n    return lambda: 1", "line 2: a function stands in a coroutine"),
+        ("def f():\n    async def g(): ...", "line 2: a coroutine stands in a function"),
+        ("async def f():\n    try: ...\n    except A:\n        await b", "line 3: a handler waits"),
+        ("async def f():\n    try: ...\n    finally:\n        await b", "line 4: a handler waits"),
+        ("async def f():\n    async with a: ...", "line 2: `async with` may wait in a handler"),
+    ],
+)
+def test_what_breaks_a_rule_is_found(source: str, rule: str) -> None:
+    assert _broken(source) == [rule]
+
+
+def test_what_keeps_the_rules_is_let_through() -> None:
+    assert (
+        _broken("async def f():\n    try:\n        await a\n    except B as error:\n        raise\n    finally:\n        c()")
+        == []
+    )
+    assert _broken("class A:\n    def __call__(self): ...\ndef f():\n    return lambda: 1") == []
