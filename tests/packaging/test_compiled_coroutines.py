@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ def _broken(source: str) -> list[str]:
     return [f"line {at.lineno}: {rule}" for node in ast.walk(tree) for rule, at in _broken_by(node)]
 
 
-def _broken_by(node: ast.AST) -> Iterator[tuple[str, ast.expr | ast.stmt | ast.excepthandler]]:
+def _broken_by(node: ast.AST) -> Iterator[tuple[str, Any]]:
     if isinstance(node, ast.Raise) and node.cause is not None:
         yield "`raise ... from` loses its cause: raise_from", node
     if isinstance(node, ast.ClassDef) and node.bases and ast.unparse(node.bases[0]) != "Protocol":
