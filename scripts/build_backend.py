@@ -16,7 +16,6 @@ from setuptools.build_meta import (
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     prepare_metadata_for_build_editable,
-    prepare_metadata_for_build_wheel,
 )
 
 __all__ = [
@@ -39,6 +38,17 @@ def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
         return locked(compiled_table()["requires"])
     needed: list[str] = build_meta.get_requires_for_build_wheel(config_settings)
     return needed
+
+
+def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Any = None) -> str:
+    """What pip asks before it builds a wheel. It tells nothing of what is compiled, so nothing is compiled for it."""
+    asked = os.environ.pop("LLMCORE_COMPILE", None)
+    try:
+        name: str = build_meta.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
+    finally:
+        if asked is not None:
+            os.environ["LLMCORE_COMPILE"] = asked
+    return name
 
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
