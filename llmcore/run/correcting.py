@@ -14,7 +14,7 @@ from llmcore.validator import Correction, CorrectionLoop
 __all__ = ["Correcting"]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, init=False)  # its own, which is compiled (docs/compiled.md)
 class Correcting:
     """`model`: whose reply is corrected (its alias). `request`: what it was asked, which each re-ask is added to. `unanswered`:
     the re-ask that no reply has answered yet."""
@@ -22,7 +22,19 @@ class Correcting:
     model: str
     request: Request
     loop: CorrectionLoop
-    unanswered: Correction | None = None
+    unanswered: Correction | None
+
+    def __init__(
+        self,
+        model: str,
+        request: Request,
+        loop: CorrectionLoop,
+        unanswered: Correction | None = None,
+    ) -> None:
+        self.model = model
+        self.request = request
+        self.loop = loop
+        self.unanswered = unanswered
 
     def goes_on_with(self, model: str) -> bool:
         return self.unanswered is not None and self.model == model

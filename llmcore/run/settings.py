@@ -4,7 +4,7 @@ is sent."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, cast
@@ -201,7 +201,7 @@ def _same(one: Tool, other: Tool) -> bool:
     return runs_the_same and one.definition == other.definition
 
 
-@dataclass(slots=True)  # not frozen: one is made for each run, and freezing triples what that costs
+@dataclass(slots=True, init=False)  # its own, which is compiled (docs/compiled.md)
 class RunSettings:
     """One run, resolved. `request.messages` is the whole history; `tool_overrides` are the call's own tool options. `repairs`: of
     the history that was given; `resumed`: the turn that it left open."""
@@ -213,14 +213,46 @@ class RunSettings:
     strictness: Strictness
     tool_overrides: ToolConfig
     output: OutputSpec | None
-    output_validators: tuple[CallersFunction, ...] = ()
-    interjections: CallersFunction | None = None
-    context: ContextBound = field(default_factory=ContextBound)
-    place: Place | None = None
+    output_validators: tuple[CallersFunction, ...]
+    interjections: CallersFunction | None
+    context: ContextBound
+    place: Place | None
     """Within which run it is made."""
-    repairs: Sequence[RepairRecord] = ()
-    resumed: Resumed | None = None
-    checkpoint: CallersFunction | None = None
+    repairs: Sequence[RepairRecord]
+    resumed: Resumed | None
+    checkpoint: CallersFunction | None
+
+    def __init__(
+        self,
+        request: Request,
+        toolbox: Toolbox,
+        budget: Budget,
+        deps: Any,
+        strictness: Strictness,
+        tool_overrides: ToolConfig,
+        output: OutputSpec | None,
+        output_validators: tuple[CallersFunction, ...] = (),
+        interjections: CallersFunction | None = None,
+        context: ContextBound | None = None,
+        place: Place | None = None,
+        repairs: Sequence[RepairRecord] = (),
+        resumed: Resumed | None = None,
+        checkpoint: CallersFunction | None = None,
+    ) -> None:
+        self.request = request
+        self.toolbox = toolbox
+        self.budget = budget
+        self.deps = deps
+        self.strictness = strictness
+        self.tool_overrides = tool_overrides
+        self.output = output
+        self.output_validators = output_validators
+        self.interjections = interjections
+        self.context = ContextBound() if context is None else context
+        self.place = place
+        self.repairs = repairs
+        self.resumed = resumed
+        self.checkpoint = checkpoint
 
 
 def checked_options(thing: str, options: Mapping[str, Any]) -> dict[str, Any]:
