@@ -59,9 +59,10 @@ def _lay_out(package_dir: dict[str, str]) -> None:
 
 
 def modules(compiled: dict[str, Any]) -> list[Path]:
-    """The files that the table names: globs of files, without those of `interpreted`."""
+    """The files that the table names for this Python: globs of files, without those of `interpreted`."""
     interpreted = {TREE / path for path in compiled["interpreted"]}
-    found = [path for pattern in compiled["modules"] for path in sorted(TREE.glob(pattern)) if path.name != "__init__.py"]
+    patterns = [*compiled["modules"], *(compiled["waiting"] if sys.version_info < (3, 12) else ())]
+    found = [path for pattern in patterns for path in sorted(TREE.glob(pattern)) if path.name != "__init__.py"]
     return [path for path in found if path not in interpreted]
 
 
