@@ -1,0 +1,56 @@
+"""pip fetches for a compiled wheel what mypy reads: it follows the imports of what is compiled, and refuses what it cannot find."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions, requires
+
+from tests.packaging.tree import module_name, modules, pyproject, source_files
+
+_FILES = {module_name(path): path for path in source_files()}
+
+
+def test_every_import_that_mypy_follows_is_fetched() -> None:
+    fetched = {_plain(name) for name in pyproject()["tool"]["llmcore"]["compiled"]["requires"]}
+    fetched |= {_plain(needed) for name in fetched for needed in _requires(name)}  # what they bring along
+    found = packages_distributions()
+    missing = {
+        name
+        for name in _imported_from_elsewhere()
+        if fetched.isdisjoint(_plain(by) for by in [*found.get(name, ()), f"types-{name}", name])
+    }
+    assert missing == set()
+
+
+def _requires(name: str) -> list[str]:
+    return [] if name.startswith("types-") else requires(name) or []
+
+
+def _plain(requirement: str) -> str:
+    name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower().replace("_", "-")
+    return {"types-pyyaml": "types-yaml"}.get(name, name)
+
+
+def _imported_from_elsewhere() -> set[str]:
+    """The top names of other distributions' modules, in all of ours that what is compiled imports, directly or not."""
+    ours, others = [*modules("compiled")], set[str]()
+    for module in ours:  # grows meanwhile
+        for name in _imports(ast.parse(_FILES[module].read_text("utf-8"))):
+            top, *_ = parts = name.split(".")
+            if top == "llmcore":
+                within = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+                ours += [one for one in within if one in _FILES and one not in ours]
+            elif top not in sys.stdlib_module_names:
+                others.add(top)
+    return others
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
