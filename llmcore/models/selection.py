@@ -20,26 +20,14 @@ _SMALLEST_WINDOW = 1000
 _NO_TOOLS = "tools (supports_tools)"
 
 
-@dataclass(slots=True, init=False)  # its own, which is compiled (docs/compiled.md)
+@dataclass(slots=True)  # not frozen: one is made for each run, and that triples what it costs
 class Needs:
     """What a request asks of a model. `tokens` is an estimate of its input."""
 
-    tools: bool
-    web_search: bool
-    images: bool
-    tokens: int
-
-    def __init__(
-        self,
-        tools: bool = False,
-        web_search: bool = False,
-        images: bool = False,
-        tokens: int = 0,
-    ) -> None:
-        self.tools = tools
-        self.web_search = web_search
-        self.images = images
-        self.tokens = tokens
+    tools: bool = False
+    web_search: bool = False
+    images: bool = False
+    tokens: int = 0
 
 
 def needs_of(request: Request, *, tools: bool) -> Needs:

@@ -21,31 +21,17 @@ __all__ = ["Chosen", "choose", "chosen_again"]
 _log = logger("run")
 
 
-@dataclass(slots=True, init=False)  # its own, which is compiled (docs/compiled.md)
+@dataclass(slots=True)
 class Chosen:
     """The first model of a run, what every other must be able to do, and the settings with the tools that it needs."""
 
     model: ModelConfig
     needs: Needs
     settings: RunSettings
-    search: Tool | None
+    search: Tool | None = None
     """The tool by which the web is searched, where the model does not do it itself."""
-    spare_search: Tool | None
+    spare_search: Tool | None = None
     """The same, where the model does, for when its server refuses to."""
-
-    def __init__(
-        self,
-        model: ModelConfig,
-        needs: Needs,
-        settings: RunSettings,
-        search: Tool | None = None,
-        spare_search: Tool | None = None,
-    ) -> None:
-        self.model = model
-        self.needs = needs
-        self.settings = settings
-        self.search = search
-        self.spare_search = spare_search
 
 
 def choose(catalog: Catalog, settings: RunSettings, web_search: Tool | None, more_tools: bool = False) -> Chosen:

@@ -14,7 +14,7 @@ from llmcore.validator import Correction, CorrectionLoop
 __all__ = ["Correcting"]
 
 
-@dataclass(slots=True, init=False)  # its own, which is compiled (docs/compiled.md)
+@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
 class Correcting:
     """`model`: whose reply is corrected (its alias). `request`: what it was asked, which each re-ask is added to. `unanswered`:
     the re-ask that no reply has answered yet."""

@@ -24,7 +24,7 @@ from llmcore.run.settings import RunSettings, Toolbox, check_choice, check_names
 from llmcore.run.settling import aborted, settled
 from llmcore.run.state import GO_ON
 from llmcore.run.tool_source import ToolSource
-from llmcore.run.turn_calls import TurnCalls, nothing
+from llmcore.run.turn_calls import TurnCalls
 from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import cause_of, is_told_as_error
 from llmcore.run.within import needed_loop
@@ -132,12 +132,12 @@ class Run(RunCourse):
         except Exception:  # the deadline: then it is told again
             return False
 
-    async def _save(self, change: Callable[[], object] = nothing) -> None:
+    async def _save(self, change: Callable[[], object] | None = None) -> None:
         """Let the caller save the run as it stands after the change."""
-        if self._save_points is None:
+        if self._save_points is not None:
+            await self._save_points.save(self._seconds_left(), self.state.context, change)
+        elif change is not None:
             change()
-            return
-        await self._save_points.save(self._seconds_left(), self.state.context, change)
 
     async def _save_end(self) -> None:
         self.state.ended = True

@@ -60,23 +60,13 @@ class Resumed:
     not_entered: Sequence[Message] = ()
 
 
-@dataclass(slots=True, init=False)  # its own, which is compiled (docs/compiled.md)
+@dataclass(slots=True)
 class Entered:
     """The messages as the run has them, what was repaired of them, and the turn that is not over, if there is one."""
 
     messages: Sequence[Message]
-    repairs: list[RepairRecord]
-    resumed: Resumed | None
-
-    def __init__(
-        self,
-        messages: Sequence[Message],
-        repairs: list[RepairRecord] | None = None,
-        resumed: Resumed | None = None,
-    ) -> None:
-        self.messages = messages
-        self.repairs = [] if repairs is None else repairs
-        self.resumed = resumed
+    repairs: list[RepairRecord] = field(default_factory=list[RepairRecord])
+    resumed: Resumed | None = None
 
 
 def entered(

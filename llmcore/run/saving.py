@@ -40,11 +40,13 @@ class SavePoints:
         self,
         seconds: float | None,
         context: Callable[[], RunContext[Any]],
-        change: Callable[[], object] = lambda: None,
+        change: Callable[[], object] | None = None,
     ) -> None:
-        """Make the `change`, which nothing that is saved before it tells, and save. Raises what the functions raise."""
+        """Make the `change` (None: there is none), which nothing that is saved before it tells, and save. Raises what the
+        functions raise."""
         async with self._turn:
-            change()
+            if change is not None:
+                change()
             if self._function is not None:
                 await self._function(seconds, context(), self._snapshot())
             if self._above is not None:

@@ -201,7 +201,7 @@ def _same(one: Tool, other: Tool) -> bool:
     return runs_the_same and one.definition == other.definition
 
 
-@dataclass(slots=True, init=False)  # its own, which is compiled (docs/compiled.md)
+@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
 class RunSettings:
     """One run, resolved. `request.messages` is the whole history; `tool_overrides` are the call's own tool options. `repairs`: of
     the history that was given; `resumed`: the turn that it left open."""

@@ -26,13 +26,13 @@ from llmcore.types import Event, ToolCall, ToolStarted
 from llmcore.types.copies import copied
 from llmcore.types.telling import Tell, silently
 
-__all__ = ["TurnCalls", "nothing"]
+__all__ = ["TurnCalls"]
 
 _NO_CALL_LEFT = "It did not run: the run's budget of tool calls is spent."
 _RAN = "The tool ran, and the run ended before its result was taken."
 
-Save = Callable[[Callable[[], object]], Awaitable[None]]
-"""Make the change, and save the run as it stands then."""
+Save = Callable[[Callable[[], object] | None], Awaitable[None]]
+"""Make the change, if there is one, and save the run as it stands then."""
 
 
 class TurnCalls:
@@ -167,7 +167,7 @@ class TurnCalls:
             became = self._withheld.get(call.id, partial(unfinished, decided))
             self._tell_ended(partial(self._as_it_became, became))
             raise
-        await self._save(nothing)
+        await self._save(None)
         if outcome.held and outcome.raised is not None:  # the caller's answers do not fit: saved, as it waits again
             raise outcome.raised
         return outcome
@@ -261,7 +261,3 @@ def _only_ran(call: ToolCall, duration: float, retries: int) -> Outcome:
 
 def _itself(outcome: Outcome) -> Outcome:
     return outcome
-
-
-def nothing() -> None:
-    """No change."""

@@ -130,17 +130,17 @@ async def bounded(awaitable: Awaitable[T], seconds: float | None, what: str = "i
     raise settled.error
 
 
-async def closed_by(work: Awaitable[T], close: Callable[[], Awaitable[object]]) -> T:
-    """What the work gives; `close` is awaited when it has ended, however it did. Compiled coroutines cannot await anything in a
-    `finally` (docs/compiled.md), so that it stands here."""
+async def closed_by(work: Awaitable[T], end: Callable[[], Awaitable[object]]) -> T:
+    """What the work gives; `end` is awaited when it is over, however it ended. This module is not compiled: a compiled coroutine
+    cannot await anything in a `finally` (docs/compiled.md)."""
     try:
         return await work
     finally:
-        await close()
+        await end()
 
 
 async def close(stream: object, seconds: float) -> None:
-    """Close an async iterator where it can be, for at most so many seconds. One that still runs cannot be."""
+    """Close an async iterator that can be closed; wait for at most so many seconds. One that still runs is let be."""
     aclose = getattr(stream, "aclose", None)
     if aclose is not None:
         with suppress(TimeoutError, RuntimeError):

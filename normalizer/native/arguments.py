@@ -31,7 +31,7 @@ _MAY_BE_NO_NUMBER = late(r"Infinity|NaN|[eE](?<=[0-9][eE])[+0-9]")
 """In JSON text, what a number that is not finite looks like; it may as well stand in a string."""
 
 
-@dataclass(slots=True, init=False)  # its own, which is compiled (docs/compiled.md)
+@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
 class Arguments:
     """`value` None: no object could be read. `raw` is the JSON text it was read from."""
 
@@ -53,7 +53,7 @@ class Arguments:
         self.repairs = [] if repairs is None else repairs
 
 
-@dataclass(slots=True, init=False)  # its own, which is compiled (docs/compiled.md)
+@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
 class Ending:
     """How the reply ended after a call. `by_itself`: a finish reason came and it is not `length`. `at_call`: it ended
     for want of room and nothing came after this call."""

@@ -18,7 +18,7 @@ PARALLEL = "multi_tool_use.parallel"
 _ABSENT = object()
 
 
-@dataclass(slots=True, init=False)  # its own, which is compiled (docs/compiled.md)
+@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
 class NativeCall:
     """One call while it is put together.
 

@@ -30,7 +30,7 @@ _BYTE_ORDER_MARK = late("\ufeff")
 _STRAY = late(r"[ \t\r\n}\]]*+")
 
 
-@dataclass(slots=True, init=False)  # its own, which is compiled (docs/compiled.md)
+@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
 class JsonReading:
     """What was read.
 

@@ -31,7 +31,7 @@ from llmcore.types.tools import ToolSet
 __all__ = ["Dropped", "Readings", "Terms", "read_calls", "settled"]
 
 
-@dataclass(slots=True, init=False)  # its own, which is compiled (docs/compiled.md)
+@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
 class Terms:
     """On what terms calls are read: the tools, the limits, and whether and how the reply ended."""
 
@@ -62,7 +62,7 @@ class Dropped:
     calls: Sequence[ToolCall] = ()
 
 
-@dataclass(slots=True, init=False)  # its own, which is compiled (docs/compiled.md)
+@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
 class Readings:
     """The calls of a reply in order, each with what it became, numbered; and those that came to nothing."""
 
