@@ -53,6 +53,8 @@ class Ledger:
     def __init__(self, budget: Budget, *, parent: Ledger | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.budget = budget
         self._parent = parent
+        self._ends_at: float | None = None
+        self._bounds_nothing = parent is None and not _bounds(budget)
         self._depth: int = 0 if parent is None else parent._depth + 1
         self._requests_below = 0
         self._refused_below: LimitExceeded | None = None
@@ -60,7 +62,6 @@ class Ledger:
         self.usage = NO_USAGE
         self._clock = clock
         self._allowed: Callable[[str], int | None] = _no_other
-        self._started = clock()
         self._turn_started_at = 0
         self._unsent: defaultdict[str, int] = defaultdict(int)
         self._cost = 0.0
@@ -68,6 +69,8 @@ class Ledger:
         self._refused_calls = 0
         self._wait: tuple[float, float] | None = None
         self._begun: dict[int, float] = {}
+        if budget.deadline is not None:
+            self._ends_at = clock() + budget.deadline
         if self._depth > _MAX_DEPTH:
             raise self._refusing_all(
                 LimitExceeded(
@@ -107,6 +110,8 @@ class Ledger:
     @property
     def requests_left(self) -> int | None:
         """Of the whole run; None = unbounded."""
+        if self._bounds_nothing:
+            return None
         most, above = self.budget.requests, self._parent
         own = None if most is None else max(0, most - len(self.attempts) - self._requests_below)
         return own if above is None else _least(own, above.requests_left)
@@ -114,6 +119,8 @@ class Ledger:
     @property
     def bounds_cost(self) -> bool:
         """Must the cost of each request be known?"""
+        if self._bounds_nothing:
+            return False
         return self.budget.cost is not None or (self._parent is not None and self._parent.bounds_cost)
 
     def take_tool_call(self) -> bool:
@@ -165,8 +172,10 @@ class Ledger:
     @property
     def seconds_left(self) -> float | None:
         """Until the deadline, the nearest one; None = there is none. May be negative."""
-        seconds, above = self.budget.deadline, self._parent
-        own = None if seconds is None else self._started + seconds - self._clock()
+        if self._bounds_nothing:
+            return None
+        ends_at, above = self._ends_at, self._parent
+        own = None if ends_at is None else ends_at - self._clock()
         return own if above is None else _least(own, above.seconds_left)
 
     def start(self, model: str, mode: OutputMode, reason: AttemptReason, detail: str = "", deployment: str = "") -> Attempt:
@@ -213,7 +222,7 @@ class Ledger:
         if failure is not None:
             hide_in_error(failure)
             learnt["failure"] = failure
-        if report:
+        if report is not None:
             learnt["report"] = report
         assign(attempt, **learnt)
 
@@ -236,6 +245,8 @@ class Ledger:
 
         The cost has a sum of its own: that of `usage` is unknown as soon as one cost is.
         """
+        if self._bounds_nothing:
+            return
         if self._parent is not None:
             self._parent.check_for_those_below()
         budget, tokens = self.budget, self.usage.total_tokens
@@ -275,6 +286,12 @@ class Ledger:
         while above is not None:
             yield above
             above = above._parent
+
+
+def _bounds(budget: Budget) -> bool:
+    """Does it bound more than the attempts of a turn? Most do not, and then nothing needs to be counted up at each request."""
+    bounds = (budget.requests, budget.tokens, budget.cost, budget.deadline)
+    return any(bound is not None for bound in bounds)
 
 
 _LEFT_OUT = PARAMETERS | {

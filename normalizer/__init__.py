@@ -15,23 +15,19 @@ from llmcore.lazy_names import lazy_dir, lazy_names
 if TYPE_CHECKING:
     from llmcore.normalizer.api import Normalizer as Normalizer
     from llmcore.normalizer.api import normalize as normalize
-    from llmcore.normalizer.core.rows import Dialect as Dialect
+    from llmcore.normalizer.core.dialect import Dialect as Dialect
     from llmcore.normalizer.dialects.registry import DIALECTS as DIALECTS
     from llmcore.normalizer.dialects.registry import dialect as dialect
-    from llmcore.normalizer.notations.json import JsonReading as JsonReading
-    from llmcore.normalizer.notations.json import read_json as read_json
 
 _LAZY = {
     "DIALECTS": "dialects.registry",
-    "Dialect": "core.rows",
-    "JsonReading": "notations.json",
+    "Dialect": "core.dialect",
     "Normalizer": "api",
     "dialect": "dialects.registry",
     "normalize": "api",
-    "read_json": "notations.json",
 }
 
-__all__ = ["DIALECTS", "Dialect", "JsonReading", "Normalizer", "dialect", "normalize", "read_json"]
+__all__ = ["DIALECTS", "Dialect", "Normalizer", "dialect", "normalize"]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_names(__name__, _LAZY), lazy_dir(__name__, _LAZY)

@@ -15,7 +15,8 @@ from pathlib import Path
 from types import ModuleType
 
 from llmcore.normalizer import dialects
-from llmcore.normalizer.core.rows import Dialect, Marker
+from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.rows import Marker
 from llmcore.normalizer.dialects import reasoning
 from llmcore.normalizer.dialects.registry import DIALECTS, FAMILIES
 from llmcore.normalizer.native.wires import WIRES

@@ -7,8 +7,9 @@ waits would wait on. Here the one who waits is stopped, as by a cancellation, an
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import Future
+from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
@@ -48,23 +49,19 @@ class Leavable(AsyncGenerator[E, None]):
         self._reading: _Reading | None = None
 
     async def asend(self, value: None = None) -> E:
-        return await self._read(self._items.asend(value))
+        return await self._read(partial(self._items.asend, value))
 
     async def athrow(self, typ: Any, val: Any = None, tb: TracebackType | None = None) -> E:
-        return await self._read(self._items.athrow(typ if val is None else val))
+        return await self._read(partial(self._items.athrow, typ if val is None else val))
 
-    async def _read(self, step: Awaitable[E]) -> E:
+    async def _read(self, step: Callable[[], Awaitable[E]]) -> E:
+        """`step` is called only when nobody reads: from Python 3.13 on, one that is never awaited cannot be closed meanwhile."""
         if self._reading is not None:
-            cast("Any", step).close()
             raise CallerError(READ_TWICE.format("task"))
-        try:
-            reading = self._reading = _Reading()
-        except CallerError:
-            cast("Any", step).close()
-            raise
+        reading = self._reading = _Reading()
         item: object = None
         try:
-            item = await step
+            item = await step()
             if reading.is_left:  # what was stopped had an item all the same
                 await self._items.aclose()
         except BaseException as error:

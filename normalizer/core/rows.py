@@ -1,8 +1,9 @@
-"""What a row of the registry is, and the table that finds the rows whose marker stands at a position.
+"""What a marker is, and the table that finds the rows whose marker stands at a position.
 
-A dialect = its openers, what must follow to tell it from neighbours that share an opener, its reader, its trust and a writer.
-Reasoning formats, end-of-turn tokens and echoed results are rows of the same kind without a writer. Rows that share an opener
-are tried in the order of `order`, then of their registration; the first whose `follows` holds and whose reader takes it, wins.
+A dialect (`core/dialect.py`) = its markers, its trust and a writer; a marker = its openers, what must follow to tell it from
+neighbours that share an opener, and its reader. Reasoning formats, end-of-turn tokens and echoed results are markers without a
+dialect. Rows that share an opener are tried in the order of `order`, then of their registration; the first whose `follows` holds
+and whose reader takes it, wins.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from llmcore.types.limits import Limits
 from llmcore.types.numbers import exact_json
 from llmcore.types.tools import CompiledTool
 
-__all__ = ["Calls", "Dialect", "Marker", "MarkerTable", "PlainArguments", "Reader", "Trust", "Writer", "as_json"]
+__all__ = ["Calls", "Marker", "MarkerTable", "PlainArguments", "Reader", "Trust", "Writer", "as_json"]
 
 Calls = Sequence[tuple[str, dict[str, Any]]]
 Reader = Callable[["Reading", int, int], Steps[bool] | bool]
@@ -66,32 +67,6 @@ class Marker:
         for opener in (*self.openers, *self.begins):
             if opener[0] not in MARKS and not opener.isalpha():  # a word before a bracket has candidates of its own
                 raise ValueError(f"no candidate begins with {opener[0]!r}: {opener!r} needs it in scanning/words.OWN_SIGNS")
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """One way of writing calls.
-
-    `models`: who writes it. `write`: how it is written, for prompted modes and round trips (all of them are tried:
-    tests/normalizer/test_round_trips.py). `also`: how the same calls are written where the prompt ends otherwise.
-    """
-
-    name: str
-    models: str
-    write: Writer
-    markers: tuple[Marker, ...] = ()
-    trust: Trust = "delimited"
-    typed_by_schema: bool = False
-    """Values are untyped text: they take their types from the tool's schema."""
-    single: bool = False
-    """One call a reply."""
-    also: tuple[Writer, ...] = ()
-    plain: PlainArguments | None = None
-    """How arguments are read that are one text and no JSON, as its reader reads them first."""
-    read_by: tuple[str, ...] = ()
-    """The rows whose markers read it as well, or instead of any of its own."""
-    begins_before: Callable[[str, int], bool] | None = None
-    """May words right before its opener, which stands at this place of the text, belong to the call?"""
 
 
 _START = 4

@@ -7,7 +7,8 @@ format's opener is the one form here that has a marker.
 from __future__ import annotations
 
 from llmcore.normalizer.bare.fences import fence_behind_opener
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
 from llmcore.normalizer.dialects.yaml_in_tags import mapping
 from llmcore.normalizer.scanning.source import starts
 

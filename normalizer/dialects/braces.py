@@ -10,9 +10,10 @@ from typing import Any
 from llmcore.normalizer.bare.verdicts import rest_is_blank
 from llmcore.normalizer.bodies.brace_bodies import Braces, braced_call, plain_body
 from llmcore.normalizer.bodies.json_bodies import swallow
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, as_json
+from llmcore.normalizer.core.rows import Calls, Marker, Reader, as_json
 from llmcore.normalizer.scanning.source import Steps, match_within
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object

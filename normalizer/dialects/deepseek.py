@@ -6,9 +6,10 @@ import re
 
 from llmcore.normalizer.bodies.json_bodies import named_call
 from llmcore.normalizer.bodies.sections import call_marker, closer_after_call
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import name_start, undouble
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, as_json
+from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space
 from llmcore.types.late import late
 

@@ -13,8 +13,9 @@ from llmcore.normalizer.bodies.json_bodies import closing, named_call
 from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.calls.call_objects import no_arguments
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.core.rows import Calls, Marker, as_json
 from llmcore.normalizer.dialects.reasoning import sealed
 from llmcore.normalizer.scanning.sought import tags
 from llmcore.normalizer.scanning.source import Steps, search, skip_space, wait_for_one

@@ -14,9 +14,10 @@ from llmcore.normalizer.bodies.parameters import (
     read_parameters,
 )
 from llmcore.normalizer.bodies.sections import as_text, empty_call
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
+from llmcore.normalizer.core.rows import Calls, Marker, Writer
 from llmcore.normalizer.dialects.name_json import function_follows
 from llmcore.normalizer.scanning.sought import tags
 from llmcore.normalizer.scanning.source import Steps, match_within, settle, skip_space, starts, wait_for

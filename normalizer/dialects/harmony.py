@@ -21,9 +21,10 @@ from llmcore.normalizer.bodies.parameters import (
 )
 from llmcore.normalizer.bodies.sections import as_text
 from llmcore.normalizer.calls.call_objects import no_arguments
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import undouble
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
 from llmcore.normalizer.dialects.reasoning import sealed
 from llmcore.normalizer.scanning.sought import tags
 from llmcore.normalizer.scanning.source import Steps, search, settle, skip_space, starts, wait_for, wait_while

@@ -10,10 +10,11 @@ from llmcore.normalizer.bodies.entries import Entries
 from llmcore.normalizer.bodies.json_bodies import body_extent, closing
 from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.calls.typed_values import typed_by
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.remains import DAMAGED
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.core.rows import Calls, Marker, as_json
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed

@@ -22,9 +22,10 @@ from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_call
 from llmcore.normalizer.bodies.tag_attributes import Attributes, is_cut_tag, opening_tag
 from llmcore.normalizer.calls.call_objects import CallObject
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import JUNK_LINE, is_known, undouble
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.scanning.source import Steps, settle, skip_space, starts, wait_for, wait_for_one
 from llmcore.normalizer.scanning.words import NAMING

@@ -6,7 +6,8 @@ One reader serves all: `bodies.json_objects`.
 from __future__ import annotations
 
 from llmcore.normalizer.bodies.json_objects import objects_reader
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer, as_json
+from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
 from llmcore.normalizer.scanning.source import Follows, always, starts
 from llmcore.normalizer.scanning.words import PROMPTED_TAGS
 from llmcore.types.late import late

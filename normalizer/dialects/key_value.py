@@ -14,9 +14,10 @@ from llmcore.normalizer.bare.verdicts import drop_echo
 from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_markup, section
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Writer
+from llmcore.normalizer.core.rows import Calls, Marker, Writer
 from llmcore.normalizer.scanning.sought import SUFFIX, tags
 from llmcore.normalizer.scanning.source import Steps, name_then, search, skip_space, starts
 from llmcore.types.late import late

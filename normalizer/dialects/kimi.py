@@ -6,9 +6,10 @@ from llmcore.normalizer.bodies.json_bodies import add_calls, arguments_body, bod
 from llmcore.normalizer.bodies.sections import call_marker, closer_after_call, empty_call, section
 from llmcore.normalizer.calls.call_messages import calls_of
 from llmcore.normalizer.calls.call_objects import CallObject, no_arguments
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import name_start
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, as_json
+from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.dialects.deepseek import call_of_tokens
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.scanning.source import Steps, search, skip_space, starts

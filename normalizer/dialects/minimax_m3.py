@@ -14,9 +14,10 @@ from llmcore.normalizer.bodies.entries import Entries, is_whole
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.nested_values import Element, element_value
 from llmcore.normalizer.core.begun_again import HOLDS_CALL
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.core.rows import Calls, Marker, as_json
 from llmcore.normalizer.notations.relaxed.state import Stop
 from llmcore.normalizer.scanning.source import Steps, search, skip_space, starts
 from llmcore.types.envelope import Repair

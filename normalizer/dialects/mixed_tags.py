@@ -16,9 +16,10 @@ from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.bodies.sections import call_marker
 from llmcore.normalizer.bodies.tag_attributes import is_cut_tag, opening_tag
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, as_json
+from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.dialects.invoke import WORD
 from llmcore.normalizer.dialects.key_value import pairs
 from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space, starts

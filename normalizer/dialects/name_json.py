@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from llmcore.normalizer.bodies.json_bodies import named_call
 from llmcore.normalizer.bodies.sections import call_marker, section
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import name_start, peel
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, as_json
+from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.scanning.source import Steps, name_then, search, skip_space, starts
 from llmcore.normalizer.scanning.words import COLONS
 from llmcore.types.late import late

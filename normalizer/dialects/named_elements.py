@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from llmcore.normalizer.bodies.elements import COMMON_WORDS, HOLDERS, ElementCall, read_arguments, read_held
 from llmcore.normalizer.bodies.sections import as_text, call_marker
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, as_json
+from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.scanning.source import Steps, match_within, settle, starts
 from llmcore.normalizer.scanning.words import NAMING
 from llmcore.types.late import late

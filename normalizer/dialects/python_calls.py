@@ -9,9 +9,10 @@ from llmcore.normalizer.bare.verdicts import leads_in
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, closing
 from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.python_preview import PythonPreview
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, Reader, Writer
+from llmcore.normalizer.core.rows import Calls, Marker, Reader, Writer
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.relaxed.plain import plain_arguments
 from llmcore.normalizer.scanning.source import Follows, Steps, name_then, past, search, skip_space, starts, wait_while

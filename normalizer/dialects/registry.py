@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import lru_cache
 
-from llmcore.normalizer.core.rows import Dialect, MarkerTable
+from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.dialects import (
     bare_forms,
     braces,

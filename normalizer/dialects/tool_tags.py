@@ -26,9 +26,10 @@ from llmcore.normalizer.bodies.parameters import only_parameter, only_text_param
 from llmcore.normalizer.bodies.sections import as_text
 from llmcore.normalizer.bodies.tag_attributes import is_cut_tag, opening_tag
 from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, call_object, no_arguments
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import is_known, name_line
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.core.rows import Calls, Marker, as_json
 from llmcore.normalizer.notations.json import read_json, read_value
 from llmcore.normalizer.scanning.sought import Either, Element
 from llmcore.normalizer.scanning.source import Steps, search, skip_space

@@ -25,9 +25,10 @@ from llmcore.normalizer.bodies.yaml_lines import (
 )
 from llmcore.normalizer.calls.call_objects import CallObject, no_arguments
 from llmcore.normalizer.calls.yaml_values import YamlLines, has_key, read_lines, typed_pairs
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Dialect, Marker, as_json
+from llmcore.normalizer.core.rows import Calls, Marker, as_json
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
 from llmcore.normalizer.scanning.sought import Element
 from llmcore.normalizer.scanning.source import Steps

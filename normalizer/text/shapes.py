@@ -23,7 +23,8 @@ from typing import Any, Final, Protocol
 from llmcore.normalizer.bare.fences import holds_closer
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.typed_values import typed_by
-from llmcore.normalizer.core.rows import Dialect, Writer, as_json
+from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.rows import Writer, as_json
 from llmcore.normalizer.dialects.registry import DIALECTS, is_bare
 from llmcore.normalizer.notations.strict import end_of_sound, sound_object
 from llmcore.normalizer.scanning.source import past

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.pieces import Piece, settled
 from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.remains import remains_in
-from llmcore.normalizer.core.rows import Dialect, Writer
+from llmcore.normalizer.core.rows import Writer
 from llmcore.normalizer.core.windows_paths import with_paths
 from llmcore.normalizer.scanning.source import past
 from llmcore.normalizer.trust.surroundings import Form

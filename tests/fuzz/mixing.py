@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from llmcore.normalizer.core.rows import Calls, Dialect
+from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.rows import Calls
 from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
 from tests.fuzz.case import TOOLS, Case
 from tests.normalizer.helpers import sample_files, samples

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.placeholders import holds_placeholders, is_placeholder
-from llmcore.normalizer.core.rows import Dialect
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import ToolSet

@@ -9,6 +9,8 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ import pytest
 
 import llmcore
 from llmcore.types import Limits
-from tests.packaging.tree import PUBLIC_NAMES, ROOT, module_name, modules, pyproject, source_files
+from tests.packaging.tree import ROOT, module_name, modules, pyproject, source_files
 from tests.support.builds import COMPILED
 from tests.support.processes import sent
 
@@ -58,16 +60,55 @@ def test_an_interpreted_module_is_python(name: str) -> None:
     assert (import_module(name).__file__ or "").endswith(".py")
 
 
-PUBLIC = [name for name in PUBLIC_NAMES if inspect.isclass(getattr(llmcore, name)) or inspect.isfunction(getattr(llmcore, name))]
+Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+PACKAGES = sorted({"llmcore", *(name.rpartition(".")[0] for name in map(module_name, source_files()) if "." in name)})
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_a_public_name_says_what_it_takes_and_what_it_is(name: str) -> None:
-    """`inspect.signature` and the docstring are those of the source on both builds."""
-    thing = getattr(llmcore, name)
-    assert inspect.getdoc(thing)
+def _defined(body: list[ast.stmt]) -> dict[str, Definition]:
+    """By name; of overloads the last one, which is the function itself, of a property what reads it."""
+    found = [node for node in body if isinstance(node, Definition)]
+    return {node.name: node for node in found if not any(ast.unparse(one).endswith(".setter") for one in node.decorator_list)}
+
+
+@cache
+def _source_of(module: str) -> dict[str, Definition]:
+    return _defined(ast.parse(next(path for path in source_files() if module_name(path) == module).read_text("utf-8")).body)
+
+
+def _exported() -> Iterator[tuple[str, Any, Definition]]:
+    """The classes and functions of our own that a package exports, with their definitions."""
+    for package in PACKAGES:
+        module = import_module(package)
+        for name in vars(module).get("__all__", ()):
+            thing: Any = getattr(module, name)
+            origin = str(getattr(thing, "__module__", ""))
+            if not (inspect.isclass(thing) or callable(thing)) or not origin.startswith("llmcore."):
+                continue
+            if (node := _source_of(origin).get(getattr(thing, "__name__", ""))) is not None:
+                yield f"{package}.{name}", thing, node
+
+
+@pytest.mark.parametrize(("thing", "node"), [pytest.param(thing, node, id=name) for name, thing, node in _exported()])
+def test_what_a_package_exports_says_what_it_takes_and_what_it_is(thing: Any, node: Definition) -> None:
+    """The docstring, the signature and whether it waits are those of the source on both builds, of each method as well."""
+    assert inspect.getdoc(thing) or not ast.get_docstring(node)
     if not (inspect.isclass(thing) and issubclass(thing, BaseException)):
         assert inspect.signature(thing) is not None
+    if not isinstance(node, ast.ClassDef):
+        _assert_is_as_written(thing, node)
+        return
+    for name, method in _defined(node.body).items():
+        if not name.startswith("_") and not isinstance(method, ast.ClassDef):
+            _assert_is_as_written(inspect.getattr_static(thing, name), method)
+
+
+def _assert_is_as_written(found: Any, written: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    assert found.__doc__ == ast.get_docstring(written, clean=False), written.name
+    if not written.decorator_list:
+        own = inspect.unwrap(found)
+        waits = inspect.iscoroutinefunction(own) or inspect.isasyncgenfunction(own)
+        assert waits == isinstance(written, ast.AsyncFunctionDef), written.name
+        assert inspect.signature(found) is not None
 
 
 @pytest.mark.parametrize("name", modules("compiled"))
