@@ -41,17 +41,20 @@ def ours() -> Run:
     from llmcore import FakeModel, Orchestrator, Request
     from llmcore.testing.replies import tool_call_body
 
-    def made(turns: int) -> Orchestrator:
+    def made(turns: int) -> FakeModel:
         def reply(request: Request) -> Any:
             done = sum(message.role == "assistant" for message in request.messages)
             return tool_call_body([("add", {"a": 2, "b": 3})], "", done) if done < turns else "The sum is 5."
 
-        return Orchestrator(FakeModel(default=reply), [add])
+        return FakeModel(default=reply)
 
-    orchestrators = {turns: made(turns) for turns in (1, 5)}
+    models = {turns: made(turns) for turns in (1, 5)}
+    orchestrators = {turns: Orchestrator(model, [add]) for turns, model in models.items()}
 
     async def run(turns: int) -> str:
-        return (await orchestrators[turns].run(_QUESTION)).content
+        answer = (await orchestrators[turns].run(_QUESTION)).content
+        models[turns].reset()  # it keeps all requests for a test to look at; theirs keep none
+        return answer
 
     return run
 

@@ -6,6 +6,10 @@ is our own (docs/compiled.md).
 
 from __future__ import annotations
 
+import linecache
+import os
+from functools import partial
+from importlib.machinery import EXTENSION_SUFFIXES
 from typing import TYPE_CHECKING, Any, NoReturn
 
 __all__ = ["mypyc_attr", "raise_from"]
@@ -22,3 +26,27 @@ else:
 def raise_from(error: BaseException, cause: BaseException | None) -> NoReturn:
     """`raise error from cause`, of which compiled code drops the cause (mypyc 2.4.1)."""
     raise error from cause
+
+
+def _show_sources() -> None:
+    """Tell `linecache`, which `traceback` and `logging` take lines from, where the sources of compiled modules stand.
+
+    Their frames name the file as it was compiled, `llmcore/run/loop.py`, and the loader of an extension module gives no source.
+    """
+    here = os.path.dirname(__file__)
+    packages = os.path.dirname(os.path.dirname(here))
+    if not any(file.endswith(_COMPILED) for file in os.listdir(here)):
+        return  # the pure build
+    for folder, _, files in os.walk(os.path.dirname(here)):
+        for stem in (file.partition(".")[0] for file in files if file.endswith(_COMPILED)):
+            source = os.path.join(folder, f"{stem}.py")
+            linecache.cache.setdefault(source[len(packages) + 1 :], (partial(_text_of, source),))
+
+
+def _text_of(source: str) -> str:
+    with open(source, encoding="utf-8") as file:
+        return file.read()
+
+
+_COMPILED = tuple(EXTENSION_SUFFIXES)
+_show_sources()

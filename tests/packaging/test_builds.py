@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -103,7 +104,7 @@ def test_what_a_package_exports_says_what_it_takes_and_what_it_is(thing: Any, no
 
 
 def _assert_is_as_written(found: Any, written: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    assert found.__doc__ == ast.get_docstring(written, clean=False), written.name
+    assert inspect.cleandoc(found.__doc__ or "") == (ast.get_docstring(written) or ""), written.name
     if not written.decorator_list:
         own = inspect.unwrap(found)
         waits = inspect.iscoroutinefunction(own) or inspect.isasyncgenfunction(own)
@@ -190,6 +191,17 @@ def test_a_mistake_is_the_same_error() -> None:
         import_module("llmcore.normalizer").normalize("x", 3)
     with pytest.raises(llmcore.ConfigError, match="nosuch"):
         llmcore.normalize("x", WEATHER, dialects=["nosuch"])
+
+
+def test_a_traceback_shows_the_lines_of_compiled_code() -> None:
+    def reply(_: llmcore.Request) -> str:
+        raise LookupError("of the caller's own")
+
+    with pytest.raises(LookupError) as caught:
+        llmcore.Orchestrator(llmcore.FakeModel(default=reply)).run_sync("hello")
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert any(frame.filename.endswith("llmcore/run/loop.py") for frame in frames)
+    assert [frame.filename for frame in frames if not frame.line] == []
 
 
 def test_threads_read_at_the_same_time() -> None:
