@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Errand", "LeftBehind", "Raised", "bounded", "close", "closed_by", "is_ctrl_c", "leave"]
+__all__ = ["Errand", "LeftBehind", "Raised", "bounded", "carried_out", "close", "closed_by", "is_ctrl_c", "leave"]
 
 T = TypeVar("T")
 
@@ -102,6 +102,11 @@ class Errand(Generic[T]):
         """Its task was cancelled, perhaps before it began: a coroutine would be told of as never awaited."""
         if asyncio.iscoroutine(self._awaitable):
             self._awaitable.close()
+
+
+async def carried_out(function: Callable[..., Awaitable[T]], *args: Any) -> T:
+    """What the function gives, for a task: by a coroutine that is not compiled, which has a name and a stack to look at."""
+    return await function(*args)
 
 
 async def bounded(awaitable: Awaitable[T], seconds: float | None, what: str = "it") -> T:

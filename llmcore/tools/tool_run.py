@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from llmcore.tools.config import ToolConfig
-from llmcore.tools.leaving import closed_by, leave
+from llmcore.tools.leaving import carried_out, closed_by, leave
 from llmcore.tools.outcome import Outcome, unfinished
 from llmcore.types import ToolCall, ToolStarted
 from llmcore.types.telling import Tell
@@ -80,7 +80,7 @@ class ToolRun:
 
     async def _in_parallel(self, tell: Tell[Outcome | ToolStarted]) -> None:
         room = asyncio.Semaphore(self._config.max_parallel)
-        tasks = {asyncio.create_task(self._in_its_turn(room, call)): index for index, call in enumerate(self._calls)}
+        tasks = {asyncio.create_task(carried_out(self._in_its_turn, room, call)): index for index, call in enumerate(self._calls)}
         await closed_by(self._told(tasks, tell), partial(self._stop, tasks))
 
     async def _told(self, tasks: dict[asyncio.Task[Outcome], int], tell: Tell[Outcome | ToolStarted]) -> None:

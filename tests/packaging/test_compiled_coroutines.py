@@ -1,13 +1,18 @@
-"""What compiled code must not say: mypyc 2.4.1 compiles it, to something else than Python does (docs/compiled.md, "Rules")."""
+"""What compiled code must not say: mypyc 2.4.1 compiles it, to something else than Python does (docs/compiled.md, "Rules"). And what
+scripts/throw_into.c mends of it."""
 
 from __future__ import annotations
 
 import ast
+import asyncio
+import sys
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from llmcore import FakeModel, Orchestrator
 from tests.packaging.tree import module_name, modules, source_files
 
 _WAITS = (ast.Await, ast.AsyncFor, ast.AsyncWith)
@@ -71,3 +76,54 @@ def test_what_keeps_the_rules_is_let_through() -> None:
         == []
     )
     assert _broken("class A:\n    def __call__(self): ...\ndef f():\n    return lambda: 1") == []
+
+
+@pytest.mark.anyio
+async def test_what_a_tool_has_handled_is_no_longer_handled() -> None:
+    seen: list[BaseException | None] = []
+
+    async def fetch() -> str:
+        try:
+            async with asyncio.timeout(0):
+                await asyncio.sleep(1)
+        except TimeoutError:
+            seen.append(sys.exc_info()[1])
+        seen.append(sys.exc_info()[1])
+        raise LookupError("no such page")
+
+    with pytest.raises(Exception, match="no such page") as caught:
+        await Orchestrator(FakeModel().tool_call("fetch"), [fetch], tool_errors="abort").run("go")
+    assert [type(error) for error in seen] == [TimeoutError, type(None)]
+    cause = caught.value.__cause__
+    assert isinstance(cause, LookupError)
+    assert cause.__context__ is None
+
+
+@pytest.mark.anyio
+async def test_the_traceback_of_a_cancellation_names_each_coroutine_once() -> None:
+    begun = asyncio.Event()
+
+    async def hang() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    run = asyncio.create_task(Orchestrator(FakeModel().tool_call("hang"), [hang]).run("go"))
+    await begun.wait()
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError) as caught:
+        await run
+    names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__) if "llmcore/run" in frame.filename]
+    assert {"out", "_turns", "_run_call"} <= {*names}
+    assert [name for name in names if names.count(name) > 1] in ([], ["out", "out"])  # it is raised once more at the run's end
+
+
+@pytest.mark.anyio
+async def test_who_looks_at_the_tasks_of_tools_sees_their_names_and_stacks() -> None:
+    seen: dict[str, int] = {}
+
+    async def look() -> None:
+        for task in asyncio.all_tasks():
+            seen[getattr(task.get_coro(), "__qualname__", "")] = len(task.get_stack())
+
+    await Orchestrator(FakeModel().tool_calls(("look", {}), ("look", {})).text("done"), [look]).run("go")
+    assert all(name and depth for name, depth in seen.items()), seen
