@@ -73,7 +73,7 @@ def normalize(
         compiled,
         dialects=dialects,
         finish_reason=finish_reason,
-        reasoning_open=reasoning_open,
+        reasoning_open=bool(reasoning_open),
         forced_tool=forced_tool,
         limits=limits,
     )
@@ -140,7 +140,7 @@ class Normalizer(_Normalizer):
         super().__init__(
             compiled,
             dialects=dialects,
-            reasoning_open=reasoning_open,
+            reasoning_open=bool(reasoning_open),
             forced_tool=forced_tool,
             limits=limits,
         )

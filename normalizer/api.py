@@ -131,8 +131,12 @@ class Normalizer:
     def finish(self, finish_reason: str | None = None) -> list[NormalizerEvent]:
         """The reply is over. `finish_reason`: the provider's word or ours, where the reply did not hold it.
 
-        Returns the last events; a second call returns none.
+        Returns the last events; a second call returns none. Raises `CallerError` for a reason that is no text.
         """
+        if not isinstance(finish_reason, str | None):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+            raise CallerError(
+                f"finish takes the provider's word as a text, as finish('length'), not {type(finish_reason).__name__}"
+            )
         if self._envelope is not None:
             return []
         if self._native is not None:

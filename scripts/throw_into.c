@@ -6,7 +6,7 @@
 int CPy_YieldFromErrorHandle(PyObject *iter, PyObject **outp)
 {
     _PyErr_StackItem *handled = CPy_ExcState();
-    PyObject *error = Py_NewRef(handled->exc_value);
+    PyObject *error = handled->exc_value;
     int ends = PyErr_GivenExceptionMatches(error, PyExc_GeneratorExit);
     PyObject *res = NULL;
     *outp = NULL;
@@ -20,9 +20,9 @@ int CPy_YieldFromErrorHandle(PyObject *iter, PyObject **outp)
 
     PyObject *method = PyObject_GetAttr(iter, ends ? mypyc_interned_str.close_ : mypyc_interned_str.throw_);
     if (method != NULL) {
-        Py_SETREF(handled->exc_value, Py_NewRef(Py_None));
+        handled->exc_value = NULL;
         res = ends ? PyObject_CallNoArgs(method) : PyObject_CallOneArg(method, error);
-        Py_SETREF(handled->exc_value, Py_NewRef(error));
+        Py_XSETREF(handled->exc_value, error);
         Py_DECREF(method);
         if (!ends) {
             *outp = res != NULL ? res : CPy_FetchStopIterationValue();
@@ -30,7 +30,6 @@ int CPy_YieldFromErrorHandle(PyObject *iter, PyObject **outp)
     } else if (PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear();
     }
-    Py_DECREF(error);
 
     if (*outp != NULL) {
         return res != NULL ? 0 : 1;

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from llmcore.types.native import mypyc_attr
+from llmcore.types.native import mypyc_attr, state_of, take_state
 
 __all__ = ["ArgumentsDelta", "ReasoningDelta", "TextDelta"]
 
@@ -51,9 +51,11 @@ class ArgumentsDelta:
 
 
 def _say(kind: Any, words: str) -> None:
-    """What a compiled class leaves out: its docstring, and the slots by which pydantic knows how to make one."""
+    """What a compiled class leaves out: its docstring, the slots by which pydantic knows how to make one, and a state for copies
+    and pickles that holds the attributes of classes derived from it, and that the pure build reads."""
     if not kind.__doc__:
         kind.__doc__, kind.__slots__ = words, kind.__match_args__
+        kind.__getstate__, kind.__setstate__ = state_of, take_state
 
 
 _say(TextDelta, "More content.")

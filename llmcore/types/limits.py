@@ -19,19 +19,24 @@ __all__ = [
     "check_limits",
 ]
 
+_LARGEST = 2_000_000_000
+"""What regular expressions count to is 2**32, and what compiled code counts to 2**63."""
+_DEEPEST = 256
+"""Some readers make a call for each level: Python allows about a thousand within one another, a thread's small stack fewer."""
 _SIZES = "its sizes are characters and bytes, as numbers"
 
 
 class _Counts:
-    """A dataclass whose fields are whole numbers of at least 0. Raises `ConfigError`."""
+    """A dataclass whose fields are whole numbers from 0 to 2 billion, a `depth` to 256. Raises `ConfigError`."""
 
     __slots__ = ()
 
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]  # those that derive from it are dataclasses
             value: object = getattr(self, field.name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                words = f"must be a whole number of at least 0, not {described(value)}"
+            most = _DEEPEST if field.name == "depth" else _LARGEST
+            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+                words = f"must be a whole number from 0 to {most}, not {described(value)}"
                 raise ConfigError(f"{type(self).__name__}.{field.name} {words}; {_SIZES}")
 
 
@@ -50,7 +55,7 @@ class Limits(_Counts):
     |---|---|
     | `text` | what follows is content, unsearched; one `NearMiss` with reason `text_limit` |
     | `arguments` | `arguments=None`, `raw_arguments` kept; the call is reported by the validator |
-    | `depth` | nested deeper: `arguments=None` |
+    | `depth` | nested deeper: `arguments=None`; 256 at most |
     | `digits` | an integer of more decimal digits, in whatever base it is written: `arguments=None` |
     | `calls` | further calls do not run, a repair `calls_limit` tells each; in text they are content and near misses |
     | `looks` | brackets (or markers) are passed over until the text has caught up; one `NearMiss` with reason `looks_limit` |

@@ -15,8 +15,9 @@ kind_of: Final[Callable[[object], type[Any]]] = type
 """The type of anything, which pyright takes for unknown if it is asked by `type`. `value.__class__` takes up to twice as long."""
 
 
-def is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    """Is it a JSON object?"""
+def is_object(value: object) -> TypeGuard[dict[Any, Any]]:
+    """Is it a JSON object? Its keys are texts, but for what was never JSON: compiled code raises `TypeError` where it is told
+    that they are and meets another one."""
     return isinstance(value, dict)
 
 
@@ -25,7 +26,7 @@ def is_list(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
-def object_in(value: object) -> dict[str, Any]:
+def object_in(value: object) -> dict[Any, Any]:
     """`value` if it is an object, else an empty one."""
     return value if is_object(value) else {}
 
@@ -39,7 +40,7 @@ def texts_in(value: Any) -> Iterator[str]:
             yield from texts_in(item)
 
 
-def objects_in(value: object) -> list[dict[str, Any]]:
+def objects_in(value: object) -> list[dict[Any, Any]]:
     """The objects of an array; none of anything else."""
     return [item for item in value if is_object(item)] if is_list(value) else []
 

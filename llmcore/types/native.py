@@ -12,7 +12,7 @@ from functools import partial
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import TYPE_CHECKING, Any, NoReturn
 
-__all__ = ["mypyc_attr", "raise_from"]
+__all__ = ["mypyc_attr", "raise_from", "state_of", "take_state"]
 
 if TYPE_CHECKING:
     from mypy_extensions import mypyc_attr
@@ -26,6 +26,20 @@ else:
 def raise_from(error: BaseException, cause: BaseException | None) -> NoReturn:
     """`raise error from cause`, of which compiled code drops the cause (mypyc 2.4.1)."""
     raise error from cause
+
+
+def state_of(value: Any) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """The state of an object with slots, as `object.__getstate__` gives it: its other attributes, and those of its slots."""
+    slots = {name: getattr(value, name) for name in value.__match_args__ if hasattr(value, name)}
+    others = {name: item for name, item in getattr(value, "__dict__", {}).items() if name not in slots}
+    return others or None, slots
+
+
+def take_state(value: Any, state: tuple[dict[str, Any] | None, dict[str, Any]]) -> None:
+    """Set what `state_of` gave."""
+    for attributes in state:
+        for name, item in (attributes or {}).items():
+            object.__setattr__(value, name, item)
 
 
 def _show_sources() -> None:

@@ -181,8 +181,8 @@ def _written(value: Any, quoted: str | None, separators: tuple[str, str]) -> str
     if isinstance(value, ExactFloat):
         return value.literal if quoted is None else f'"{quoted}{value.literal}"'
     if is_object(value):
-        members = cast("dict[Any, Any]", value).items()
-        return "{" + between.join([_key(key) + behind_key + _written(item, quoted, separators) for key, item in members]) + "}"
+        members = [_key(key) + behind_key + _written(item, quoted, separators) for key, item in value.items()]
+        return "{" + between.join(members) + "}"
     if is_list(value):
         return "[" + between.join([_written(item, quoted, separators) for item in value]) + "]"
     return _encoded(value)

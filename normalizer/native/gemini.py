@@ -80,7 +80,7 @@ class GeminiReader:
     def finish(self) -> Iterator[Piece]:
         return iter(())
 
-    def _part(self, part: dict[str, Any]) -> Iterator[Piece]:
+    def _part(self, part: dict[Any, Any]) -> Iterator[Piece]:
         signature = _twin(part, "thoughtSignature", "thought_signature")
         if part.get("thought") is True:
             yield Reasoning(as_text(part.get("text")), as_text(signature))

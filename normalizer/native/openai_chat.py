@@ -132,7 +132,7 @@ class MessageReader:
             self._answered = self._answered or isinstance(piece, _ANSWERS)
             yield piece
 
-    def _pieces(self, message: dict[str, Any], whole: bool) -> Iterator[Piece]:
+    def _pieces(self, message: dict[Any, Any], whole: bool) -> Iterator[Piece]:
         if not _ALL_REASONING.isdisjoint(message):
             yield from self._reasoning(message, whole)
         content = message.get("content")
@@ -259,10 +259,10 @@ class _Detail:
     __slots__ = ("fields", "texts")
 
     def __init__(self) -> None:
-        self.fields: dict[str, Any] = {}
+        self.fields: dict[Any, Any] = {}
         self.texts: dict[str, list[str]] = {}
 
-    def add(self, piece: dict[str, Any]) -> None:
+    def add(self, piece: dict[Any, Any]) -> None:
         for key, value in piece.items():
             if key in ("text", "summary", "data") and isinstance(value, str):
                 self.texts.setdefault(key, []).append(value)

@@ -175,6 +175,33 @@ def test_results_are_pickled_copied_and_shown_alike() -> None:
         assert "mypyc" not in repr(value)
 
 
+class Timed(llmcore.TextDelta):
+    def __init__(self, text: str, at: int) -> None:
+        super().__init__(text)
+        self.at = at
+
+
+def test_what_is_derived_from_a_delta_is_copied_with_what_it_adds() -> None:
+    timed = Timed("a", 2)
+    for one in (sent(timed), copy.copy(timed), copy.deepcopy(timed)):
+        assert (one.text, one.at, type(one)) == ("a", 2, Timed)
+
+
+def test_a_delta_has_the_state_that_either_build_reads() -> None:
+    assert llmcore.ArgumentsDelta(1, "{").__reduce_ex__(4)[2] == (None, {"index": 1, "json": "{"})
+
+
+def test_keys_that_are_no_texts_end_nothing() -> None:
+    """No JSON has them; a dict that was made by hand may."""
+    body = {"choices": [{"message": {"role": "assistant", "content": "Hi", None: "x"}, "finish_reason": "stop"}]}
+    assert llmcore.normalize(body).content == "Hi"
+    llmcore.normalize({"candidates": [{"content": {"parts": [{1: 2}]}}]})
+    tool = {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "object"}}}}
+    use = {"type": "tool_use", "id": "1", "name": "f", "input": {"a": {1: 2, None: [3]}}}
+    envelope = llmcore.normalize({"content": [use]}, [tool])
+    assert not llmcore.validate(envelope, [tool]).problems
+
+
 def test_users_subclass_the_normalizer() -> None:
     class Loud(llmcore.Normalizer):
         def feed(self, part: object) -> list[llmcore.NormalizerEvent]:
@@ -189,6 +216,11 @@ def test_users_subclass_the_normalizer() -> None:
 def test_a_mistake_is_the_same_error() -> None:
     with pytest.raises(llmcore.CallerError, match="takes a ToolSet or None, not int"):
         import_module("llmcore.normalizer").normalize("x", 3)
+    unsure: Any = None
+    assert llmcore.normalize("a</think>b", reasoning_open=unsure) == llmcore.normalize("a</think>b")
+    wrong: Any = 0
+    with pytest.raises(llmcore.CallerError, match="as a text"):
+        llmcore.Normalizer().finish(wrong)
     with pytest.raises(llmcore.ConfigError, match="nosuch"):
         llmcore.normalize("x", WEATHER, dialects=["nosuch"])
 

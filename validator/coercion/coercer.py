@@ -132,7 +132,7 @@ class _Coercer:
         """`{"arguments": {...}}`, `{"properties": {...}}` or the tool's name as the only key, where the schema has no
         such key and what is inside has only keys that it has."""
         ((key, inner),) = value.items() if is_object(value) and len(value) == 1 else (("", 0),)
-        if key not in {*_WRAPPERS, wrapper} or not is_object(inner) or not self.may("safe"):
+        if not isinstance(key, str) or key not in {*_WRAPPERS, wrapper} or not is_object(inner) or not self.may("safe"):
             return Coerced(value, [])
         known = {spelling(name) for name in view_of(self.schema, root).properties}
         inside = {spelling(name) for name in inner}

@@ -12,7 +12,7 @@ from llmcore.validator.schema.problems import Problem, cut, join_path
 
 __all__ = ["Survey", "survey"]
 
-_Place = tuple[Any, "str | int"]
+_Place = tuple[Any, Any]
 """(the place around it, or None; the key or index in it)"""
 
 
@@ -59,7 +59,7 @@ def survey(value: Any, *, depth: int = DEFAULT_LIMITS.depth) -> Survey:
 
 
 def _unsound(place: _Place | None, expected: str, got: str) -> Problem:
-    steps: list[str | int] = []
+    steps: list[Any] = []
     while place is not None:
         place, step = place
         steps.append(step)
