@@ -52,6 +52,8 @@ def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str
         and ((key in _NAMELESS and f"<{key} name=" in raw) or (not key.isidentifier() and _ODD_KEY.search(key) is not None))
     ]
     between_tags = _ESCAPING.match(raw) is None
+    if not (between_tags or repairs):
+        return found
     safe = [repair for repair in repairs if repair.safety in ("lossless", "coerced")]
     ended = {repair.path for repair in safe if repair.kind in _ENDED}
     words = {repair.path for repair in safe if repair.kind in _WORDS}

@@ -36,7 +36,7 @@ _ABOUT_FILES = late(
 
 def with_paths(arguments: dict[str, Any], raw: str) -> tuple[dict[str, Any], list[Repair]]:
     """The arguments with such paths as they were meant, and the repairs. `raw`: the text they were read from."""
-    if _DRIVE not in raw:
+    if "\\" not in raw or _DRIVE not in raw:  # one character is found at the speed of memory
         return arguments, []
     repairs: list[Repair] = []
     found = {key: _mended(value, key, repairs) for key, value in arguments.items()}

@@ -168,8 +168,8 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: FACE.tool(params=Unusable)(takes_one), "'takes_one'", "`params`"),
     # values and boxes of the public face
     (lambda: FACE.Limits(txt=3), "'txt'", "did you mean 'text'?"),
-    (lambda: FACE.Limits(text="4MB"), "Limits.text", "a whole number of at least 0, not '4MB'"),
-    (lambda: FACE.Limits(depth=-1), "Limits.depth", "at least 0"),
+    (lambda: FACE.Limits(text="4MB"), "Limits.text", "a whole number from 0 to 2000000000, not '4MB'"),
+    (lambda: FACE.Limits(depth=-1), "Limits.depth", "from 0 to 256"),
     (lambda: FACE.Limits(calls=True), "Limits.calls", "a whole number"),
     (lambda: FACE.normalize("x", limits={"text": 3}), "`limits`", "Limits(text="),
     (lambda: FACE.Normalizer(limits={"text": 3}), "`limits`", "Limits(text="),
