@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions, requires
 
-from tests.packaging.tree import module_name, modules, pyproject, source_files
+from tests.packaging.tree import ROOT, module_name, modules, pyproject, source_files
 
 _FILES = {module_name(path): path for path in source_files()}
 
@@ -54,3 +54,8 @@ def _imports(tree: ast.Module) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_a_source_distribution_holds_what_its_compiled_build_reads() -> None:
+    held = (ROOT / "MANIFEST.in").read_text("utf-8").split()
+    assert {"setup.py", "requirements.lock", "scripts/build_backend.py", "scripts/throw_into.c"} <= {*held}
