@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import sysconfig
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -32,9 +31,6 @@ def extensions() -> list[Extension]:
         from mypyc.build import mypycify
     except ImportError:
         sys.exit("LLMCORE_COMPILE=1 needs mypy, which brings mypyc: pip install 'mypy>=1.15'")
-    compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()
-    if sys.platform != "win32" and not any(map(shutil.which, compiler)):
-        sys.exit(f"LLMCORE_COMPILE=1 needs a C compiler: {compiler[0]} is not on PATH (Debian, Ubuntu: apt install gcc)")
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     _lay_out(settings["setuptools"]["package-dir"])
     paths = [str(path.relative_to(TREE)) for path in modules(settings["llmcore"]["compiled"])]
@@ -75,10 +71,9 @@ def _lay_out(package_dir: dict[str, str]) -> None:
 
 
 def modules(compiled: dict[str, Any]) -> list[Path]:
-    """The files that the table names for this Python: globs of files, without those of `interpreted`."""
+    """The files that the table names: globs of files, without those of `interpreted`."""
     interpreted = {TREE / path for path in compiled["interpreted"]}
-    patterns = [*compiled["modules"], *(compiled["waiting"] if sys.version_info < (3, 12) else ())]
-    found = [path for pattern in patterns for path in sorted(TREE.glob(pattern)) if path.name != "__init__.py"]
+    found = [path for pattern in compiled["modules"] for path in sorted(TREE.glob(pattern)) if path.name != "__init__.py"]
     return [path for path in found if path not in interpreted]
 
 

@@ -1,10 +1,15 @@
-"""setuptools' build backend, which also asks for mypy, and for what mypy reads, when `LLMCORE_COMPILE=1` (see setup.py)."""
+"""setuptools' backend. When `LLMCORE_COMPILE=1` it also asks for mypy, for what mypy reads and for a compiler (see setup.py).
+
+Run as a program it tells what a compiled build needs and this machine lacks.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
+import sys
+import sysconfig
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -34,7 +39,7 @@ _ROOT = Path(__file__).resolve().parent.parent
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
     """What pip installs before it builds a wheel."""
-    if os.environ.get("LLMCORE_COMPILE") == "1":  # setup.py cannot run before they are there, so setuptools is not asked
+    if compiles():  # setup.py cannot run before they are there, so setuptools is not asked
         return locked(compiled_table()["requires"])
     needed: list[str] = build_meta.get_requires_for_build_wheel(config_settings)
     return needed
@@ -53,10 +58,33 @@ def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: A
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
     """The wheel, of what stands in the tree now: setuptools also packs what an earlier build left in build/lib."""
+    if compiles():
+        demand_compiler()
     for left in _ROOT.glob("build/lib*"):
         shutil.rmtree(left)
     name: str = build_meta.build_wheel(wheel_directory, config_settings, metadata_directory)
     return name
+
+
+def compiles() -> bool:
+    """Does `LLMCORE_COMPILE` ask for a compiled wheel? Raises `SystemExit` where it says neither 1 nor 0."""
+    said = os.environ.get("LLMCORE_COMPILE", "")
+    if said not in ("", "0", "1"):
+        sys.exit(f"LLMCORE_COMPILE must be 1 (a compiled wheel) or 0 (a pure one), not {said!r}")
+    return said == "1"
+
+
+def demand_compiler() -> None:
+    """Raise `SystemExit`, which names what is missing, where this machine cannot compile C for this Python."""
+    compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()  # `ccache gcc` names two
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    missing: list[str] = []
+    if sys.platform != "win32" and not any(map(shutil.which, compiler)):
+        missing.append(f"a C compiler: {compiler[0]} is not on PATH (Debian, Ubuntu: apt install gcc)")
+    if not header.is_file():
+        missing.append(f"Python's headers: {header} is not there (Debian, Ubuntu: apt install python3-dev)")
+    if missing:
+        sys.exit("the compiled build needs\n" + "\n".join(f"- {one}" for one in missing))
 
 
 def compiled_table() -> dict[str, Any]:
@@ -70,3 +98,7 @@ def locked(names: list[str]) -> list[str]:
     lock = (_ROOT / "requirements.lock").read_text(encoding="utf-8")
     pins = dict(re.findall(r"^([\w.-]+)(?:\[[\w,]+\])?==([^\s;\\]+)", lock, re.MULTILINE))
     return [f"{name}=={pins[name.lower()]}" for name in names]
+
+
+if __name__ == "__main__":
+    demand_compiler()

@@ -1,12 +1,19 @@
-"""pip fetches for a compiled wheel what mypy reads: it follows the imports of what is compiled, and refuses what it cannot find."""
+"""What a compiled wheel is built with.
+
+pip fetches for it what mypy reads: mypy follows the imports of what is compiled, and refuses what it cannot find.
+"""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import sys
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions, requires
+from types import ModuleType
+
+import pytest
 
 from tests.packaging.tree import ROOT, module_name, modules, pyproject, source_files
 
@@ -59,3 +66,30 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 def test_a_source_distribution_holds_what_its_compiled_build_reads() -> None:
     held = (ROOT / "MANIFEST.in").read_text("utf-8").split()
     assert {"setup.py", "requirements.lock", "scripts/build_backend.py", "scripts/throw_into.c"} <= {*held}
+
+
+@pytest.fixture
+def backend(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(sys, "path", [str(ROOT / "scripts"), *sys.path])
+    return importlib.import_module("build_backend")
+
+
+@pytest.mark.parametrize(("said", "compiles"), [("1", True), ("0", False), ("", False)])
+def test_one_variable_asks_for_compilation(
+    backend: ModuleType, monkeypatch: pytest.MonkeyPatch, said: str, compiles: bool
+) -> None:
+    monkeypatch.setenv("LLMCORE_COMPILE", said)
+    assert backend.compiles() is compiles
+
+
+def test_another_value_is_no_silent_pure_build(backend: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLMCORE_COMPILE", "true")
+    with pytest.raises(SystemExit, match=r"LLMCORE_COMPILE must be 1 .* not 'true'"):
+        backend.build_wheel("nowhere")
+
+
+def test_a_machine_without_a_compiler_is_told_so(backend: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler -O2")
+    monkeypatch.setenv("LLMCORE_COMPILE", "1")
+    with pytest.raises(SystemExit, match=r"needs\n- a C compiler: no-such-compiler is not on PATH"):
+        backend.build_wheel("nowhere")

@@ -5,7 +5,6 @@ The four layers stand beside `llmcore` on disk and import from inside it: `adapt
 
 from __future__ import annotations
 
-import sys
 import tomllib
 from fnmatch import fnmatch
 from functools import cache
@@ -57,10 +56,9 @@ def module_name(path: Path) -> str:
 
 
 def modules(build: Literal["compiled", "interpreted"]) -> list[str]:
-    """The modules that the table of a compiled wheel names for this Python: those it compiles, or those it leaves interpreted."""
+    """The modules that the table of a compiled wheel names: those it compiles, or those it leaves interpreted."""
     table = pyproject()["tool"]["llmcore"]["compiled"]
-    named = [*table["modules"], *(table["waiting"] if sys.version_info < (3, 12) else ())]
-    patterns = [pattern.replace("**/", "") for pattern in named]  # fnmatch's star goes on behind a slash
+    patterns = [pattern.replace("**/", "") for pattern in table["modules"]]  # fnmatch's star goes on behind a slash
     names = {module_name(path): path.name for path in source_files()}
     paths = {name: f"{name.replace('.', '/')}.py" for name, file in names.items() if file != "__init__.py"}
     found = {name: path for name, path in paths.items() if any(fnmatch(path, pattern) for pattern in patterns)}
