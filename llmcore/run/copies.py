@@ -56,8 +56,11 @@ def is_fit(value: Any) -> bool:
             elif kind in _PLAIN:
                 continue
             elif (names := wordy_fields(kind)) is not None:
-                fields = item.__dict__
-                below += map(fields.get, names)
+                fields: dict[str, Any] = item.__dict__
+                for name in names:
+                    part = fields.get(name)
+                    if part is not None and not (kind_of(part) is str and part.isascii()):  # else it is, as most fields
+                        below.append(part)
             elif kind is list or kind is tuple:
                 below += item
             elif kind is dict:
