@@ -28,6 +28,7 @@ from llmcore.normalizer.core.rows import Writer, as_json
 from llmcore.normalizer.dialects.registry import DIALECTS, is_bare
 from llmcore.normalizer.notations.strict import end_of_sound, sound_object
 from llmcore.normalizer.scanning.source import past
+from llmcore.normalizer.scanning.words import BLANKS
 from llmcore.normalizer.text.section_shapes import Section, section_of
 from llmcore.normalizer.text.wholes import (
     A_KEY,
@@ -65,6 +66,8 @@ _BEHIND_ARGUMENTS: Final = 64  # white space and brackets between arguments and 
 _GOES_ON: Final = frozenset("{[,;")
 """What another call may begin with behind one that no marker closes, or what stands before it."""
 _SPACES: Final = re.compile(f"[{SPACE}]*+")
+_BEHIND: Final = re.compile(rf"[{BLANKS}]*+")
+"""What readers skip to look for another call."""
 _MOST_STARTS: Final = 4096  # each with a set of dialects
 _ASKED_OFTEN: Final = 2  # a reply asks at most twice for its first call: to learn shapes costs more than to read that
 _LAYOUT: Final = rf"[{SPACE}]{{0,{GAP}}}"
@@ -180,7 +183,7 @@ class _OneTextShape:
         for bracket in reversed(self.brackets):
             end = past(_SPACES, text, end) if end >= 0 else len(text)
             end = end + 1 if text.startswith(bracket, end) else -1
-        behind = past(_SPACES, text, end) if end >= 0 else len(text)
+        behind = past(_BEHIND, text, end) if end >= 0 else len(text)
         return (end, end) if behind < len(text) and text[behind] not in _GOES_ON else (-1, -1)
 
     def _last_end(self, text: str, start: int, limits: Limits) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.rows import Writer
 from llmcore.normalizer.core.windows_paths import with_paths
 from llmcore.normalizer.scanning.source import past
+from llmcore.normalizer.scanning.words import BLANKS
 from llmcore.normalizer.trust.surroundings import Form
 from llmcore.types.copies import made
 from llmcore.types.envelope import ToolCall
@@ -64,7 +65,7 @@ SPACE: Final = " \t\r\n"  # JSON's; at more the engine must look
 START: Final = 4  # characters by which a reply finds the shapes it may have
 GAP: Final = 16  # characters of white space in a gap: what readers wait for within a head is bounded
 _OPENER_END: Final = late(r"(?<=.)[\s{[(]")
-_GAP_BEHIND: Final = re.compile(r"\s{0,64}")
+_GAP_BEHIND: Final = re.compile(rf"[{BLANKS}]{{0,64}}")
 _TAKEN_ALONG: Final = frozenset("}])<>[`\"'|,;")
 """What may stand behind a call and belong to it."""
 ON_A_LINE, IN_A_LINE = "Some words.\n", "Some words "
