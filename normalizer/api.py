@@ -21,7 +21,7 @@ from llmcore.types.envelope import Envelope
 from llmcore.types.errors import CallerError
 from llmcore.types.events import NormalizerEvent
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
-from llmcore.types.narrowing import is_object
+from llmcore.types.narrowing import is_object, text_of
 from llmcore.types.requests import Reply
 from llmcore.types.tools import ToolSet
 
@@ -66,7 +66,7 @@ def normalize(
             return plain
     settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening=False, enveloped=enveloped)
     if isinstance(reply, str):
-        return envelope_of_text(settings.engine().read(reply, _ours(finish_reason)), finish_reason)
+        return envelope_of_text(settings.engine().read(text_of(reply), _ours(finish_reason)), finish_reason)
     native = _native(settings)
     native.feed(reply, wire)
     return native.finish(finish_reason)[0]
@@ -99,7 +99,7 @@ class Normalizer:
         character; never on what a model wrote.
         """
         text = self._text
-        if text is not None and isinstance(part, str):
+        if text is not None and type(part) is str:
             return text.feed(part)
         if self._envelope is not None:
             raise CallerError("this Normalizer is finished; make a new one for the next reply")
@@ -107,7 +107,7 @@ class Normalizer:
         if isinstance(part, Reply):
             self._settings, wire, part = self._settings.told_by(part), part.wire, part.raw
         if isinstance(part, str) or part is None:
-            return self._feed_text(part or "")
+            return self._feed_text(text_of(part or ""))
         if isinstance(part, bytes | bytearray):
             raise CallerError("feed takes text and events, not bytes: decode them first (codecs.getincrementaldecoder('utf-8'))")
         if self._native is None:
@@ -139,8 +139,9 @@ class Normalizer:
             )
         if self._envelope is not None:
             return []
-        if self._native is not None:
-            self._envelope, events = self._native.finish(finish_reason)
+        native, self._native = self._native, None
+        if native is not None:
+            self._envelope, events = native.finish(finish_reason)
             return events
         text, self._text = self._text or self._settings.engine(), None
         quick = self._read_quickly(text)
@@ -158,6 +159,12 @@ class Normalizer:
             return None
         named = None if said.dialects is None else frozenset(said.dialects)
         return read_quickly(text.source, said.tools, named, said.limits)
+
+    def __getstate__(self) -> object:
+        """For copies and pickles. Raises `CallerError` while a reply is being read."""
+        if self._text is not None or self._native is not None:
+            raise CallerError("a Normalizer in the middle of a reply cannot be copied or pickled: call finish() first")
+        return super().__getstate__()
 
     @property
     def envelope(self) -> Envelope:

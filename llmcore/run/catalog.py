@@ -18,12 +18,13 @@ from llmcore.models.selection import lacking
 from llmcore.types import ConfigError, Usage
 from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.native import raise_from
+from llmcore.types.native import mypyc_attr, raise_from
 from llmcore.types.wordings import described
 
 __all__ = ["Catalog", "has_price", "unknown_price"]
 
 
+@mypyc_attr(serializable=True)  # an orchestrator can be copied
 class Catalog:
     """A registry, its adapters and the capability store.
 

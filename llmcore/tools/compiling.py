@@ -3,7 +3,8 @@ once.
 
 First by identity: the same objects in the same order as before, with a check that no dict among them was changed
 meanwhile (1.5 us for five tools). Then by content, for lists built anew each time (3 us a tool). Equal is what Python
-calls equal, so a dict changed in place from 1 to True is not noticed. Bounded: the least recently used go first.
+calls equal, so a dict changed in place from 1 to True is not noticed. Bounded: the least recently used go first, and of
+those that hold objects of the caller's, such as methods of an agent, few are kept.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, cast
 
 from cachetools import LRUCache
 
-from llmcore.tools.tool import Tool
+from llmcore.tools.tool import Tool, holds_objects
 from llmcore.types import ToolDefinition, ToolSet
 from llmcore.types.copies import copied
 from llmcore.types.identity import Same
@@ -26,7 +27,10 @@ from llmcore.types.tools import LiveTools, check_definition, tools_in
 __all__ = ["compile_tools"]
 
 _lock = ForkSafeLock()
-_by_identity: LRUCache[tuple[int, ...], tuple[tuple[object, ...], tuple[object, ...], ToolSet]] = LRUCache(maxsize=256)
+_ByIdentity = LRUCache[tuple[int, ...], tuple[tuple[object, ...], tuple[object, ...], ToolSet]]
+_by_identity: _ByIdentity = LRUCache(maxsize=256)
+_with_objects: _ByIdentity = LRUCache(maxsize=16)
+"""Few, for they keep objects of the caller's alive: an agent, with its conversation."""
 _by_content: LRUCache[tuple[object, ...], tuple[tuple[object, ...], ToolSet]] = LRUCache(maxsize=256)
 
 
@@ -42,12 +46,18 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
         given = tuple(tools_in(given))
     identity = tuple(map(id, given))
     with _lock:
-        known = _by_identity.get(identity)
+        known = _by_identity.get(identity) or _with_objects.get(identity)
     if known is not None and known[1] == given:
         return known[2]
     if any(isinstance(tool, Tool) and tool.is_dynamic for tool in given):
         return ToolSet(given)  # never kept: its schema may differ at each look
     _check(given)  # before `repr` and `deepcopy` recurse into them
+    if any(map(holds_objects, given)):
+        snapshot = tuple(map(_snapshot, given))
+        made = ToolSet(snapshot)
+        with _lock:
+            _with_objects[identity] = (given, snapshot, made)
+        return made
     content = tuple(map(_content_key, given))
     with _lock:
         equal = _by_content.get(content)

@@ -492,7 +492,18 @@ def _kept(options: ToolOptions, but: Collection[str]) -> dict[str, Any]:
 
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 _made: LRUCache[Any, Tool] = LRUCache(maxsize=1024)
+_made_with_objects: LRUCache[Any, Tool] = LRUCache(maxsize=128)
+"""Fewer, for they keep objects of the caller's alive."""
 _lock = ForkSafeLock()
+
+
+def holds_objects(tool: object) -> bool:
+    """Does what is given as a tool hold objects of the caller's: a method its own, a closure those of the function around it?"""
+    if is_tool(tool):
+        return tool.instance is not None or holds_objects(tool.function)
+    if isinstance(tool, types.FunctionType):
+        return tool.__closure__ is not None
+    return callable(tool) and not isinstance(tool, types.BuiltinFunctionType)
 
 
 def is_tool(given: object) -> TypeGuard[Tool[..., Any]]:
@@ -527,12 +538,14 @@ def _made_of(given: object) -> Tool:
         if callable(given) and not isinstance(given, Mapping) and not hasattr(given, "definition"):
             return Tool.over(given, {})  # an object with `__call__`; made anew each time, for it need not be hashable
         return Tool.from_definition(_definition_of_other(given))  # which copies it: its schema stays as it was given
+    function = cast("Callable[..., Any]", given)
+    kept = _made_with_objects if holds_objects(function) else _made
     with _lock:
-        made = _made.get(given)
+        made = kept.get(given)
     if made is None:
-        made = Tool.over(cast("Callable[..., Any]", given), {})
+        made = Tool.over(function, {})
         with _lock:
-            made = _made.setdefault(given, made)
+            made = kept.setdefault(given, made)
     return made
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, cast
 from pydantic import BaseModel, PlainSerializer
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.narrowing import is_list, is_object, text_of
 
 __all__ = [
     "LARGEST_INT",
@@ -36,8 +36,7 @@ SMALLEST_INT = -LARGEST_INT
 
 def encodable(text: str) -> str:
     """The text, or a copy in which each lone surrogate is U+FFFD. Two that make a pair become their character."""
-    if type(text) is not str:  # whose own methods are not asked
-        text = str.__str__(text)
+    text = text_of(text)  # whose own methods are not asked
     if text.isascii():
         return text
     try:

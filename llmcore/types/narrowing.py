@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeGuard
 
-__all__ = ["holds_floats", "is_list", "is_object", "kind_of", "object_in", "objects_in", "texts_in"]
+__all__ = ["holds_floats", "is_list", "is_object", "kind_of", "object_in", "objects_in", "text_of", "texts_in"]
 
 
 kind_of: Final[Callable[[object], type[Any]]] = type
@@ -24,6 +24,11 @@ def is_object(value: object) -> TypeGuard[dict[Any, Any]]:
 def is_list(value: object) -> TypeGuard[list[Any]]:
     """Is it a JSON array?"""
     return isinstance(value, list)
+
+
+def text_of(value: str) -> str:
+    """The text, of the class `str`: one of a derived class, such as an enum's or a template's, is what it holds."""
+    return value if type(value) is str else str.__str__(value)
 
 
 def object_in(value: object) -> dict[Any, Any]:

@@ -37,3 +37,7 @@ class Dialect:
     """The rows whose markers read it as well, or instead of any of its own."""
     begins_before: Callable[[str, int], bool] | None = None
     """May words right before its opener, which stands at this place of the text, belong to the call?"""
+
+    def __deepcopy__(self, memo: object) -> Dialect:
+        """Itself, for nothing of a row changes; a function that is compiled cannot be copied."""
+        return self

@@ -11,6 +11,7 @@ from typing import Any
 
 from llmcore.normalizer.native.wire_pieces import CallStart
 from llmcore.types.envelope import ToolCall
+from llmcore.types.narrowing import text_of
 
 __all__ = ["PARALLEL", "CallAssembly", "NativeCall"]
 
@@ -109,7 +110,7 @@ class CallAssembly:
         if call is None:
             call = self._begin(key)
         if isinstance(value, str):
-            call.pieces.append(value)
+            call.pieces.append(text_of(value))
         elif value is not None:
             call.value = value
         return call, is_new

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
+from llmcore.types.narrowing import text_of
 from llmcore.types.numbers import exact_json, exact_loads, holds_exact_floats
 
 __all__ = ["as_dict", "as_list", "as_text", "dicts", "dumped", "is_data", "json_text", "parsed", "says_something"]
@@ -56,7 +57,7 @@ def as_list(value: object) -> list[Any]:
 
 def as_text(value: object) -> str:
     """The string, or ""."""
-    return value if isinstance(value, str) else ""
+    return text_of(value) if isinstance(value, str) else ""
 
 
 def dicts(value: object) -> Iterator[dict[str, Any]]:

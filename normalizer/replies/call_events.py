@@ -18,6 +18,7 @@ from llmcore.types.events import (
     ToolCallFinished,
     ToolCallStarted,
 )
+from llmcore.types.narrowing import text_of
 
 __all__ = ["CallEvents"]
 
@@ -72,7 +73,7 @@ class CallEvents:
         """Tell of more arguments; a custom tool's text as the JSON object it becomes."""
         if call.index < 0 or value in (None, "", {}):
             return []
-        piece = value if isinstance(value, str) else json_text(value)
+        piece = text_of(value) if isinstance(value, str) else json_text(value)
         if call.free_text:
             piece = ("" if call.told else '{"input": "') + json_text(piece)[1:-1]
         call.told = True

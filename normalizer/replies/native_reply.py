@@ -50,6 +50,7 @@ from llmcore.types.events import (
 )
 from llmcore.types.finish_words import is_no_end
 from llmcore.types.messages import Block, TextBlock
+from llmcore.types.narrowing import text_of
 
 __all__ = ["NativeReply"]
 
@@ -125,7 +126,7 @@ class NativeReply:
     def on_text(self, piece: Text) -> None:
         if piece.text:
             start = self._length
-            self._say(piece.text)
+            self._say(text_of(piece.text))
             self._turn.add_text(start, self._length, begins=piece.begins)
 
     def on_data(self, piece: Data) -> None:
@@ -146,7 +147,7 @@ class NativeReply:
     def on_refusal(self, piece: Refusal) -> None:
         if piece.text:
             start = self._length
-            self._say(piece.text)
+            self._say(text_of(piece.text))
             self._turn.add_text(start, self._length, refusal=True)
 
     def on_failed_generation(self, piece: FailedGeneration) -> None:

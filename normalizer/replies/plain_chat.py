@@ -39,7 +39,7 @@ def read_plain_chat(
     if not is_object(choice) or "delta" in choice or choice.get("text"):
         return None
     message, word = choice.get("message"), choice.get("finish_reason")
-    if not is_object(message) or not isinstance(word, str) or reason_of(word) not in _ENDS:
+    if not is_object(message) or type(word) is not str or reason_of(word) not in _ENDS:
         return None
     for key, value in message.items():
         if key not in _READ and value:
@@ -47,7 +47,7 @@ def read_plain_chat(
     words, calls = message.get("content"), message.get("tool_calls")
     if calls:
         return _of_calls(calls, word, tools, limits) if words is None or words == "" else None
-    if not isinstance(words, str):
+    if type(words) is not str:
         return None
     quick = read_quickly(words, tools, dialects, limits)
     return None if quick is None else envelope_of_words_and_calls(words, word, quick)
@@ -85,9 +85,9 @@ def _call(position: int, entry: object) -> NativeCall | None:
     if not is_object(entry) or not entry.keys() <= _CALL or entry.get("type") != "function":
         return None
     function, id = entry.get("function"), entry.get("id")
-    if not is_object(function) or not function.keys() <= _FUNCTION or not isinstance(id, str):
+    if not is_object(function) or not function.keys() <= _FUNCTION or type(id) is not str:
         return None
     name, arguments = function.get("name"), function.get("arguments")
-    if not isinstance(name, str) or not name or not isinstance(arguments, str):
+    if type(name) is not str or not name or type(arguments) is not str:
         return None
     return NativeCall(position, position, id, name, pieces=[arguments], whole=True)

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import llmcore
+from llmcore.normalizer import DIALECTS
 from llmcore.types import Limits
 from tests.packaging.tree import ROOT, module_name, modules, pyproject, source_files
 from tests.support.builds import COMPILED
@@ -200,6 +201,60 @@ def test_keys_that_are_no_texts_end_nothing() -> None:
     use = {"type": "tool_use", "id": "1", "name": "f", "input": {"a": {1: 2, None: [3]}}}
     envelope = llmcore.normalize({"content": [use]}, [tool])
     assert not llmcore.validate(envelope, [tool]).problems
+
+
+class Marked(str):
+    """Text of a class of its own, as templates and enums have it."""
+
+    def __getitem__(self, key: Any) -> str:
+        return "?"
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_text_of_a_derived_class_is_read_as_the_text_that_it_holds(streamed: bool) -> None:
+    given, plain = Marked(f"Right away.\n\n{CALL}"), llmcore.normalize(f"Right away.\n\n{CALL}", WEATHER)
+    if streamed:
+        reading = llmcore.Normalizer(WEATHER)
+        events = [*reading.feed(given), *reading.finish()]
+        assert {type(event.text) for event in events if isinstance(event, llmcore.TextDelta)} == {str}
+        envelope = reading.envelope
+    else:
+        envelope = llmcore.normalize(given, WEATHER)
+    assert envelope == plain
+    assert type(envelope.content) is str
+
+
+def test_text_of_a_derived_class_in_a_body_is_read_as_text() -> None:
+    function = {"name": Marked("weather"), "arguments": Marked('{"city": "Bonn"}')}
+    message = {"role": "assistant", "content": Marked("Hi"), "tool_calls": [{"id": Marked("a"), "function": function}]}
+    envelope = llmcore.normalize({"choices": [{"message": message, "finish_reason": Marked("stop")}]}, WEATHER)
+    (call,) = envelope.tool_calls
+    texts = (envelope.content, envelope.finish_word, call.id, call.name, call.raw_arguments)
+    assert texts == ("Hi", "stop", "a", "weather", '{"city": "Bonn"}')
+    assert {*map(type, texts)} == {str}
+
+
+def test_an_orchestrator_and_a_dialect_are_copied() -> None:
+    def weather(city: str) -> str:
+        return f"22 degrees in {city}"
+
+    allowed = llmcore.ToolConfig(allowed={"weather"})
+    made = llmcore.Orchestrator(llmcore.FakeModel(CALL, "Sunny."), llmcore.ToolRegistry([weather]), tool_config=allowed)
+    result = copy.deepcopy(made).run_sync("How is Bonn?")
+    assert (result.content, [ran.value for ran in result.tool_results]) == ("Sunny.", ["22 degrees in Bonn"])
+    assert copy.deepcopy(DIALECTS) == DIALECTS
+
+
+@pytest.mark.parametrize("part", ["Hello <tool_call>{", {"choices": [{"delta": {"content": "Hello"}}]}], ids=["text", "event"])
+def test_a_normalizer_is_copied_before_and_after_a_reply(part: object) -> None:
+    reading = llmcore.Normalizer(WEATHER)
+    assert copy.deepcopy(reading).feed("x")
+    reading.feed(part)
+    for copied in (copy.copy, copy.deepcopy, sent):
+        with pytest.raises(llmcore.CallerError, match="in the middle of a reply"):
+            copied(reading)
+    reading.finish()
+    assert sent(reading).envelope == copy.deepcopy(reading).envelope == reading.envelope
 
 
 def test_users_subclass_the_normalizer() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from copy import deepcopy
 from typing import Any
 
 import pytest
 
+from llmcore import Agent, FakeModel
 from llmcore.tools import compile_tools, tool
 from llmcore.types import ToolDefinition, ToolDefinitionError, ToolSet
 
@@ -54,6 +57,27 @@ def test_functions_are_told_apart_by_identity() -> None:
     assert compile_tools([first]) is compile_tools([first])
     assert compile_tools([first]).names == {"first"}
     assert compile_tools([second]).names == {"second"}
+
+
+def test_few_agents_are_kept_alive_by_what_is_kept() -> None:
+    class Lamp(Agent):
+        @tool
+        def switch(self, on: bool) -> str:
+            return "done"
+
+    def used() -> Lamp:
+        lamp = Lamp(FakeModel("Hello."))
+
+        def look() -> Any:
+            return lamp
+
+        compile_tools([lamp.switch])
+        compile_tools([look])
+        return lamp
+
+    lamps = weakref.WeakSet(used() for _ in range(300))
+    gc.collect()
+    assert len(lamps) <= 128
 
 
 def test_dynamic_schemas_are_never_kept() -> None:
