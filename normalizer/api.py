@@ -107,7 +107,7 @@ class Normalizer:
         if isinstance(part, Reply):
             self._settings, wire, part = self._settings.told_by(part), part.wire, part.raw
         if isinstance(part, str) or part is None:
-            return self._feed_text(text_of(part or ""))
+            return self._feed_text("" if part is None else text_of(part))
         if isinstance(part, bytes | bytearray):
             raise CallerError("feed takes text and events, not bytes: decode them first (codecs.getincrementaldecoder('utf-8'))")
         if self._native is None:

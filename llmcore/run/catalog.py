@@ -4,6 +4,7 @@ after them."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from os import PathLike
 from typing import Any
 
@@ -18,13 +19,12 @@ from llmcore.models.selection import lacking
 from llmcore.types import ConfigError, Usage
 from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.native import mypyc_attr, raise_from
+from llmcore.types.native import raise_from
 from llmcore.types.wordings import described
 
 __all__ = ["Catalog", "has_price", "unknown_price"]
 
 
-@mypyc_attr(serializable=True)  # an orchestrator can be copied
 class Catalog:
     """A registry, its adapters and the capability store.
 
@@ -52,6 +52,12 @@ class Catalog:
             self.registry.get(alias)
         if self._default is None:
             _check_reachable(config for config in self.registry if config.alias not in self._by_alias)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Catalog:
+        """For a copy of an orchestrator; Python's own way cannot copy what is compiled."""
+        given = deepcopy(self._by_alias or self._default, memo)
+        store = deepcopy(self._store, memo) if self._store_is_theirs else None
+        return Catalog(deepcopy(self.registry, memo), capabilities=store, adapter=given)
 
     @property
     def store(self) -> CapabilityStore:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import partial
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -39,7 +38,7 @@ from llmcore.types import (
 from llmcore.types.copies import made, updated
 from llmcore.types.given_messages import given_messages
 from llmcore.types.logs import logger
-from llmcore.types.native import mypyc_attr, raise_from
+from llmcore.types.native import raise_from
 from llmcore.types.tools import LiveTools, sources_in, tools_given, tools_in
 from llmcore.types.wordings import mistake_in
 
@@ -72,7 +71,6 @@ _NOTHING_SET = ToolConfig()
 _NO_BUDGET = Budget()
 
 
-@mypyc_attr(serializable=True)  # an orchestrator can be copied
 class Toolbox:
     """The tools of one run, by name. Raises `ToolDefinitionError` for two tools of one name."""
 
@@ -93,7 +91,7 @@ class Toolbox:
         """Anything that is a tool. Raises `ToolDefinitionError`."""
         given = tools if isinstance(tools, LiveTools | ToolSet) else tuple(tools_given(tools))
         seen = [(source, source.version) for source in sources_in(given)]  # first: what comes later is seen at the next look
-        return cls(checked_tool(one) for one in tools_in(given))._following(seen, partial(cls.of, given))
+        return cls(checked_tool(one) for one in tools_in(given))._following(seen, lambda: cls.of(given))
 
     def _following(self, sources: Iterable[tuple[LiveTools, int]], anew: Callable[[], Toolbox]) -> Toolbox:
         self._sources, self._anew = tuple(sources), anew
@@ -124,10 +122,7 @@ class Toolbox:
                     "let it stand in for that one in this run, or tool(f).renamed('...') to have both"
                 )
         both = Toolbox((self._tools | own._tools).values())
-        return both._following(self._sources + own._sources, partial(self._extended_anew, tools, more))
-
-    def _extended_anew(self, tools: Iterable[object], more: bool) -> Toolbox:
-        return self.now().extended(tools, judged=True, more=more)
+        return both._following(self._sources + own._sources, lambda: self.now().extended(tools, judged=True, more=more))
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -173,10 +168,7 @@ class Toolbox:
         if config.allowed is None:
             return self
         allowed = Toolbox(tool for tool in self._tools.values() if tool.name in config.allowed)
-        return allowed._following(self._sources, partial(self._limited_anew, config))
-
-    def _limited_anew(self, config: ToolConfig) -> Toolbox:
-        return self.now().limited(config)
+        return allowed._following(self._sources, lambda: self.now().limited(config))
 
     @property
     def is_none(self) -> bool:

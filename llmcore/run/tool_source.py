@@ -15,7 +15,7 @@ from llmcore.run.callers_code import CallersFunction, takes_context
 from llmcore.run.settings import Toolbox
 from llmcore.tools import RunContext, Tool
 from llmcore.types import ToolDefinitionError
-from llmcore.types.native import mypyc_attr, raise_from
+from llmcore.types.native import raise_from
 from llmcore.types.tools import tools_in
 
 __all__ = ["ToolSource", "is_provider"]
@@ -26,7 +26,6 @@ def is_provider(tools: object) -> bool:
     return callable(tools) and not isinstance(tools, Tool | type | Iterable)
 
 
-@mypyc_attr(serializable=True)  # an orchestrator can be copied
 class ToolSource:
     """The tools of an orchestrator, and perhaps others beside them, of an agent or a run. Raises `ToolDefinitionError`."""
 
@@ -38,6 +37,10 @@ class ToolSource:
         made = ToolSource(())
         made._have((*self._parts, *map(_Part, others)))
         return made
+
+    def __deepcopy__(self, memo: object) -> ToolSource:
+        """Itself, for a copy of an orchestrator: it is settled when it is made, and functions are not copied either."""
+        return self
 
     def _have(self, parts: tuple[_Part, ...]) -> None:
         self._parts = parts
@@ -66,7 +69,6 @@ def _joined(boxes: Sequence[Toolbox], *, more: bool) -> Toolbox:
     return first
 
 
-@mypyc_attr(serializable=True)
 class _Part:
     def __init__(self, tools: object) -> None:
         self.provider = _provider(tools) if is_provider(tools) else None

@@ -240,8 +240,9 @@ def test_an_orchestrator_and_a_dialect_are_copied() -> None:
 
     allowed = llmcore.ToolConfig(allowed={"weather"})
     made = llmcore.Orchestrator(llmcore.FakeModel(CALL, "Sunny."), llmcore.ToolRegistry([weather]), tool_config=allowed)
-    result = copy.deepcopy(made).run_sync("How is Bonn?")
-    assert (result.content, [ran.value for ran in result.tool_results]) == ("Sunny.", ["22 degrees in Bonn"])
+    for one in (copy.deepcopy(made), made):  # each has its own model, with the whole script
+        result = one.run_sync("How is Bonn?")
+        assert (result.content, [ran.value for ran in result.tool_results]) == ("Sunny.", ["22 degrees in Bonn"])
     assert copy.deepcopy(DIALECTS) == DIALECTS
 
 
