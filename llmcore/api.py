@@ -122,7 +122,7 @@ class Normalizer(_Normalizer):
     """The same engine, incremental: `feed` text deltas or a provider's stream events, then `finish`.
 
     The parameters are those of `normalize`. `envelope` equals `normalize()` of the joined text, however it was cut. Once
-    finished, a `Normalizer` takes no more; make a new one for the next reply.
+    finished, a `Normalizer` takes no more; make a new one for the next reply. One thread at a time may feed it.
     """
 
     def __init__(

@@ -123,7 +123,9 @@ class Normalizer:
 
     def held(self, start: int = 0) -> str:
         """The text that came and of which no event has told yet, from its character `start` on: what it is, only the rest of the
-        reply can decide."""
+        reply can decide. Raises `CallerError` for a start that is no whole number."""
+        if not isinstance(start, int):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+            raise CallerError(f"held takes the place of a character, as held(0), not {type(start).__name__}")
         if self._native is not None:
             return self._native.held(start)
         return "" if self._text is None else self._text.held(start)

@@ -277,6 +277,9 @@ def test_a_mistake_is_the_same_error() -> None:
     wrong: Any = 0
     with pytest.raises(llmcore.CallerError, match="as a text"):
         llmcore.Normalizer().finish(wrong)
+    unplaced: Any = "0"
+    with pytest.raises(llmcore.CallerError, match="place of a character"):
+        llmcore.Normalizer().held(unplaced)
     with pytest.raises(llmcore.ConfigError, match="nosuch"):
         llmcore.normalize("x", WEATHER, dialects=["nosuch"])
 
