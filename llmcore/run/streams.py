@@ -6,6 +6,7 @@ The view follows the rule of the events: what an attempt emitted is void when an
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
+from threading import Event as Flag
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar, cast
 
@@ -51,6 +52,8 @@ class _Loop(Protocol):
 
 _RUNNING = ("generator already executing",)
 """What Python says of a generator that another thread is in."""
+_SECONDS_BETWEEN_LOOKS = 0.5
+"""A signal does not wake every wait (never on Windows)."""
 
 
 class _View(Generic[T]):
@@ -175,12 +178,14 @@ class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):
         self._loop = loop
         self._read = Leavable(cast("AsyncGenerator[RunEvent[T], None]", run.events()))
         self._events = loop.stream(self._read)
+        self._is_left, self._is_closed = False, Flag()
 
     def send(self, value: None) -> RunEvent[T]:
         try:
             return self._saw(self._events.send(value))
         except BaseException as error:
             if isinstance(error, ValueError) and error.args == _RUNNING:
+                self._end_if_left()
                 raise CallerError(READ_TWICE.format("thread")) from None
             self._is_over = True
             raise
@@ -189,13 +194,24 @@ class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):
         self._is_over = True
         return self._events.throw(typ if val is None else val)
 
+    def _end_if_left(self) -> None:
+        """The thread in the generator may be one that closes it: then who reads waits for that, and hears that it is over."""
+        if self._is_left:
+            while not self._is_closed.wait(_SECONDS_BETWEEN_LOOKS):
+                pass
+            self._left()
+            raise StopIteration
+
     def close(self) -> None:
         """Leave the run, also from another thread than the one that reads, whose loop then ends: it is cancelled and waited for.
         Raises nothing when it is over."""
+        self._is_left = True
         try:
             self._events.close()
         except ValueError:  # it waits in another thread
             self._loop.leave(self._read)
+        finally:
+            self._is_closed.set()
         self._left()
 
     def __enter__(self) -> SyncRunStream[T]:
