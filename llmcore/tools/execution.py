@@ -345,14 +345,20 @@ def _carried_on(steps: deque[Callable[[Any], Any]], value: Any) -> Any:
 
 
 async def _settled(awaitable: Awaitable[Any]) -> Any:
-    """What it gave, or `Raised`. A cancellation of the task that waits passes through."""
+    """What it gave, or `Raised`. A cancellation of the task that waits passes through, and the end of one whose loop is gone."""
     try:
         return await awaitable
     except BaseException as error:
-        task = asyncio.current_task()
-        if is_ctrl_c(error) or (isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling()):
+        is_its_own = isinstance(error, asyncio.CancelledError) and _is_cancelled()
+        if is_its_own or isinstance(error, GeneratorExit) or is_ctrl_c(error):
             raise
         return Raised(error)
+
+
+def _is_cancelled() -> bool:
+    """Is the task that runs?"""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _deadline_passed() -> Timeout:

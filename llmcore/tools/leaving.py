@@ -69,9 +69,12 @@ class Errand(Generic[T]):
             await self._waiter
             if not task.done():
                 raise LeftBehind
-        except BaseException:
+        except BaseException as error:
             task.add_done_callback(self._close)  # before anything is awaited: a second cancellation may come meanwhile
-            await leave(task)
+            if not isinstance(error, GeneratorExit):
+                await leave(task)
+            elif not task.get_loop().is_closed():  # who waits is closed half-way, and cannot wait for anything any more
+                _leave_behind(task)
             raise
         finally:
             if timer is not None:
@@ -95,7 +98,7 @@ class Errand(Generic[T]):
             self._wake()
 
     def _wake(self, _: object = None) -> None:
-        if not self._waiter.done():
+        if not self._waiter.done() and not self._waiter.get_loop().is_closed():
             self._waiter.set_result(None)
 
     def _close(self, _: asyncio.Future[Any]) -> None:
@@ -156,11 +159,15 @@ async def close(stream: object, seconds: float) -> None:
 async def leave(*tasks: asyncio.Future[Any], seconds: float = MOMENT) -> None:
     """Cancel tasks and give them a moment to end. Those that do not end are left behind."""
     for task in tasks:
-        _left.add(task)
-        task.add_done_callback(_forget)
-        task.cancel()
+        _leave_behind(task)
     if tasks:
         await asyncio.wait(tasks, timeout=seconds)
+
+
+def _leave_behind(task: asyncio.Future[Any]) -> None:
+    _left.add(task)
+    task.add_done_callback(_forget)
+    task.cancel()
 
 
 def _forget(task: asyncio.Future[Any]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -98,3 +100,42 @@ async def test_a_tool_whose_hook_stops_the_run_has_its_time() -> None:
         await orchestrator.run("Go")
     (record,) = vars(caught.value)["partial"].tool_results
     assert record.duration > _RUNS / 2
+
+
+async def test_a_run_may_be_closed_half_way_in_a_tool() -> None:
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def hang() -> None:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+
+    run = Orchestrator(FakeModel().tool_call("hang").text("never"), [hang]).run("Go")
+    run.send(None)
+    await asyncio.wait_for(begun.wait(), 10)
+    run.close()
+    await asyncio.wait_for(ended.wait(), 10)
+
+
+def test_what_a_closed_loop_left_waiting_is_dropped_without_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = asyncio.Event()
+
+    async def hang() -> str:
+        begun.set()
+        await asyncio.sleep(60)
+        return "late"
+
+    said: list[object] = []
+    loop = asyncio.new_event_loop()
+    loop.set_exception_handler(lambda _, context: said.append(context["message"]))  # asyncio's own words of its tasks
+    task = loop.create_task(Orchestrator(FakeModel().tool_call("hang").text("never"), [hang]).run("Go"))
+    loop.run_until_complete(asyncio.wait_for(begun.wait(), 30))
+    loop.close()
+    unraisable: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    del task
+    gc.collect()
+    assert unraisable == []
+    assert set(said) == {"Task was destroyed but it is pending!"}

@@ -231,3 +231,22 @@ async def test_what_ends_wakes_who_waits_in_the_next_turn_of_the_loop() -> None:
     assert await Errand(at_once()).wait(10) == "value"
     assert turns - before <= 2
     counter.cancel()
+
+
+async def test_who_waits_may_be_closed_half_way() -> None:
+    """Where a coroutine is closed, nothing can be awaited any more."""
+    ended: list[str] = []
+
+    async def hang() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("it")
+
+    waiting = Errand(hang()).wait(None)
+    waiting.send(None)
+    await asyncio.sleep(0)
+    waiting.close()
+    assert ended == []
+    await asyncio.sleep(0)
+    assert ended == ["it"]
