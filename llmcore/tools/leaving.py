@@ -6,6 +6,10 @@ hold: its `SystemExit` does not end the event loop, its own `CancelledError` is 
 caller, and a real cancellation of the caller is never mistaken for an error of the code.
 
 What is left behind is kept referenced until it ends; its late value or error is dropped without a word.
+
+Foreign code may make runs, in which foreign code is waited for in its turn, and one deadline or cancellation stops all of
+them at once. So who waits grants a moment more than whoever waits below needs (`Level`), and does not stop waiting because it is
+cancelled once more: else what ends as it is told would be left, and be told of as if it had refused to.
 """
 
 from __future__ import annotations
@@ -14,17 +18,20 @@ import asyncio
 import contextvars
 import opcode
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Errand", "LeftBehind", "Raised", "bounded", "carried_out", "close", "closed_by", "is_ctrl_c", "leave"]
+__all__ = ["Errand", "LeftBehind", "Level", "Raised", "bounded", "close", "closed_by", "is_ctrl_c"]
 
 T = TypeVar("T")
 
 MOMENT = 0.1
 """Seconds that cancelled code has to clean up before it is left behind."""
+_TICKS = 10
+"""In a moment. Ticks are counted, not the clock read: whatever blocks the event loop takes one of them, however long."""
 
+_level: contextvars.ContextVar[Level | None] = contextvars.ContextVar("llmcore_level", default=None)
 _left: set[asyncio.Future[Any]] = set()
 
 
@@ -40,6 +47,54 @@ class Raised(Exception):
         self.error = error
 
 
+class Level:
+    """What code runs in that is waited for, within that of another wait or none. It holds no task, for contexts outlive them."""
+
+    __slots__ = ("_above", "_ending")
+
+    def __init__(self) -> None:
+        self._above = _level.get()
+        self._ending: set[Level] = set()
+        """Those right below whose code was told to stop and is waited for just now."""
+
+    def enter(self) -> None:
+        """The task that runs stands in this level from here on, and so do those that it makes."""
+        _level.set(self)
+
+    async def carried_out(self, function: Callable[..., Awaitable[T]], *args: Any) -> T:
+        """What the function gives, for a task in this level: by a coroutine that is not compiled, which has a name and a stack to
+        look at."""
+        self.enter()
+        return await function(*args)
+
+    async def leave(self, *tasks: asyncio.Future[Any]) -> None:
+        """Cancel the tasks of this level, give them a moment to end, and as many more as there are levels below where others are
+        granted one. Those that do not end are left behind. A cancellation that comes meanwhile is raised afterwards."""
+        for task in tasks:
+            _leave_behind(task)
+        if not tasks:
+            return
+        above = self._above
+        if above is not None:
+            above._ending.add(self)
+        try:
+            await _whole(self._ended(tasks))
+        finally:
+            if above is not None:
+                above._ending.discard(self)
+
+    async def _ended(self, tasks: tuple[asyncio.Future[Any], ...]) -> None:
+        """Waits for as long as they are granted. That depends on how deep it goes below and not on what is done there meanwhile,
+        so code that makes run after run in place of ending is left all the same."""
+        ticks, granted, running = 0, 1, set(tasks)
+        while running and ticks < granted * _TICKS:
+            _, running = await asyncio.wait(running, timeout=MOMENT / _TICKS)
+            ticks, granted = ticks + 1, max(granted, self._moments())
+
+    def _moments(self) -> int:
+        return 1 + max((one._moments() for one in tuple(self._ending)), default=0)  # a copy: a thread may have levels below
+
+
 class Errand(Generic[T]):
     """An awaitable in a task of its own, started at once.
 
@@ -47,11 +102,12 @@ class Errand(Generic[T]):
     more. One that was cancelled before it began says nothing, so until then a callback stands in.
     """
 
-    __slots__ = ("_awaitable", "_task", "_waiter")
+    __slots__ = ("_awaitable", "_level", "_task", "_waiter")
 
     def __init__(self, awaitable: Awaitable[T]) -> None:
         loop = asyncio.get_running_loop()
         self._awaitable = awaitable
+        self._level = Level()
         self._waiter: asyncio.Future[None] = loop.create_future()
         self._task: asyncio.Task[T | Raised] = loop.create_task(self._carried())
         self._task.add_done_callback(self._wake)
@@ -72,7 +128,7 @@ class Errand(Generic[T]):
         except BaseException as error:
             task.add_done_callback(self._close)  # before anything is awaited: a second cancellation may come meanwhile
             if not isinstance(error, GeneratorExit):
-                await leave(task)
+                await self._level.leave(task)
             elif not task.get_loop().is_closed():  # who waits is closed half-way, and cannot wait for anything any more
                 _leave_behind(task)
             raise
@@ -86,7 +142,10 @@ class Errand(Generic[T]):
 
     async def _carried(self) -> T | Raised:
         try:
-            self._task.remove_done_callback(self._wake)
+            self._level.enter()
+            task = asyncio.current_task()
+            if task is not None:  # not `self._task`: an eager one runs before anybody has it
+                task.remove_done_callback(self._wake)
             return await self._awaitable
         except Raised as carried:
             return carried
@@ -107,11 +166,6 @@ class Errand(Generic[T]):
             self._awaitable.close()
 
 
-async def carried_out(function: Callable[..., Awaitable[T]], *args: Any) -> T:
-    """What the function gives, for a task: by a coroutine that is not compiled, which has a name and a stack to look at."""
-    return await function(*args)
-
-
 async def bounded(awaitable: Awaitable[T], seconds: float | None, what: str = "it") -> T:
     """Await it, for at most so many seconds (None: as long as it takes). Raises what it raises, and `LeftBehind`.
 
@@ -129,7 +183,7 @@ async def bounded(awaitable: Awaitable[T], seconds: float | None, what: str = "i
 
     settled = await Errand(noting_the_context()).wait(seconds)
     for variable, value in context.items():
-        if variable.get(None) is not value:
+        if variable is not _level and variable.get(None) is not value:
             variable.set(value)
     if not isinstance(settled, Raised):
         return settled
@@ -156,12 +210,16 @@ async def close(stream: object, seconds: float) -> None:
                 await aclose()
 
 
-async def leave(*tasks: asyncio.Future[Any], seconds: float = MOMENT) -> None:
-    """Cancel tasks and give them a moment to end. Those that do not end are left behind."""
-    for task in tasks:
-        _leave_behind(task)
-    if tasks:
-        await asyncio.wait(tasks, timeout=seconds)
+async def _whole(waiting: Coroutine[Any, Any, None]) -> None:
+    """Wait to its end, in a task of its own, which nobody cancels. A cancellation that comes meanwhile is raised afterwards."""
+    task, told = asyncio.create_task(waiting), None
+    while not task.done():
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError as error:
+            told = error.args
+    if told is not None:
+        raise asyncio.CancelledError(*told)
 
 
 def _leave_behind(task: asyncio.Future[Any]) -> None:

@@ -10,15 +10,12 @@ from functools import partial
 from typing import Any
 
 from llmcore.tools.config import ToolConfig
-from llmcore.tools.leaving import carried_out, closed_by, leave
+from llmcore.tools.leaving import Level, closed_by
 from llmcore.tools.outcome import Outcome, unfinished
 from llmcore.types import ToolCall, ToolStarted
 from llmcore.types.telling import Tell
 
 __all__ = ["NotBegun", "ToolRun", "aborts"]
-
-_STOPPING = 0.5
-"""Seconds for the calls of a turn to end when they are stopped; each leaves behind at once what does not."""
 
 
 class NotBegun(Exception):
@@ -80,8 +77,9 @@ class ToolRun:
 
     async def _in_parallel(self, tell: Tell[Outcome | ToolStarted]) -> None:
         room = asyncio.Semaphore(self._config.max_parallel)
-        tasks = {asyncio.create_task(carried_out(self._in_its_turn, room, call)): index for index, call in enumerate(self._calls)}
-        await closed_by(self._told(tasks, tell), partial(self._stop, tasks))
+        level, turn = Level(), self._in_its_turn
+        tasks = {asyncio.create_task(level.carried_out(turn, room, call)): index for index, call in enumerate(self._calls)}
+        await closed_by(self._told(tasks, tell), partial(self._stop, level, tasks))
 
     async def _told(self, tasks: dict[asyncio.Task[Outcome], int], tell: Tell[Outcome | ToolStarted]) -> None:
         while tasks:
@@ -121,11 +119,9 @@ class ToolRun:
             waited: list[asyncio.Future[Any]] = [*tasks, self._woken]
             await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
 
-    async def _stop(self, tasks: dict[asyncio.Task[Outcome], int]) -> None:
+    async def _stop(self, level: Level, tasks: dict[asyncio.Task[Outcome], int]) -> None:
         """Cancel what still runs; keep the outcome of what had ended unseen."""
-        if not tasks:
-            return
-        await leave(*tasks, seconds=_STOPPING)
+        await level.leave(*tasks)
         for task, index in tasks.items():
             if task.done() and not task.cancelled() and task.exception() is None:
                 self._done[index] = task.result()

@@ -110,6 +110,57 @@ async def test_the_outer_deadline_holds_within() -> None:
         await outer.run("Go")
 
 
+def runs_down(run: RunResult[Any]) -> list[RunResult[Any]]:
+    """The run, the one within it, the one within that."""
+    return [run, *(below for inner in run.runs for below in runs_down(inner))]
+
+
+@pytest.mark.quick(3)
+@pytest.mark.parametrize(("parallel", "streamed"), [(False, False), (True, True)])
+@pytest.mark.parametrize("stop", ["deadline", "cancellation"])
+@pytest.mark.parametrize("deaf", [False, True])
+async def test_what_ends_all_of_many_runs_within_one_another_loses_none(
+    deaf: bool, stop: str, parallel: bool, streamed: bool
+) -> None:
+    """Each of them ends as it is told, at the same moment; at the most the innermost tool does not."""
+    began, release = asyncio.Event(), asyncio.Event()
+
+    async def work(depth: int) -> str:
+        """Work."""
+        began.set()
+        while True:
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                if not deaf:
+                    raise
+            else:
+                return "late"
+
+    def calling(name: str, arguments: dict[str, Any]) -> FakeModel:
+        beside = [("dig", {"depth": 1})] if parallel else []
+        return FakeModel().tool_calls((name, arguments), *beside)
+
+    outer = Orchestrator(calling("work", {"depth": 1}), [work, dig])
+    for _ in range(5):
+        outer = Orchestrator(calling("ask", {"question": "Where?"}), [asking(outer), dig])
+    await Orchestrator(FakeModel("loaded")).run("Go")
+    task = asyncio.create_task(ended(outer, streamed, **({"deadline": 0.8} if stop == "deadline" else {})))
+    if stop == "cancellation":
+        await began.wait()
+        task.cancel()
+    with pytest.raises((Timeout, asyncio.CancelledError)) as caught:
+        await task
+    release.set()
+    runs = runs_down(vars(caught.value)["partial"])
+    told = [run.tool_results[0].content for run in runs]
+    assert [run.tool_results[0].name for run in runs] == ["ask"] * 5 + ["work"]
+    assert all(one.startswith("ask was stopped before it finished.") for one in told[:-1])
+    assert ("it ignores its cancellation" in told[-1]) is deaf
+    for run in runs:
+        assert_valid(run.messages)
+
+
 async def test_a_cancellation_reaches_it() -> None:
     began = asyncio.Event()
     cancelled: list[bool] = []

@@ -7,13 +7,16 @@ import contextlib
 import contextvars
 import gc
 import signal
+import sys
 import time
+import warnings
+from collections.abc import Awaitable
 from typing import Any
 
 import anyio
 import pytest
 
-from llmcore.tools.leaving import Errand, LeftBehind, Raised, bounded, leave
+from llmcore.tools.leaving import Errand, LeftBehind, Level, Raised, bounded
 
 pytestmark = pytest.mark.anyio
 variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
@@ -90,6 +93,125 @@ async def test_code_that_obeys_is_waited_for() -> None:
     assert cleaned == [True]
 
 
+async def test_a_second_cancellation_leaves_it_the_moment_it_has() -> None:
+    stopped, cleaned = asyncio.Event(), list[bool]()
+
+    async def obedient() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            stopped.set()
+            await asyncio.sleep(0.02)
+            cleaned.append(True)
+
+    caller = asyncio.create_task(bounded(obedient(), None))
+    await asyncio.sleep(0.01)
+    caller.cancel("first")
+    await stopped.wait()
+    caller.cancel("second")
+    with pytest.raises(asyncio.CancelledError, match="second"):
+        await caller
+    assert cleaned == [True]
+
+
+@pytest.mark.parametrize("seconds", [0.02, None])
+async def test_who_waits_further_out_lets_those_within_end(seconds: float | None) -> None:
+    """All of them are told at the same moment, by their time or by a cancellation, and the innermost code ignores it."""
+    stubborn, ended = Stubborn(), list[int]()
+
+    async def deep(depth: int) -> None:
+        await bounded(asyncio.sleep(0), 10)  # what has ended before is none of those that are within
+        try:
+            await bounded(stubborn() if depth == 0 else deep(depth - 1), seconds)
+        finally:
+            await asyncio.sleep(0.03)
+            ended.append(depth)
+
+    started = time.perf_counter()
+    caller = asyncio.create_task(bounded(deep(6), seconds))
+    if seconds is None:
+        await asyncio.sleep(0.02)
+        caller.cancel()
+    await asyncio.gather(caller, return_exceptions=True)
+    so_far, took = [*ended], time.perf_counter() - started
+    stubborn.release.set()
+    await stubborn.ended.wait()
+    assert so_far == [0, 1, 2, 3, 4, 5, 6]
+    assert took < 1
+
+
+async def test_code_that_waits_for_more_and_more_in_place_of_ending_is_left_behind() -> None:
+    release = asyncio.Event()
+
+    async def slow_to_end() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.05)
+
+    async def restless() -> None:
+        while not release.is_set():
+            with contextlib.suppress(asyncio.CancelledError, LeftBehind):
+                await bounded(slow_to_end(), 0.01)
+
+    asyncio.get_running_loop().call_later(2, release.set)
+    errand = Errand(restless())
+    with pytest.raises(LeftBehind):
+        await errand.wait(0.01)
+    assert errand.is_running
+    assert not release.is_set()
+    release.set()
+    while errand.is_running:
+        await asyncio.sleep(0.01)
+
+
+async def test_what_blocks_the_loop_takes_no_time_from_what_ends() -> None:
+    cleaned: list[bool] = []
+
+    async def obedient() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            for _ in range(4):
+                await asyncio.sleep(0)
+            cleaned.append(True)
+
+    async def block() -> None:
+        for _ in range(6):
+            time.sleep(0.11)
+            await asyncio.sleep(0)
+
+    blocking = asyncio.create_task(block())
+    with pytest.raises(LeftBehind):
+        await bounded(obedient(), 0.01)
+    cleaned_in_time = [*cleaned]
+    await blocking
+    assert cleaned_in_time == [True]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="asyncio has no eager tasks")
+async def test_an_eager_task_is_waited_for_like_any_other() -> None:
+    async def good(wait: Awaitable[object] | None = None) -> str:
+        if wait is not None:
+            await wait
+        return "value"
+
+    loop = asyncio.get_running_loop()
+    before, stubborn = loop.get_task_factory(), Stubborn()
+    loop.set_task_factory(vars(asyncio)["eager_task_factory"])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert await bounded(good(), 10) == "value"
+            assert await bounded(good(asyncio.sleep(0.01)), 10) == "value"
+            with pytest.raises(LeftBehind):
+                await bounded(stubborn(), 0.01)
+    finally:
+        loop.set_task_factory(before)
+    stubborn.release.set()
+    await stubborn.ended.wait()
+
+
 async def test_a_late_value_never_counts() -> None:
     async def late() -> str:
         with contextlib.suppress(asyncio.CancelledError):
@@ -150,7 +272,7 @@ async def test_many_are_left_behind_in_the_time_of_one() -> None:
     tasks = [asyncio.create_task(each()) for each in stubborn]
     await asyncio.sleep(0)
     started = time.perf_counter()
-    await leave(*tasks)
+    await Level().leave(*tasks)
     assert time.perf_counter() - started < 1
     for each in stubborn:
         each.release.set()
@@ -167,7 +289,7 @@ async def test_what_a_task_raises_when_it_is_left_is_dropped(caplog: pytest.LogC
 
     task = asyncio.create_task(raises_instead())
     await asyncio.sleep(0)
-    await leave(task)
+    await Level().leave(task)
     del task
     gc.collect()
     assert not caplog.records  # asyncio logs what nobody asked for
