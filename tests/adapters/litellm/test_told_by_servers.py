@@ -273,4 +273,4 @@ def test_an_error_as_long_as_a_reply_is_read_no_further_than_an_error_page(word:
     error = ErrorEvent({"message": "boom", place: word})
     started = time.process_time()
     assert len(str(classify(error, call_of(Endpoint(provider="openai", model="m"))))) < 5_000
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 5  # 9 s where all of it was searched; 0.5 to 2 as it is, by the machine

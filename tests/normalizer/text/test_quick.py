@@ -91,12 +91,12 @@ def test_what_is_taken_is_what_the_engine_reads(name: str, before: str) -> None:
         ]
 
 
-@pytest.mark.parametrize("space", ["\xa0", "\u2028", "\u200b", "\ufeff", "\x0b", "\u3000"], ids=repr)
+@pytest.mark.parametrize("space", ["\xa0", "\u2028", "\u200b"], ids=repr)
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 def test_rare_white_space_hides_no_bracket_from_the_shapes(name: str, space: str) -> None:
     """Readers skip it to look for another call, so shapes, which are learnt with the first replies, must look behind it."""
     written = DIALECTS[name].write([("get_weather", GIVEN)]).strip()
-    for behind in ("{", "{}", "[]", "</", "done."):
+    for behind in ("{", "[]", "</"):
         text = f"I will look.\n{written}{space}{behind}"
         slow = envelope_of_text(TextEngine(TOOLS, listening=False, by_shape=False).read(text), None)
         for _ in range(3):
