@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 else:
 
     def mypyc_attr(**settings: bool) -> Any:
-        """A decorator that changes nothing."""
+        """A decorator that changes nothing. `serializable` needs `allow_interpreted_subclasses` beside it: alone, it leaves a
+        class without its constructor where interpreted code makes one (mypyc 2.4.1)."""
         return lambda kind: kind
 
 

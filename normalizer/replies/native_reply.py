@@ -126,7 +126,7 @@ class NativeReply:
     def on_text(self, piece: Text) -> None:
         if piece.text:
             start = self._length
-            self._say(text_of(piece.text))
+            self._say(piece.text)
             self._turn.add_text(start, self._length, begins=piece.begins)
 
     def on_data(self, piece: Data) -> None:
@@ -136,6 +136,7 @@ class NativeReply:
         self.on_text(Text(text))
 
     def _say(self, text: str) -> None:
+        text = text_of(text)  # it may be of a class with methods of its own
         if self._text is None:
             reasons_natively = any(isinstance(part, Thinking) for part in self._turn.parts)
             self._text = self._settings.engine(reasoning_open=False if reasons_natively else None)
@@ -147,7 +148,7 @@ class NativeReply:
     def on_refusal(self, piece: Refusal) -> None:
         if piece.text:
             start = self._length
-            self._say(text_of(piece.text))
+            self._say(piece.text)
             self._turn.add_text(start, self._length, refusal=True)
 
     def on_failed_generation(self, piece: FailedGeneration) -> None:
