@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final, TypeGuard
 
 __all__ = ["holds_floats", "is_list", "is_object", "kind_of", "object_in", "objects_in", "text_of", "texts_in"]
@@ -36,13 +36,22 @@ def object_in(value: object) -> dict[Any, Any]:
     return value if is_object(value) else {}
 
 
-def texts_in(value: Any) -> Iterator[str]:
-    """The texts in a value of JSON, at any depth."""
-    if isinstance(value, str):
-        yield value
-    elif is_object(value) or is_list(value):
-        for item in value.values() if is_object(value) else value:
-            yield from texts_in(item)
+def texts_in(value: Any) -> list[str]:
+    """The texts in a value of JSON, the outermost first; once each in what holds itself."""
+    if not (is_object(value) or is_list(value)):
+        return [value] if isinstance(value, str) else []
+    found: list[str] = []
+    waiting, seen = [value], set[int]()
+    for item in waiting:  # grows while it is read
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        for inner in item.values() if is_object(item) else item:
+            if isinstance(inner, str):
+                found.append(inner)
+            elif is_object(inner) or is_list(inner):
+                waiting.append(inner)
+    return found
 
 
 def objects_in(value: object) -> list[dict[Any, Any]]:

@@ -46,7 +46,6 @@ _EXAMPLE_KEYS = frozenset({"input", "output", "description"})
 _WEB_SEARCHES = ("web_search", "google_search", "googlesearch", "websearch", "browser_search")
 _MAX_SCHEMA_STEPS = 64
 _MAX_SHOWN = 20
-_MAX_KEYS = 1024  # whose types are kept: models make up keys without end
 
 
 class ToolDefinition(Value):
@@ -289,12 +288,11 @@ def sources_in(tools: object) -> tuple[LiveTools, ...]:
 class CompiledTool:
     """A definition with its properties worked out for reading untyped text values."""
 
-    __slots__ = ("__dict__", "_branches_of", "_types", "_types_of", "definition", "name")
+    __slots__ = ("__dict__", "_branches_of", "_types_of", "definition", "name")
 
     def __init__(self, definition: ToolDefinition) -> None:
         self.definition = definition
         self.name = definition.name
-        self._types: dict[str, tuple[str, ...]] = {}
         self._types_of: dict[int, tuple[Any, tuple[str, ...]]] = {}
         """By `id()`, with the schema itself, so that the id stays its own."""
         self._branches_of: dict[int, tuple[Any, list[dict[str, Any]]]] = {}
@@ -323,15 +321,17 @@ class CompiledTool:
         parameters = self.resolve(self.definition.parameters)
         return not is_object(parameters) or parameters.get("additionalProperties") is not False
 
-    def types(self, key: str) -> tuple[str, ...]:
-        """The JSON types property `key` admits, in the order in which a text is tried; `()` when the schema does not say."""
-        types = self._types.get(key)
-        if types is None:
-            types = self.types_of(self.properties[key]) if key in self.properties else self._additional_types()
-            if len(self._types) < _MAX_KEYS:
-                self._types[key] = types
-        return types
+    @cached_property
+    def types_by_property(self) -> dict[str, tuple[str, ...]]:
+        """The JSON types that each property admits, in the order in which a text is tried; `()` when the schema does not say."""
+        return {key: self.types_of(schema) for key, schema in self.properties.items()}
 
+    def types(self, key: str) -> tuple[str, ...]:
+        """As `types_by_property`, also for a key that is no property."""
+        types = self.types_by_property.get(key)
+        return self._additional_types if types is None else types
+
+    @cached_property
     def _additional_types(self) -> tuple[str, ...]:
         parameters = self.resolve(self.definition.parameters)
         extra: object = parameters.get("additionalProperties") if is_object(parameters) else None

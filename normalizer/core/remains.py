@@ -37,13 +37,13 @@ _INNER_VALUE = late(
 """What is left of a value's own opener or literal, where all values stand between tags."""
 _ESCAPING = re.compile(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
 _LITERAL = "<![CDATA["
-_SIGNS = (">", "<")
+_NONE = frozenset[str]()
 
 
 def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str, properties: Collection[str]) -> list[Repair]:
     """A guess for each key and value that holds what is left of markup, if there is none yet. `raw`: the arguments as they were
     written; `properties`: of the tool, whose keys are sound."""
-    if any(repair.kind == DAMAGED for repair in repairs):
+    if repairs and any(repair.kind == DAMAGED for repair in repairs):
         return []
     found = [
         _guess(key, key)
@@ -52,31 +52,29 @@ def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str
         and ((key in _NAMELESS and f"<{key} name=" in raw) or (not key.isidentifier() and _ODD_KEY.search(key) is not None))
     ]
     between_tags = _ESCAPING.match(raw) is None
-    if not (between_tags or repairs):
-        return found
-    safe = [repair for repair in repairs if repair.safety in ("lossless", "coerced")]
-    ended = {repair.path for repair in safe if repair.kind in _ENDED}
-    words = {repair.path for repair in safe if repair.kind in _WORDS}
+    ended, words = (_mended(repairs, _ENDED), _mended(repairs, _WORDS)) if repairs else (_NONE, _NONE)
     if not (between_tags or ended or words):
         return found
     for key, value in arguments.items():
-        for text in texts_in(value):
+        is_ended, is_word = "" in ended or key in ended, key in words
+        for text in (value,) if isinstance(value, str) else texts_in(value):
             if (
                 (
                     between_tags
-                    and _holds_sign(text)
+                    and (">" in text or "<" in text)
                     and (_INNER_VALUE.search(text) is not None or (_LITERAL not in raw and _closes_more(text, key)))
                 )
-                or ((key in ended or "" in ended) and (between_tags or key in ended) and _MARKUP.search(text) is not None)
-                or (key in words and (_MARKUP.search(text) is not None or _holds_key(text, properties)))
+                or (is_ended and (between_tags or key in ended) and _MARKUP.search(text) is not None)
+                or (is_word and (_MARKUP.search(text) is not None or _holds_key(text, properties)))
             ):
                 found.append(_guess(key, text))
                 break
     return found
 
 
-def _holds_sign(text: str) -> bool:
-    return any(sign in text for sign in _SIGNS)
+def _mended(repairs: Sequence[Repair], kinds: Collection[str]) -> frozenset[str]:
+    """The paths of repairs of these kinds that kept what was written."""
+    return frozenset(one.path for one in repairs if one.kind in kinds and one.safety in ("lossless", "coerced"))
 
 
 def _closes_more(text: str, key: str) -> bool:

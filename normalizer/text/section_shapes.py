@@ -17,10 +17,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
-from llmcore.normalizer.core.placeholders import holds_placeholders
-from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.rows import as_json
-from llmcore.normalizer.core.windows_paths import with_paths
 from llmcore.normalizer.text.wholes import (
     ARGUMENTS,
     BEHIND,
@@ -33,6 +30,7 @@ from llmcore.normalizer.text.wholes import (
     Sample,
     Whole,
     expression,
+    makes_a_guess,
     tiled,
     told,
 )
@@ -202,7 +200,7 @@ class Section:
             return None
         start = before.start("raw") if "raw" in before.re.groupindex else before.end()
         raw = text[start : behind.start("raw_end")].rstrip(SPACE)
-        if holds_placeholders(arguments) or with_paths(arguments, raw)[1] or remains_in(arguments, (), raw, tool.properties):
+        if makes_a_guess(arguments, raw, tool):
             return None
         if self._rewrites and _AS_REWRITTEN.fullmatch(raw) is None:
             raw = as_json(arguments)

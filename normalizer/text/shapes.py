@@ -144,7 +144,7 @@ class _OneTextShape:
             return None  # the reader's raw arguments hold it
         written = text[start:stop]
         arguments = self._read(written, tool, limits)
-        return None if arguments is None else self.sample.whole(head, end, arguments, written)
+        return None if arguments is None else self.sample.whole(head, end, tool, arguments, written)
 
     def arguments(self, text: str, start: int, stop: int, tool: CompiledTool, limits: Limits) -> dict[str, Any] | None:
         """The arguments that stand there, if they are sound."""
@@ -239,7 +239,7 @@ class _TaggedShape:
         arguments = self._typed(self._all, text, start, stop, tool, limits)
         if arguments is None:
             return None
-        return self.sample.whole(head, end, arguments, text[head.start("raw") : end - self.behind])
+        return self.sample.whole(head, end, tool, arguments, text[head.start("raw") : end - self.behind])
 
     def arguments(self, text: str, start: int, stop: int, tool: CompiledTool, limits: Limits) -> dict[str, Any] | None:
         """The arguments that stand there, from the first key to the last value, if the schema types each without a repair."""
@@ -254,15 +254,15 @@ class _TaggedShape:
     ) -> dict[str, Any] | None:
         """The values of entries that stand there, and of nothing else, as the schema types them."""
         arguments: dict[str, Any] = {}
+        types = tool.types_by_property
         for key, value in entries.findall(text, start, stop):
-            if not key or not self._take(arguments, key, value, tool, limits):
+            if not key or not self._take(arguments, key, value, types.get(key, ()), limits):
                 return None
         return arguments or None
 
-    def _take(self, arguments: dict[str, Any], key: str, value: str, tool: CompiledTool, limits: Limits) -> bool:
+    def _take(self, arguments: dict[str, Any], key: str, value: str, types: tuple[str, ...], limits: Limits) -> bool:
         """Add a value as the schema types it; False when the readers must say what it is."""
-        types = tool.types(key)
-        if not types or key in arguments or key not in tool.properties:
+        if not types or key in arguments:
             return False
         said = trimmed(value, closed=True) if self.trims and value[:1] in _LINE_BREAKS else value
         if types[0] == "string":

@@ -48,6 +48,7 @@ __all__ = [
     "exactly",
     "expression",
     "flexible",
+    "makes_a_guess",
     "tiled",
     "told",
 ]
@@ -209,9 +210,9 @@ class Sample:
             return None
         return tool
 
-    def whole(self, head: re.Match[str], end: int, arguments: dict[str, Any], raw: str) -> Whole | None:
+    def whole(self, head: re.Match[str], end: int, tool: CompiledTool, arguments: dict[str, Any], raw: str) -> Whole | None:
         """The call of this shape that ends at `end`, its markup included; None when a value makes a guess of it."""
-        if holds_placeholders(arguments) or with_paths(arguments, raw)[1] or remains_in(arguments, (), raw, ()):
+        if makes_a_guess(arguments, raw, tool):
             return None
         name, start, stop = head["name"], head.start("call"), end - (len(self.text) - self.span[1])
         return Whole(
@@ -238,6 +239,13 @@ class Sample:
     def opener(self) -> str:
         """What stands before the name and before the call's first bracket or blank."""
         return _opener(self.text)
+
+
+def makes_a_guess(arguments: dict[str, Any], raw: str, tool: CompiledTool) -> bool:
+    """Does one of these arguments, none of which was repaired, make a guess of the call?"""
+    if holds_placeholders(arguments) or with_paths(arguments, raw)[1]:
+        return True
+    return bool(remains_in(arguments, (), raw, tool.properties))
 
 
 @lru_cache(maxsize=1024)
