@@ -28,6 +28,7 @@ __all__ = [
     "holds_exact_floats",
     "is_float",
     "may_hold_exact_floats",
+    "may_hold_exact_members",
     "number_key",
     "rounded",
     "whole",
@@ -106,6 +107,8 @@ _SIGNS = (  # each begins with a literal: found at the speed of `str.find`
     r"E[-+0-9](?<=[0-9]E[-+0-9])",
 )
 _FRACTION, _EXPONENT, _CAPITAL = map(re.compile, _SIGNS)
+_MEMBER = re.compile(r":[ \t\r\n]*+-?[0-9]++(?:[eE]|\.(?:(?<=[0-9]{8}\.)|0000|[0-9]{8}|[0-9]++(?:[eE]|(?<=[0-9]0))))")
+"""The same signs, behind a key: by far fewer places are looked at than behind each `e`."""
 _WRITTEN_OTHERWISE_IN_BYTES = tuple(re.compile(pattern.encode()) for pattern in _SIGNS)
 
 
@@ -117,6 +120,11 @@ def may_hold_exact_floats(text: str | bytes, start: int = 0, end: int | None = N
     if _FRACTION.search(text, start, stop) is not None or _EXPONENT.search(text, start, stop) is not None:
         return True
     return text.find("E", start, stop) >= 0 and _CAPITAL.search(text, start, stop) is not None  # most texts hold none
+
+
+def may_hold_exact_members(text: str, start: int, end: int) -> bool:
+    """As `may_hold_exact_floats`, of text whose floats all are members of objects, none an item of an array."""
+    return _MEMBER.search(text, start, end) is not None
 
 
 def exact_loads(text: str | bytes, parse: Callable[[str | bytes], Any] = from_json) -> Any:

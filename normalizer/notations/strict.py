@@ -10,17 +10,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple, NoReturn, cast
+from typing import Any, Final, Literal, NamedTuple, NoReturn, cast
 
 from pydantic_core import from_json
 
 from llmcore.normalizer.notations.refusals import ARGUMENTS_LIMIT, DEPTH_LIMIT, DIGITS_LIMIT, UNREADABLE, clipped, too_long
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
-from llmcore.types.numbers import exact_float, may_hold_exact_floats
+from llmcore.types.numbers import exact_float, may_hold_exact_floats, may_hold_exact_members
 
 __all__ = ["UNSOUND", "Audit", "Strict", "audited", "end_of_sound", "parsed", "sound_container", "sound_object", "strict_at"]
 
+_Floats = Literal["", "members", "anywhere"]
+"""Where a value holds floats: nowhere, in objects only, or also elsewhere."""
 UNSOUND: Final = (ValueError, TypeError, RecursionError)
 """What `parsed` raises for a text that is no JSON."""
 
@@ -40,7 +42,7 @@ def sound_container(text: str, limits: Limits = DEFAULT_LIMITS, inside: int = 0)
     except UNSOUND:
         return None
     keys, floats, error = _walked(value, limits, len(text), inside)
-    if not error and not (floats and may_hold_exact_floats(text)) and _are_apart(keys, text, 0, len(text)):
+    if not error and not (floats and _may_be_exact(floats, text, 0, len(text))) and _are_apart(keys, text, 0, len(text)):
         return value
     audit = audited(value, text, 0, len(text), limits, inside)
     return None if audit.error or audit.repairs else audit.value
@@ -103,19 +105,25 @@ def audited(value: Any, text: str, start: int, end: int, limits: Limits, inside:
     keys, floats, error = _walked(value, limits, end - start, inside)
     if error:
         return Audit(None, error, [])
-    if floats and may_hold_exact_floats(text, start, end):
+    if floats and _may_be_exact(floats, text, start, end):
         if _is_infinite(value):  # as no other number is that is not written otherwise
             return Audit(None, UNREADABLE, [])
         value = _EXACT_DECODER.decode(text[start:end])
     return Audit(value, None, [] if _are_apart(keys, text, start, end) else _duplicates(text[start:end]))
 
 
-def _walked(value: Any, limits: Limits, length: int, inside: int) -> tuple[int, bool, str]:
-    """How many keys the value has, whether it holds floats, and the limit it breaks. `length`: of the text that it was; `inside`:
+def _may_be_exact(floats: _Floats, text: str, start: int, end: int) -> bool:
+    return may_hold_exact_members(text, start, end) if floats == "members" else may_hold_exact_floats(text, start, end)
+
+
+def _walked(value: Any, limits: Limits, length: int, inside: int) -> tuple[int, _Floats, str]:
+    """How many keys the value has, where it holds floats, and the limit it breaks. `length`: of the text that it was; `inside`:
     the brackets around it."""
-    keys, floats, may_be_long = 0, False, length > limits.digits
+    keys, may_be_long = 0, length > limits.digits
+    members, others = False, False  # are floats among them?
     containers: list[Iterable[Any]] = [(value,)]
     for items in containers:  # grows while it is read
+        in_object = type(items) is not list and type(items) is not tuple
         for item in items:
             kind: object = type(item)  # pyright: ignore[reportUnknownVariableType]  # of anything
             if kind is str or (kind is int and not may_be_long):  # most are
@@ -126,12 +134,15 @@ def _walked(value: Any, limits: Limits, length: int, inside: int) -> tuple[int, 
             elif kind is list:
                 containers.append(item)
             elif kind is float:
-                floats = True
+                if in_object:
+                    members = True
+                else:
+                    others = True
             elif kind is int and too_long(item, limits.digits):
-                return keys, floats, DIGITS_LIMIT
+                return keys, "", DIGITS_LIMIT
     most = max(limits.depth - inside, 0)
     deep = len(containers) > most and _depth(value) > most
-    return keys, floats, DEPTH_LIMIT if deep else ""
+    return keys, "anywhere" if others else "members" if members else "", DEPTH_LIMIT if deep else ""
 
 
 def _is_infinite(value: Any) -> bool:

@@ -78,6 +78,7 @@ _VALUES: Final = {"<": r"[^<]*+", _CDATA_ENDS: r"(?:[^\]<]++|\](?!\]>))*+"}
 """What a value may be, by what ends it: what holds a `<` is the readers', which look for a call in it."""
 _TOKENS: Final = late(r"[}\])]|[^\s}\])]\S*")
 _LINE_BREAKS: Final[tuple[str, ...]] = ("\n", "\r")  # one of which a value begins with that is written on lines of its own
+_FEW: Final = 3  # shapes: to try each costs less than to ask all at once and then the one that stands there
 _GROUP_NAME: Final = late(r"(?<=\(\?P[<=])\w+")
 
 
@@ -95,7 +96,7 @@ class _OneTextShape:
     token stands."""
 
     __slots__ = (
-        "_ends",
+        "_ends_with_json",
         "_is_enclosed",
         "_plain",
         "_tail",
@@ -121,22 +122,23 @@ class _OneTextShape:
         self.brackets, self.closers = tail[:first][::-1], tail[first:]
         self.repeats = not self.closers and form_of(sample.opener) == "token"
         self._tail = re.compile(_LAYOUT.join(map(re.escape, self.closers)))
-        ends_with_json = sample.followed and self._is_enclosed and self._plain is None and not self.closers
-        self._ends = [self._first_end, *([self._end_of_json] if ends_with_json else []), self._last_end]
+        self._ends_with_json = sample.followed and self._is_enclosed and self._plain is None and not self.closers
 
     def read(self, head: re.Match[str], text: str, tool: CompiledTool, limits: Limits, *, final: bool) -> Whole | None:
         """The call that begins with this head, if it is of this shape and its arguments are sound."""
-        for find in self._ends if final else self._ends[:-1]:
-            stop, end = find(text, head.end(), limits)
-            if stop > 0 and (whole := self._ended(head, text, stop, end, tool, limits, final=final)) is not None:
-                return whole
-        return None
+        start = head.end()
+        whole = self._ended(head, text, self._first_end(text, start, limits), tool, limits, final=final)
+        if whole is None and self._ends_with_json:
+            whole = self._ended(head, text, self._end_of_json(text, start), tool, limits, final=final)
+        if whole is None and final:
+            whole = self._ended(head, text, self._last_end(text, start, limits), tool, limits, final=final)
+        return whole
 
     def _ended(
-        self, head: re.Match[str], text: str, stop: int, end: int, tool: CompiledTool, limits: Limits, *, final: bool
+        self, head: re.Match[str], text: str, markup: tuple[int, int], tool: CompiledTool, limits: Limits, *, final: bool
     ) -> Whole | None:
-        """The call whose arguments stand before the markup in `stop:end`, if they are sound and it is over there."""
-        start = head.end()
+        """The call whose arguments stand before this markup, if they are sound and it is over there."""
+        start, (stop, end) = head.end(), markup
         stop = self._before_brackets(text, start, stop)
         if stop < 0 or not self.sample.is_over(text, end, final=final):
             return None
@@ -177,7 +179,7 @@ class _OneTextShape:
         stop = _before_space(text, following)
         return stop, stop
 
-    def _end_of_json(self, text: str, start: int, limits: Limits) -> tuple[int, int]:
+    def _end_of_json(self, text: str, start: int) -> tuple[int, int]:
         """The same, where arguments that are sound JSON end, their brackets follow, and other text."""
         end = end_of_sound(text, start)
         for bracket in reversed(self.brackets):
@@ -408,18 +410,25 @@ class _Shape:
 
 
 class _Alike:
-    """Shapes that begin alike. One expression tells which is the first whose head stands at a place."""
+    """Shapes that begin alike. A few are tried one by one; of more, one expression tells which is the first that may stand at a
+    place."""
 
-    __slots__ = ("_first", "_from_group")
+    __slots__ = ("_first", "_from_group", "_shapes")
 
     def __init__(self, shapes: list[_Shape]) -> None:
-        heads = [_GROUP_NAME.sub(rf"\g<0>_{k}_", shape.single.head.pattern) for k, shape in enumerate(shapes)]
-        self._first = re.compile("|".join(rf"(?:{head})()" for head in heads) or "(?!)")
-        ends = accumulate(shape.single.head.groups + 1 for shape in shapes)
-        self._from_group = {group: shapes[k:] for k, group in enumerate(ends)}
+        self._shapes = shapes
+        self._first: re.Pattern[str] | None = None
+        self._from_group: dict[int, list[_Shape]] = {}
+        if len(shapes) > _FEW:
+            heads = [_GROUP_NAME.sub(rf"\g<0>_{k}_", shape.single.head.pattern) for k, shape in enumerate(shapes)]
+            self._first = re.compile("|".join(rf"(?:{head})()" for head in heads))
+            ends = accumulate(shape.single.head.groups + 1 for shape in shapes)
+            self._from_group = {group: shapes[k:] for k, group in enumerate(ends)}
 
     def fitting(self, text: str, at: int) -> Sequence[_Shape]:
-        """The first shape whose head stands there and those behind it; none when none fits."""
+        """Those of which one may stand there, the first of many surely; none when none fits."""
+        if self._first is None:
+            return self._shapes
         found = self._first.match(text, at)
         return () if found is None else self._from_group[found.lastindex or 0]
 

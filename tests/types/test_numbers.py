@@ -7,8 +7,19 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from llmcore.types.numbers import ExactFloat, exact_float, exact_fraction, exact_json, exact_loads, number_key
+from llmcore.types.numbers import (
+    ExactFloat,
+    exact_float,
+    exact_fraction,
+    exact_json,
+    exact_loads,
+    may_hold_exact_floats,
+    may_hold_exact_members,
+    number_key,
+)
 
 LONG = "12345678901234567890.12"
 
@@ -88,3 +99,29 @@ def test_equal_keys_are_of_equal_numbers() -> None:
 def test_an_exponent_without_bounds_costs_nothing() -> None:
     assert exact_fraction(exact_float("1e-99999999")) == 0
     assert exact_fraction(exact_float("1.10")) == exact_fraction(1.1)
+
+
+_NO_INTEGER = r"-?(?:0|[1-9][0-9]{0,18})(?:\.[0-9]{1,18}(?:[eE][+-]?[0-9]{1,2})?|[eE][+-]?[0-9]{1,2})"
+
+
+@given(
+    st.from_regex(_NO_INTEGER, fullmatch=True),
+    st.sampled_from(["", " ", "\n  "]),
+)
+@example("1.10", "")
+@example("0.00001", "")
+@example("12345678.5", "")
+@example("0.123456789", "")
+@example("1e5", "")
+@example("1.5E3", "")
+def test_a_look_at_json_text_overlooks_no_exact_float(literal: str, space: str) -> None:
+    member, item = f'{{"a":{space}{literal}}}', f"[{space}{literal}]"
+    if isinstance(exact_float(literal), ExactFloat):
+        assert may_hold_exact_floats(member)
+        assert may_hold_exact_floats(item)
+        assert may_hold_exact_members(member, 0, len(member))
+
+
+def test_a_look_at_json_text_passes_over_plain_floats_and_words() -> None:
+    text = '{"bar": 3.2, "low": -0.25, "zero": 10.0, "said": "1e5 bar, 1.10 at least", "note": "see e2"}'
+    assert not may_hold_exact_members(text, 0, len(text))
