@@ -158,6 +158,8 @@ _NUMBERED = {
     "letters before a call on one line": ("", "<start_function_call>call:ping{{a:<escape>", ""),
 }
 """What comes before, what comes over and over with a number in it, what comes behind."""
+_COSTLY = {"keys lost": 1_500, "namespaces": 3_000}
+"""Characters of floods in which each name costs a look at the words before it, or an expression of its own."""
 _SHORT, _PIECE = 4_000, 512
 
 
@@ -189,12 +191,12 @@ def test_floods_without_openers_cost_linear_time(unit: str, piece: int) -> None:
 
 @pytest.mark.sweep(5)
 @pytest.mark.parametrize("piece", [16, 1 << 20])
-@pytest.mark.parametrize("parts", _NUMBERED.values(), ids=_NUMBERED)
-def test_floods_of_names_cost_linear_time(parts: tuple[str, str, str], piece: int) -> None:
-    before, unit, behind = parts
+@pytest.mark.parametrize("flood", _NUMBERED)
+def test_floods_of_names_cost_linear_time(flood: str, piece: int) -> None:
+    before, unit, behind = _NUMBERED[flood]
     numbers = count(100_000)  # no text comes twice: what is kept of a short one would make the long one look slow
 
     def make(size: int) -> str:
         return before + "".join(unit.format(next(numbers)) for _ in range(size // len(unit))) + behind
 
-    _assert_linear(make, piece, 12_000, ratio=7.0)
+    _assert_linear(make, piece, _COSTLY.get(flood, 12_000), ratio=7.0)
