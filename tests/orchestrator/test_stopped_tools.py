@@ -25,7 +25,7 @@ class Kept(Observer):
         self.records.append(record)
 
 
-def slow() -> Any:
+def slow(at_work: asyncio.Event) -> Any:
     began: list[int] = []
 
     async def work() -> None:
@@ -33,6 +33,7 @@ def slow() -> Any:
         began.append(1)
         if len(began) == 1:
             raise ValueError("the first try")
+        at_work.set()
         await asyncio.sleep(60)
 
     return tool(work, retries=RetryConfig(max_retries=2, base=0.001))
@@ -46,22 +47,23 @@ def fail_late() -> str:
     raise ValueError
 
 
-async def cancelled(orchestrator: Orchestrator) -> BaseException:
+async def cancelled(orchestrator: Orchestrator, at_work: asyncio.Event) -> BaseException:
     task = asyncio.create_task(orchestrator.run("Go"))
-    await asyncio.sleep(4 * _RUNS)  # so long that it began, on a busy machine as well
+    await at_work.wait()
+    await asyncio.sleep(_RUNS)
     task.cancel()
     with pytest.raises(asyncio.CancelledError) as caught:
         await task
     return caught.value
 
 
-async def past_its_deadline(orchestrator: Orchestrator) -> BaseException:
+async def past_its_deadline(orchestrator: Orchestrator, _: asyncio.Event) -> BaseException:
     with pytest.raises(Exception, match="deadline") as caught:
         await orchestrator.run("Go", deadline=4 * _RUNS)
     return caught.value
 
 
-async def aborted(orchestrator: Orchestrator) -> BaseException:
+async def aborted(orchestrator: Orchestrator, _: asyncio.Event) -> BaseException:
     with pytest.raises(Exception, match="ValueError") as caught:
         await orchestrator.run("Go", tool_errors="abort")
     return caught.value
@@ -69,11 +71,12 @@ async def aborted(orchestrator: Orchestrator) -> BaseException:
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("stop", [cancelled, past_its_deadline, aborted])
-async def test_a_stopped_tool_has_its_time_and_its_retries(stop: Callable[[Orchestrator], Any]) -> None:
+async def test_a_stopped_tool_has_its_time_and_its_retries(stop: Callable[[Orchestrator, asyncio.Event], Any]) -> None:
     kept, statistics, names = Kept(), ToolStatistics(), ["work"] if stop is not aborted else ["work", "fail_late"]
     nothing: dict[str, Any] = {}
     fake = FakeModel().tool_calls(*((name, nothing) for name in names))
-    error = await stop(Orchestrator(fake, [slow(), fail_late], observers=[kept, statistics]))
+    at_work = asyncio.Event()
+    error = await stop(Orchestrator(fake, [slow(at_work), fail_late], observers=[kept, statistics]), at_work)
     told = next(record for record in error.partial.tool_results if record.name == "work")
     seen = next(record for record in kept.records if record.name == "work")
     for record in (told, seen):
