@@ -64,7 +64,7 @@ def normalize(
         plain = read_plain_chat(reply, _checked(tools), named, limits)
         if plain is not None:
             return plain
-    settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening=False, enveloped=enveloped)
+    settings = Settings(_checked(tools), dialects, bool(reasoning_open), forced_tool, limits, False, bool(enveloped))
     if isinstance(reply, str):
         return envelope_of_text(settings.engine().read(text_of(reply), _ours(finish_reason)), finish_reason)
     native = _native(settings)
@@ -86,7 +86,8 @@ class Normalizer:
         limits: Limits = DEFAULT_LIMITS,
         listening: bool = True,
     ) -> None:
-        self._settings = Settings(_checked(tools), dialects, reasoning_open, forced_tool, limits, listening, enveloped=enveloped)
+        switches = (bool(listening), bool(enveloped))  # compiled code takes nothing else for one
+        self._settings = Settings(_checked(tools), dialects, bool(reasoning_open), forced_tool, limits, *switches)
         self._text: TextEngine | None = None
         """While the reply is nothing but text."""
         self._native: NativeReply | None = None

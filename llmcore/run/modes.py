@@ -53,6 +53,10 @@ class DialectWriter:
     def __call__(self, name: str, arguments: dict[str, Any]) -> str:
         return self._write([(name, arguments)])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and pickled by its name: a writer is a function that no pickle can hold."""
+        return writer_for, (self.dialect,)
+
 
 @cache
 def writer_for(name: str) -> CallWriter:

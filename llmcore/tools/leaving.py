@@ -193,9 +193,11 @@ async def bounded(awaitable: Awaitable[T], seconds: float | None, what: str = "i
 
 
 async def closed_by(work: Awaitable[T], end: Callable[[], Coroutine[Any, Any, object]]) -> T:
-    """What the work gives; `end` is awaited when it is over, however it ended. Who is closed half-way (`coroutine.close()`) cannot
-    wait for anything any more: then a task of the loop carries `end` out. This module is not compiled: a compiled coroutine cannot
-    await anything in a `finally` (docs/compiled.md)."""
+    """What the work gives; `end` is awaited when it is over, however it ended.
+
+    Who is closed half-way (`coroutine.close()`) cannot wait for anything any more: then a task of the loop carries `end` out.
+    This module is not compiled: a compiled coroutine cannot await anything in a `finally` (docs/compiled.md).
+    """
     loop, is_closed = asyncio.get_running_loop(), False
     try:
         return await work

@@ -6,7 +6,7 @@ however often it is referred to, so a hostile schema costs no more than a plain 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.json_data import encodable
@@ -21,7 +21,7 @@ MAX_SCHEMA_NODES = 500_000
 _MAX_SHOWN = 80
 _FEW_LEVELS, _FEW_VALUES = 32, 10_000
 """Within which a schema is surely none of what is refused."""
-_MAY_HOLD = (dict, list, str)
+_MAY_HOLD = (dict, list, tuple, str)
 
 
 def check_schema_shape(schema: object, where: str = "", *, around: int = 0) -> None:
@@ -106,7 +106,9 @@ def _check_text(part: object, children: list[Any], where: str) -> None:
 
 
 def _children(part: object) -> list[Any] | None:
-    """What a container holds; None for a scalar."""
+    """What a container holds; None for a scalar. To JSON a tuple is an array."""
     if is_object(part):
-        return list(part.values())
+        return [*part.values()]
+    if isinstance(part, tuple):
+        return list(cast("Any", part))
     return part if is_list(part) else None

@@ -123,7 +123,8 @@ def _walked(value: Any, limits: Limits, length: int, inside: int) -> tuple[int, 
     members, others = False, False  # are floats among them?
     containers: list[Iterable[Any]] = [(value,)]
     for items in containers:  # grows while it is read
-        in_object = type(items) is not list and type(items) is not tuple
+        holder: object = type(items)
+        in_object = holder is not list and holder is not tuple
         for item in items:
             kind: object = type(item)  # pyright: ignore[reportUnknownVariableType]  # of anything
             if kind is str or (kind is int and not may_be_long):  # most are

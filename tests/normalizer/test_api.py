@@ -151,6 +151,11 @@ class TestFacade:
         assert normalizer.finish() == []
         assert pairs(normalizer.envelope) == [("f", {"a": 1})]
 
+    @pytest.mark.parametrize("switch", [None, 0, 1, "x"])
+    def test_a_switch_may_be_any_value(self, switch: Any) -> None:
+        said, meant = Normalizer(listening=switch), Normalizer(listening=bool(switch))
+        assert (said.feed("Hello."), said.finish()) == (meant.feed("Hello."), meant.finish())
+
     def test_text_and_events_may_be_mixed(self) -> None:
         envelope, _ = heard("Hel", chunk(content="lo"), " you", native(0, "f", "{}"))
         assert envelope.content == "Hello you"

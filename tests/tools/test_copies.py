@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from llmcore import ToolRegistry
+from llmcore import FakeModel, Orchestrator, ToolRegistry
 from llmcore.tools import Tool, as_tool, tool
 from llmcore.tools.copies import MessageCopies
 from llmcore.types import Message, TextBlock, ToolUseBlock
@@ -78,3 +78,14 @@ def test_a_tool_and_a_registry_of_it_are_pickled_and_copied(made: Tool, copied: 
     for one in (alone, kept):
         assert (one.name, one.options, one.definition) == (made.name, made.options, made.definition)
         assert made.function is None or one("Rome") == made("Rome")
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, sent])
+def test_what_a_model_was_asked_is_pickled_and_copied(copied: Callable[[Any], Any]) -> None:
+    """Also where calls are written as text: by a function, which cannot be."""
+    model = FakeModel('<tool_call>{"name": "plain", "arguments": {"city": "Rome"}}</tool_call>', "done")
+    Orchestrator(model, tools=[plain]).run_sync("x")
+    write = model.calls[-1].writer
+    assert write is not None
+    for asked in (copied(model).calls[-1], copied(model.calls[-1])):
+        assert asked.writer("f", {"a": 1}) == write("f", {"a": 1})

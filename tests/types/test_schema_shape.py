@@ -24,6 +24,13 @@ def cyclic() -> dict[str, Any]:
     return schema
 
 
+def of_tuples(levels: int) -> dict[str, Any]:
+    value: Any = 1
+    for _ in range(levels):
+        value = (value,)
+    return {"type": "object", "properties": {"x": {"enum": [value]}}}
+
+
 def shared(levels: int) -> dict[str, Any]:
     """Small in memory, of 2**levels values when written out."""
     schema: dict[str, Any] = {"type": "string"}
@@ -36,6 +43,7 @@ HOSTILE = {
     "1,000 properties deep": deep(1_000, "properties"),
     "10,000 properties deep": deep(10_000, "properties"),
     "1,000 allOf deep": deep(1_000, "allOf"),
+    "3,000 tuples deep": of_tuples(3_000),
     "a cycle": cyclic(),
     "doubling": shared(60),
 }
