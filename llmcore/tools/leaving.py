@@ -192,25 +192,13 @@ async def bounded(awaitable: Awaitable[T], seconds: float | None, what: str = "i
     raise settled.error
 
 
-async def closed_by(work: Awaitable[T], end: Callable[[], Coroutine[Any, Any, object]]) -> T:
-    """What the work gives; `end` is awaited when it is over, however it ended.
-
-    Who is closed half-way (`coroutine.close()`) cannot wait for anything any more: then a task of the loop carries `end` out.
-    This module is not compiled: a compiled coroutine cannot await anything in a `finally` (docs/compiled.md).
-    """
-    loop, is_closed = asyncio.get_running_loop(), False
+async def closed_by(work: Awaitable[T], end: Callable[[], Awaitable[object]]) -> T:
+    """What the work gives; `end` is awaited when it is over, however it ended. This module is not compiled: a compiled coroutine
+    cannot await anything in a `finally` (docs/compiled.md)."""
     try:
         return await work
-    except GeneratorExit:
-        is_closed = True
-        raise
     finally:
-        if not is_closed:
-            await end()
-        elif not loop.is_closed():
-            task = loop.create_task(end())
-            _left.add(task)
-            task.add_done_callback(_forget)
+        await end()
 
 
 async def close(stream: object, seconds: float) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import anyio
 import pytest
 
-from llmcore.tools.leaving import Errand, LeftBehind, Level, Raised, bounded, closed_by
+from llmcore.tools.leaving import Errand, LeftBehind, Level, Raised, bounded
 
 pytestmark = pytest.mark.anyio
 variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
@@ -372,39 +372,3 @@ async def test_who_waits_may_be_closed_half_way() -> None:
     assert ended == []
     await asyncio.sleep(0)
     assert ended == ["it"]
-
-
-@pytest.mark.parametrize("fails", [False, True])
-async def test_what_ends_work_is_carried_out_however_it_ended(fails: bool) -> None:
-    ended: list[str] = []
-
-    async def work() -> str:
-        if fails:
-            raise KeyError("it")
-        return "value"
-
-    async def end() -> None:
-        await asyncio.sleep(0)
-        ended.append("it")
-
-    if fails:
-        with pytest.raises(KeyError):
-            await closed_by(work(), end)
-    else:
-        assert await closed_by(work(), end) == "value"
-    assert ended == ["it"]
-
-
-async def test_what_ends_work_is_carried_out_behind_who_is_closed_half_way() -> None:
-    ended: list[str] = []
-
-    async def end() -> None:
-        await asyncio.sleep(0)
-        ended.append("it")
-
-    waiting = closed_by(asyncio.sleep(60), end)
-    waiting.send(None)
-    waiting.close()
-    assert ended == []
-    while not ended:
-        await asyncio.sleep(0)
