@@ -64,7 +64,9 @@ def normalize(
         plain = read_plain_chat(reply, _checked(tools), named, limits)
         if plain is not None:
             return plain
-    settings = Settings(_checked(tools), dialects, bool(reasoning_open), forced_tool, limits, False, bool(enveloped))
+    settings = Settings(
+        _checked(tools), dialects, bool(reasoning_open), forced_tool, limits, listening=False, enveloped=bool(enveloped)
+    )
     if isinstance(reply, str):
         return envelope_of_text(settings.engine().read(text_of(reply), _ours(finish_reason)), finish_reason)
     native = _native(settings)
@@ -86,8 +88,15 @@ class Normalizer:
         limits: Limits = DEFAULT_LIMITS,
         listening: bool = True,
     ) -> None:
-        switches = (bool(listening), bool(enveloped))  # compiled code takes nothing else for one
-        self._settings = Settings(_checked(tools), dialects, bool(reasoning_open), forced_tool, limits, *switches)
+        self._settings = Settings(
+            _checked(tools),
+            dialects,
+            bool(reasoning_open),  # as the other switches: compiled code takes only booleans
+            forced_tool,
+            limits,
+            listening=bool(listening),
+            enveloped=bool(enveloped),
+        )
         self._text: TextEngine | None = None
         """While the reply is nothing but text."""
         self._native: NativeReply | None = None

@@ -115,6 +115,7 @@ def object_schema(schema: JsonSchema) -> JsonSchema:
 
 def wrapped_schema(schema: JsonSchema) -> JsonSchema:
     """`{"result": schema}` with the definitions kept at the root."""
+    # `object_in`: keys may be no text (of YAML), and compiled code refuses those where they are said to be
     inner = {key: value for key, value in object_in(schema).items() if key not in {"$defs", "definitions", "$schema"}}
     wrapped: JsonSchema = {
         "type": "object",

@@ -108,7 +108,7 @@ def _check_text(part: object, children: list[Any], where: str) -> None:
 def _children(part: object) -> list[Any] | None:
     """What a container holds; None for a scalar. To JSON a tuple is an array."""
     if is_object(part):
-        return [*part.values()]
+        return list(part.values())
     if isinstance(part, tuple):
         return list(cast("Any", part))
     return part if is_list(part) else None

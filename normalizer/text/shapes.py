@@ -426,7 +426,7 @@ class _Alike:
             self._from_group = {group: shapes[k:] for k, group in enumerate(ends)}
 
     def fitting(self, text: str, at: int) -> Sequence[_Shape]:
-        """Those of which one may stand there, the first of many surely; none when none fits."""
+        """The shapes to try there, in order: a few all; of more, the first whose head stands there and those behind it."""
         if self._first is None:
             return self._shapes
         found = self._first.match(text, at)
