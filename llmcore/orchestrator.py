@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from os import PathLike
-from types import TracebackType
+from types import TracebackType, UnionType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from llmcore.adapters.base import Adapter
@@ -31,7 +31,7 @@ from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.run.tool_source import ToolSource, is_provider
 from llmcore.tools import RunContext, Tool, ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
-from llmcore.types import Budget, ConfigError, Request, TextBlock
+from llmcore.types import Budget, ConfigError, JsonSchema, Request, TextBlock
 from llmcore.types.called import Kind, check_kinds, in_words
 from llmcore.types.functions import OfContext, OfValue
 from llmcore.types.shown_options import show_options
@@ -39,6 +39,8 @@ from llmcore.types.telling import silently
 from llmcore.types.wordings import meant
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeForm  # unions and literals are no `type`, but forms of one
+
     from llmcore.fallback import Strategy
     from llmcore.run.loop import Run
     from llmcore.run.stepping import Steps
@@ -216,11 +218,13 @@ class Orchestrator:
         return self._catalog.store
 
     @overload
-    async def run(self, request: Given | None = None, *, output_type: type[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
+    async def run(
+        self, request: Given | None = None, *, output_type: TypeForm[T], **options: Unpack[RunOptions]
+    ) -> RunResult[T]: ...
 
     @overload
     async def run(
-        self, request: Given | None = None, *, output_type: Any = None, **options: Unpack[RunOptions]
+        self, request: Given | None = None, *, output_type: JsonSchema | UnionType | None = None, **options: Unpack[RunOptions]
     ) -> RunResult[Any]: ...
 
     async def run(self, request: Given | None = None, **options: Any) -> RunResult[Any]:
@@ -237,15 +241,10 @@ class Orchestrator:
         return await self._prepare(request, options, listening=False).out(silently)
 
     @overload
-    async def execute(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
-
-    # mypy takes an overload that gives Any where the first does not fit what its value is assigned to (`x: list[str] =
-    # execute(..., list[int])`); the second stands before that one, so that the assignment is the error that it is
-    @overload
-    async def execute(self, request: Given | None, output_type: type[Any], **options: Unpack[RunOptions]) -> object: ...  # pyright: ignore[reportOverlappingOverload]  # for mypy: see `execute`
+    async def execute(self, request: Given | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
-    async def execute(self, request: Given | None, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
+    async def execute(self, request: Given | None, output_type: JsonSchema | UnionType, **options: Unpack[RunOptions]) -> Any: ...
 
     async def execute(self, request: Given | None, output_type: Any, **options: Any) -> Any:
         """The final answer as a value of `output_type`: anything `pydantic.TypeAdapter` takes, or a JSON Schema (then
@@ -264,10 +263,12 @@ class Orchestrator:
         return await self._prepare(request, {**options, "output_type": output_type}, listening=False).out(silently)
 
     @overload
-    def stream(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> RunStream[T]: ...
+    def stream(self, request: Given | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> RunStream[T]: ...
 
     @overload
-    def stream(self, request: Given | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> RunStream[Any]: ...
+    def stream(
+        self, request: Given | None = None, output_type: JsonSchema | UnionType | None = None, **options: Unpack[RunOptions]
+    ) -> RunStream[Any]: ...
 
     def stream(self, request: Given | None = None, output_type: Any = None, **options: Any) -> RunStream[Any]:
         """The run's events as they come; the last is `Finished(RunResult)`. Caller's errors are raised at once, here. The stream
@@ -285,10 +286,12 @@ class Orchestrator:
         return RunStream(self._prepare(request, options, listening=True))
 
     @overload
-    def iterate(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> Steps[T]: ...
+    def iterate(self, request: Given | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> Steps[T]: ...
 
     @overload
-    def iterate(self, request: Given | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> Steps[Any]: ...
+    def iterate(
+        self, request: Given | None = None, output_type: JsonSchema | UnionType | None = None, **options: Unpack[RunOptions]
+    ) -> Steps[Any]: ...
 
     def iterate(self, request: Given | None = None, output_type: Any = None, **options: Any) -> Steps[Any]:
         """The run step by step: `async for step in orchestrator.iterate(...)`, a step for each reply and each batch of tool
@@ -305,11 +308,13 @@ class Orchestrator:
         return Steps(run, box)
 
     @overload
-    def run_sync(self, request: Given | None = None, *, output_type: type[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
+    def run_sync(
+        self, request: Given | None = None, *, output_type: TypeForm[T], **options: Unpack[RunOptions]
+    ) -> RunResult[T]: ...
 
     @overload
     def run_sync(
-        self, request: Given | None = None, *, output_type: Any = None, **options: Unpack[RunOptions]
+        self, request: Given | None = None, *, output_type: JsonSchema | UnionType | None = None, **options: Unpack[RunOptions]
     ) -> RunResult[Any]: ...
 
     def run_sync(self, request: Given | None = None, **options: Any) -> RunResult[Any]:
@@ -322,13 +327,10 @@ class Orchestrator:
         return run_in_background("run", lambda: self.run(request, **options))
 
     @overload
-    def execute_sync(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
+    def execute_sync(self, request: Given | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
-    def execute_sync(self, request: Given | None, output_type: type[Any], **options: Unpack[RunOptions]) -> object: ...  # pyright: ignore[reportOverlappingOverload]  # for mypy: see `execute`
-
-    @overload
-    def execute_sync(self, request: Given | None, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
+    def execute_sync(self, request: Given | None, output_type: JsonSchema | UnionType, **options: Unpack[RunOptions]) -> Any: ...
 
     def execute_sync(self, request: Given | None, output_type: Any, **options: Any) -> Any:
         """`execute` for code without an event loop; see `run_sync`."""
@@ -337,11 +339,11 @@ class Orchestrator:
         return _value_of(run_in_background("execute", lambda: self._executed(request, output_type, options)), output_type)
 
     @overload
-    def stream_sync(self, request: Given | None, output_type: type[T], **options: Unpack[RunOptions]) -> SyncRunStream[T]: ...
+    def stream_sync(self, request: Given | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> SyncRunStream[T]: ...
 
     @overload
     def stream_sync(
-        self, request: Given | None = None, output_type: Any = None, **options: Unpack[RunOptions]
+        self, request: Given | None = None, output_type: JsonSchema | UnionType | None = None, **options: Unpack[RunOptions]
     ) -> SyncRunStream[Any]: ...
 
     def stream_sync(self, request: Given | None = None, output_type: Any = None, **options: Any) -> SyncRunStream[Any]:

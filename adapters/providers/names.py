@@ -25,7 +25,7 @@ from llmcore.adapters.providers.provider import Provider
 from llmcore.types import ConfigError
 from llmcore.types.logs import logger
 
-__all__ = ["check_names", "litellm_names"]
+__all__ = ["check_names", "is_provider", "litellm_names"]
 
 _log = logger("models")
 
@@ -108,6 +108,12 @@ def _check_listed(provider: str, model: str) -> None:
         raise ConfigError(f"{provider} has no model {model[:200]!r}; {hint} (With a `base_url` any name goes)")
     if (slip := _slip_away(provider, model)) or _parts(model)[:1] not in [_parts(name)[:1] for name in known]:
         _warn(provider, model, slip or near)
+
+
+def is_provider(name: str) -> bool:
+    """Is it the name of a provider that the table or LiteLLM knows, or of an adapter of the caller's?"""
+    plain = canonical(name)
+    return plain in OWN_ADAPTER or plain in PROVIDERS or plain in litellm_names()["providers"]
 
 
 def check_provider(provider: str) -> None:

@@ -11,8 +11,8 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, Unpack, cast, overload
+from types import TracebackType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, cast, overload
 
 from llmcore.agent.as_tool import agent_tool
 from llmcore.agent.core import Core
@@ -42,9 +42,12 @@ from llmcore.run.settings import checked_options
 from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.tools import RunContext, Tool
 from llmcore.tools.options import OptionsByName
-from llmcore.types import CallerError, ConfigError, Event, Finished, InternalError, LLMCoreError, Message, Request
+from llmcore.types import CallerError, ConfigError, Event, Finished, InternalError, JsonSchema, LLMCoreError, Message, Request
 from llmcore.types.called import in_words
 from llmcore.types.shown_options import show_options
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm  # unions and literals are no `type`, but forms of one
 
 __all__ = ["Agent"]
 
@@ -182,13 +185,10 @@ class Agent:
     async def chat(self, message: Said | None = None, output_type: None = None, **options: Unpack[RunOptions]) -> str: ...
 
     @overload
-    async def chat(self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
+    async def chat(self, message: Said | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
-    async def chat(self, message: Said | None, output_type: type[Any], **options: Unpack[RunOptions]) -> object: ...  # pyright: ignore[reportOverlappingOverload]  # for mypy: see `execute`
-
-    @overload
-    async def chat(self, message: Said | None, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
+    async def chat(self, message: Said | None, output_type: JsonSchema | UnionType, **options: Unpack[RunOptions]) -> Any: ...
 
     async def chat(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
         """Say something, and be given the answer: its text, or its value where a type is asked for.
@@ -199,11 +199,11 @@ class Agent:
         return _answer_of(await self.run(message, output_type, **options))
 
     @overload
-    async def run(self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
+    async def run(self, message: Said | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
 
     @overload
     async def run(
-        self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]
+        self, message: Said | None = None, output_type: JsonSchema | UnionType | None = None, **options: Unpack[RunOptions]
     ) -> RunResult[Any]: ...
 
     async def run(self, message: Said | None = None, output_type: Any = None, **options: Any) -> RunResult[Any]:
@@ -215,10 +215,12 @@ class Agent:
         raise InternalError("a run ended without a result")
 
     @overload
-    def stream(self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]) -> RunStream[T]: ...
+    def stream(self, message: Said | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> RunStream[T]: ...
 
     @overload
-    def stream(self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> RunStream[Any]: ...
+    def stream(
+        self, message: Said | None = None, output_type: JsonSchema | UnionType | None = None, **options: Unpack[RunOptions]
+    ) -> RunStream[Any]: ...
 
     def stream(self, message: Said | None = None, output_type: Any = None, **options: Any) -> RunStream[Any]:
         """As `Orchestrator.stream`: the chat's events as they come. The last has the finalised answer; the pieces before are as
@@ -229,13 +231,10 @@ class Agent:
     def chat_sync(self, message: Said | None = None, output_type: None = None, **options: Unpack[RunOptions]) -> str: ...
 
     @overload
-    def chat_sync(self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]) -> T: ...
+    def chat_sync(self, message: Said | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
-    def chat_sync(self, message: Said | None, output_type: type[Any], **options: Unpack[RunOptions]) -> object: ...  # pyright: ignore[reportOverlappingOverload]  # for mypy: see `execute`
-
-    @overload
-    def chat_sync(self, message: Said | None, output_type: Any, **options: Unpack[RunOptions]) -> Any: ...
+    def chat_sync(self, message: Said | None, output_type: JsonSchema | UnionType, **options: Unpack[RunOptions]) -> Any: ...
 
     def chat_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
         """`chat` for code without an event loop; see `Orchestrator.run_sync`."""
@@ -247,11 +246,11 @@ class Agent:
         return run_in_background("run", lambda: self.run(message, output_type, **asked))
 
     @overload
-    def stream_sync(self, message: Said | None, output_type: type[T], **options: Unpack[RunOptions]) -> SyncRunStream[T]: ...
+    def stream_sync(self, message: Said | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> SyncRunStream[T]: ...
 
     @overload
     def stream_sync(
-        self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]
+        self, message: Said | None = None, output_type: JsonSchema | UnionType | None = None, **options: Unpack[RunOptions]
     ) -> SyncRunStream[Any]: ...
 
     def stream_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> SyncRunStream[Any]:

@@ -40,6 +40,7 @@ def normalize(
         typer.Option(help="The tools that were offered: a JSON file, or MODULE:OBJECT.", metavar="FILE|MODULE:OBJECT"),
     ] = None,
     stream: Annotated[bool, typer.Option("--stream", help="Print events, one JSON object a line, as input comes.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the envelope as JSON; that is the default.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each call was taken or not, instead of JSON.")] = False,
     form: Annotated[
         _Form,
@@ -54,8 +55,9 @@ def normalize(
 
     Exit code 0, also when no call was found; 2: the input or the tools cannot be read.
     """
-    if stream and explain:
-        fail("--stream and --explain cannot be used together")
+    chosen = [name for name, given in (("--json", as_json), ("--stream", stream), ("--explain", explain)) if given]
+    if len(chosen) > 1:
+        fail(f"{' and '.join(chosen)} cannot be used together")
     from llmcore import Normalizer
     from llmcore.cli.replies import ReplyReader
     from llmcore.cli.tool_files import load_tools
@@ -77,26 +79,26 @@ def normalize(
     except OverLimit as error:
         fail(f"{name}: {error}")
     if stream:
-        write(json_text({"type": "Envelope", **normalizer.envelope.model_dump(by_alias=True)}))
+        write(json_text({"type": "envelope", **normalizer.envelope.model_dump()}))
     elif explain:
         from llmcore.cli.explaining import explanation
 
         write(explanation(normalizer.envelope, offered))
     else:
-        write(json_text(normalizer.envelope.model_dump(by_alias=True), indent=2))
+        write(json_text(normalizer.envelope.model_dump(), indent=2))
 
 
 def _show(events: Iterable[NormalizerEvent], wanted: bool) -> None:
+    """Reads the reply on, and prints its events if they are wanted."""
     for event in events:
         if wanted:
-            write(
-                json_text(
-                    {
-                        "type": type(event).__name__,
-                        **{field.name: getattr(event, field.name) for field in fields(event)},
-                    }
-                )
-            )
+            write(_line(event))
+
+
+def _line(event: NormalizerEvent) -> str:
+    from llmcore.run.event_json import event_type  # loads what runs need: only where events are printed
+
+    return json_text({"type": event_type(type(event)), **{field.name: getattr(event, field.name) for field in fields(event)}})
 
 
 @contextmanager

@@ -162,7 +162,7 @@ def _finite(value: Any) -> Any:
 def _plain(value: Any) -> Any:
     dump = getattr(value, "model_dump", None)
     if callable(dump):
-        return dump(by_alias=True)
+        return dump()
     return dict(value) if isinstance(value, Mapping) else str(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 

@@ -74,19 +74,12 @@ def probe(
 
 
 def _configured(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:
-    from llmcore.adapters.providers import PROVIDERS
-    from llmcore.models import ModelConfig, ModelRegistry
+    from llmcore.models import ModelRegistry
 
-    if base_url is None:
-        registry = ModelRegistry.load(model) if models is None else ModelRegistry.from_yaml(models)
-        return registry, registry.get(model)
-    if models is not None:
+    if models is not None and base_url is not None:
         fail("--base-url goes with a model's name; with --models the registry says where a model is served")
-    provider, _, name = model.partition("/")
-    if not name or provider.lower().replace("-", "_") not in PROVIDERS:
-        provider, name = "openai_compatible", model
-    config = ModelConfig(alias=model, provider=provider, model=name, base_url=base_url)
-    return ModelRegistry([config]), config
+    registry = ModelRegistry.load(model, base_url=base_url) if models is None else ModelRegistry.from_yaml(models)
+    return registry, registry.get(model)
 
 
 def _asked_or_failed(registry: ModelRegistry, config: ModelConfig, store: CapabilityStore) -> dict[str, ProbeReport | str]:

@@ -26,7 +26,10 @@ _EXIT_RUN_FAILED = 1
 def record(
     output: Annotated[Path, typer.Option("--output", "-o", help="The transcript file; runs are appended.")],
     model: Annotated[
-        str, typer.Argument(help="PROVIDER/MODEL, or an alias of the registry given by --models.", metavar="MODEL")
+        str,
+        typer.Argument(
+            help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.", metavar="MODEL"
+        ),
     ] = "",
     prompts: Annotated[list[str] | None, typer.Argument(help="Each is a run of its own.", metavar="PROMPT...")] = None,
     tools: Annotated[

@@ -49,6 +49,10 @@ def _from_file(path: Path) -> list[object]:
     try:
         with path.open("rb") as file:
             data = load_json(decode_utf8(whole_file(file)), unique=True)
+    except FileNotFoundError:
+        raise ConfigError(
+            f"{path}: there is no such file; give a JSON file of tools, or MODULE:OBJECT{_as_module(path)}"
+        ) from None
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from None
     except (ValueError, OverLimit) as error:
@@ -57,6 +61,13 @@ def _from_file(path: Path) -> list[object]:
     if not is_list(tools):
         raise ConfigError(f"{path}: expected a list of tools, or an object with a list `tools`")
     return list(function_tools(tools))
+
+
+def _as_module(path: Path) -> str:
+    """What may have been meant by a module's name, or by the path of its source."""
+    name = ".".join(path.with_suffix("").parts) if path.suffix == ".py" else str(path)
+    is_module = path.suffix != ".json" and all(part.isidentifier() for part in name.split("."))
+    return f" (`{name}:tools`)" if is_module else ""
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from llmcore.adapters.base import Capabilities
-from llmcore.adapters.providers.names import check_names
+from llmcore.adapters.providers.names import check_names, is_provider
 from llmcore.models.config import ModelConfig
 from llmcore.models.reading import Document, build_models, document_of, files_of, read_document, read_file
 from llmcore.models.selection import Needs, select
@@ -108,7 +108,10 @@ class ModelRegistry:
         cls, given: ModelRegistry | Mapping[str, Any] | str | os.PathLike[str], *, base_url: str | None = None
     ) -> ModelRegistry:
         """A registry from whatever names one: itself, settings, a path to YAML, or a model as `provider/model`, which
-        is a registry of one whose alias is that name, at `base_url` if one is given.
+        is a registry of one whose alias is that name.
+
+        `base_url`: where that model is served. Then a name without a known provider (`qwen3`, `org/qwen3`) names a model on
+        an OpenAI-compatible server.
 
         Raises `ConfigError`, also for a registry without models.
         """
@@ -121,9 +124,11 @@ class ModelRegistry:
         if not os.fspath(given).strip():
             raise ConfigError("the registry is named by nothing; give a path to YAML, settings, or a model like 'openai/gpt-4o'")
         path = Path(given)
-        if not isinstance(given, str) or _is_path(given) or path.exists():
+        if not isinstance(given, str) or (base_url is None and (_is_path(given) or path.exists())):
             return cls.from_yaml(path)
         provider, slash, model = given.partition("/")
+        if base_url is not None and (not model or not is_provider(provider)):
+            provider, slash, model = "openai_compatible", "/", given
         if not (provider and slash and model):
             raise ConfigError(f"{given!r} is neither a file nor a model name with its provider; write it like 'openai/{given}'")
         config = ModelConfig(alias=given, provider=provider, model=model, base_url=base_url)

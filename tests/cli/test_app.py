@@ -72,3 +72,9 @@ def test_the_command_line_starts_light() -> None:
     code = "import json, sys, llmcore.cli.app; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60)
     assert set(json.loads(done.stdout)) & HEAVY == set()
+
+
+@pytest.mark.parametrize("module", ["llmcore", "llmcore.cli"])
+def test_the_package_runs_as_a_module(module: str) -> None:
+    ended = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, cwd=ROOT, timeout=120, text=True)
+    assert (ended.returncode, ended.stdout.partition(" ")[0]) == (0, "llmcore")

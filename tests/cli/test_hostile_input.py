@@ -58,10 +58,10 @@ def test_a_reply(invoke: Invoke, tmp_path: Path, reply: str, options: tuple[str,
 def test_a_reply_as_json_reads_back_as_it_was(invoke: Invoke) -> None:
     envelope = json.loads(invoke("normalize", "-", stdin=json.dumps(BODY).encode()).stdout)
     assert (envelope["content"], envelope["reasoning"], envelope["finish_word"]) == (EVIL, EVIL, EVIL)
-    assert [(made["name"], made["arguments"]) for made in envelope["toolCalls"]] == [(EVIL, {EVIL: EVIL})]
+    assert [(made["name"], made["arguments"]) for made in envelope["tool_calls"]] == [(EVIL, {EVIL: EVIL})]
     lines = invoke("normalize", "-", "--stream", stdin=json.dumps(BODY).encode()).stdout.splitlines()
     assert json.loads(lines[-1])["content"] == EVIL
-    assert "".join(line["text"] for line in map(json.loads, lines) if line["type"] == "TextDelta") == EVIL
+    assert "".join(line["text"] for line in map(json.loads, lines) if line["type"] == "text_delta") == EVIL
 
 
 @pytest.mark.parametrize("options", [(), ("--json",), ("--on-error", "skip")], ids=" ".join)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from llmcore import Envelope, ToolCallFinished, event_json
 from llmcore.transcripts.formats import decoding
 from llmcore.types import limits
 from tests.cli.conftest import ROOT, Invoke
@@ -29,7 +30,7 @@ def tools(tmp_path: Path) -> Path:
 
 
 def canonical(output: str) -> list[dict[str, Any]]:
-    return [{"name": call["name"], "arguments": call["arguments"]} for call in json.loads(output)["toolCalls"]]
+    return [{"name": call["name"], "arguments": call["arguments"]} for call in json.loads(output)["tool_calls"]]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_every_form_of_reply(invoke: Invoke, tools: Path, stdin: str) -> None:
 def test_a_file(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "reply.txt").write_text(HERMES, "utf-8")
     envelope = json.loads(invoke("normalize", tmp_path / "reply.txt").stdout)
-    assert (envelope["content"].strip(), envelope["needsMoreWork"], envelope["near_misses"]) == (
+    assert (envelope["content"].strip(), envelope["needs_more_work"], envelope["near_misses"]) == (
         "Let me look.",
         True,
         [],
@@ -107,9 +108,25 @@ def test_hostile_input_ends_quickly(invoke: Invoke, stdin: str) -> None:
     result = invoke("normalize", stdin=stdin)
     assert time.process_time() - start < 30
     envelope = json.loads(result.stdout)
-    assert envelope["toolCalls"] == []
+    assert envelope["tool_calls"] == []
     if not stdin.startswith("data"):
         assert envelope["content"] == stdin
+
+
+def test_the_envelope_is_printed_in_snake_case_and_the_events_as_runs_tell_them(invoke: Invoke, tools: Path) -> None:
+    envelope = json.loads(invoke("normalize", "--json", "--tools", tools, stdin=HERMES).stdout)
+    assert {"tool_calls", "needs_more_work"} <= envelope.keys()
+    assert envelope == json.loads(invoke("normalize", "--tools", tools, stdin=HERMES).stdout)
+    finished = Envelope.model_validate(envelope).tool_calls[0]
+    lines = [json.loads(line) for line in invoke("normalize", "--stream", "--tools", tools, stdin=HERMES).stdout.splitlines()]
+    assert event_json(ToolCallFinished(0, finished)) in lines
+    assert all(key == key.lower() for line in lines for key in line)
+
+
+@pytest.mark.parametrize("given", [["--json", "--stream"], ["--json", "--explain"], ["--stream", "--explain"]])
+def test_only_one_form_of_output_can_be_chosen(invoke: Invoke, given: list[str]) -> None:
+    result = invoke("normalize", *given, stdin=HERMES)
+    assert (result.exit_code, result.stderr) == (2, f"llmcore: error: {' and '.join(given)} cannot be used together\n")
 
 
 # --- streaming --------------------------------------------------------------------------------------------------------
@@ -120,10 +137,10 @@ def test_stream_prints_events_and_the_envelope(invoke: Invoke, tools: Path, stdi
     output = invoke("normalize", "--stream", "--tools", tools, stdin=stdin).stdout
     events = [json.loads(line) for line in output.splitlines()]
     kinds = [event["type"] for event in events]
-    assert kinds[0] == "TextDelta"
-    assert kinds[-1] == "Envelope"
-    assert kinds.count("ToolCallStarted") == kinds.count("ToolCallFinished") == 1
-    assert json.loads("".join(event["json"] for event in events if event["type"] == "ArgumentsDelta")) == CALL["arguments"]
+    assert kinds[0] == "text_delta"
+    assert kinds[-1] == "envelope"
+    assert kinds.count("tool_call_started") == kinds.count("tool_call_finished") == 1
+    assert json.loads("".join(event["json"] for event in events if event["type"] == "arguments_delta")) == CALL["arguments"]
     whole = json.loads(invoke("normalize", "--tools", tools, stdin=stdin).stdout)
     assert {key: value for key, value in events[-1].items() if key != "type"} == whole
 
@@ -136,10 +153,10 @@ def test_events_are_printed_while_input_comes(tmp_path: Path) -> None:
         process.stdin.write("Let me look: caf\u00e9 ".encode())
         process.stdin.flush()
         first = json.loads(process.stdout.readline())
-        assert first["type"] == "TextDelta"
+        assert first["type"] == "text_delta"
         process.stdin.write(hermes().encode())
         process.stdin.close()
-        assert json.loads(process.stdout.read().splitlines()[-1])["toolCalls"][0]["name"] == "get_weather"
+        assert json.loads(process.stdout.read().splitlines()[-1])["tool_calls"][0]["name"] == "get_weather"
     assert process.returncode == 0
 
 
@@ -179,11 +196,11 @@ def test_explain_without_tools_says_so(invoke: Invoke) -> None:
     ("arguments", "message"),
     [
         (["nowhere.txt"], "nowhere.txt: No such file or directory"),
-        (["--tools", "nowhere.json"], "nowhere.json: No such file or directory"),
+        (["--tools", "mytools"], "mytools: there is no such file; give a JSON file of tools, or MODULE:OBJECT (`mytools:tools`)"),
+        (["--tools", "nowhere.json"], "nowhere.json: there is no such file; give a JSON file of tools, or MODULE:OBJECT"),
         (["--tools", "no_such_module:tools"], "cannot import 'no_such_module'"),
         (["--tools", "json:no_such_name"], "module 'json' has no 'no_such_name'"),
         (["--dialect", "klingon"], "klingon"),
-        (["--stream", "--explain"], "cannot be used together"),
         (["--tools", "{tools}", "--forced-tool", "nope"], "--forced-tool 'nope' is none of the tools: get_weather"),
     ],
 )

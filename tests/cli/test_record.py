@@ -164,6 +164,17 @@ def test_a_mistake_that_quotes_a_key_does_not_show_it(
     assert UNSENT not in result.output
 
 
+@pytest.mark.parametrize("name", ["tiny-1", "org/tiny-1"])
+def test_a_bare_name_with_a_base_url_is_a_model_of_an_openai_compatible_server(invoke: Invoke, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "runs.jsonl"
+    with WireServer([Turn("Hello.")]) as server:
+        result = invoke("record", name, "Hi", "--base-url", server.base_url("openai_compatible"), "-o", path)
+    (run,) = read_transcripts(path)
+    assert result.exit_code == 0
+    assert (run.provider, run.model) == ("openai_compatible", name)
+    assert str(run.provenance).startswith(f"local: openai_compatible {name}")
+
+
 def test_a_base_url_with_a_key_exits_2(invoke: Invoke, tmp_path: Path) -> None:
     result = invoke("record", MODEL, "Hello", "--base-url", "http://ann:urlSecret1@127.0.0.1:9/v1", "-o", tmp_path / "x.jsonl")
     assert result.exit_code == 2

@@ -89,8 +89,9 @@ def test_an_iterable_is_a_list_that_was_read(annotation: Any) -> None:
 @pytest.mark.parametrize("kind", [Held, Kept])
 def test_so_is_one_within_a_class(kind: Any) -> None:
     assert parse('{"items": [{"n": 1}]}', kind).items == [Item(n=1)]
+    listed: Any = list[kind]
     with pytest.raises(OutputParseError, match=r"`\[0\]\.items\[1\]\.n`.*too large"):
-        parse('[{"items": [{"n": 1}, {"n": 20}]}]', list[kind])
+        parse('[{"items": [{"n": 1}, {"n": 20}]}]', listed)
     result = Orchestrator(FakeModel('{"items": [{"n": 1}]}')).run_sync("Go.", output_type=kind)
     assert RunResult[kind].model_validate_json(result.model_dump_json()).value == result.value
     assert "items=[Item(n=1)]" in given(list[kind], [{"items": [{"n": 1}]}])

@@ -351,7 +351,31 @@ async def test_every_event_of_a_run_has_a_json_form() -> None:
     made = [event_json(event) for event in events]
     assert json.loads(json.dumps(made, allow_nan=False)) == made
     assert next(one["summary"] for one in made if one["type"] == "tool_started") == "adds 1"
-    assert RunResult.model_validate(made[-1]["result"]).content == "done"
+    assert made[-1]["result"]["content"] == "done"
+
+
+async def test_the_json_of_the_end_is_the_answer_without_the_history() -> None:
+    class Sum(BaseModel):
+        total: int
+
+    fake = FakeModel(default='{"total": 3}')
+    (finished,) = [one async for one in Orchestrator(fake).stream("A long question. " * 500, Sum) if isinstance(one, Finished)]
+    made = event_json(finished)
+    assert set(made["result"]) == {"id", "usage", "pending", "degraded", "has_output", "output", "content"}
+    assert made["result"]["output"] == {"total": 3}
+    assert len(json.dumps(made)) < 1000
+
+
+async def test_the_json_of_the_end_holds_the_calls_that_wait() -> None:
+    @tool(requires_approval=True)
+    def pay(amount: int) -> str:
+        """Pay."""
+        raise AssertionError
+
+    events = await events_of(Orchestrator(FakeModel().tool_call("pay", {"amount": 2}), [pay]), "go")
+    (call,) = event_json(events[-1])["result"]["pending"]
+    assert (call["name"], call["arguments"]) == ("pay", {"amount": 2})
+    assert "raw_arguments" in call
 
 
 def test_no_secret_stands_in_it() -> None:

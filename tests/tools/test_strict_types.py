@@ -66,7 +66,8 @@ def test_a_strict_type_takes_in_a_call_what_parse_takes(kind: Any, given: Any, v
     result = called(made, {"it": given})
     assert result.error is None
     assert got == [value]
-    assert parse(f'{{"it": {json.dumps(given)}}}', dict[str, kind]) == {"it": value}
+    mapping: Any = dict[str, kind]
+    assert parse(f'{{"it": {json.dumps(given)}}}', mapping) == {"it": value}
 
 
 def test_a_strict_model_as_all_of_the_parameters_takes_its_json() -> None:

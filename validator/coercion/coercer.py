@@ -23,10 +23,11 @@ from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import whole
 from llmcore.validator.coercion.aliases import by_schema_names
 from llmcore.validator.coercion.conversions import CONVERSIONS, WAYS_TO_MEAN, Strictness
+from llmcore.validator.coercion.text_lists import items_of_text
 from llmcore.validator.coercion.views import View, kinds_of, view_of
 from llmcore.validator.schema.compiled import MAX_ERRORS, CompiledSchema
 from llmcore.validator.schema.keywords import Run, TooMuchWork, json_key
-from llmcore.validator.schema.problems import Problem, join_path, type_name
+from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, join_path, shown, type_name
 from llmcore.validator.schema.survey import survey
 
 __all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "spelling", "trust"]
@@ -78,8 +79,8 @@ def settle(
     """Judge `value`, and where it does not fit bring it as near to `schema` as `strictness` allows. Never raises on a
     value.
 
-    `wrapper`: a key (the tool's name) that may wrap the whole object, beside `arguments` and `properties`. `at`: a
-    subschema of `schema` to judge by, in place of its root.
+    `wrapper`: a key (the tool's name) that may wrap the whole object, beside `arguments`, `properties` and the schema's title.
+    `at`: a subschema of `schema` to judge by, in place of its root.
     """
     root = schema.schema if at is None else at
     found = survey(value)
@@ -87,17 +88,37 @@ def settle(
         return Settled(value, [], [found.problem])
     value, moves = by_schema_names(value, schema, root)
     fits = schema.surely_fits(value, root) or schema.fits(value, root, schema.new_run(found.nodes))
-    may_change = not fits or _may_be_wrapped(value, wrapper)
+    may_change = not fits or _may_be_wrapped(value, wrapper, view_of(schema, root))
     if not (may_change and admits(strictness, "safe")) and not (fits and found.whole_floats):
         return Settled(value, moves, [] if fits else schema.problems(value, at=root))
     coercer = _Coercer(schema, strictness, schema.new_run(found.nodes), found.whole_floats)
     made = coercer.settled(value, root, wrapper)
     problems = [] if fits and not made.repairs else schema.problems(made.value, at=root)
+    if problems:
+        problems = [*_under_another_name(made.value, schema, root, ()), *problems][:MAX_PROBLEMS]
     return Settled(made.value, [*moves, *made.repairs], problems)
 
 
-def _may_be_wrapped(value: Any, wrapper: str | None) -> bool:
-    return is_object(value) and len(value) == 1 and bool({*value} & {*_WRAPPERS, wrapper})
+def _may_be_wrapped(value: Any, wrapper: str | None, view: View) -> bool:
+    return is_object(value) and len(value) == 1 and (bool({*value} & {*_WRAPPERS, wrapper}) or _is_called(view, *value))
+
+
+def _under_another_name(value: Any, schema: CompiledSchema, subschema: Any, path: Path) -> Iterator[Problem]:
+    """Each object whose only key is none of its type's, and holds an object with all that the type requires."""
+    view = view_of(schema, subschema)
+    if is_list(value):
+        for index, item in enumerate(value[:MAX_PROBLEMS]):
+            yield from _under_another_name(item, schema, view.item_schema(index), (*path, index))
+    for key, item in value.items() if is_object(value) and view.properties else ():
+        if key in view.properties:
+            yield from _under_another_name(item, schema, view.properties[key], (*path, key))
+        elif len(value) == 1 and is_object(item) and view.required and item.keys() >= {*view.required}:
+            named = join_path((*path, key))
+            message = f"`{named}` stands around the object that is wanted; leave the key out"
+            expected, got = "no such key around the object", shown(item)
+            yield Problem(kind="unexpected", path=named, expected=expected, got=got, message=message)
+    for branch in (each for alternatives in view.alternatives for each in alternatives):
+        yield from _under_another_name(value, schema, branch, path)
 
 
 _WRAPPERS = frozenset({"arguments", "properties"})
@@ -129,14 +150,16 @@ class _Coercer:
         return Coerced(fixed.value, peeled.repairs + fixed.repairs)
 
     def _peeled(self, value: Any, root: Any, wrapper: str | None) -> Coerced:
-        """`{"arguments": {...}}`, `{"properties": {...}}` or the tool's name as the only key, where the schema has no
-        such key and what is inside has only keys that it has."""
+        """`{"arguments": {...}}`, `{"properties": {...}}`, the tool's name or the type's as the only key, where the schema has
+        no such key and what is inside has keys that it has."""
         ((key, inner),) = value.items() if is_object(value) and len(value) == 1 else (("", 0),)
-        if not isinstance(key, str) or key not in {*_WRAPPERS, wrapper} or not is_object(inner) or not self.may("safe"):
+        if not isinstance(key, str) or not is_object(inner) or not self.may("safe"):
             return Coerced(value, [])
-        known = {spelling(name) for name in view_of(self.schema, root).properties}
+        view = view_of(self.schema, root)
+        known = {spelling(name) for name in view.properties}
         inside = {spelling(name) for name in inner}
-        if spelling(key) in known or not inside <= known:
+        is_wrapper = key in {*_WRAPPERS, wrapper} and spelling(key) not in known and inside <= known
+        if not is_wrapper and not (_is_called(view, key) and inside & known):
             return Coerced(value, [])
         return Coerced(inner, [_repair("peeled_wrapper", (), {key: inner}, inner)])
 
@@ -294,8 +317,10 @@ class _Coercer:
         """A container out of its text; a list, an object or a scalar out of one of the others."""
         if isinstance(value, str):
             yield from self._parsed(value, view, path)
-        elif view.names and is_object(value) and "array" in view.types:
-            yield from self._by_names(value, view, path)
+        elif is_object(value):
+            if view.names and "array" in view.types:
+                yield from self._by_names(value, view, path)
+            yield from self._out_of_its_name(value, view, path)
         if not self.may("lenient"):
             return
         if is_list(value):
@@ -311,6 +336,12 @@ class _Coercer:
         if {*value} == {*view.names[: len(value)]}:
             items = [value[name] for name in view.names[: len(value)]]
             yield self._then(items, view, path, _repair("items_by_name", path, value, items))
+
+    def _out_of_its_name(self, value: dict[str, Any], view: View, path: Path) -> Iterator[Coerced]:
+        """What stands under the name of its own type as the only key: `{"City": {...}}` where a `City` is wanted. Within a value
+        only objects do so, for there the title of anything else is that of a field."""
+        if len(value) == 1 and (view.properties or not path) and _is_called(view, key := next(iter(value))):
+            yield self._then(value[key], view, path, _repair("peeled_wrapper", path, value, value[key]))
 
     def _parsed(self, text: str, view: View, path: Path) -> Iterator[Coerced]:
         wanted = {"{": "object", "[": "array"}.get(text.lstrip()[:1])
@@ -333,16 +364,24 @@ class _Coercer:
         return Coerced(rest.value, [first, *rest.repairs])
 
     def _wrapped(self, value: Any, view: View, path: Path) -> Iterator[Coerced]:
-        """A one-item list around a single value, or a one-field object around a scalar; not one in the other."""
+        """The items of a list that is written as text, a one-item list around a single value, or a one-field object around a
+        scalar; not one in the other. A text that is all of the answer is one item only if it is a word."""
         if self.wrapping:
             return
         self.wrapping = True
-        if "array" in view.types:
+        if "array" in view.types and isinstance(value, str) and (items := items_of_text(value, commas=not path)):
+            yield self._then(items, view, path, _repair("items_of_text", path, value, items))
+        elif "array" in view.types and (path or not isinstance(value, str) or _is_word(value) or not self._takes_texts(view)):
             yield self._then([value], view, path, _repair("wrapped_in_list", path, value, [value]))
         if "object" in view.types and len(view.properties) == 1 and _is_token(value):
             made = {next(iter(view.properties)): value}
             yield self._then(made, view, path, _repair("wrapped_in_object", path, value, made, "guess"))
         self.wrapping = False
+
+    def _takes_texts(self, view: View) -> bool:
+        """May any text be an item? Then a text alone would become one item, whatever it says."""
+        item = view_of(self.schema, view.item_schema(0))
+        return item.allowed is None and "string" in (kinds_of(self.schema, item) or {"string"})
 
     def _only_item(self, values: list[Any], subschema: Any, path: Path) -> Iterator[Coerced]:
         """The item of a list that fits, if exactly one does. Not as a list of its own: that would drop the others."""
@@ -389,6 +428,16 @@ def _is_token(value: Any) -> bool:
     if is_object(value):
         return False
     return not isinstance(value, str) or (0 < len(value) <= 64 and len(value.split()) == 1)
+
+
+def _is_word(text: str) -> bool:
+    return _is_token(text) and text[0].isalnum() and text[-1].isalnum()
+
+
+def _is_called(view: View, key: str) -> bool:
+    """Is the key the name of the type, which has no such key of its own?"""
+    name = spelling(view.title)
+    return name != "" and spelling(key) == name and all(spelling(known) != name for known in view.properties)
 
 
 def spelling(key: str) -> str:

@@ -39,6 +39,8 @@ class View:
     bounded_text: bool = False
     """Has a string to match a pattern or a format?"""
     format: str = ""
+    title: str = ""
+    """The name of the type, if the schema says it."""
 
     def value_schema(self, key: str) -> Any:
         """The schema for the value of `key`."""
@@ -93,6 +95,7 @@ def _add(view: View, part: JsonSchema) -> None:
     view.extra = part.get("additionalProperties", view.extra)
     view.bounded_text = view.bounded_text or "pattern" in part or "format" in part
     view.format = part.get("format", view.format)
+    view.title = view.title or str(part.get("title", ""))
     view.patterns = view.patterns or "patternProperties" in part
     view.items = part.get("items", view.items)
     view.unique = view.unique or (part.get("uniqueItems") is True and "prefixItems" not in part)

@@ -42,9 +42,9 @@ def _without(
     known = {spelling(name) for name in view.properties}
     kept: dict[str, Any] = {}
     for key, item in value.items():
+        inner = f"{path}.{key}" if path else key
         if open_by_silence and (path, key) in guessed and spelling(key) not in known:
-            dropped.append(Repair(kind="dropped_key", path=path, before={key: item}, safety="guess"))
+            dropped.append(Repair(kind="dropped_key", path=inner, before=item, safety="guess"))
         else:
-            inner = f"{path}.{key}" if path else key
             kept[key] = _without(item, schema, view.value_schema(key), inner, guessed, dropped)
     return kept

@@ -17,7 +17,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic_core import to_json
 
-from llmcore.types import CallerError, JsonSchema, ToolDefinitionError
+from llmcore.types import CallerError, JsonSchema, Repair, ToolDefinitionError
 from llmcore.types.annotations import type_key, undefined_in, unfillable, usable
 from llmcore.types.generated_schema import said_by
 from llmcore.types.keys import without_keys
@@ -78,6 +78,16 @@ class CompiledOutput:
             return Finished(None, _problems_of(error), error)
         except BaseException as error:
             return Finished(None, [_raised(error)], error)
+
+    def ignored_keys(self, data: Any, value: Any) -> list[Repair]:
+        """A record of each key of `data` that the type ignored when `value` was made of it: `before` is what stood there.
+
+        The type's own rule ignores such keys, so a record refuses nothing at any strictness.
+        """
+        if self.adapter is None:
+            return []
+        ignored = self._keys.ignored(data, value, by_name=bool(self.by_name))
+        return [Repair(kind="dropped_key", path=join_path(path), before=item, safety="coerced") for path, item in ignored]
 
     def _typed(self, value: Any) -> Any:
         return self._reading.read(value, self.by_name)

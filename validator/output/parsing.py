@@ -25,7 +25,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic, Literal, NamedTuple, overload
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, overload
 
 from typing_extensions import TypeVar
 
@@ -52,6 +53,9 @@ from llmcore.validator.schema.formats import is_name
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, shown, summary
 from llmcore.validator.schema.unsound import NUMBER_AS_TEXT, huge_numbers_quoted, unsound_number
 from llmcore.validator.schema.wording import described
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm  # unions and literals are no `type`, but forms of one
 
 __all__ = ["ParseDetail", "json_schema", "parse", "parse_detailed", "whole_text"]
 
@@ -86,17 +90,15 @@ class ParseDetail(Generic[V]):
 
 
 @overload
-def parse(text: str, output_type: type[T], *, strictness: Strictness = "safe", partial: Literal[False] = False) -> T: ...
+def parse(text: str, output_type: TypeForm[T], *, strictness: Strictness = "safe", partial: Literal[False] = False) -> T: ...
 
 
 @overload
-def parse(  # pyright: ignore[reportOverlappingOverload]  # for mypy: see `execute`
-    text: str, output_type: type[Any], *, strictness: Strictness = "safe", partial: Literal[False] = False
-) -> object: ...
+def parse(text: str, output_type: JsonSchema | UnionType, *, strictness: Strictness = "safe", partial: bool = False) -> Any: ...
 
 
 @overload
-def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> Any: ...
+def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool) -> Any: ...
 
 
 @told
@@ -113,12 +115,18 @@ def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", parti
 
 @overload
 def parse_detailed(
-    text: str, output_type: type[T], *, strictness: Strictness = "safe", partial: Literal[False] = False
+    text: str, output_type: TypeForm[T], *, strictness: Strictness = "safe", partial: Literal[False] = False
 ) -> ParseDetail[T]: ...
 
 
 @overload
-def parse_detailed(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> ParseDetail: ...
+def parse_detailed(
+    text: str, output_type: JsonSchema | UnionType, *, strictness: Strictness = "safe", partial: bool = False
+) -> ParseDetail: ...
+
+
+@overload
+def parse_detailed(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool) -> ParseDetail: ...
 
 
 @told
@@ -182,7 +190,8 @@ class _Parse:
         if best is None:
             worst = self._worst()
             raise self._error(found, worst.problems) from worst.cause
-        return ParseDetail(best.value, best.repairs, found.values, best.complete, self._is_closed(best))
+        repairs = [*best.repairs, *self.output.ignored_keys(best.data, best.value)]
+        return ParseDetail(best.value, repairs, found.values, best.complete, self._is_closed(best))
 
     def _of_huge_numbers(self) -> ParseDetail | None:
         """The value where only a number that no float holds kept it from being read, and the type takes every digit: alone such
@@ -504,7 +513,7 @@ def _partial(text: str, output: CompiledOutput, strictness: Strictness) -> Parse
     candidates = found.values
     best = whole.best_of(found._replace(values=[candidate for candidate in candidates if candidate.complete], begun=()))
     if best is not None:
-        return ParseDetail(best.value, best.repairs, candidates)
+        return ParseDetail(best.value, [*best.repairs, *output.ignored_keys(best.data, best.value)], candidates)
     last = candidates[-1] if candidates else None
     admitted = _ADMITTED[strictness] | {"truncated"}
     if last is None or last.complete or any(repair.safety not in admitted for repair in last.repairs):

@@ -95,7 +95,8 @@ def test_it_is_read_as_pydantic_reads_it(output_type: Any, data: Any, strictness
     assert parse(text, output_type, strictness=strictness) == wanted
     assert parse(f"Here it is:\n{text}", output_type, strictness=strictness) == wanted
     assert parse(text, output_type, partial=True) == wanted
-    assert parse(f"[{text}]", list[output_type]) == [wanted]
+    listed: Any = list[output_type]
+    assert parse(f"[{text}]", listed) == [wanted]
 
 
 def test_what_was_moved_is_recorded() -> None:

@@ -282,7 +282,8 @@ def test_what_was_taken_back_is_not_read_out_of_the_prose(value: str, output_typ
 
 @pytest.mark.parametrize("text", ['Answer: {"status": 500, "detail": "x"}', "Not this: [5, x]"])
 def test_pieces_of_what_does_not_fit_are_no_value(text: str) -> None:
-    for output_type in (int, float, int | None, Literal[5, 404, 500]):
+    output_types: list[Any] = [int, float, int | None, Literal[5, 404, 500]]
+    for output_type in output_types:
         with pytest.raises(OutputParseError):
             parse(text, output_type, strictness="lenient")
 

@@ -1,0 +1,102 @@
+"""The name of a type as the only key around its value: peeled, as a tool's name is; another name is named in the message."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, RootModel
+from typing_extensions import TypedDict
+
+from llmcore.types import OutputParseError
+from llmcore.validator import parse, parse_detailed
+from llmcore.validator.coercion.coercer import Strictness
+
+
+class City(BaseModel):
+    name: str
+    size: int = 0
+
+
+class Settings(BaseModel):
+    loud: bool = False
+
+
+class Cities(RootModel[list[City]]):
+    pass
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+class Place(TypedDict):
+    name: str
+
+
+@dataclasses.dataclass
+class BigTown:
+    name: str
+
+
+class Trip(BaseModel):
+    start: City
+    stops: list[City] = []
+
+
+OSLO = City(name="Oslo")
+
+
+@pytest.mark.parametrize(
+    ("text", "output_type", "value"),
+    [
+        ('{"City": {"name": "Oslo"}}', City, OSLO),
+        ('{"city": {"name": "Oslo"}}', City, OSLO),
+        ('{"City": {"name": "Oslo", "more": 1}}', City, OSLO),
+        ('{"City": {"name": "Oslo"}}', City | BigTown, OSLO),
+        ('{"Settings": {"loud": true}}', Settings, Settings(loud=True)),
+        ('{"big_town": {"name": "Oslo"}}', BigTown, BigTown("Oslo")),
+        ('{"Place": {"name": "Oslo"}}', Place, {"name": "Oslo"}),
+        ('{"Color": "red"}', Color, Color.RED),
+        ('{"Cities": [{"name": "Oslo"}]}', Cities, Cities([OSLO])),
+        ('[{"City": {"name": "Oslo"}}]', list[City], [OSLO]),
+        ('{"start": {"City": {"name": "Oslo"}}}', Trip, Trip(start=OSLO)),
+        ('{"Trip": {"start": {"City": {"name": "Oslo"}}}}', Trip, Trip(start=OSLO)),
+        (
+            '{"Z": {"name": "Oslo"}}',
+            {"title": "Z", "type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+            {"name": "Oslo"},
+        ),
+    ],
+)
+def test_the_name_of_the_type_as_the_only_key_is_peeled(text: str, output_type: Any, value: Any) -> None:
+    detail = parse_detailed(text, output_type)
+    assert detail.value == value
+    assert ("peeled_wrapper", "coerced") in [(repair.kind, repair.safety) for repair in detail.repairs]
+
+
+@pytest.mark.parametrize("strictness", ["off", "safe"])
+def test_a_key_that_is_also_a_field_is_the_field(strictness: Strictness) -> None:
+    class Note(BaseModel):
+        note: dict[str, str] = {}
+
+    assert parse('{"note": {"note": "a"}}', Note, strictness=strictness) == Note(note={"note": "a"})
+
+
+@pytest.mark.parametrize(
+    ("text", "output_type", "path"),
+    [
+        ('{"Village": {"name": "Oslo"}}', City, "Village"),
+        ('{"Village": {"name": "Oslo"}}', City | int, "Village"),
+        ('{"start": {"Village": {"name": "Oslo"}}}', Trip, "start.Village"),
+        ('{"start": {"name": "Oslo"}, "stops": [{"Village": {"name": "Oslo"}}]}', Trip, "stops[0].Village"),
+    ],
+)
+def test_another_name_around_the_value_is_named(text: str, output_type: Any, path: str) -> None:
+    with pytest.raises(OutputParseError) as raised:
+        parse(text, output_type)
+    first = raised.value.problems[0]
+    assert (first.kind, first.path, first.expected) == ("unexpected", path, "no such key around the object")
+    assert f"`{path}`" in str(raised.value)

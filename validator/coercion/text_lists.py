@@ -1,0 +1,57 @@
+"""The items of a list that is written as plain text: bulleted, numbered, or separated by commas.
+
+Only the structure decides, and no word of any language: `Rome, Oslo and Paris` is no clear list, so it has no items. Linear.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["items_of_text"]
+
+_BULLETED = re.compile(r"(?P<bullet>[-*+•\u2013])[ \t]+(?P<item>\S.*)")
+_NUMBERED = re.compile(r"\(?(?P<number>\d{1,4})[.)][ \t]+(?P<item>\S.*)")
+_WORD = r"\w[\w'\u2019&/+-]*"
+_PLAIN_ITEM = re.compile(rf"{_WORD}(?: {_WORD}){{0,3}}|[-+]?\d+\.\d+|-\d+")
+_SEPARATOR = re.compile(r"\s*,(?!\d)\s*|\s*,\s+")
+"""A comma between two digits belongs to a number."""
+_FEWEST_OF_A_SENTENCE = 3
+"""Items of a comma list that ends in a full stop: fewer may be a sentence (`Yes, Rome.`)."""
+
+
+def items_of_text(text: str, *, commas: bool) -> list[str] | None:
+    """The items, in order and without their markers; None if the text is not clearly a list.
+
+    One line that ends in a colon may stand above a bulleted or numbered list. Nothing else may stand beside the items.
+    `commas`: may commas separate items? In a value of a field they may belong to one item (`Paris, France`).
+    """
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0].rstrip().endswith(":"):
+        lines = lines[1:]
+    if len({len(line) - len(line.lstrip()) for line in lines}) > 1:
+        return None  # an inner list
+    stripped = [line.strip() for line in lines]
+    return _bulleted(stripped) or _numbered(stripped) or (_between_commas(stripped[0]) if commas and len(lines) == 1 else None)
+
+
+def _bulleted(lines: list[str]) -> list[str] | None:
+    found = [match for line in lines if (match := _BULLETED.fullmatch(line))]
+    alike = len(found) == len(lines) and len({match["bullet"] for match in found}) == 1
+    return [match["item"] for match in found] if alike else None
+
+
+def _numbered(lines: list[str]) -> list[str] | None:
+    found = [match for line in lines if (match := _NUMBERED.fullmatch(line))]
+    counts = [int(match["number"]) for match in found] == list(range(1, len(lines) + 1))
+    return [match["item"] for match in found] if counts else None
+
+
+def _between_commas(line: str) -> list[str] | None:
+    """Single words. Of several words an item is clear only if each word of the line begins with a capital or a digit."""
+    body = line.removesuffix(".")
+    items = _SEPARATOR.split(body)
+    least = 2 if body == line else _FEWEST_OF_A_SENTENCE
+    if len(items) < least or not all(map(_PLAIN_ITEM.fullmatch, items)):
+        return None
+    words = [word for item in items for word in item.split()]
+    return items if len(words) == len(items) or all(word[0].isupper() or word[0].isdigit() for word in words) else None
