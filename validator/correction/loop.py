@@ -8,7 +8,8 @@ Rules
 - It says only what is needed: the failing call as the model wrote it, the problems as `path: expected ..., got ...`,
   and the schema of that tool. Calls of the same turn that are fine are kept, and named as kept; they are not asked for again.
 - What runs is what the model was told: of a turn that was cut nothing is kept, and every call of it is asked for again; an
-  answer without calls takes back the kept ones too, is the answer, and each call taken back is recorded.
+  answer without calls takes back the kept ones too, and is the answer.
+- Each call that a reply made and that does not run is told, with the reason (`CorrectionResult.dropped`).
 - It stops when an attempt repeats an earlier one, when the budget is spent, or when the model answers in words instead.
 - A guess is asked about once, whether it is doubtful that the call is meant or what its arguments are: if the next reply
   holds nothing better, whatever it says, the call is only shown, and the reply is the answer, its text whole. Beside calls that
@@ -52,7 +53,7 @@ from llmcore.types.finish_words import INCOMPLETE
 from llmcore.types.near_misses import SHOWN
 from llmcore.validator.coercion.coercer import Strictness
 from llmcore.validator.correction.reask_prompt import correction_prompt
-from llmcore.validator.correction.turns import Turn, merged, with_all_withdrawn, without_failing
+from llmcore.validator.correction.turns import DroppedCall, Turn, dropped, merged, with_all_withdrawn, without_failing
 from llmcore.validator.output.parsing import ParseDetail, json_schema, parse_detailed
 from llmcore.validator.report import ValidationReport, cut_short, validate
 from llmcore.validator.schema.problems import Problem, shown, summary
@@ -109,6 +110,8 @@ class CorrectionResult:
     detail: ParseDetail | None = None
     cause: BaseException | None = None
     """What the output type's own validators raised, where that is wrong with the typed output."""
+    dropped: tuple[DroppedCall, ...] = ()
+    """The calls of the bad turn, and of earlier answers, that `envelope` holds no more: they do not run."""
 
     @property
     def ok(self) -> bool:
@@ -171,6 +174,7 @@ class CorrectionLoop:
             self._seen.add(_signature(envelope, self._review))
         self._refused: set[str] = set()
         self._outcome: Outcome | None = None if self._review.problems else "ok"
+        self._dropped: list[DroppedCall] = []
 
     @property
     def is_over(self) -> bool:
@@ -205,16 +209,17 @@ class CorrectionLoop:
         reply = self._judge(answer, required=self._required)
         in_words = not answer.tool_calls and not _missed(answer) and not reply.problems and not is_half
         if call_due and not self._required and in_words:
-            self._envelope = with_all_withdrawn(self._envelope, answer)
+            self._become(with_all_withdrawn(self._turn, answer))
             self._review = self._judge(self._envelope, required=False)
             self._outcome = "answered"
             return
         if _goes_on_behind_a_call(answer):  # in the merged turn its words stand no more
             answer = answer.model_copy(update={"truncated": True})
-        turn = Turn(self._envelope, self._review.report, self._kept_indexes)
-        self._envelope = merged(turn, answer, reply.report, self._tools)
+        before = self._envelope
+        self._become(merged(self._turn, answer, reply.report, self._tools))
         self._review = self._judge(self._envelope, required=call_due)
-        self._outcome = self._after(_signature(self._envelope, self._review))
+        is_untouched = self._envelope is before  # the answer makes kept calls again, and corrects none: it repeats no mistake
+        self._outcome = None if is_untouched else self._after(_signature(self._envelope, self._review))
         if asked_about_guesses and self._is_guessed() and not self._required:
             self._settle_guesses(answer)
 
@@ -238,13 +243,31 @@ class CorrectionLoop:
     def _settle_guesses(self, answer: Envelope) -> None:
         """The reply holds guesses once more, which are not asked about again."""
         if self._review.report.runnable:
-            self._envelope = without_failing(Turn(self._envelope, self._review.report, self._kept_indexes))
+            self._become(without_failing(self._turn))
         elif answer.source and self._output_type is None:
-            self._envelope = _as_shown(answer)
+            self._become((_as_shown(answer), self._all_dropped()))
         else:
             return
         self._review = self._judge(self._envelope, required=False)
         self._outcome = "ok" if self._envelope.tool_calls else "answered"
+
+    @property
+    def _turn(self) -> Turn:
+        return Turn(self._envelope, self._review.report, self._kept_indexes, self._review.problems)
+
+    def _become(self, made: tuple[Envelope, Sequence[DroppedCall]]) -> None:
+        """This is the turn from now on, and these calls are in it no more."""
+        self._envelope = made[0]
+        self._dropped += made[1]
+
+    def _all_dropped(self) -> list[DroppedCall]:
+        turn = self._turn
+        return [dropped(turn, at) for at in range(len(self._envelope.tool_calls))]
+
+    @property
+    def given_up(self) -> list[DroppedCall]:
+        """What does not run where the turn is given up as it stands: all its calls, and those that it holds no more."""
+        return [*self._dropped, *self._all_dropped()]
 
     @property
     def report(self) -> ValidationReport:
@@ -267,6 +290,7 @@ class CorrectionLoop:
             problems=self._review.problems,
             detail=self._review.detail,
             cause=self._review.cause,
+            dropped=tuple(self._dropped),
         )
 
     def _after(self, signature: str) -> Outcome | None:
@@ -319,7 +343,10 @@ class CorrectionLoop:
         """The failing calls' tools; all of them where it is open which call was meant."""
         unnamed = ("unknown_tool", "no_call", "near_miss")
         cut = self._cut_short and (self._envelope.truncated or bool(calls))
-        open_choice = cut or any(problem.kind in unnamed for problem in problems) or (not calls and self._may_need_tools)
+        is_silent = not calls and not self._envelope.content.strip()
+        open_choice = (
+            cut or is_silent or any(problem.kind in unnamed for problem in problems) or (not calls and self._may_need_tools)
+        )
         if open_choice:
             return tuple(self._tools)
         names = {problem.tool for problem in problems} | {call.name for call in calls}

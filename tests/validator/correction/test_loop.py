@@ -115,7 +115,7 @@ def test_an_answer_without_calls_takes_the_kept_ones_back_too(content: str) -> N
     assert result.report.runnable == result.envelope.tool_calls == []
     assert (result.envelope.content, result.ok) == ("No." if misses else content, True)
     if not misses:
-        withdrawn = [repair.before["name"] for repair in result.envelope.repairs if repair.kind == "withdrawn_call"]
+        withdrawn = [one.call.name for one in result.dropped]
         assert (withdrawn, len(asked)) == (["search", "get_weather"], 1)
 
 
@@ -206,7 +206,8 @@ def test_words_withdraw_the_call_where_none_was_required() -> None:
     assert (result.outcome, result.ok) == ("answered", True)
     assert result.envelope.tool_calls == []
     assert result.envelope.content == "I do not know for how many days."
-    assert [repair.kind for repair in result.envelope.repairs] == ["withdrawn_call"]
+    assert len(result.dropped) == 1
+    assert not result.envelope.repairs
 
 
 def test_words_are_no_answer_where_a_call_was_required() -> None:
@@ -438,4 +439,5 @@ def test_a_guess_beside_a_call_that_may_run_is_taken_back() -> None:
     result, asked = run(normalize(f"{meant}\n\n{SHOWN}", TOOLS), normalize(SHOWN, TOOLS))
     assert (result.outcome, len(asked)) == ("ok", 1)
     assert [call.arguments for call in result.envelope.tool_calls] == [{"city": "Oslo"}]
-    assert [repair.kind for repair in result.envelope.repairs] == ["withdrawn_call"]
+    assert len(result.dropped) == 1
+    assert not result.envelope.repairs
