@@ -23,9 +23,11 @@ from llmcore.types import (
     Envelope,
     FallbackExhausted,
     ImageBlock,
+    InternalError,
     LLMCoreError,
     Message,
     Overloaded,
+    ProviderError,
     RateLimited,
     RedactedThinkingBlock,
     RemoteServerError,
@@ -162,6 +164,21 @@ async def test_errors_are_raised_plain_and_streamed(error: Any, expected: type[B
         await FakeModel().error(error).complete(request())
     with pytest.raises(expected):
         await streamed(FakeModel(default=error))
+
+
+@pytest.mark.parametrize("error", [RuntimeError("mine"), KeyError("mine"), RuntimeError])
+async def test_an_exception_of_the_tests_own_is_no_fault_of_the_library(error: Any) -> None:
+    for fake in (FakeModel().error(error), FakeModel().default_error(error), FakeModel(["Hel", error])):
+        with pytest.raises(ProviderError, match=error.__name__ if isinstance(error, type) else type(error).__name__) as caught:
+            await streamed(fake)
+        assert not isinstance(caught.value, InternalError)
+        assert isinstance(caught.value.__cause__, Exception)
+    scripted = FakeModel().default_error(error)
+    with pytest.raises(FallbackExhausted) as ended:
+        await Orchestrator(scripted).run("Hi")
+    assert not isinstance(ended.value, InternalError)
+    assert "fault in litellm or llmcore" not in str(ended.value)
+    assert scripted.call_count == 1
 
 
 async def test_a_stream_may_break_in_the_middle() -> None:
