@@ -134,5 +134,8 @@ class ToolRun:
 
 
 def aborts(outcome: Outcome, config: ToolConfig) -> bool:
-    """Does its error end the run?"""
-    return outcome.error is not None and outcome.error.type != "validation" and config.errors == "abort"
+    """Does its error end the run? That of a tool does, not that of a call which was refused before the tool began."""
+    error = outcome.error
+    if error is None or config.errors != "abort" or error.type == "validation":
+        return False
+    return outcome.ran or error.type == "timeout"

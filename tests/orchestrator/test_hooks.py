@@ -13,8 +13,9 @@ from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import RunContext
 from llmcore.tools.outcome import Outcome
-from llmcore.types import ConfigError, Envelope, Message, Request, TerminateLoop, TextBlock, ToolCall
+from llmcore.types import ConfigError, Envelope, Message, Request, TerminateLoop, TextBlock, ToolCall, ToolError
 from tests.orchestrator.support import add, assert_valid, calls_in, get_weather
+from tests.orchestrator.test_cut_streams import finished
 
 pytestmark = pytest.mark.anyio
 
@@ -308,3 +309,22 @@ def test_a_class_in_place_of_an_instance_is_told() -> None:
     for wrong in mistakes:
         with pytest.raises(ConfigError, match=r"write Guard\(\)"):
             Orchestrator(FakeModel(), hooks=wrong)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_veto_is_told_to_the_model_whatever_errors_of_tools_do(streamed: bool) -> None:
+    hooks = Hooks(before_tool_run=lambda call, context: Veto("not today") if call.arguments == {"a": 1, "b": 2} else None)
+    fake = FakeModel().tool_calls(("add", {"a": 1, "b": 2}), ("add", {"a": 3, "b": 4})).text("I may not.")
+    orchestrator = Orchestrator(fake, [add], hooks=hooks, tool_errors="abort")
+    result = await finished(orchestrator.stream("go")) if streamed else await orchestrator.run("go")
+    assert (result.content, [record.ran for record in result.tool_results]) == ("I may not.", [False, True])
+    assert "not today" in fake.last_request.messages[-1].tool_results[0].text
+    assert_valid(result.messages)
+
+
+async def test_an_error_of_the_tool_itself_still_ends_the_run() -> None:
+    def fail() -> None:
+        raise RuntimeError("broken")
+
+    with pytest.raises(ToolError, match="broken"):
+        await Orchestrator(FakeModel().tool_call("fail"), [fail], tool_errors="abort").run("go")
