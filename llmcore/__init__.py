@@ -84,8 +84,8 @@ _NAMES_BY_MODULE = {
     "llmcore.tools.execution": "Outcome",
     "llmcore.types": (
         "DEFAULT_LIMITS ArgumentsDelta Attempt AttemptFailed AttemptReason AttemptStarted AuthenticationFailed Block Budget "
-        "CacheControl CallWriter CallerError CapabilityRefused CompiledTool ConfigError ContextOverflow Envelope Event "
-        "FallbackExhausted FinishReason Finished ImageBlock InternalError JsonSchema LLMCoreError LimitExceeded Limits "
+        "CacheControl CallWriter CallerError CallsPending CapabilityRefused CompiledTool ConfigError ContextOverflow Envelope "
+        "Event FallbackExhausted FinishReason Finished ImageBlock InternalError JsonSchema LLMCoreError LimitExceeded Limits "
         "MaxToolTurns Message ModelError ModelNotFound NEAR_MISS_REASONS NearMiss NormalizerEvent OutputMode OutputParseError "
         "Overloaded PartialOutput ProviderBlock "
         "ProviderError QuotaExceeded RateLimited ReasoningDelta Reclassified RedactedThinkingBlock Refused RemoteServerError "

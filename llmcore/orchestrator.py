@@ -251,9 +251,9 @@ class Orchestrator:
         plain data).
 
         Raises `FallbackExhausted` when no strategy gave one; its `__cause__` is the first failure. Raises `CallerError` at
-        once when `output_type` is None, which is no type (`type(None)` is: JSON's null); and when the run ended without a
-        value: calls are pending, or a tool or hook ended it with a value of another type (one
-        that fits without any conversion is returned).
+        once when `output_type` is None, which is no type (`type(None)` is: JSON's null); and when a tool or hook ended the run
+        with a value of another type (one that fits without any conversion is returned). Raises `CallsPending` when calls wait
+        for you.
         """
         return _value_of(await self._executed(request, output_type, options), output_type)
 
@@ -400,7 +400,7 @@ for _name in ("execute", "stream", "iterate", "execute_sync", "stream_sync"):
 
 
 def _value_of(result: RunResult[Any], output_type: Any) -> Any:
-    """The typed value of a run. Raises `CallerError` where it ended without one."""
+    """The typed value of a run. Raises `CallsPending` where calls wait, and `CallerError` where it ended without one."""
     if not result.has_output:
         from llmcore.run.verdict import no_output
 

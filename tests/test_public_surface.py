@@ -28,7 +28,7 @@ CONTRACT = """
     LLMCoreError CallerError ToolDefinitionError ConfigError ModelNotFound LimitExceeded AuthenticationFailed QuotaExceeded
     ModelError OutputParseError Refused MaxToolTurns Truncated
     ProviderError RateLimited ContextOverflow RequestTooLarge Overloaded RemoteServerError CapabilityRefused RequestRefused Timeout
-    InternalError ToolError FallbackExhausted TerminateLoop RetryTool
+    InternalError ToolError CallsPending FallbackExhausted TerminateLoop RetryTool
 """
 
 BESIDES = """

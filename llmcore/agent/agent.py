@@ -42,7 +42,18 @@ from llmcore.run.settings import checked_options
 from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.tools import RunContext, Tool
 from llmcore.tools.options import OptionsByName
-from llmcore.types import CallerError, ConfigError, Event, Finished, InternalError, JsonSchema, LLMCoreError, Message, Request
+from llmcore.types import (
+    CallerError,
+    CallsPending,
+    ConfigError,
+    Event,
+    Finished,
+    InternalError,
+    JsonSchema,
+    LLMCoreError,
+    Message,
+    Request,
+)
 from llmcore.types.called import in_words
 from llmcore.types.shown_options import show_options
 
@@ -193,8 +204,8 @@ class Agent:
     async def chat(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
         """Say something, and be given the answer: its text, or its value where a type is asked for.
 
-        Raises what a run raises, and `CallerError` where the run ended without an answer because calls are left to the caller:
-        `run` gives them.
+        Raises what a run raises, and `CallsPending` where the run ended without an answer because calls are left to the caller:
+        the error's `pending` has them, and `run` gives them without an error.
         """
         return _answer_of(await self.run(message, output_type, **options))
 
@@ -494,9 +505,9 @@ def _context_of(parent: RunContext[Any] | None, deps: Any) -> RunContext[Any]:
 
 
 def _answer_of(result: RunResult[Any]) -> Any:
-    """What a chat gives of a run. Raises `CallerError` where calls are left to the caller."""
+    """What a chat gives of a run. Raises `CallsPending` where calls are left to the caller."""
     if result.pending:
         names = ", ".join(call.name for call in result.pending)
         words = f"the chat has no answer yet: calls are pending ({names}); `run` gives them as `pending`, and so does `partial`"
-        raise CallerError(words).with_partial(result, result.attempts)
+        raise CallsPending(words).with_partial(result, result.attempts)
     return result.value if result.output_asked else result.content

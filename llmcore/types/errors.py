@@ -24,6 +24,7 @@
     │   └── Timeout
     ├── InternalError             ours: please report it
     ├── ToolError                 a tool failed
+    ├── CallsPending              calls wait for the caller, so there is no answer yet; nobody's fault
     └── FallbackExhausted         every strategy failed; raised from the first failure, and an instance of each failure's class
     Control (not errors; raised by tools): TerminateLoop, RetryTool
 
@@ -51,6 +52,7 @@ __all__ = [
     "Attempt",
     "AuthenticationFailed",
     "CallerError",
+    "CallsPending",
     "CapabilityRefused",
     "ConfigError",
     "ContextOverflow",
@@ -364,6 +366,16 @@ class ToolError(LLMCoreError):
     @property
     def message(self) -> str:
         return str(self)
+
+
+class CallsPending(LLMCoreError):
+    """An answer was asked for, and the run waits for the caller: calls have to be approved, or to be carried out elsewhere.
+    `pending` are these calls. The run goes on from `partial`, with `answers={call.id: Approve(), ...}`."""
+
+    @property
+    def pending(self) -> list[Any]:
+        """The calls (`ToolCall`) that wait, in call order."""
+        return [] if self.partial is None else list(self.partial.pending)
 
 
 class FallbackExhausted(LLMCoreError):

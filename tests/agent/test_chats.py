@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -26,7 +27,16 @@ from llmcore import (
     tool,
 )
 from llmcore.tools.catalogue import openapi
-from llmcore.types import CallerError, ConfigError, LimitExceeded, MaxToolTurns, TerminateLoop, Timeout, ToolDefinitionError
+from llmcore.types import (
+    CallerError,
+    CallsPending,
+    ConfigError,
+    LimitExceeded,
+    MaxToolTurns,
+    TerminateLoop,
+    Timeout,
+    ToolDefinitionError,
+)
 from llmcore.types.messages import CacheControl
 from tests.orchestrator.support import assert_valid
 
@@ -350,8 +360,11 @@ async def test_pending_calls_are_no_answer_for_chat_and_one_for_run() -> None:
     assert told[-1]["type"] == "pending"
     assert told[-1]["calls"][0]["name"] == "elsewhere"
     agent.reset()
-    with pytest.raises(CallerError, match="calls are pending"):
+    with pytest.raises(CallsPending, match="calls are pending") as caught:
         await agent.chat("Go")
+    assert not isinstance(caught.value, CallerError)
+    assert [call.name for call in caught.value.pending] == ["elsewhere"]
+    assert pickle.loads(pickle.dumps(caught.value)).pending == caught.value.pending
 
 
 async def test_an_orchestrator_as_client_is_shared() -> None:
