@@ -16,7 +16,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
 from types import FunctionType
@@ -49,11 +49,13 @@ class Veto:
 
 @dataclass(slots=True)
 class StreamedSoFar:
-    """A streamed reply as far as it has come."""
+    """A streamed reply as far as it has come. `calls` are the calls that came whole, in order: what the model wrote, before
+    anything judged it. One of them that the rest of the reply takes back is in `calls` no more."""
 
     content: str = ""
     reasoning: str = ""
     done: bool = False
+    calls: list[ToolCall] = field(default_factory=list[ToolCall])
 
 
 T = TypeVar("T")

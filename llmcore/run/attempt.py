@@ -18,13 +18,14 @@ from llmcore.run.context_size import check_context
 from llmcore.run.correcting import Correcting
 from llmcore.run.entering import take_interjections
 from llmcore.run.hooked import hooked_reply, hooked_request
+from llmcore.run.left_out import CALL_NOT_ALLOWED, left_out_of
 from llmcore.run.output_checks import Checked, check_output
 from llmcore.run.partial import PartialValues
 from llmcore.run.sending import Sending
 from llmcore.run.settings import Toolbox
 from llmcore.run.turn_state import TurnState, to_listener
 from llmcore.run.validating import with_types_code
-from llmcore.run.verdict import emptiness
+from llmcore.run.verdict import NO_ANSWER, emptiness
 from llmcore.tools import compile_tools
 from llmcore.types import (
     AttemptReason,
@@ -55,6 +56,7 @@ class TurnAttempt(TurnState):
             correcting, detail = self._correcting, plan.detail
             if correcting is None or not correcting.goes_on_with(plan.model):
                 self._correcting = None
+                self._state.give_up_reply()
                 self.toolbox, self._tools = self._given, self._offered
                 await self._added()
                 await self._ask(config, plan, self._begun(config, plan), self._tools, reason, detail, tell)
@@ -82,7 +84,12 @@ class TurnAttempt(TurnState):
             loop = self._loop(self._request)
         else:
             loop = await self._typed(partial(self._loop, self._request))
+        self._state.judges(loop)
+        if self._only_thought:
+            loop.refuse(NO_ANSWER)
         self._judged(loop)
+        if self._only_thought:
+            return loop
         if self._call is not None and (failure := self._learning.ignoring(config, plan, self._call, self._request, loop)):
             self._state.ledger.finish(self._state.ledger.attempts[-1], failure=failure)
             raise failure
@@ -166,11 +173,15 @@ class TurnAttempt(TurnState):
     # Judging
 
     async def _refuse_empty(self) -> None:
-        """Raises `ModelError` where the reply holds nothing although an answer was due."""
+        """Raises `ModelError` where the reply holds nothing although an answer was due. A model that only thought where a value
+        was asked for is asked for the answer first, once."""
         state, failure = self._state, emptiness(self._envelope, answer_due=self._answer_due())
-        if failure is not None:
+        self._only_thought = failure is not None and self._may_ask_for_answer()
+        if failure is not None and not self._only_thought:
+            self._end_asking()
             self._judged(await self._typed(partial(self._loop, self._request)))
-            state.note_repairs("reply", [one for one in self._envelope.repairs if one.kind == "call_not_allowed"])
+            state.note_dropped(left_out_of(self._envelope))
+            state.note_repairs("reply", [one for one in self._envelope.repairs if one.kind == CALL_NOT_ALLOWED])
             state.ledger.finish(state.ledger.attempts[-1], failure=failure)
             state.note_silence()
             raise failure

@@ -3,7 +3,7 @@ after them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from os import PathLike
 from typing import Any
@@ -13,16 +13,23 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.litellm.usage import cost_of
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.providers.names import check_names
+from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.fallback import Cooldown
 from llmcore.models import ModelConfig, ModelRegistry, Needs
 from llmcore.models.selection import lacking
-from llmcore.types import ConfigError, Usage
+from llmcore.types import ConfigError, InternalError, Usage
 from llmcore.types.copies import updated
+from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.native import raise_from
+from llmcore.types.others_words import bounded
 from llmcore.types.wordings import described
 
-__all__ = ["Catalog", "has_price", "unknown_price"]
+__all__ = ["Catalog", "broken_contract", "has_price", "unknown_price"]
+
+_MAX_SHOWN = 200
+"""Characters of a wrong value of an adapter that an error shows."""
+_LOOKED_THROUGH = 4096
 
 
 class Catalog:
@@ -86,13 +93,25 @@ class Catalog:
         adapter = self._by_alias.get(config.alias) or self._default
         return has_price(config) or getattr(adapter, "tells_cost", False) is True
 
+    def check_prices(self, first: ModelConfig) -> None:
+        """Raises `ConfigError` where the cost of a model cannot be told that a run may come to, be it `first` or one that this
+        escalates to."""
+        waiting = [first]
+        seen = {first.alias}
+        for config in waiting:  # grows meanwhile
+            if not self.is_priced(config):
+                raise unknown_price(config)
+            behind = [alias for alias in config.escalates_to if alias in self.registry and alias not in seen]
+            seen.update(behind)
+            waiting += map(self.registry.get, behind)
+
     def can(self, config: ModelConfig, endpoint: Endpoint | None = None) -> Capabilities:
         """What the model can do: told by the user, then the store. `endpoint`: its own, where it is there already."""
         own = self._by_alias.get(config.alias) or (self._default if self._store_is_theirs else None)
         endpoint = endpoint or config.endpoint
-        known = self.store.get(endpoint)
+        known = _checked(self.store.get(endpoint), self._default)
         if own is not None:  # the store's table is not this adapter's
-            known = own.capabilities(endpoint).updated(known)
+            known = _checked(own.capabilities(endpoint), own).updated(known)
         known = known.updated(config.told)
         if known.web_search and own is None and not provider_of(endpoint).searches_by:
             known = updated(known, {"web_search": False})  # what cannot be asked for takes no other search's place
@@ -157,6 +176,31 @@ def has_price(config: ModelConfig) -> bool:
     """Can the cost of this model's requests be told, wherever they are made?"""
     one = Usage(input_tokens=1, output_tokens=1)
     return all(cost_of(one, config.at(place).endpoint) is not None for place in config.places)
+
+
+def broken_contract(
+    adapter: object, what: str, given: object, without_secrets: Callable[[str], str] | None = None
+) -> InternalError:
+    """The error of an adapter that gave a value which is none of its kind; it names the adapter, and shows the value."""
+    shown = process_scrubber().text(_shown(given))
+    shown = bounded(encodable(without_secrets(shown) if without_secrets is not None else shown), _MAX_SHOWN)
+    return InternalError(f"the adapter {type(adapter).__name__} is wrong: {what} {shown}")
+
+
+def _checked(told: Any, adapter: object) -> Capabilities:
+    """What the adapter says of an endpoint. Raises `InternalError` where that is nothing of the kind."""
+    if not isinstance(told, Capabilities):
+        raise broken_contract(adapter, "capabilities() must give Capabilities, not", told)
+    return told
+
+
+def _shown(given: object) -> str:
+    """The type and the value, as far as they are looked through for secrets."""
+    try:
+        said = repr(given[:_LOOKED_THROUGH] if isinstance(given, str | bytes) else given)[:_LOOKED_THROUGH]
+    except Exception:  # its own code
+        said = ""
+    return "None" if given is None else f"{type(given).__name__} {said}".strip()
 
 
 def unknown_price(config: ModelConfig) -> ConfigError:

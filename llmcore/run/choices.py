@@ -194,8 +194,7 @@ class RunModels:
         self._catalog.cooldown.worked(model, deployment)
 
     def _fits(self, alias: str) -> bool:
-        config = self._catalog.registry.get(alias)
-        return (not self._priced_only or self._catalog.is_priced(config)) and self._catalog.fits(config, self._needs)
+        return self._catalog.fits(self._catalog.registry.get(alias), self._needs)
 
 
 def admitted_tools(request: Request, tools: ToolSet) -> ToolSet:

@@ -11,7 +11,6 @@ from typing import Literal, cast
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, Plan, best_place, first_well, resting
-from llmcore.run.catalog import unknown_price
 from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose
 from llmcore.run.learning import SPARE_REQUESTS
@@ -91,9 +90,9 @@ class RunCourse:
         self._save_points = SavePoints(settings.checkpoint, self.state.snapshot, above) if saves else None
 
     def _check_price(self) -> None:
-        """Raises `ConfigError` for a model without a price under a cost budget."""
-        if self.state.ledger.bounds_cost and not self._machinery.catalog.is_priced(self._model):
-            raise unknown_price(self._model)
+        """Raises `ConfigError` under a cost budget where the model, or one that it escalates to, has no price."""
+        if self.state.ledger.bounds_cost:
+            self._machinery.catalog.check_prices(self._model)
 
     def _seconds_left(self) -> float | None:
         return self.state.ledger.seconds_left
@@ -104,6 +103,8 @@ class RunCourse:
     def _result(self) -> RunResult:
         """What it ends with, which a run around it has among its own."""
         result, place = self.state.result(), self.state.settings.place
+        if unpriced := result.unpriced:
+            _log.warning("the cost of the run is unknown: %s answered and has no `prices` in the registry", ", ".join(unpriced))
         if place is not None:
             place.keep(result)
         return result
@@ -145,7 +146,7 @@ class RunCourse:
         mode = self._first_mode(models.modes(model, place), mode_matters, stays=model == wanted and place == self._place)
         if model == wanted:
             without = self._without if place == self._place and mode == self._mode else frozenset[str]()
-            return Plan(model, mode, deployment=place, without=without)
+            return Plan(model, mode, detail=self._why_mode(mode, models.modes(model, place)), deployment=place, without=without)
         detail = f"{wanted} failed before and is left aside for {resting(models, wanted):.1f} s more"
         _log.info("%s; %s is asked", detail, model)
         return Plan(model, mode, "model", detail, deployment=place)
@@ -162,6 +163,19 @@ class RunCourse:
             return self._mode
         plain: OutputMode = "native_tools" if "native_tools" in modes else "text"
         return modes[0] if mode_matters else plain
+
+    def _why_mode(self, mode: OutputMode, modes: Sequence[OutputMode]) -> str:
+        """Why a later turn is asked for in another mode than the one before; "" where it is not."""
+        last = self._mode
+        if last is None or mode == last:
+            return ""
+        if self._looked_again and mode == self._doubted:
+            return f"{mode} is tried again: what refused it may have been a passing thing"
+        if last not in modes:
+            return f"{last} is not asked for any more: the endpoint was seen not to take it"
+        if mode == "text" and last == "native_tools":
+            return f"{last} gives way to text: the endpoint writes its calls as text"
+        return f"{last} worked at another place; {mode} is this one's first mode"
 
     def _to_look_at(self, context: FallbackContext) -> OutputMode | None:
         """The first mode, where the turn was answered in another one since words that nobody knows refused it: it may have been a

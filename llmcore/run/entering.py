@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llmcore.run.interjections import interjected
+from llmcore.run.interjections import interjected, is_box
 from llmcore.run.state import RunState
 from llmcore.run.validating import with_types_code
 from llmcore.tools.results import UnwritableResult, written
@@ -15,7 +15,7 @@ from llmcore.types import Message, TerminateLoop
 from llmcore.types.copies import copied
 from llmcore.types.json_data import encodable
 
-__all__ = ["end_by", "take_interjections"]
+__all__ = ["end_by", "goes_on_by_interjections", "take_interjections"]
 
 
 async def take_interjections(state: RunState) -> Sequence[Message]:
@@ -24,6 +24,16 @@ async def take_interjections(state: RunState) -> Sequence[Message]:
     if source is not None:
         added += await interjected(source, state.context(), state.ledger.seconds_left)
     return state.enter(added) if added else ()
+
+
+async def goes_on_by_interjections(state: RunState) -> bool:
+    """The final message is there: ask a function for messages that let the run go on, and enter them. What is put into a box by
+    then is for the next run."""
+    source = state.settings.interjections
+    if source is None or is_box(source):
+        return False
+    added = await interjected(source, state.context(), state.ledger.seconds_left)
+    return len(state.enter(added)) > 0
 
 
 async def end_by(state: RunState, ended: TerminateLoop) -> None:

@@ -1,7 +1,8 @@
 """Messages that are added to a run while it goes on: they enter the history before the next request of the model, re-asks and
 retries included.
 
-What is added while the last answer is being written stays where it is: it is for the next run. The run's result tells of it.
+A function is asked after the final message too, and what it gives lets the run go on. What is put into a box while the last
+answer is being written stays there: it is for the next run. The run's result tells of it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from llmcore.types.copies import copied
 from llmcore.types.given_messages import given_messages
 from llmcore.types.narrowing import is_object
 
-__all__ = ["Interjections", "interjected", "interjections_of", "left_waiting", "not_waiting"]
+__all__ = ["Interjections", "interjected", "interjections_of", "is_box", "left_waiting", "not_waiting"]
 
 _ROLES = ("user", "system")
 
@@ -66,6 +67,11 @@ def interjections_of(given: object) -> CallersFunction | None:
         return None
     function = given.take if isinstance(given, Interjections) else given
     return CallersFunction("interjections (an Interjections box, or a function)", function, 0)
+
+
+def is_box(source: CallersFunction) -> bool:
+    """Is it a box, and no function?"""
+    return isinstance(getattr(source.function, "__self__", None), Interjections)
 
 
 def left_waiting(source: CallersFunction | None) -> list[Message]:

@@ -1,16 +1,29 @@
-"""Calls that a reply held beyond `Limits.calls`: the model is told that they did not run, each by its name and arguments as far
-as the envelope tells them, and how many others there were."""
+"""Calls that a reply held and that no turn may hold: those beyond `Limits.calls`, and those that its request did not allow.
+
+Of those beyond the limit the model is told that they did not run, each by its name and arguments as far as the envelope tells
+them, and how many others there were.
+"""
 
 from __future__ import annotations
 
-from llmcore.types import Envelope
+from typing import Any
+
+from pydantic_core import from_json
+
+from llmcore.types import Envelope, Repair, ToolCall
 from llmcore.types.limits import DEFAULT_LIMITS
-from llmcore.types.narrowing import object_in
+from llmcore.types.narrowing import is_object, object_in
+from llmcore.validator.correction.turns import DroppedCall
 from llmcore.validator.schema.problems import cut
 
-__all__ = ["told_of_left_out"]
+__all__ = ["CALL_NOT_ALLOWED", "left_out_of", "told_of_left_out"]
 
 _KIND = "calls_limit"
+CALL_NOT_ALLOWED = "call_not_allowed"
+_WHY = {
+    _KIND: f"It did not run: of one reply at most {DEFAULT_LIMITS.calls} calls may.",
+    CALL_NOT_ALLOWED: "It did not run: the request did not allow it (tool_choice, parallel_tool_calls, or tools disabled).",
+}
 _MAX_NAME = 80
 _MAX_ARGUMENTS = 120
 
@@ -27,3 +40,26 @@ def told_of_left_out(envelope: Envelope) -> str:
         lines.append(f"- and {more} more")
     said = f"{len(named) + more} calls of your last reply did not run, for of one reply at most {DEFAULT_LIMITS.calls} may."
     return "\n".join([f"{said} Make those again that are still needed. Not run:", *lines])
+
+
+def left_out_of(envelope: Envelope) -> list[DroppedCall]:
+    """The calls that stand among the envelope's repairs, since they were left out of it."""
+    return [one for repair in envelope.repairs for one in _left_out(repair)] if envelope.repairs else []
+
+
+def _left_out(repair: Repair) -> list[DroppedCall]:
+    """The call that the repair left out of its reply; none where it tells of something else, or of how many there were."""
+    why, told = _WHY.get(repair.kind), object_in(repair.before)
+    if why is None or "name" not in told:
+        return []
+    raw = str(told.get("arguments", ""))
+    call = ToolCall(id=str(told.get("id", "")), name=str(told["name"]), arguments=_object(raw), raw_arguments=raw)
+    return [DroppedCall(call, why, is_known=False)]
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        found: Any = from_json(text)
+    except ValueError:
+        return None
+    return found if is_object(found) else None

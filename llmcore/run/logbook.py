@@ -50,7 +50,7 @@ class Logbook(Observer):
             became,
             result.duration,
             len(result.attempts),
-            len(result.tool_results),
+            sum(record.ran for record in result.tool_results),
             result.usage.input_tokens,
             result.usage.output_tokens,
             extra={"run_id": run.id, "model": run.model, "duration": result.duration, **_spent(result), **_why(error)},

@@ -15,7 +15,7 @@ from itertools import count
 from llmcore.run.attempt import TurnAttempt
 from llmcore.run.choosing import chosen_again
 from llmcore.run.course import STOPPED, RunCourse
-from llmcore.run.entering import end_by, take_interjections
+from llmcore.run.entering import end_by, goes_on_by_interjections, take_interjections
 from llmcore.run.held_answer import held_answer, take_held
 from llmcore.run.machinery import Machinery
 from llmcore.run.open_calls import OpenCall
@@ -148,8 +148,10 @@ class Run(RunCourse):
         if await self._resumed(tell) or state.pending:
             return
         reason: AttemptReason = "first"
+        goes_on = False
         for turn in count(1):
-            await take_interjections(state)
+            if not goes_on:
+                await take_interjections(state)
             attempt = TurnAttempt(
                 state,
                 self._machinery.catalog,
@@ -175,7 +177,7 @@ class Run(RunCourse):
             self._doubted = self._to_look_at(context) if attempt.leaves_doubt else None
             accepted = attempt.accepted
             assert accepted is not None  # the manager returns only after a success
-            calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final, accepted.came)
+            calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final, accepted.came, accepted.dropped)
             if calls or not accepted.is_final:  # else the run is over, and saved as that
                 await self._save()
             if self.is_stepped:
@@ -187,9 +189,18 @@ class Run(RunCourse):
                     await tell(self._step("results", turn, "tool"))
             if state.pending:  # a final result beside them waits as well
                 return
-            if accepted.is_final:
-                state.take_output(accepted.value)
-                return
+            if accepted.is_final and (state.final is not None or not calls):  # else a call beside it failed
+                goes_on = False
+                if state.tool_turns < self._tools.max_turns:
+                    goes_on = await goes_on_by_interjections(state)
+                if not goes_on:
+                    state.take_output(accepted.value)
+                    return
+                self._may_run_tools()
+                await self._save()
+                reason = "turn"
+                continue
+            goes_on = False
             state.tell_left_out()
             if not calls:  # the model says that it is not done
                 self._may_run_tools()

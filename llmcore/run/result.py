@@ -28,6 +28,7 @@ from llmcore.types import (
     AttemptFailed,
     AttemptStarted,
     CallerError,
+    CallsPending,
     Envelope,
     Finished,
     Message,
@@ -59,7 +60,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("text", "response", "final_output"), "content"),
     **dict.fromkeys(("data", "parsed", "result"), "value"),
     **dict.fromkeys(("all_messages", "history", "to_input_list"), "messages"),
-    "tool_calls": "tool_results` (those that ran), `pending`, or `envelope.tool_calls",
+    "tool_calls": "tool_results` (`ran` tells which ran), `pending`, or `envelope.tool_calls",
     "reasoning": "envelope.reasoning",
     "finish_reason": "envelope.finish_reason",
 }
@@ -78,14 +79,17 @@ class ToolFailure(Value):
 
 
 class ToolRecord(ExactValue):
-    """One call of a turn whose calls were to run.
+    """One call that the model made, whether it ran or not.
 
-    `id` is the call's in the history, `arguments` those it ran with, `value` what the tool returned, `content` the text
-    the model was shown, `summary` the call in words where the tool has
-    some (`tool(summary=...)`). `ran`: the tool was begun, so it may have done something, also where it failed or was stopped;
-    False for a call that a hook refused, whose arguments did not fit, or that the run's end left no time for. `answer`: what the
-    caller said of it when the run went on (`Approve`, `Deny`, `Answer`). `ended`: it ended the run. `duration`
-    is in seconds over all tries, `retries` counts those after the first, `turn` counts the tool turns of the run from 1.
+    `id` is the call's in the history. A call that never came into the history, because its reply was corrected, replaced or not
+    used, has an `id` of its own that ends in `_not_run`. `arguments` are those it ran with, or would have run with, `value`
+    what the tool returned, `content` the text the model was shown, `summary` the call in words where the tool has some
+    (`tool(summary=...)`). `ran`: the tool was begun, so it may have done something, also where it failed or was stopped; False
+    for a call that a correction replaced, that the model took back, whose arguments did not fit, that a hook or the caller
+    refused, that was not allowed, over the budget or only a guess, or that the run's end left no time for. Then `error` says
+    why: its `type` is `validation` or `not_found` where the call itself was wrong, else `execution`. `answer`: what the caller
+    said of it when the run went on (`Approve`, `Deny`, `Answer`). `ended`: it ended the run. `duration` is in seconds over all
+    tries, `retries` counts those after the first, `turn` counts the tool turns of the run from 1.
     In JSON a `value` that is no JSON data stands as its text.
     """
 
@@ -143,15 +147,14 @@ class RunResult(Value, Generic[T]):
     `length`) are the answer. `messages` is the whole history, ready for the next request; `usage` of all requests; `attempts`
     one entry a request. `degraded`: every strategy failed and the best text stands in for an answer, or none where the model
     said nothing after tools ran. `pending`: calls that wait for the caller; of those `approvals` wait to be approved, and the
-    others (`calls_elsewhere`) are of tools without a function. `open_calls` tells more of them. The run goes on by
-    `run(result, answers={call.id: Approve(), ...})`. `ended` is False in what was saved while the run went on (`checkpoint=`).
-    `output` is the typed value when one was asked for, and None where the run ended without one (`has_output` tells a None that
-    is the value from that); where none was asked for, it is the value with which a tool or hook ended the run. `tool_results`
-    are the calls of the turns whose calls were to run, in call order, each with whether it `ran`; `repairs` what was repaired of
-    the replies that were accepted and of the history that was given, and the calls that were dropped (`call_not_allowed`)
-    because none or only one was allowed. `given_messages`: so many of `messages` were given to the run. `not_entered`:
-    interjections that came too late for its last request. They are in no message of the history, and wait in their box for the
-    next run that is given it.
+    others (`calls_elsewhere`) are of tools without a function. `open_calls` tells more of them. The run goes on by `run(result,
+    answers={call.id: Approve(), ...})`. `ended` is False in what was saved while the run went on (`checkpoint=`). `output` is
+    the typed value when one was asked for, and None where the run ended without one (`has_output` tells a None that is the
+    value from that); where none was asked for, it is the value with which a tool or hook ended the run. `tool_results` are the
+    calls that the model made, in the order in which they were settled, each with whether it `ran` and, if not, why; calls that
+    wait are `pending`. `repairs` is what was repaired of the replies that were accepted and of the history that was given.
+    `given_messages`: so many of `messages` were given to the run. `not_entered`: interjections that came too late for its last
+    request. They are in no message of the history, and wait in their box for the next run that is given it.
     `runs` are the runs made within this one (`parent=`): their usage is part of this one's, their attempts are their own; each
     has as `parent_call` the id of the call whose tool made it.
 
@@ -232,7 +235,8 @@ class RunResult(Value, Generic[T]):
     def value(self) -> T:
         """The typed value. Where no type was asked for, the text, or what a tool, a hook or a validator made the answer.
 
-        Raises `CallerError` where a typed value was asked for and the run ended without one (`has_output` tells).
+        Where a typed value was asked for and there is none (`has_output` tells), raises `CallsPending` if calls wait, else
+        `CallerError`.
         """
         if self.has_output:
             return self.output
@@ -240,8 +244,17 @@ class RunResult(Value, Generic[T]):
             return cast("T", self.content if self.output is None else self.output)
         calls = ", ".join(call.name for call in self.pending)
         why = f"calls are pending: {calls}" if calls else "a tool, a hook or an error ended the run before it"
-        error = CallerError(f"the run has no value: {why}; `has_output` tells, `content` is the text")
+        kind = CallsPending if calls else CallerError
+        error = kind(f"the run has no value: {why}; `has_output` tells, `content` is the text")
         raise error.with_partial(self, self.attempts)
+
+    @property
+    def unpriced(self) -> list[str]:
+        """The models of requests whose cost is not known, although that of other requests is: for them `usage.cost` is None. They
+        are named as `Attempt.model` has them; empty where every cost is known, or none. Give them `prices` in the registry."""
+        told = [one for one in self.attempts if one.usage.total_tokens]
+        unknown = dict.fromkeys(one.model for one in told if one.usage.cost is None)
+        return [*unknown] if any(one.usage.cost is not None for one in told) else []
 
     @property
     def approvals(self) -> list[OpenCall]:
@@ -280,7 +293,8 @@ class RunResult(Value, Generic[T]):
             names = list(dict.fromkeys(_cut(record.name, 20) for record in self.tool_results))
             more = ", ..." if len(names) > _SHOWN_TOOLS else ""
             parts.append(f"{_counted(len(self.tool_results), 'tool call')} ({', '.join(names[:_SHOWN_TOOLS])}{more})")
-        cost = "" if self.usage.cost is None else f" {dollars(self.usage.cost)}"
+        unpriced = ", cost unknown" if self.unpriced else ""
+        cost = unpriced if self.usage.cost is None else f" {dollars(self.usage.cost)}"
         parts.append(f"{self.usage.input_tokens}+{self.usage.output_tokens} tokens{cost}")
         flags = {
             "output": self.has_output,

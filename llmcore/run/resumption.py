@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from llmcore.adapters.request.history import last_open_turn, repaired_history
 from llmcore.run.answers import Answers, check_answered
-from llmcore.run.history import open_calls
+from llmcore.run.history import ids_in, open_calls
 from llmcore.run.open_calls import OpenCall, id_within
 from llmcore.run.result import RepairRecord, RunResult, ToolRecord
 from llmcore.run.resuming import check_results_answer_calls
@@ -58,6 +58,7 @@ class Resumed:
     within: Mapping[str, RunResult[Any]] = field(default_factory=dict[str, RunResult[Any]])
     used_tools: bool = False
     not_entered: Sequence[Message] = ()
+    dropped: Sequence[ToolRecord] = ()
 
 
 @dataclass(slots=True)
@@ -83,8 +84,11 @@ def entered(
     repairs = [RepairRecord(attempt=0, of="history", repair=one) for one in found]
     resumed = _resumed(mended, saved, answers or {}) if resumes else None
     if resumed is not None and saved is not None:
-        used_tools = not saved.ended and len(saved.tool_results) > 0
-        resumed = replace(resumed, used_tools=used_tools, not_entered=copied(saved.not_entered))
+        known = ids_in(mended)  # calls that were dropped stand in no history
+        last = max([record.turn for record in saved.tool_results], default=0)
+        dropped = [one for one in saved.tool_results if one.id not in known and one.turn == last and not saved.ended]
+        used_tools = not saved.ended and any(record.id in known for record in saved.tool_results)
+        resumed = replace(resumed, used_tools=used_tools, dropped=copied(dropped), not_entered=copied(saved.not_entered))
     return Entered(mended, repairs, resumed)
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import cached_property, partial
+from inspect import isawaitable, iscoroutine
 from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
@@ -13,11 +14,14 @@ from pydantic import ValidationError
 from llmcore.adapters.base import Adapter, ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
 from llmcore.adapters.request.outgoing import not_again
+from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply, may_be_one_event
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
+from llmcore.run.catalog import broken_contract
 from llmcore.run.held import EnvelopeWords
+from llmcore.run.streams import is_within
 from llmcore.run.within import GRACE, within
 from llmcore.tools import leaving
 from llmcore.types import (
@@ -28,16 +32,18 @@ from llmcore.types import (
     LLMCoreError,
     NormalizerEvent,
     ReasoningDelta,
+    Reclassified,
     RemoteServerError,
     Reply,
     RequestRefused,
     TextDelta,
     Timeout,
+    ToolCallFinished,
     ToolCallStarted,
     ToolSet,
     Usage,
 )
-from llmcore.types.copies import updated
+from llmcore.types.copies import copied, updated
 from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_object, object_in
 from llmcore.types.native import raise_from
@@ -166,16 +172,43 @@ class Sending:
         except (LLMCoreError, StopAsyncIteration):
             raise
         except Exception as error:  # the adapter's contract is broken
-            if getattr(self._adapter, "lets_exceptions_through", False):
+            if self._lets_through:
                 raise
-            raised = InternalError(f"the adapter raised {bounded(f'{type(error).__name__}: {error}')}")
-            raise_from(raised, error)
+            raise_from(self._raised(error), error)
+
+    @property
+    def _lets_through(self) -> bool:
+        return bool(getattr(self._adapter, "lets_exceptions_through", False))
+
+    def _raised(self, error: Exception) -> InternalError:
+        """What the run hears of something that the adapter raised, and that is no `LLMCoreError`."""
+        return InternalError(f"the adapter {type(self._adapter).__name__} raised {bounded(f'{type(error).__name__}: {error}')}")
+
+    def _begun(self, method: str) -> Any:
+        """What this method of the adapter gives for the call, before anything is waited for."""
+        try:
+            return getattr(self._adapter, method)(self._call)
+        except LLMCoreError:
+            raise
+        except Exception as error:  # the adapter's contract is broken
+            if self._lets_through:
+                raise
+            raise_from(self._raised(error), error)
+
+    def _wrong(self, what: str, given: object) -> InternalError:
+        """The adapter's contract is broken: it gave this value."""
+        return broken_contract(self._adapter, what, given, self._scrubber.without_given)
 
     async def _whole(self) -> list[Any]:
         left = self._seconds_left()
         if left is not None and left <= 0:  # a timer would let what never waits go through
             raise Timeout("the run's deadline has passed before the request was sent", status=None)
-        reply = await self._asked(self._adapter.complete(self._call), left)
+        given = self._begun("complete")
+        if not isawaitable(given):
+            raise self._wrong("complete() is no coroutine function: it gave", given)
+        reply: Any = await self._asked(given, left)
+        if not isinstance(reply, Reply):
+            raise self._wrong("complete() must give a Reply, not", reply)
         self.usage = reply.usage
         self.response_id, self.response_model = reply.id, reply.model
         self.time_to_first_token = reply.time_to_first_token
@@ -199,7 +232,11 @@ class Sending:
     async def _streamed(self, tell: Tell[Event | None]) -> None:
         normalizer = self._normalizer(self._forced_tool, self._reasoning_open)
         so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
-        stream: Any = self._adapter.stream(self._call)
+        stream = self._begun("stream")
+        if not hasattr(stream, "__anext__"):
+            if iscoroutine(stream):  # that nobody awaits
+                stream.close()
+            raise self._wrong("stream() must give an async iterator, not", stream)
         try:
             await leaving.closed_by(self._read(stream, normalizer, so_far, tell), partial(leaving.close, stream, GRACE))
         finally:
@@ -220,6 +257,8 @@ class Sending:
                 break
             if self._told(chunk):
                 continue
+            if not (isinstance(chunk, str) or is_object(chunk) or hasattr(chunk, "model_dump")):
+                raise self._wrong("stream() must yield text or stream events (dicts), not", chunk)
             self._last = chunk
             if self.time_to_first_token is None:
                 self.time_to_first_token = time.perf_counter() - started
@@ -297,6 +336,12 @@ class Sending:
             so_far.content += event.text
         elif isinstance(event, ReasoningDelta):
             so_far.reasoning += event.text
+        elif isinstance(event, ToolCallFinished):
+            if event.call.name == FINAL_RESULT and self._call.output_schema is not None:
+                return  # it is the answer, and no call of a tool
+            so_far.calls.append(copied(event.call))
+        elif isinstance(event, Reclassified) and event.kind != "call" and so_far.calls:
+            so_far.calls = [call for call in so_far.calls if not is_within(call, event)]
         else:
             return
         await self._hooks.on_streaming_response(so_far)

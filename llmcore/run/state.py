@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal
 
+from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.fallback import Ledger
 from llmcore.run.agreeing import answered, told_anew, without_values
 from llmcore.run.copies import is_fit, mended, recorded
@@ -24,7 +25,7 @@ from llmcore.run.history import (
 )
 from llmcore.run.inner_runs import InnerRuns
 from llmcore.run.interjections import left_waiting, not_waiting
-from llmcore.run.left_out import told_of_left_out
+from llmcore.run.left_out import left_out_of, told_of_left_out
 from llmcore.run.open_calls import OpenCall, id_within
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.resumption import Resumed
@@ -35,7 +36,7 @@ from llmcore.run.verdict import cut_shown
 from llmcore.run.watching import Watch
 from llmcore.tools import RunContext
 from llmcore.tools.copies import MessageCopies
-from llmcore.tools.outcome import Outcome
+from llmcore.tools.outcome import Outcome, synthetic
 from llmcore.types import (
     Block,
     Envelope,
@@ -48,10 +49,13 @@ from llmcore.types import (
     ToolUseBlock,
 )
 from llmcore.types.copies import copied, made, updated
+from llmcore.validator import CorrectionLoop
+from llmcore.validator.correction.turns import DroppedCall
 
 __all__ = ["GO_ON", "RunState"]
 
 GO_ON = "Go on."
+_NOT_TAKEN = "It was not taken: a call beside it failed or did not run. Look at its result, and give the final result again."
 _WENT_ON = "No result: the conversation went on before anybody answered this call. It was not run."
 
 
@@ -82,7 +86,12 @@ class RunState:
         self._used_tools = resumed is not None and resumed.used_tools
         self.unknown_told: defaultdict[str, int] = defaultdict(int)
         """How many times each name of a tool that does not exist was answered as unknown."""
-        self.tool_results: list[ToolRecord] = []
+        self.tool_results: list[ToolRecord] = [] if resumed is None else [*resumed.dropped]
+        self._ids_not_run = {record.id for record in self.tool_results}
+        self._correcting: CorrectionLoop | None = None
+        """Of the reply that is judged, until it is accepted or given up."""
+        self._all_known = True
+        """Does the model know of each call of the last reply that was dropped?"""
         self.repairs: list[RepairRecord] = list(settings.repairs)
         self.done: dict[str, Outcome] = {}
         """What became of the calls of this turn so far."""
@@ -168,6 +177,11 @@ class RunState:
         waiting = [use.id for use in open_calls(self.messages) if use.id in self._held and use.id not in self.done]
         return [one for call_id in waiting for one in self._waiting(call_id)]
 
+    def _waiting_here(self) -> list[ToolCall]:
+        """The calls that wait for the caller, and of which nothing was done."""
+        held = [(use.id, self._open[use.id]()) for use in open_calls(self.messages) if use.id in self._held]
+        return [self._held[call_id] for call_id, told in held if told.stage != "within"]
+
     def _waiting(self, call_id: str) -> list[ToolCall]:
         if self._open[call_id]().stage != "within":
             return [self._held[call_id]]
@@ -238,10 +252,15 @@ class RunState:
             self._best_text = envelope.content.strip() or self._best_text
 
     def add_reply(
-        self, envelope: Envelope, calls: Sequence[ToolCall], final: ToolCall | None, came: Sequence[ToolCall] = ()
+        self,
+        envelope: Envelope,
+        calls: Sequence[ToolCall],
+        final: ToolCall | None,
+        came: Sequence[ToolCall] = (),
+        dropped: Sequence[DroppedCall] = (),
     ) -> list[ToolCall]:
         """Enter an accepted reply. Returns its calls as they stand in the history, the one of the output tool (closed
-        at once) left out. `came`: calls that can be encoded as they are."""
+        at once) left out. `came`: calls that can be encoded as they are; `dropped`: those that corrections left out of it."""
         for of_last_turn in (self.done, self._open, self._held):
             of_last_turn.clear()
         self._best_text = ""  # what was said before a call is no answer to what the call gave
@@ -260,7 +279,17 @@ class RunState:
         self._judged = {call.id: made for call, made in zip(unique, before, strict=True)}
         for call in unique:
             self.note_repairs("call", call.repairs, call.id)
+        self._correcting = None
+        self.note_dropped([*dropped, *left_out_of(envelope)])
         return runnable
+
+    def close_final(self, final: ToolCall) -> bool:
+        """Its value is the run's, if each call beside it went well; else the model is told that it has to give another one."""
+        if self.went_well and self._all_known:
+            self.take_final(final)
+            return True
+        self.add_results([synthetic(final, _NOT_TAKEN).block()])
+        return False
 
     def take_final(self, final: ToolCall) -> None:
         """Close the call of the output tool, whose value is the run's."""
@@ -268,8 +297,11 @@ class RunState:
 
     @property
     def went_well(self) -> bool:
-        """Did each call of the turn do what it was to do, and was nothing said behind it?"""
-        return not self._later and all(outcome.error is None for outcome in self.done.values())
+        """Did each call of the turn do what it was to do, also in the run that this one goes on with, and was nothing said behind
+        it?"""
+        if self._later or any(outcome.error is not None for outcome in self.done.values()):
+            return False
+        return not any(result.is_error for result in self.messages[-1].tool_results)
 
     def note_repairs(self, of: Literal["call", "output", "reply"], repairs: Sequence[Repair], call_id: str | None = None) -> None:
         """Enter what was repaired of the reply to the last request, which is accepted."""
@@ -280,6 +312,33 @@ class RunState:
         self.repairs += made
         for record in made:
             self.watch.tell("repaired", record)
+
+    def judges(self, loop: CorrectionLoop) -> None:
+        """A reply came, and is judged and corrected by this loop."""
+        self._correcting, self._all_known = loop, True
+
+    def give_up_reply(self) -> None:
+        """The reply that was judged, if there is one, is not used: none of its calls runs."""
+        loop, self._correcting = self._correcting, None
+        if loop is not None:
+            self.note_dropped([*loop.given_up, *left_out_of(loop.result.envelope)])
+
+    def note_dropped(self, dropped: Sequence[DroppedCall]) -> None:
+        """Enter calls that a reply made, and that never came into the history."""
+        for one in dropped:
+            if one.call.name == FINAL_RESULT and self.settings.output is not None:
+                continue
+            self._all_known = self._all_known and one.is_known
+            call_id, number = f"{one.call.id or 'call'}_not_run", 1
+            while call_id in self._ids_not_run or call_id in self._ids:
+                number += 1
+                call_id = f"{one.call.id or 'call'}_{number}_not_run"
+            self._ids_not_run.add(call_id)
+            failure, turn = ToolFailure(type=one.type, message=one.reason), self.tool_turns + 1
+            arguments = copied(one.call.arguments)
+            self.tool_results.append(
+                made(ToolRecord, id=call_id, name=one.call.name, arguments=arguments, error=failure, turn=turn)
+            )
 
     def note_outcomes(self, outcomes: Sequence[Outcome]) -> None:
         """Enter what became of this turn's calls."""
@@ -299,7 +358,7 @@ class RunState:
             error=None if error is None else ToolFailure(type=error.type, message=error.message, exception=exception),
             duration=outcome.duration,
             retries=outcome.retries,
-            turn=self.tool_turns,
+            turn=max(1, self.tool_turns),
             ran=outcome.ran,
             summary=outcome.summary,
             answer=self._answers.get(call.id),
@@ -388,6 +447,7 @@ class RunState:
     def close_open_calls(self, reason: str, *, waiting: bool = False) -> None:
         """Give each open call the one result it lacks, so that the history stays valid; those that wait for the caller only where
         `waiting` says so, for the run has its answer without them."""
+        self.give_up_reply()
         if waiting:
             self._held.clear()
             self._open.clear()
@@ -396,6 +456,8 @@ class RunState:
         left = [use for use in open_calls(self.messages) if use.id not in self._held]
         if left:
             self.add_results([_closed(use, reason) for use in left])
+            closed = ({use.id for use in left} & self._judged.keys()) - {record.id for record in self.tool_results}
+            self.note_outcomes([synthetic(call, reason) for call in self.envelope.tool_calls if call.id in closed])
 
     def go_on(self) -> None:
         """What was open is settled: let what was said behind it enter. Calls that still wait are told that nobody answered."""
@@ -403,6 +465,7 @@ class RunState:
         later, self._later = self._later, []
         if later:
             unanswered = [(use, self._went_on(use.id)) for use in open_calls(self.messages)]
+            self.note_outcomes([synthetic(call, _WENT_ON) for call in self._waiting_here()])
             self._held.clear()
             self._open.clear()
             if unanswered:

@@ -27,7 +27,7 @@ from llmcore.types import (
     ToolResult,
 )
 
-__all__ = ["RunStream", "SyncRunStream"]
+__all__ = ["RunStream", "SyncRunStream", "is_within"]
 
 E = TypeVar("E")
 
@@ -124,10 +124,11 @@ class _View(Generic[T]):
             self.reasoning, self.text = self.reasoning + self.text, ""
         if event.kind != "call":
             new = self.calls[self._accepted :]
-            self.calls[self._accepted :] = [call for call in new if not _within(call, event)]
+            self.calls[self._accepted :] = [call for call in new if not is_within(call, event)]
 
 
-def _within(call: ToolCall, event: Reclassified) -> bool:
+def is_within(call: ToolCall, event: Reclassified) -> bool:
+    """Does the call stand in the part of the text that the event tells of?"""
     return call.span is not None and event.start <= call.span[0] and call.span[1] <= event.end
 
 

@@ -97,8 +97,8 @@ class TurnCalls:
             state.note_outcomes(outcomes)
             if outcomes:
                 state.add_results([outcome.block() for outcome in outcomes])
-        if state.final is not None and not state.pending:
-            state.take_final(state.final)
+        if state.final is not None and not state.pending and not state.close_final(state.final):
+            state.final = None
         if told_late and (fresh := state.fresh_results()) is not None:
             message = await hooked_results(self._hooks, fresh)
             outcomes = state.replace_results(message, outcomes, self._tools.max_result_chars)

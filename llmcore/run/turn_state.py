@@ -31,6 +31,7 @@ from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
 from llmcore.run.unknown_calls import TOLD_PER_NAME, unknown_beside_good
 from llmcore.run.verdict import (
+    NO_ANSWER,
     broken_off,
     cut_shown,
     first_call_alone,
@@ -62,19 +63,21 @@ from llmcore.types.identity import alike
 from llmcore.types.narrowing import is_object
 from llmcore.types.native import mypyc_attr
 from llmcore.validator import CorrectionLoop, CorrectionResult, ParseDetail
+from llmcore.validator.correction.turns import DroppedCall
 
 __all__ = ["Accepted", "TurnState", "to_listener"]
 
 _NOT_TOLD = Usage(estimated=True)
 _NO_PLAN = Plan("", "text")
+_ENDED_BEFORE = "It did not run: the reply ended before it was whole."
 
 
 class Accepted:
     """A reply that may be used. `calls` are validated, as they may run; `came` are those of the reply as it came, which can be
     encoded; `final` is the call of the output tool, if one was made; `is_final`: nothing is left to do but to run the calls, and
-    `value` is the typed output, if one was asked for."""
+    `value` is the typed output, if one was asked for. `dropped`: the calls that corrections left out."""
 
-    __slots__ = ("calls", "came", "envelope", "final", "is_final", "value")
+    __slots__ = ("calls", "came", "dropped", "envelope", "final", "is_final", "value")
 
     def __init__(
         self,
@@ -84,6 +87,7 @@ class Accepted:
         final: ToolCall | None,
         value: Any,
         is_final: bool,
+        dropped: Sequence[DroppedCall],
     ) -> None:
         self.envelope = envelope
         self.calls = calls
@@ -91,6 +95,7 @@ class Accepted:
         self.final = final
         self.value = value
         self.is_final = is_final
+        self.dropped = dropped
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -130,6 +135,8 @@ class TurnState:
         self._final: ToolCall | None = None
         self._correcting: Correcting | None = None
         self._has_asked = False
+        self._only_thought = False
+        self._asked_to_answer: set[str] = set()
         self._learning = Learning(models, state)
         self._call: ModelCall | None = None
         self._checked: Checked | None = None
@@ -250,7 +257,9 @@ class TurnState:
         if sending.came:
             _tell_of_reply(attempt, sending)
         if sending.envelope is not None and not self._hooks.has("on_response"):
-            self._state.note(_fit(sending))  # such a hook sees whole replies only, and may have hidden a part
+            came = _fit(sending)  # such a hook sees whole replies only, and may have hidden a part
+            self._state.note(came)
+            self._state.note_dropped([DroppedCall(call, _ENDED_BEFORE) for call in came.tool_calls if call.complete])
         self._requests.reply = sending.envelope
 
     def _charged(self, sending: Sending) -> Usage | None:
@@ -285,6 +294,7 @@ class TurnState:
         state.note(cut_shown(envelope, broken=failure is not None))
         if failure is not None:
             state.ledger.finish(attempt, failure=failure)
+            state.note_dropped([DroppedCall(call, f"It did not run: {failure}.") for call in envelope.tool_calls])
             raise failure
         if is_object(choice := self._request.tool_choice):
             envelope = forced_calls_alone(envelope, choice["name"])
@@ -311,6 +321,22 @@ class TurnState:
         silenced = bool(self._request.stop) and self._envelope.finish_reason == "stop" and self._correcting is None
         return self._final is None and not silenced
 
+    def _may_ask_for_answer(self) -> bool:
+        """Is the reply nothing but reasoning, of a model that was to give a value and was not asked for it yet?"""
+        name, state = self._plan.model, self._state
+        if state.settings.output is None or self._correcting is not None or not self._envelope.reasoning.strip():
+            return False
+        if name in self._asked_to_answer or state.ledger.reasks_left(name) == 0:
+            return False
+        self._asked_to_answer.add(name)
+        return True
+
+    def _end_asking(self) -> None:
+        """A model that was asked for the answer gave none: what follows begins the turn anew."""
+        correcting = self._correcting
+        if correcting is not None and correcting.loop.problems == (NO_ANSWER,):
+            self._correcting = None
+
     def _loop(self, request: Request) -> CorrectionLoop:
         settings, choice = self._state.settings, request.tool_choice
         return CorrectionLoop(
@@ -318,7 +344,7 @@ class TurnState:
             admitted_tools(request, self._tools),
             reasks=self._state.ledger.reasks_left(self._plan.model),
             required=choice not in ("auto", "none"),
-            may_call=not self._state.tool_results,
+            may_call=self._state.tool_turns == 0,
             strictness=settings.strictness,
             output_type=settings.request.output_type,
             max_tokens=request.max_tokens,
@@ -364,7 +390,7 @@ class TurnState:
         done = not calls and envelope.needs_more_work is not True
         is_final = detail is not None if typed else done
         value = self._value(detail, is_final)
-        self.accepted = Accepted(envelope, calls, self._calls_that_came, final, value, is_final)
+        self.accepted = Accepted(envelope, calls, self._calls_that_came, final, value, is_final, result.dropped)
         of_output = detail.repairs if detail is not None else ()
         state.note_repairs("reply", envelope.repairs)
         state.note_repairs("output", of_output)

@@ -7,9 +7,11 @@ from typing import Any
 
 from llmcore.adapters.base import NOTHING_SENT
 from llmcore.normalizer import normalize
+from llmcore.run.left_out import CALL_NOT_ALLOWED
 from llmcore.run.result import RunResult
 from llmcore.types import (
     CallerError,
+    CallsPending,
     ContextOverflow,
     Envelope,
     FallbackExhausted,
@@ -32,6 +34,7 @@ from llmcore.validator.correction.loop import FAILED_CALL_WORDS
 from llmcore.validator.schema.problems import Problem, cut
 
 __all__ = [
+    "NO_ANSWER",
     "broken_off",
     "cause_of",
     "cut_shown",
@@ -47,6 +50,7 @@ __all__ = [
     "without_failed_call",
 ]
 
+NO_ANSWER = Problem(kind="no_value", expected="an answer", got="reasoning alone", message="the reply holds no answer")
 _UNEXPECTED = "UNEXPECTED_TOOL_CALL"
 """Gemini's word for a call that it threw away."""
 _PAUSED = "pause_turn"
@@ -101,7 +105,7 @@ def emptiness(envelope: Envelope, *, answer_due: bool) -> ModelError | None:
     if envelope.content.strip() or envelope.tool_calls or envelope.finish_word in FAILED_CALL_WORDS:
         return None
     if answer_due and envelope.finish_reason != "length":
-        dropped = [object_in(repair.before).get("name") for repair in envelope.repairs if repair.kind == "call_not_allowed"]
+        dropped = [object_in(repair.before).get("name") for repair in envelope.repairs if repair.kind == CALL_NOT_ALLOWED]
         if dropped:
             return ModelError(
                 f"the reply is a call of {cut(str(dropped[0]), 80)} and nothing else, and none is allowed (tool_choice, or tools "
@@ -163,7 +167,7 @@ def is_told_as_error(failure: LLMCoreError) -> bool:
     return all(isinstance(one, Refused | ContextOverflow) for one in failures)
 
 
-def no_output(result: RunResult, output_type: Any) -> CallerError:
+def no_output(result: RunResult, output_type: Any) -> CallerError | CallsPending:
     """Why `execute` has no value to return of a run that ended well; the result rides on it."""
     name = getattr(output_type, "__name__", None) or repr(output_type)
     if result.pending:
@@ -172,7 +176,8 @@ def no_output(result: RunResult, output_type: Any) -> CallerError:
         why += "Approve(), Deny(...), or Answer(...) for tools without a function"
     else:
         why = f"a tool or hook ended the run with a value that is no {name}. End it with one that is, or use run()"
-    error = CallerError(f"execute() has no value of {name}: {why}")
+    kind = CallsPending if result.pending else CallerError
+    error = kind(f"execute() has no value of {name}: {why}")
     error.with_partial(result, result.attempts)
     return error
 
@@ -241,4 +246,5 @@ def _read_by_us(call: ToolCall, word: str) -> Repair:
 
 
 def _not_allowed(call: ToolCall) -> Repair:
-    return Repair(kind="call_not_allowed", before={"name": call.name, "arguments": call.raw_arguments}, after=None)
+    before = {"id": call.id, "name": call.name, "arguments": call.raw_arguments}
+    return Repair(kind=CALL_NOT_ALLOWED, before=before, after=None, safety="guess")  # what is dropped is lost

@@ -20,6 +20,7 @@ from llmcore.tools import RunContext, Tool, tool
 from llmcore.types import (
     Budget,
     CallerError,
+    CallsPending,
     ConfigError,
     Envelope,
     Finished,
@@ -417,7 +418,7 @@ async def test_a_hook_on_the_results_sees_each_result_once() -> None:
 
 
 async def test_a_typed_run_waits_too() -> None:
-    with pytest.raises(CallerError, match="calls are pending") as caught:
+    with pytest.raises(CallsPending, match="calls are pending") as caught:
         await Orchestrator(asking(PAY), TOOLS).execute("go", int)
     partial: Any = caught.value.partial
     assert await Orchestrator(FakeModel("3"), TOOLS).execute(partial, int, answers={partial.pending[0].id: Approve()}) == 3
@@ -616,7 +617,7 @@ async def test_a_final_result_beside_a_call_that_waits_waits_with_it(said: Any, 
         return f"paid {amount}"
 
     fake = FakeModel().tool_calls(("final_result", {"result": 3}), ("pay", {"amount": 5}))
-    with pytest.raises(CallerError, match="calls are pending: pay") as caught:
+    with pytest.raises(CallsPending, match="calls are pending: pay") as caught:
         await Orchestrator(fake, [pay]).execute("Pay.", int)
     paused = RunResult.model_validate_json(caught.value.partial.model_dump_json())
     assert not paused.has_output

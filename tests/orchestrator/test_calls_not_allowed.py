@@ -32,7 +32,7 @@ async def test_of_two_calls_where_one_is_allowed_the_first_runs() -> None:
     fake = FakeModel().tool_calls(("add", ONE), ("add", TWO)).text("3")
     result = await Orchestrator(fake, [add]).run("go", parallel_tool_calls=False)
     assert calls_in(result.messages) == [("add", ONE)]
-    assert [record.value for record in result.tool_results] == [3]
+    assert [(record.ran, record.value) for record in result.tool_results] == [(False, None), (True, 3)]
     assert_valid(result.messages)
     (record,) = result.repairs
     assert (record.of, record.repair.kind, record.repair.before["name"]) == ("reply", "call_not_allowed", "add")
@@ -58,7 +58,8 @@ async def test_a_call_written_as_text_where_tools_are_disabled_is_recorded(strea
     call = f'<tool_call>{{"name": "add", "arguments": {json.dumps(ONE)}}}</tool_call>'
     orchestrator = Orchestrator(FakeModel(f"I'll add. {call}"), [add], tool_config=ToolConfig(enabled=False))
     result = await finished(orchestrator.stream("go")) if streamed else await orchestrator.run("go")
-    assert (result.content.strip(), calls_in(result.messages), result.tool_results) == ("I'll add.", [], [])
+    ran = [one.ran for one in result.tool_results]
+    assert (result.content.strip(), calls_in(result.messages), ran) == ("I'll add.", [], [False])
     assert [(record.of, record.repair.kind) for record in result.repairs] == [("reply", "call_not_allowed")]
     shown = Orchestrator(FakeModel(f"For example:\n{call}"), [add], tool_config=ToolConfig(enabled=False))
     assert call in (await shown.run("go")).content
@@ -124,7 +125,7 @@ async def test_another_call_in_its_place_is_asked_for_again() -> None:
     fake = FakeModel().tool_call("sub", ONE).tool_call("add", ONE).text("3")
     result = await Orchestrator(fake, [add, sub]).run("go", tool_choice={"name": "add"})
     assert [attempt.reason for attempt in result.attempts] == ["first", "reask", "turn"]
-    assert [record.value for record in result.tool_results] == [3]
+    assert [(record.name, record.value) for record in result.tool_results] == [("sub", None), ("add", 3)]
 
 
 async def test_a_reply_that_is_nothing_but_such_a_call_is_told_as_one() -> None:

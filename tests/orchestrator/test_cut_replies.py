@@ -115,8 +115,8 @@ async def test_a_whole_call_of_a_cut_reply_runs_only_if_it_is_made_again(ending:
     assert (result.content, paid) == (answer, []) if refused else ("The end.", [2 if "2" in answer else 1])
     assert [attempt.reason for attempt in result.attempts] == ["first", "reask", *([] if refused else ["turn"])]
     if refused:
-        kinds = {record.repair.kind for record in result.repairs}
-        assert kinds == {"withdrawn_call"}
+        dropped = [record for record in result.tool_results if not record.ran]
+        assert {record.name for record in dropped} == {"pay"}
 
 
 NATIVE = {"id": "a", "type": "tool_use", "name": "pay", "input": {"amount": 1}}
@@ -190,7 +190,7 @@ async def test_a_refusal_of_a_wrong_call_takes_back_the_good_one_beside_it() -> 
     fake = FakeModel(body(PAYS + WRONG, "stop"), "Sorry, I must not pay.")
     result = await Orchestrator(fake, [pay]).run("go")
     assert '- `pay` with {"amount": 1}\n' in fake.requests[1].messages[-1].text
-    assert (result.content, paid, result.tool_results) == ("Sorry, I must not pay.", [], [])
+    assert (result.content, paid, [one.ran for one in result.tool_results]) == ("Sorry, I must not pay.", [], [False, False])
 
 
 # --- typed answers ------------------------------------------------------------------------------------------------------
@@ -355,7 +355,7 @@ async def test_a_cut_call_of_the_output_tool_beside_another_call_is_no_value(str
     fake = FakeModel(beside, called("final_result", {"result": "The half of it."}))
     result = await Orchestrator(fake, [add], strictness=strictness).run("go", output_type=str)
     assert result.output == "The half of it."
-    assert result.tool_results == []
+    assert not any(one.ran for one in result.tool_results)
 
 
 # --- replies whose end says that they are not whole ----------------------------------------------------------------------
@@ -383,7 +383,7 @@ async def test_a_reply_that_its_provider_broke_off_is_asked_for_again(said: str,
     typed: dict[str, Any] = {"output_type": Point} if said in ("typed", "the output tool") else {}
     fake = FakeModel(ended(said, finish), '{"x": 2}')
     result = await result_of(Orchestrator(fake, [add], strategies=FAST), streamed, **typed)
-    assert (result.content, result.tool_results) == ('{"x": 2}', [])
+    assert (result.content, any(one.ran for one in result.tool_results)) == ('{"x": 2}', False)
     assert [attempt.reason for attempt in result.attempts] == ["first", "retry"]
     assert isinstance(result.attempts[0].error, RemoteServerError)
     assert len(result.messages) == 2
@@ -397,7 +397,8 @@ async def test_a_reply_that_a_filter_ended_is_refused_whatever_it_held(said: str
     with pytest.raises(Refused) as caught:
         await result_of(Orchestrator(fake, [add], strategies=FAST), streamed, **typed)
     partial = caught.value.partial
-    assert (len(caught.value.attempts), partial.tool_results, partial.has_output) == (1, [], False)
+    ran = [one for one in partial.tool_results if one.ran]
+    assert (len(caught.value.attempts), ran, partial.has_output) == (1, [], False)
     assert partial.envelope.truncated
     assert said != "words" or partial.content == "It is cold in Os"
     assert_valid(partial.messages)
@@ -410,7 +411,8 @@ async def test_a_turn_that_was_paused_is_no_whole_answer(said: str, streamed: bo
     fake = FakeModel(ended(said, "pause_turn"), "never asked for")
     with pytest.raises(Truncated, match="paused the model's turn") as caught:
         await result_of(Orchestrator(fake, [add], strategies=FAST), streamed, **typed)
-    assert (caught.value.partial.tool_results, caught.value.partial.has_output) == ([], False)
+    partial = caught.value.partial
+    assert (any(one.ran for one in partial.tool_results), partial.has_output) == (False, False)
 
 
 async def test_another_model_is_asked_when_a_filter_ended_the_reply() -> None:
@@ -440,7 +442,8 @@ async def test_the_end_of_a_reply_to_a_reask_counts_as_well(finish: str) -> None
     fake = FakeModel(called("add", {"a": "one"}), ended("a call", finish), "Then not.")
     fakes = {"small": fake, "large": FakeModel("Large.")}
     result = await stack(fakes, [add]).run("go")
-    assert (result.content, result.tool_results) == ("Then not." if finish == "error" else "Large.", [])
+    assert result.content == ("Then not." if finish == "error" else "Large.")
+    assert not any(one.ran for one in result.tool_results)
 
 
 async def test_what_was_told_of_calls_of_a_broken_reply_does_not_run() -> None:
@@ -454,7 +457,8 @@ async def test_what_was_told_of_calls_of_a_broken_reply_does_not_run() -> None:
     with pytest.raises(FallbackExhausted) as caught:
         await listen()
     assert any(isinstance(event, ToolCallFinished) for event in told)
-    assert (caught.value.partial.tool_results, caught.value.partial.messages[1:]) == ([], [])
+    partial = caught.value.partial
+    assert ([one.ran for one in partial.tool_results], partial.messages[1:]) == ([False], [])
     assert [call.name for call in caught.value.partial.envelope.tool_calls] == ["add"]
 
 

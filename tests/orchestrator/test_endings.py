@@ -19,6 +19,7 @@ from llmcore.testing import FakeModel
 from llmcore.types import (
     AuthenticationFailed,
     Budget,
+    ConfigError,
     FallbackExhausted,
     LimitExceeded,
     Overloaded,
@@ -222,12 +223,19 @@ async def test_a_budget_of_cost_is_kept_by_the_endpoints_prices() -> None:
     assert caught.value.partial.usage.cost == 8.0
 
 
-async def test_a_cost_budget_escalates_only_to_models_with_a_price() -> None:
-    fakes = {"a": FakeModel(default=Overloaded("x")), "b": FakeModel("unpriced")}
-    settings = {"a": {"prices": {"input": 1, "output": 1}}}
-    with pytest.raises(FallbackExhausted):
-        await stack(fakes, settings=settings).run("go", budget=Budget(cost=1))
-    assert fakes["b"].call_count == 0
+async def test_a_cost_budget_needs_the_price_of_each_model_that_may_be_reached() -> None:
+    fakes = {"a": FakeModel(default=Overloaded("x")), "b": FakeModel("unpriced"), "c": FakeModel("far")}
+    price = {"prices": {"input": 1, "output": 1}}
+    settings: dict[str, Any] = {"a": price}
+    for missing in "bc":
+        with pytest.raises(ConfigError, match=f"price of '{missing}'"):
+            await stack(fakes, settings=settings).run("go", budget=Budget(cost=1))
+        settings[missing] = price
+    assert [fake.call_count for fake in fakes.values()] == [0, 0, 0]
+    assert (await stack(fakes, settings=settings).run("go", budget=Budget(cost=1))).content == "unpriced"
+    for fake in fakes.values():
+        fake.reset()
+    settings = {"a": price}
     assert (await stack(fakes, settings=settings).run("go")).content == "unpriced"
 
 

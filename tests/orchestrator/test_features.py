@@ -59,7 +59,7 @@ def test_a_form_that_holds_no_argument_is_a_call_of_which_a_report_tells_what_la
     result = Orchestrator(FakeModel(MARKED, INVOKED, "Done."), [read_file]).run_sync("Read it")
     assert [attempt.reason for attempt in result.attempts] == ["first", "reask", "turn"]
     assert "path" in result.attempts[1].detail
-    assert [record.arguments for record in result.tool_results] == [SAME]
+    assert [record.arguments for record in result.tool_results if record.ran] == [SAME]
 
 
 def _native(content: str | None, *calls: dict[str, Any]) -> dict[str, Any]:

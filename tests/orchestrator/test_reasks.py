@@ -94,7 +94,7 @@ async def test_words_after_an_empty_answer_to_a_reask_take_the_calls_back(calls:
     till = Till()
     result = await ran(FakeModel(calls({"amount": 1}, {"amount": "x"}), "", "I will not pay."), [till.pay], streamed)
     assert (result.content, till.paid) == ("I will not pay.", [])
-    assert [record.repair.kind for record in result.repairs] == ["withdrawn_call", "withdrawn_call"]
+    assert [(record.name, record.ran) for record in result.tool_results] == [("pay", False), ("pay", False)]
 
 
 @both_ways
@@ -198,7 +198,7 @@ async def test_a_typed_value_may_take_the_calls_back(calls: Calls, answers: tupl
     result = await ran(FakeModel(calls({"amount": 1}, {"amount": "x"}), *answers), [till.pay], streamed, output_type=int)
     assert (result.output, till.paid, [message.role for message in result.messages][:2]) == (5, [], ["user", "assistant"])
     assert [attempt.reason for attempt in result.attempts] == ["first", *["reask"] * len(answers)]
-    assert [record.repair.kind for record in result.repairs if record.of == "reply"] == ["withdrawn_call"] * 2
+    assert [(record.name, record.ran) for record in result.tool_results] == [("pay", False), ("pay", False)]
 
 
 # --- a re-ask whose request fails ---------------------------------------------------------------------------------------

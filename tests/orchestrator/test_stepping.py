@@ -23,6 +23,7 @@ from llmcore.types import (
     TextBlock,
 )
 from tests.orchestrator.support import FAST, add, assert_valid
+from tests.orchestrator.test_cut_streams import finished
 
 pytestmark = pytest.mark.anyio
 
@@ -133,11 +134,58 @@ async def test_another_task_adds_to_a_running_run() -> None:
 
 async def test_a_function_is_asked_before_each_request() -> None:
     def remind(ctx: RunContext[Any]) -> str | None:
-        return f"{len(ctx.messages)} so far" if len(ctx.messages) > 1 else None
+        return f"{len(ctx.messages)} so far" if ctx.messages[-1].role == "tool" else None
 
     model = fake()
     result = await Orchestrator(model, [add]).run("go", interjections=remind)
     assert [message.text for message in result.messages if message.role == "user"] == ["go", "3 so far"]
+
+
+class Asked:
+    """A function of interjections that tells by which message of the history it was asked, and gives what it is told to."""
+
+    def __init__(self, *after_final: str) -> None:
+        self.asked: list[str] = []
+        self.waiting = list(after_final)
+
+    def __call__(self, ctx: RunContext[Any]) -> str | None:
+        self.asked.append(ctx.messages[-1].role)
+        is_final = ctx.messages[-1].role == "assistant"
+        return self.waiting.pop(0) if is_final and self.waiting else None
+
+
+@pytest.mark.parametrize("way", ["run", "stream"])
+async def test_a_function_is_asked_after_the_final_message_too_and_the_run_goes_on(way: str) -> None:
+    source, model = Asked("And in French?", "And in Latin?"), FakeModel("Three.", "Trois.", "Tres.")
+    orchestrator = Orchestrator(model)
+    if way == "stream":
+        result = await finished(orchestrator.stream("1 + 2?", interjections=source))
+    else:
+        result = await orchestrator.run("1 + 2?", interjections=source)
+    assert (result.content, source.asked) == ("Tres.", ["user", "assistant", "assistant", "assistant"])
+    assert [message.text for message in result.messages] == [
+        "1 + 2?",
+        "Three.",
+        "And in French?",
+        "Trois.",
+        "And in Latin?",
+        "Tres.",
+    ]
+    assert [attempt.reason for attempt in result.attempts] == ["first", "turn", "turn"]
+
+
+async def test_a_typed_answer_is_a_final_message_too_and_results_are_no_message_of_the_model() -> None:
+    source = Asked("Once more.")
+    final = tool_call_body([("final_result", {"result": 4})], None, 0)
+    model = FakeModel(tool_call_body([("add", {"a": 1, "b": 2})], None, 0), "3", final)
+    assert await Orchestrator(model, [add]).execute("go", int, interjections=source) == 4
+    assert source.asked == ["user", "tool", "assistant", "tool"]
+
+
+async def test_a_function_that_always_gives_something_ends_with_the_tool_turns() -> None:
+    model = FakeModel(default="Yes.")
+    result = await Orchestrator(model).run("go", interjections=lambda: "More.", max_tool_turns=3)
+    assert (result.content, model.call_count) == ("Yes.", 4)
 
 
 async def test_what_comes_too_late_waits_for_the_next_run() -> None:

@@ -14,6 +14,7 @@ from llmcore.hooks import Hooks, StreamedSoFar
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult
 from llmcore.testing import FakeModel
+from llmcore.testing.replies import tool_call_body
 from llmcore.types import (
     ArgumentsDelta,
     AttemptStarted,
@@ -172,6 +173,28 @@ async def test_the_streaming_hook_sees_the_text_accumulate() -> None:
     assert seen[0][0] == "Hello you"[: len(seen[0][0])]
     assert seen[-1] == ("Hello you", True)
     assert [done for _, done in seen].count(True) == 1
+
+
+async def test_the_streaming_hook_sees_the_calls_that_came_whole() -> None:
+    seen: list[list[str]] = []
+
+    def watch(so_far: StreamedSoFar) -> None:
+        seen.append([call.name for call in so_far.calls])
+        so_far.calls[:0] = []
+
+    body = tool_call_body([("add", {"a": 1, "b": 2}), ("add", {"a": 3, "b": 4})], "Let me see.", 0)
+    fake = FakeModel(body, "10", chunk_size=5)
+    await events_of(Orchestrator(fake, [add], hooks=Hooks(on_streaming_response=watch)), "go")
+    assert [names for at, names in enumerate(seen) if not at or names != seen[at - 1]] == [[], ["add"], ["add", "add"], []]
+    written = 'I call <tool_call>\n{"name": "add", "arguments": {"a": 1, "b": 2}}\n</tool_call>'
+    seen.clear()
+    await events_of(Orchestrator(FakeModel(written, "3"), [add], hooks=Hooks(on_streaming_response=watch)), "go")
+    assert ["add"] in seen
+    seen.clear()
+    typed = FakeModel(called("final_result", {"result": 3}), capabilities=Capabilities(json_schema=False), chunk_size=7)
+    await events_of(Orchestrator(typed, hooks=Hooks(on_streaming_response=watch)), "go", int)
+    assert seen
+    assert not any(seen)
 
 
 @pytest.mark.parametrize("beside", [[], [add]], ids=["alone", "beside a tool"])

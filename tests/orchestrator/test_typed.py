@@ -15,6 +15,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
 from llmcore.types import (
     CallerError,
+    CallsPending,
     Envelope,
     FallbackExhausted,
     Finished,
@@ -287,9 +288,10 @@ async def test_pending_calls_are_an_error_that_says_what_is_pending(output_type:
         "function": {"name": "ask_user", "parameters": {"type": "object", "properties": {}}},
     }
     orchestrator = Orchestrator(FakeModel(default=called("ask_user")), [tool])
-    with pytest.raises(CallerError, match=r"calls are pending: ask_user \(call_fake_0\).*run\(\)") as caught:
+    with pytest.raises(CallsPending, match=r"calls are pending: ask_user \(call_fake_0\).*run\(\)") as caught:
         await orchestrator.execute("go", output_type)
-    assert [call.name for call in caught.value.partial.pending] == ["ask_user"]
+    assert not isinstance(caught.value, CallerError)
+    assert [call.name for call in caught.value.pending] == ["ask_user"]
     assert len(caught.value.attempts) == 1
     last = [event async for event in orchestrator.stream("go", output_type)][-1]
     assert isinstance(last, Finished)

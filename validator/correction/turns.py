@@ -125,7 +125,8 @@ def dropped(turn: Turn, at: int, became: str = "") -> DroppedCall:
     """The call at this index as one that does not run: what is wrong with it or with its turn, and what `became` of it."""
     own = [problem for problem in turn.problems if problem.call == at]
     of_turn = [problem for problem in turn.problems if problem.call is None]
-    said = cut(summary(own or of_turn), _MAX_REASON) if own or of_turn else "other calls of its reply could not be used"
+    other = "other calls of its reply could not be used" if turn.problems else "the run ended before"
+    said = cut(summary(own or of_turn), _MAX_REASON) if own or of_turn else other
     unknown = any(problem.kind == "unknown_tool" for problem in own)
     reason = ". ".join([f"It did not run: {said}", *([became] if became else [])])
     kind: DroppedType = "not_found" if unknown else "validation" if own else "execution"

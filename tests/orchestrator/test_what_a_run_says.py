@@ -1,0 +1,67 @@
+"""What a run says of a cost that is not known, and of a mode that changes."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from llmcore.orchestrator import Orchestrator
+from llmcore.testing import FakeModel
+from llmcore.types import Budget, CapabilityRefused, ConfigError, RateLimited
+from tests.orchestrator.support import FAST, add, called, stack
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_an_unpriced_fallback_is_named_where_it_makes_the_cost_unknown(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, "llmcore")
+    priced = FakeModel(called("add", {"a": 1, "b": 2}), RateLimited("busy", retry_after=0)).usage(
+        input_tokens=5, output_tokens=1, cost=0.01
+    )
+    other = FakeModel("3").usage(input_tokens=5, output_tokens=1)
+    result = await stack({"a": priced, "b": other}, [add], strategies=FAST[2:]).run("go")
+    assert (result.content, result.usage.cost, result.unpriced) == ("3", None, ["b"])
+    assert "cost unknown" in repr(result)
+    assert [record.message for record in caplog.records] == [
+        "the cost of the run is unknown: b answered and has no `prices` in the registry"
+    ]
+
+
+async def test_a_run_of_which_no_cost_or_every_cost_is_known_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, "llmcore")
+    for cost in (None, 0.5):
+        result = await Orchestrator(FakeModel("3").usage(input_tokens=5, output_tokens=1, cost=cost)).run("go")
+        assert (result.unpriced, "unknown" in repr(result)) == ([], False)
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("where", ["escalates_to", "deployments"])
+async def test_a_cost_budget_without_the_price_of_a_way_out_is_an_error_at_once(where: str) -> None:
+    price: dict[str, Any] = {"prices": {"input": 1, "output": 1}}
+    fakes = {"a": FakeModel("x"), "b": FakeModel("y")}
+    if where == "deployments":
+        places = {
+            "deployments": [
+                {"provider": "openai", "model": "gpt-4o"},
+                {"provider": "openai", "model": "mine", "base_url": "http://127.0.0.1:9/v1"},
+            ]
+        }
+        settings: dict[str, Any] = {"a": places, "b": price}
+    else:
+        settings = {"a": price}
+    with pytest.raises(ConfigError, match="a cost budget needs the price of"):
+        await stack(fakes, settings=settings).run("go", budget=Budget(cost=1))
+    assert [fake.call_count for fake in fakes.values()] == [0, 0]
+
+
+async def test_each_attempt_in_another_mode_says_why() -> None:
+    text = '<tool_call>{"name": "add", "arguments": {"a": 1, "b": 2}}</tool_call>'
+    refused = CapabilityRefused("no tools here", capability="native_tools")
+    for replies in ([text, text, text, "3"], [called("add", {"a": 1, "b": 2}), refused, "3", "3"]):
+        result = await Orchestrator(FakeModel(*replies, default="3"), [add], strategies=FAST).run("go")
+        modes = [attempt.mode for attempt in result.attempts]
+        changed = [now for before, now in zip(result.attempts, result.attempts[1:], strict=False) if now.mode != before.mode]
+        assert changed, modes
+        assert all(attempt.detail for attempt in changed)
