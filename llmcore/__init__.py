@@ -86,13 +86,13 @@ _NAMES_BY_MODULE = {
         "DEFAULT_LIMITS ArgumentsDelta Attempt AttemptFailed AttemptReason AttemptStarted AuthenticationFailed Block Budget "
         "CacheControl CallWriter CallerError CallsPending CapabilityRefused CompiledTool ConfigError ContextOverflow Envelope "
         "Event FallbackExhausted FinishReason Finished ImageBlock InternalError JsonSchema LLMCoreError LimitExceeded Limits "
-        "MaxToolTurns Message ModelError ModelNotFound NEAR_MISS_REASONS NearMiss NormalizerEvent OutputMode OutputParseError "
-        "Overloaded PartialOutput ProviderBlock "
+        "MaxToolTurns Message ModelError ModelNotFound NEAR_MISS_REASONS NearMiss NestedEvent NormalizerEvent OutputMode "
+        "OutputParseError Overloaded PartialOutput ProviderBlock "
         "ProviderError QuotaExceeded RateLimited ReasoningDelta Reclassified RedactedThinkingBlock Refused RemoteServerError "
         "Repair Repaired Reply Request RequestRefused RequestTooLarge RetryConfig RetryTool Role Safety "
         "Segment SegmentKind TerminateLoop "
         "TextBlock TextDelta ThinkingBlock Timeout ToolCall ToolCallFinished ToolCallStarted ToolChoice ToolDefinition "
-        "ToolDefinitionError ToolError ToolResult ToolResultBlock ToolStarted ToolUseBlock Truncated Usage Waiting "
+        "ToolDefinitionError ToolError ToolProgress ToolResult ToolResultBlock ToolStarted ToolUseBlock Truncated Usage Waiting "
         "definition_of"
     ),
     "llmcore.validator": "ParseDetail Problem ValidationReport json_schema parse parse_detailed",

@@ -24,7 +24,7 @@ CONTRACT = """
     Message TextBlock ImageBlock ToolUseBlock ToolResultBlock ThinkingBlock RedactedThinkingBlock ProviderBlock CacheControl
     Request Reply Envelope ToolCall Repair NearMiss Usage Attempt ToolDefinition RetryConfig
     TextDelta ReasoningDelta ToolCallStarted ArgumentsDelta ToolCallFinished Reclassified AttemptStarted Repaired ToolResult
-    PartialOutput Finished Waiting AttemptFailed ToolStarted
+    PartialOutput Finished Waiting AttemptFailed ToolStarted ToolProgress NestedEvent
     LLMCoreError CallerError ToolDefinitionError ConfigError ModelNotFound LimitExceeded AuthenticationFailed QuotaExceeded
     ModelError OutputParseError Refused MaxToolTurns Truncated
     ProviderError RateLimited ContextOverflow RequestTooLarge Overloaded RemoteServerError CapabilityRefused RequestRefused Timeout

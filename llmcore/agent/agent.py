@@ -377,7 +377,7 @@ class Agent:
             given = talk.messages if state is None else said or state
             history = {"message_history": state} if state is not None and said else {}
             run = chat.run = self._orchestrator()._prepare(given, asked | until.left | history, listening=listening)  # pyright: ignore[reportPrivateUsage]  # the one loop
-            run.is_told = listening or teller.listens
+            run.is_told = run.is_told or teller.listens
             talk.snapshot, ledger = run.state.snapshot, run.state.ledger
             teller.seconds_left = lambda: ledger.seconds_left
             async with aclosing(run.events()) as events:

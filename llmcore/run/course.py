@@ -52,8 +52,9 @@ class RunCourse:
         self._source = source
         self._search, self._spare_search = chosen.search, chosen.spare_search
         self._model, settings = chosen.model, chosen.settings
-        request = settings.request
+        request, place = settings.request, settings.place
         self._machinery = machinery
+        listening = listening or (place is not None and place.hears)
         self._listening = listening
         self.is_told = listening
         """Are events told, though nothing is streamed?"""
@@ -84,7 +85,6 @@ class RunCourse:
         self._check_price()
         self._models = RunModels(machinery.catalog, chosen.needs, priced_only=bounds_cost)
         self._hooks = machinery.hooks.under(self._seconds_left)
-        place = settings.place
         above = place.save if place is not None and place.saves else None
         saves = settings.checkpoint is not None or above is not None
         self._save_points = SavePoints(settings.checkpoint, self.state.snapshot, above) if saves else None

@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 
 from llmcore.fallback import Ledger
 from llmcore.run.answers import Answers
+from llmcore.run.open_calls import id_within
 from llmcore.run.result import RunResult
 from llmcore.tools import RunContext, Tool
+from llmcore.types import Event, NestedEvent
 from llmcore.types.copies import updated
 
 __all__ = ["EnclosingRun", "LeftWithin", "Place", "enclosing", "goes_on", "going_on", "left_within"]
@@ -48,12 +50,30 @@ class EnclosingRun:
 class Place:
     """Where an inner run stands: within which run, and for which of its calls."""
 
-    def __init__(self, run: EnclosingRun, call_id: str, *, is_the_calls: bool = False) -> None:
-        """`is_the_calls`: the call is carried out by this inner run."""
+    def __init__(self, run: EnclosingRun, context: RunContext[Any]) -> None:
+        """`context`: of the call, which may be carried out by this inner run."""
+        call_id, is_the_calls = context.tool_call_id, context.is_of_its_run
+        self._name, self._hearing = context.tool_name, context.hearing()
         self.ledger = run.ledger
         self.saves = is_the_calls and run.save is not None
         self._run = run
         self._call_id = call_id
+
+    @property
+    def hears(self) -> bool:
+        """Are the inner run's events told among the outer one's?"""
+        return self._hearing is not None
+
+    def hear(self, event: Event) -> None:
+        """An event of the inner run."""
+        if self._hearing is None:
+            return
+        sink, of = self._hearing
+        if isinstance(event, NestedEvent):
+            told = NestedEvent(id_within(self._call_id, event.tool_use_id), event.name, event.event)
+        else:
+            told = NestedEvent(self._call_id, self._name, event)
+        sink.put(of, told)
 
     def keep(self, result: RunResult[Any]) -> None:
         """Enter the inner run's result, whole or partial, in the outer one's."""
@@ -70,7 +90,7 @@ def enclosing(context: RunContext[Any] | None) -> Place | None:
     within = None if context is None else context.within
     if context is None or not isinstance(within, EnclosingRun):
         return None
-    return Place(within, context.tool_call_id, is_the_calls=context.is_of_its_run)
+    return Place(within, context)
 
 
 def left_within(context: RunContext[Any]) -> LeftWithin | None:

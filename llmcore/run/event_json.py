@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.run.result import RunResult
-from llmcore.types import Event, LLMCoreError
+from llmcore.types import Event, LLMCoreError, NestedEvent
 from llmcore.types.errors import ConfigError
 from llmcore.types.json_data import json_data, model_data
 from llmcore.types.wordings import described
@@ -46,6 +46,9 @@ def event_json(event: Event | BaseException) -> dict[str, Any]:
     if not is_dataclass(kind):
         raise ConfigError(f"event_json takes an event of a run or an error, not {described(event)}")
     name, names = _form(kind)
+    if isinstance(event, NestedEvent):
+        told = {"tool_use_id": event.tool_use_id, "name": event.name}
+        return {"type": name, **process_scrubber().value(told), "event": event_json(event.event)}
     values = {each: getattr(event, each) for each in names}
     if all(value is None or (isinstance(value, str | int) and len(str(value)) < _SHORTEST_SECRET) for value in values.values()):
         return {"type": name, **values}

@@ -66,7 +66,9 @@ class Run(RunCourse):
     async def out(self, tell: Tell[Event]) -> RunResult:
         """Carry it out. Errors carry the partial result."""
         needed_loop()
-        state = self.state
+        state, place = self.state, self.state.settings.place
+        if place is not None and place.hears:
+            tell = told_after(place.hear, tell)
         scope = state.watch.begins("run_started")
         ended: BaseException | None = None
         try:

@@ -21,7 +21,7 @@ from llmcore.adapters.base import ModelCall
 from llmcore.run.observed import ObservedRun, ToolRetry
 from llmcore.run.result import RepairRecord, RunResult, ToolRecord
 from llmcore.run.watching import Told, Watch
-from llmcore.types import Attempt, ConfigError, Envelope, ToolStarted, Waiting
+from llmcore.types import Attempt, ConfigError, Envelope, ToolProgress, ToolStarted, Waiting
 from llmcore.types.logs import logger
 from llmcore.types.wordings import described
 
@@ -42,6 +42,7 @@ class Observer:
     | `waiting(run, waiting)` | before a wait; `waiting` is the event |
     | `repaired(run, repair)` | a `RepairRecord` of an accepted reply |
     | `tool_started(run, tool)` | a call is carried out; `tool` is the event `ToolStarted` |
+    | `tool_progress(run, progress)` | it reported progress; `progress` is the event `ToolProgress` |
     | `tool_retried(run, retry, raised)` | a try of it failed and it is tried again; `retry` is a `ToolRetry`; the last try is |
     | | told by `tool_ended` alone |
     | `tool_ended(run, record, raised)` | its `ToolRecord`, and the exception that the tool raised, if it did. Also of a call |
@@ -78,6 +79,8 @@ class Observer:
     def repaired(self, run: ObservedRun, repair: RepairRecord, /) -> None: ...
 
     def tool_started(self, run: ObservedRun, tool: ToolStarted, /) -> None: ...
+
+    def tool_progress(self, run: ObservedRun, progress: ToolProgress, /) -> None: ...
 
     def tool_retried(self, run: ObservedRun, retry: ToolRetry, raised: BaseException | None, /) -> None: ...
 

@@ -63,6 +63,8 @@ class OptionsOfRuns(TypedDict, total=False):
     its result stands among that one's `runs`."""
     answers: Answers | None
     """What is said of the calls that wait, by their ids: the run goes on where the given result ended."""
+    nested_events: bool
+    """Tell the events of runs within this one, such as those of sub-agents, among this one's: each in a `NestedEvent`."""
     checkpoint: Callable[[RunResult[Any]], Any] | None
     """A function of a `RunResult`, sync or async, that saves the run as far as it has come: see `docs/approval.md`."""
 
@@ -118,6 +120,7 @@ KINDS: Mapping[str, Kind] = {
         lambda value: isinstance(value, Mapping), "a dict of Approve(), Deny(...) or Answer(...) by the ids of calls"
     ),
     "checkpoint": Kind(callable, "a function of a RunResult"),
+    "nested_events": Kind(lambda value: isinstance(value, bool), "True or False"),
 }
 _MAY_BE_NONE = frozenset(
     {"system", "message_history", "budget", "tool_timeout", "tool_config", "parent", "answers", "checkpoint"}

@@ -32,10 +32,12 @@ from llmcore.types import (
     Envelope,
     Finished,
     Message,
+    NestedEvent,
     NormalizerEvent,
     PartialOutput,
     Repair,
     ToolCall,
+    ToolProgress,
     ToolStarted,
     Usage,
     Waiting,
@@ -328,6 +330,8 @@ RunEvent = (
     | AttemptStarted
     | AttemptFailed
     | ToolStarted
+    | ToolProgress
+    | NestedEvent
     | ToolEvent
     | PartialOutput[T]
     | Finished[RunResult[T]]

@@ -221,6 +221,8 @@ class RunSettings:
     repairs: Sequence[RepairRecord]
     resumed: Resumed | None
     checkpoint: CallersFunction | None
+    nested_events: bool
+    """Are the events of runs within this one told among its own?"""
 
     def __init__(
         self,
@@ -238,6 +240,7 @@ class RunSettings:
         repairs: Sequence[RepairRecord] = (),
         resumed: Resumed | None = None,
         checkpoint: CallersFunction | None = None,
+        nested_events: bool = False,
     ) -> None:
         self.request = request
         self.toolbox = toolbox
@@ -253,6 +256,7 @@ class RunSettings:
         self.repairs = repairs
         self.resumed = resumed
         self.checkpoint = checkpoint
+        self.nested_events = nested_events
 
 
 def checked_options(thing: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -378,6 +382,7 @@ def resolve(
     if came.messages is not request.messages:
         request = updated(request, {"messages": came.messages})
     toolbox = tools.extended(request.tools, more=more_tools) if request.tools else tools
+    place = enclosing(options.get("parent"))
     return RunSettings(
         request=request,
         toolbox=toolbox,
@@ -388,11 +393,12 @@ def resolve(
         output=OutputSpec.of(request.output_type),
         context=context_bound(options.get("max_context_tokens", max_context_tokens), token_counter),
         interjections=interjections_of(options.get("interjections")),
-        place=enclosing(options.get("parent")),
+        place=place,
         output_validators=(*validators, *validators_of(options.get("output_validators"))),
         repairs=came.repairs,
         resumed=came.resumed,
         checkpoint=checkpoint_of(options.get("checkpoint", checkpoint)),
+        nested_events=options.get("nested_events", False) or (place is not None and place.hears),
     )
 
 

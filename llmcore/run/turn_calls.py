@@ -14,6 +14,7 @@ from llmcore.run.approving import approval_due
 from llmcore.run.hooked import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
 from llmcore.run.observed import ToolRetry
 from llmcore.run.open_calls import OpenCall
+from llmcore.run.progress import Progress
 from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
 from llmcore.run.unknown_calls import not_found
@@ -21,7 +22,7 @@ from llmcore.run.watching import Scope
 from llmcore.tools import RunContext, Tool, ToolConfig
 from llmcore.tools.execution import run_call
 from llmcore.tools.outcome import Outcome, synthetic, unfinished
-from llmcore.tools.tool_run import NotBegun, ToolRun
+from llmcore.tools.tool_run import News, NotBegun, ToolRun
 from llmcore.types import Event, ToolCall, ToolStarted
 from llmcore.types.copies import copied
 from llmcore.types.telling import Tell, silently
@@ -70,14 +71,20 @@ class TurnCalls:
         state, told_late = self._state, self._hooks.has("on_tool_response")
         context = state.context()
         runnable = [call for call in calls if call.id not in fates and self._toolbox.can_run(call.name)]
+        alone = [call.id for call in runnable if self._runs_alone(call)]
         running = self._running = ToolRun(
             runnable,
             partial(self._run_call, context),
             self._tools,
             self._withheld,
             listening=self._is_told,
+            alone=alone,
             stopped=self._with_what_it_ran,
         )
+        if self._is_told or state.watch.has("tool_progress"):
+            hear = running.tell if self._is_told else None
+            hears_nested = self._is_told and state.settings.nested_events
+            context.telling(Progress(state.watch, state.tool_turns, hear, hears_nested=hears_nested))
         refused: list[Outcome] = []
         turn, told_now = state.tool_turns, self._is_told and not told_late
         try:
@@ -108,6 +115,10 @@ class TurnCalls:
         if ending is not None:
             raise ending
         state.ledger.check_tool_calls()
+
+    def _runs_alone(self, call: ToolCall) -> bool:
+        tool = self._toolbox.get(call.name)
+        return tool is not None and tool.options.sequential
 
     async def _not_to_run(
         self, call: ToolCall, context: RunContext[Any], fates: Mapping[str, Outcome | OpenCall]
@@ -246,8 +257,8 @@ async def _run_told(running: ToolRun, turn: int | None, tell: Tell[Event]) -> No
         raise failure
 
 
-async def _tell_coming(told: set[str], turn: int | None, tell: Tell[Event], one: Outcome | ToolStarted) -> None:
-    if isinstance(one, ToolStarted):
+async def _tell_coming(told: set[str], turn: int | None, tell: Tell[Event], one: Outcome | News) -> None:
+    if not isinstance(one, Outcome):
         await tell(one)
     elif turn is not None and not one.held:
         told.add(one.call.id)

@@ -13,10 +13,11 @@ from typing import Any, Generic, Protocol
 
 from typing_extensions import TypeVar  # with a default, so that a bare RunContext is one of any deps
 
-from llmcore.types import Message, Usage
+from llmcore.types import Message, ToolProgress, Usage
 from llmcore.types.called import in_words
+from llmcore.types.copies import copied
 
-__all__ = ["DepsT", "RunContext", "Within", "current_tool_call_id", "tool_call_id"]
+__all__ = ["DepsT", "ProgressSink", "RunContext", "TryState", "Within", "current_tool_call_id", "tool_call_id"]
 
 DepsT = TypeVar("DepsT", default=Any)
 
@@ -38,6 +39,32 @@ class Within(Protocol):
         ...
 
 
+class TryState:
+    """One try of a call. The event loop writes it, and any thread reads it."""
+
+    __slots__ = ("is_cancelled", "is_over")
+
+    def __init__(self) -> None:
+        self.is_cancelled = False
+        self.is_over = False
+
+
+class ProgressSink(Protocol):
+    """Who is told what the calls of one turn emit."""
+
+    @property
+    def turn(self) -> int: ...
+
+    @property
+    def hears_nested(self) -> bool:
+        """Are events of runs within the calls wanted, too?"""
+        ...
+
+    def put(self, of: TryState, event: Any) -> None:
+        """Tell the event, unless the try is over by then. Any thread may call it."""
+        ...
+
+
 @in_words(only=("__init__",))
 @dataclass(slots=True)
 class RunContext(Generic[DepsT]):
@@ -53,12 +80,43 @@ class RunContext(Generic[DepsT]):
     retry: int = 0
     _within: Within | None = field(default=None, init=False, repr=False, compare=False)
     _is_the_calls: bool = field(default=False, init=False, repr=False, compare=False)
+    _sink: ProgressSink | None = field(default=None, init=False, repr=False, compare=False)
+    _try: TryState | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def cancelled(self) -> bool:
+        """Has the run stopped waiting for this call? True from the moment when the call's timeout or the run's deadline passes,
+        the run is cancelled or its stream closed, or another call ends the run. A tool that runs in a thread polls it, for a
+        thread cannot be stopped. Any thread may read it. Outside of a tool it is False."""
+        return self._try is not None and self._try.is_cancelled
+
+    def emit(self, value: Any) -> None:
+        """Report progress: the run's stream and its observers are told a `ToolProgress` with a copy of the value. The model is
+        not told. Any thread may call it; values are told in the order in which they were emitted. Nobody is waited for. A value
+        that is emitted outside of a tool, or after its call has ended, is dropped."""
+        if self._sink is not None and self._try is not None and not self._try.is_over:
+            self._sink.put(self._try, ToolProgress(self.tool_call_id, self.tool_name, copied(value), self._sink.turn))
 
     def for_call(self, call_id: str, name: str, retry: int) -> RunContext[Any]:
         """This context, for one call of the turn."""
         made: RunContext[Any] = RunContext(self.deps, self.usage, self.messages, call_id, name, retry)
-        made._within = self._within
+        made._within, made._sink = self._within, self._sink
         return made
+
+    def telling(self, sink: ProgressSink) -> RunContext[DepsT]:
+        """This context, whose calls emit to the sink."""
+        self._sink = sink
+        return self
+
+    def begins(self, this: TryState) -> None:
+        """A try begins that is given this context."""
+        self._try = this
+
+    def hearing(self) -> tuple[ProgressSink, TryState] | None:
+        """Who hears the events of the runs within this call, and of which try they are; None = nobody."""
+        if self._sink is None or self._try is None or not self._sink.hears_nested:
+            return None
+        return self._sink, self._try
 
     def of(self, within: Within) -> RunContext[DepsT]:
         """This context, which knows its run."""
@@ -68,7 +126,7 @@ class RunContext(Generic[DepsT]):
     def of_its_run(self) -> RunContext[DepsT]:
         """This context, for the one run that its call is carried out by: what is saved of that run is saved of the call."""
         made: RunContext[DepsT] = self.for_call(self.tool_call_id, self.tool_name, self.retry)
-        made._is_the_calls = True
+        made._is_the_calls, made._try = True, self._try
         return made
 
     @property

@@ -22,11 +22,12 @@ from functools import partial
 from typing import Any, cast
 
 from llmcore.tools.config import ToolConfig
-from llmcore.tools.context import RunContext, tool_call_id
+from llmcore.tools.context import RunContext, TryState, tool_call_id
 from llmcore.tools.data import UnwritableResult, is_plain
 from llmcore.tools.leaving import Errand, LeftBehind, Raised, is_ctrl_c
 from llmcore.tools.outcome import Outcome, failed, failed_with, is_sound, unfinished, without_secrets
 from llmcore.tools.results import as_text, described, escaped, rendered
+from llmcore.tools.progress import carried_through
 from llmcore.tools.signature import ArgumentsError
 from llmcore.tools.threads import ThreadCall
 from llmcore.tools.tool import Tool
@@ -153,6 +154,8 @@ class _Try:
         self._begun = begun
         self.has_begun = False
         self._is_over = False
+        self._state = TryState()
+        context.begins(self._state)
         self._errand: Errand[Outcome] | None = None
         self._thread_call: ThreadCall | None = None
 
@@ -165,7 +168,7 @@ class _Try:
         timeout, left = self._timeout, self._seconds_left
         if left is not None and left <= 0:
             raise _deadline_passed()
-        self._errand = Errand(self._answer())
+        self._errand = Errand(self._answer(), self._left)
         try:
             settled = await self._errand.wait(timeout if left is None else left if timeout is None else min(timeout, left))
         except LeftBehind as late:
@@ -176,10 +179,15 @@ class _Try:
         except BaseException:
             self._is_over = True
             raise
+        self._state.is_over = True
         outcome = self._told(settled) if isinstance(settled, Raised) else settled
         if (failure := test_failure_in(outcome.raised)) is not None:
             raise failure
         return outcome
+
+    def _left(self) -> None:
+        """Nobody waits for it any more."""
+        self._state.is_cancelled = self._state.is_over = True
 
     async def _answer(self) -> Outcome:
         """Preprocess, function, postprocess, and in the end the value in words: in a thread, where the tool is sync."""
@@ -221,7 +229,8 @@ class _Try:
         if self._tool.context_parameter:
             keywords[self._tool.context_parameter] = self._context
         self._starts()
-        return self._tool(**keywords)
+        made: Any = self._tool(**keywords)
+        return carried_through(made, self._context) if self._tool.yields else made
 
     def _starts(self) -> None:
         """Code of the tool's own begins, perhaps in a thread; not where validators outlived the time of the try."""

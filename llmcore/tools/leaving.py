@@ -102,11 +102,13 @@ class Errand(Generic[T]):
     more. One that was cancelled before it began says nothing, so until then a callback stands in.
     """
 
-    __slots__ = ("_awaitable", "_level", "_task", "_waiter")
+    __slots__ = ("_awaitable", "_left", "_level", "_task", "_waiter")
 
-    def __init__(self, awaitable: Awaitable[T]) -> None:
+    def __init__(self, awaitable: Awaitable[T], left: Callable[[], object] | None = None) -> None:
+        """`left` is called when who waits gives up, before the task is cancelled."""
         loop = asyncio.get_running_loop()
         self._awaitable = awaitable
+        self._left = left
         self._level = Level()
         self._waiter: asyncio.Future[None] = loop.create_future()
         self._task: asyncio.Task[T | Raised] = loop.create_task(self._carried())
@@ -126,6 +128,8 @@ class Errand(Generic[T]):
             if not task.done():
                 raise LeftBehind
         except BaseException as error:
+            if self._left is not None:
+                self._left()
             task.add_done_callback(self._close)  # before anything is awaited: a second cancellation may come meanwhile
             if not isinstance(error, GeneratorExit):
                 await self._level.leave(task)

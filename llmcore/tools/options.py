@@ -40,6 +40,7 @@ class OptionsByName(TypedDict, total=False):
     summary: Summary | None
     requires_approval: Approval
     idempotent: bool
+    sequential: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class ToolOptions:
     function of the arguments. `requires_approval`: True, or a function of a call's arguments (and of the `RunContext`), sync or
     async; where it gives True, or a text that says why, the call waits for the caller's approval. So it does where the function
     raises. `idempotent`: a call that was started and whose outcome is not known may be run again.
+    `sequential`: of the calls of a turn, those before it have ended when it begins, and those behind it begin when it has ended.
 
     Raises `ToolDefinitionError` for a value that is none of its option's.
     """
@@ -74,6 +76,7 @@ class ToolOptions:
     summary: Summary | None = None
     requires_approval: Approval = False
     idempotent: bool = False
+    sequential: bool = False
 
     def __post_init__(self) -> None:
         for option, (fits, words) in _OPTION_VALUES.items():
@@ -144,6 +147,7 @@ _INSTEAD = {
     "deadline": "the seconds of each try are `timeout`",
     "needs_approval": "it is `requires_approval`",
     "approval": "it is `requires_approval`",
+    "parallel": "it is `sequential=True` for a tool that runs alone",
 }
 _PARAMS = "JSON Schemas by parameter, or a type with fields (a model, a dataclass, a TypedDict)"
 GIVEN_WITH_A_SCHEMA = ("params", "required")
@@ -174,5 +178,6 @@ _OPTION_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
         "True, False or a function of the arguments, and of the RunContext if it wants it",
     ),
     "idempotent": (lambda value: isinstance(value, bool), "True or False"),
+    "sequential": (lambda value: isinstance(value, bool), "True or False"),
 }
 _DEFAULTS = ToolOptions()

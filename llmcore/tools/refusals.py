@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import sys
 import types
@@ -20,7 +19,7 @@ HOOK_MARK = "__llmcore_hooks__"
 
 
 def refuse(function: Callable[..., Any]) -> None:
-    """Raises `ToolDefinitionError` for a class, a generator, a hook, and a method that was taken from its class."""
+    """Raises `ToolDefinitionError` for a class, a hook, and a method that was taken from its class."""
     if isinstance(function, type):
         name = function.__name__
         raise ToolDefinitionError(
@@ -30,7 +29,6 @@ def refuse(function: Callable[..., Any]) -> None:
     if not callable(function):
         raise ToolDefinitionError(f"a tool takes a function, or options by name, not {not_a_function(function)}")
     innermost(function)  # raises where there is none
-    _refuse_generators(function)
     if hasattr(function, "dispatch") and hasattr(function, "registry"):
         raise ToolDefinitionError(
             f"{getattr(function, '__name__', 'it')} is dispatched by the type of its first argument, which models give by name: "
@@ -54,14 +52,6 @@ def not_a_function(given: object) -> str:
     if isinstance(given, property):
         return "a property: a tool is a method, which the model calls with arguments"
     return described(given)
-
-
-def _refuse_generators(function: Callable[..., Any]) -> None:
-    inner: Any = function.func if isinstance(function, functools.partial) else function
-    asked = inner if inspect.isroutine(inner) else type(inner).__call__
-    if inspect.isgeneratorfunction(asked) or inspect.isasyncgenfunction(asked):
-        name = getattr(inner, "__name__", type(inner).__name__)
-        raise ToolDefinitionError(f"tool {name!r} is a generator (it yields); a tool gives one result: return a list")
 
 
 def defined_in_a_class(function: object) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import sys
 import types
 from collections.abc import Callable, Collection, Mapping
@@ -25,6 +26,7 @@ from typing_extensions import ParamSpec, TypeVar
 from llmcore.tools.docstrings import documentation
 from llmcore.tools.given_schema import GivenSchema
 from llmcore.tools.options import GIVEN_WITH_A_SCHEMA, OptionsByName, Params, ToolOptions, checked, is_name
+from llmcore.tools.progress import yields
 from llmcore.tools.refusals import defined_in_a_class, is_method, refuse
 from llmcore.tools.schema_fragments import check_callables, is_dynamic, merge_fragments, resolve
 from llmcore.tools.signature import (
@@ -36,7 +38,7 @@ from llmcore.tools.signature import (
     schema_of_type,
 )
 from llmcore.tools.summaries import check_summary, summary_of
-from llmcore.tools.within import AnyTool, tool_within
+from llmcore.tools.within import AnyTool, innermost, tool_within
 from llmcore.types import ConfigError, JsonSchema, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.annotations import usable
 from llmcore.types.called import in_words, is_async
@@ -240,7 +242,12 @@ class Tool(AnyTool, Generic[P, R_co]):
 
     @cached_property
     def is_async(self) -> bool:
-        return is_async(self.function)
+        return is_async(self.function) or (self.yields and inspect.isasyncgenfunction(innermost(self.function)))
+
+    @cached_property
+    def yields(self) -> bool:
+        """Is the function a generator, sync or async? Then what it yields is progress."""
+        return self.function is not None and yields(innermost(self.function))
 
     @property
     def context_parameter(self) -> str | None:

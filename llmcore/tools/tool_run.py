@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from llmcore.tools.config import ToolConfig
 from llmcore.tools.leaving import Level, closed_by
 from llmcore.tools.outcome import Outcome, unfinished
-from llmcore.types import ToolCall, ToolStarted
+from llmcore.types import NestedEvent, ToolCall, ToolProgress, ToolStarted
 from llmcore.types.telling import Tell
 
-__all__ = ["NotBegun", "ToolRun", "aborts"]
+__all__ = ["News", "NotBegun", "ToolRun", "aborts"]
+
+News = ToolStarted | ToolProgress | NestedEvent
+"""What is told of a call before its outcome."""
 
 
 class NotBegun(Exception):
@@ -25,7 +28,8 @@ class NotBegun(Exception):
 class ToolRun:
     """The calls of one turn. `run` tells the outcomes as they come; `outcomes` has them all, in call order, at any end.
 
-    `listening`: `run` also tells what the runner tells meanwhile (`tell`), at once and in order.
+    `listening`: `run` also tells what the runner tells meanwhile (`tell`), at once and in order. `alone`: the ids of calls that
+    begin when those before them have ended, and that end before those behind them begin.
 
     `cut_short`: by id, what tells the outcomes of calls that are begun, should they not get to another (see `run_call`).
     `runner(call)` gives a call's outcome; it is asked once per call. With `abort` the first error is raised after the
@@ -41,12 +45,14 @@ class ToolRun:
         cut_short: Mapping[str, Callable[[], Outcome]],
         *,
         listening: bool = False,
+        alone: Collection[str] = (),
         stopped: Callable[[Outcome], Outcome] = lambda outcome: outcome,
     ) -> None:
         """`stopped`: the outcome of a call that did not finish, as it is to be told."""
         self._listening = listening
         self._stopped = stopped
-        self._news: deque[ToolStarted] = deque()
+        self._alone = frozenset(alone)
+        self._news: deque[News] = deque()
         self._woken: asyncio.Future[None] | None = None
         self._calls = list(calls)
         self._cut_short = cut_short
@@ -63,25 +69,34 @@ class ToolRun:
         became = self._stopped
         return [done.get(at) or became(cut.get(call.id, partial(unfinished, call))()) for at, call in enumerate(self._calls)]
 
-    def tell(self, started: ToolStarted) -> None:
-        self._news.append(started)
+    def tell(self, news: News) -> None:
+        self._news.append(news)
         if self._woken is not None and not self._woken.done():
             self._woken.set_result(None)
 
-    async def run(self, tell: Tell[Outcome | ToolStarted]) -> None:
+    async def run(self, tell: Tell[Outcome | News]) -> None:
         """Run them, once."""
         if len(self._calls) == 1 and not self._listening:  # no task: 10 us less
             await tell(self._keep(0, await self._runner(self._calls[0])))
-        elif self._calls:
-            await self._in_parallel(tell)
+            return
+        for batch in self._batches() if self._calls else ():
+            if not self.is_ending:
+                await self._in_parallel(batch, tell)
 
-    async def _in_parallel(self, tell: Tell[Outcome | ToolStarted]) -> None:
+    def _batches(self) -> list[range]:
+        """The places of the calls that may run at the same time, in call order."""
+        count = len(self._calls)
+        ends = {at + behind for at, call in enumerate(self._calls) if call.id in self._alone for behind in (0, 1)} | {0, count}
+        edges = sorted(ends)
+        return [range(first, last) for first, last in zip(edges, edges[1:], strict=False)]
+
+    async def _in_parallel(self, batch: range, tell: Tell[Outcome | News]) -> None:
         room = asyncio.Semaphore(self._config.max_parallel)
         level, turn = Level(), self._in_its_turn
-        tasks = {asyncio.create_task(level.carried_out(turn, room, call)): index for index, call in enumerate(self._calls)}
+        tasks = {asyncio.create_task(level.carried_out(turn, room, self._calls[index])): index for index in batch}
         await closed_by(self._told(tasks, tell), partial(self._stop, level, tasks))
 
-    async def _told(self, tasks: dict[asyncio.Task[Outcome], int], tell: Tell[Outcome | ToolStarted]) -> None:
+    async def _told(self, tasks: dict[asyncio.Task[Outcome], int], tell: Tell[Outcome | News]) -> None:
         while tasks:
             await self._something(tasks)
             while self._news:

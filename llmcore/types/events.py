@@ -11,8 +11,8 @@ The order in which a run tells them
    is a wait, and `AttemptStarted` with the next `n`. What the earlier attempt of the turn told is void. A reply that is asked for
    again because of what it says (`reason` is `reask`) has no `AttemptFailed`: the next `AttemptStarted.detail` says so.
 3. `Repaired` stands behind what it repairs, those of the accepted reply before its calls run.
-4. Then, of each call that is carried out, `ToolStarted` and `ToolResult`. A turn's calls run side by side, so their events may
-   mix. A call that a hook refused, whose tool does not exist, or that the budget left no room for, has a `ToolResult` alone.
+4. Then, of each call that is carried out, `ToolStarted` and `ToolResult`, and between them what it emits: `ToolProgress`, and
+   `NestedEvent` where a run was asked for those. A turn's calls run side by side, so their events may mix. A call that a hook refused, whose tool does not exist, or that the budget left no room for, has a `ToolResult` alone.
    Calls that are left to the caller (`RunResult.pending`) have neither.
 5. The next turn begins with `AttemptStarted`, and `Finished` is the last event, once. A run that raises has no `Finished`; its
    calls have their results before (but for a hook `on_tool_response`, which sees results first). Of one that is cancelled or
@@ -37,6 +37,7 @@ __all__ = [
     "AttemptStarted",
     "Event",
     "Finished",
+    "NestedEvent",
     "NormalizerEvent",
     "PartialOutput",
     "ReasoningDelta",
@@ -45,6 +46,7 @@ __all__ = [
     "TextDelta",
     "ToolCallFinished",
     "ToolCallStarted",
+    "ToolProgress",
     "ToolResult",
     "ToolStarted",
     "Waiting",
@@ -141,6 +143,27 @@ class ToolStarted:
 
 
 @dataclass(slots=True)
+class ToolProgress:
+    """What a tool reported while it ran: `RunContext.emit(value)`, or a generator's `yield`. The model is not told. `turn` counts
+    the tool turns of the run from 1."""
+
+    tool_use_id: str
+    name: str
+    value: Any = None
+    turn: int = 1
+
+
+@dataclass(slots=True)
+class NestedEvent:
+    """An event of a run within a call of this one, such as a sub-agent's (`nested_events=True`). `tool_use_id` is the call's, or
+    the path to it where the runs stand deeper (`call_1/call_0`), `name` the tool whose run it is of."""
+
+    tool_use_id: str
+    name: str
+    event: Event
+
+
+@dataclass(slots=True)
 class ToolResult:
     """What became of a call. `content` is what the model is shown; `error` is the text of its error, None if it succeeded;
     `duration` is in seconds. `arguments` are those it was carried out with, `turn` counts the tool turns of the run from 1.
@@ -185,4 +208,15 @@ class Finished(Generic[T]):
 
 
 NormalizerEvent = TextDelta | ReasoningDelta | ToolCallStarted | ArgumentsDelta | ToolCallFinished | Reclassified | Repaired
-Event = NormalizerEvent | Waiting | AttemptStarted | AttemptFailed | ToolStarted | ToolResult | PartialOutput[Any] | Finished[Any]
+Event = (
+    NormalizerEvent
+    | Waiting
+    | AttemptStarted
+    | AttemptFailed
+    | ToolStarted
+    | ToolProgress
+    | NestedEvent
+    | ToolResult
+    | PartialOutput[Any]
+    | Finished[Any]
+)

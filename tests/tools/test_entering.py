@@ -220,14 +220,6 @@ def test_a_summary_that_fails_ends_nothing() -> None:
 # What is no tool
 
 
-def counting(n: int) -> Any:
-    yield n
-
-
-async def counting_later(n: int) -> Any:
-    yield n
-
-
 class Station:
     def plain(self, city: str) -> str:
         return city
@@ -274,8 +266,6 @@ def dispatched(value: int) -> int:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (counting, "'counting' is a generator.*return a list"),
-        (counting_later, "'counting_later' is a generator"),
         (Station, r"Station is a class; give a method of one of its objects"),
         (Everything(), "Everything says without end what it wraps|not a tool: Everything; give a function"),
         (around_itself, "around_itself says without end what it wraps"),
