@@ -34,11 +34,13 @@ if TYPE_CHECKING:
     from llmcore.run import Approve as Approve
     from llmcore.run import CallAnswer as CallAnswer
     from llmcore.run import Deny as Deny
+    from llmcore.run import FileStore as FileStore
     from llmcore.run import Interjections as Interjections
     from llmcore.run import ObservedRun as ObservedRun
     from llmcore.run import Observer as Observer
     from llmcore.run import OpenCall as OpenCall
     from llmcore.run import RunResult as RunResult
+    from llmcore.run import RunStore as RunStore
     from llmcore.run import RunStream as RunStream
     from llmcore.run import Step as Step
     from llmcore.run import Steps as Steps
@@ -76,8 +78,8 @@ _NAMES_BY_MODULE = {
     "llmcore.models": "ModelConfig ModelRegistry",
     "llmcore.orchestrator": "Orchestrator",
     "llmcore.run": (
-        "Answer Approve CallAnswer Deny Interjections ObservedRun Observer OpenCall RunResult RunStream Step Steps SyncRunStream "
-        "ToolRetry ToolStatistics ToolStats event_json"
+        "Answer Approve CallAnswer Deny FileStore Interjections ObservedRun Observer OpenCall RunResult RunStore RunStream Step "
+        "Steps SyncRunStream ToolRetry ToolStatistics ToolStats event_json"
     ),
     "llmcore.testing": "FakeModel ReplayAdapter",
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",

@@ -20,12 +20,14 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.hooks import HookChain, HooksGiven
 from llmcore.models import ModelRegistry
 from llmcore.run.catalog import Catalog
+from llmcore.run.claims import RunStore
 from llmcore.run.context_size import context_bound
 from llmcore.run.interjections import Interjections
 from llmcore.run.observing import Observer, Observers
 from llmcore.run.options import KINDS, PER_RUN, Given, RunOptions, Strictness
 from llmcore.run.result import RunResult
 from llmcore.run.saving import checkpoint_of
+from llmcore.run.seals import signing_key_of
 from llmcore.run.settings import TOOL_OPTIONS, checked_options, resolve, seconds_allowed, tool_settings, validators_of
 from llmcore.run.streams import RunStream, SyncRunStream
 from llmcore.run.tool_source import ToolSource, is_provider
@@ -97,6 +99,8 @@ class Orchestrator:
     `context_window`, is not sent: a model with a larger window is tried, else the run ends with a `ContextOverflow`.
     `token_counter` counts a `Request`'s tokens. `checkpoint`: a function of a `RunResult`, sync or async, that saves the run:
     it is called after each reply, before each tool starts, after it ended, and at the end. What it raises ends the run.
+    `run_store`: saves the run so, too, and lets each saved state be resumed once, by all processes that use it. `signing_key` (16
+    bytes or more) signs the calls of a saved run; one that was changed, or not signed, is refused when it is resumed.
     `observers` are told what each run does (docs/observability.md); `name` is what its logs and traces call it. The other
     arguments are defaults that each call may override.
 
@@ -135,6 +139,8 @@ class Orchestrator:
         observers: Observer | Iterable[Observer] | None = None,
         name: str = "",
         checkpoint: Callable[[RunResult[Any]], Any] | None = None,
+        run_store: RunStore | None = None,
+        signing_key: str | bytes | None = None,
     ) -> None:
         options = {
             **({} if system is None else {"system": system}),
@@ -147,6 +153,8 @@ class Orchestrator:
             "output_validators": output_validators,
             "max_context_tokens": max_context_tokens,
             "checkpoint": checkpoint,
+            "run_store": run_store,
+            "signing_key": signing_key,
         }
         system = checked_options("Orchestrator", options).get("system")
         check_kinds(
@@ -159,7 +167,7 @@ class Orchestrator:
         context_bound(max_context_tokens, token_counter)
         self._defaults |= {"max_context_tokens": max_context_tokens, "token_counter": token_counter}
         checkpoint_of(checkpoint)
-        self._defaults["checkpoint"] = checkpoint
+        self._defaults |= {"checkpoint": checkpoint, "run_store": run_store, "signing_key": signing_key_of(signing_key)}
         self._defaults["validators"] = validators_of(output_validators)
         from llmcore.fallback import FallbackManager
         from llmcore.run.logbook import Logbook

@@ -33,6 +33,7 @@ CONTRACT = """
 
 BESIDES = """
     __version__ BuildInfo build_info Answer Approve CallAnswer Deny OpenCall ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto Interjections RunStream Step Steps SyncRunStream current_tool_call_id hook
+    RunStore FileStore record
     Observer ObservedRun Outcome ToolRetry ToolStatistics ToolStats event_json
     AttemptReason Block CallWriter CompiledTool DEFAULT_LIMITS NEAR_MISS_REASONS Event FinishReason JsonSchema NormalizerEvent OutputMode Role Safety
     Segment SegmentKind ToolChoice definition_of
@@ -48,7 +49,7 @@ PARAMETERS = {
     "Orchestrator": (
         "models tools | system hooks capabilities strategies strictness max_tool_turns max_parallel_tools tool_timeout tool_errors "
         "enforce_limits budget deps adapter web_search output_validators tool_config "
-        "max_context_tokens token_counter observers name checkpoint"
+        "max_context_tokens token_counter observers name checkpoint run_store signing_key"
     ),
     "Orchestrator.run": "self request | options",
     "Orchestrator.execute": "self request output_type | options",

@@ -2,6 +2,7 @@
 result, what goes into a running run and comes out of it, and who is told of it."""
 
 from llmcore.run.answers import Answer, Approve, CallAnswer, Deny
+from llmcore.run.claims import FileStore, RunStore
 from llmcore.run.event_json import event_json
 from llmcore.run.interjections import Interjections
 from llmcore.run.observed import ObservedRun, ToolRetry
@@ -17,11 +18,13 @@ __all__ = [
     "Approve",
     "CallAnswer",
     "Deny",
+    "FileStore",
     "Interjections",
     "ObservedRun",
     "Observer",
     "OpenCall",
     "RunResult",
+    "RunStore",
     "RunStream",
     "Step",
     "Steps",

@@ -13,6 +13,7 @@ from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, Plan, best_place, first_well, resting
 from llmcore.run.choices import RunModels
 from llmcore.run.choosing import choose
+from llmcore.run.claims import Journal
 from llmcore.run.learning import SPARE_REQUESTS
 from llmcore.run.machinery import Machinery
 from llmcore.run.observed import ObservedRun
@@ -86,8 +87,11 @@ class RunCourse:
         self._models = RunModels(machinery.catalog, chosen.needs, priced_only=bounds_cost)
         self._hooks = machinery.hooks.under(self._seconds_left)
         above = place.save if place is not None and place.saves else None
-        saves = settings.checkpoint is not None or above is not None
-        self._save_points = SavePoints(settings.checkpoint, self.state.snapshot, above) if saves else None
+        store = None if place is not None and place.is_the_calls else settings.run_store  # the outer run has it then
+        journal = None if store is None else Journal(store, run.id)
+        saves = settings.checkpoint is not None or above is not None or journal is not None
+        points = (settings.checkpoint, self.state.snapshot, above, journal, self.state.is_saved_as)
+        self._save_points = SavePoints(*points) if saves else None
 
     def _check_price(self) -> None:
         """Raises `ConfigError` under a cost budget where the model, or one that it escalates to, has no price."""

@@ -55,6 +55,7 @@ class Place:
         call_id, is_the_calls = context.tool_call_id, context.is_of_its_run
         self._name, self._hearing = context.tool_name, context.hearing()
         self.ledger = run.ledger
+        self.is_the_calls = is_the_calls
         self.saves = is_the_calls and run.save is not None
         self._run = run
         self._call_id = call_id

@@ -14,6 +14,7 @@ from itertools import count
 
 from llmcore.run.attempt import TurnAttempt
 from llmcore.run.choosing import chosen_again
+from llmcore.run.claims import claim_object
 from llmcore.run.course import STOPPED, RunCourse
 from llmcore.run.entering import end_by, goes_on_by_interjections, take_interjections
 from llmcore.run.held_answer import held_answer, take_held
@@ -141,6 +142,15 @@ class Run(RunCourse):
         elif change is not None:
             change()
 
+    async def _claim(self) -> None:
+        """Claim the state that this run resumes, so that no other one does. Raises `CallerError` where another one has."""
+        state, place, points = self.state, self.state.settings.place, self._save_points
+        saved = None if state.settings.resumed is None else state.settings.resumed.saved
+        if saved is None or (place is not None and place.is_the_calls):  # then the outer run has claimed it
+            return
+        if points is None or not await points.claim(self._seconds_left(), saved):
+            claim_object(saved, state.watch.run.id)
+
     async def _save_end(self) -> None:
         self.state.ended = True
         await self._save()
@@ -230,9 +240,11 @@ class Run(RunCourse):
                 resumed = replace(resumed, calls=[call for call in resumed.calls if call is not final])
             taken = settled(resumed, toolbox, state.settings.strictness, self._tools)
             state.settle(taken)
-            if not all(isinstance(taken.fates.get(call.id), OpenCall) for call in taken.calls):
+            is_settling = not all(isinstance(taken.fates.get(call.id), OpenCall) for call in taken.calls)
+            if is_settling:
                 self._may_run_tools()
-            await self._calls(toolbox).carry_out(taken.calls, tell, fates=taken.fates)
+            claim = self._claim if is_settling or not taken.calls else None
+            await self._calls(toolbox).carry_out(taken.calls, tell, fates=taken.fates, claim=claim)
             for outcome in resumed.carried:
                 if outcome.error is not None and aborted(outcome, self._tools):
                     raise outcome.error
@@ -242,6 +254,8 @@ class Run(RunCourse):
                 if final is not None and await take_held(final, state):
                     return True
                 state.tell_left_out()
+        else:
+            await self._claim()
         state.go_on()
         return False
 

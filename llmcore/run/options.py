@@ -10,6 +10,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict  # a type checker's Unpack takes either; pydantic reads only this one before 3.12
 
 from llmcore.run.answers import Answers
+from llmcore.run.claims import RunStore
 from llmcore.run.interjections import Interjections
 from llmcore.run.result import RunResult
 from llmcore.tools import RunContext, ToolConfig, ToolErrors
@@ -63,6 +64,10 @@ class OptionsOfRuns(TypedDict, total=False):
     its result stands among that one's `runs`."""
     answers: Answers | None
     """What is said of the calls that wait, by their ids: the run goes on where the given result ended."""
+    run_store: RunStore | None
+    """Where the run saves its checkpoints, and where a saved run that is resumed is claimed: see `docs/approval.md`."""
+    signing_key: str | bytes | None
+    """Signs what is saved of the calls that wait, and is asked for when the run is resumed. At least 16 bytes."""
     nested_events: bool
     """Tell the events of runs within this one, such as those of sub-agents, among this one's: each in a `NestedEvent`."""
     checkpoint: Callable[[RunResult[Any]], Any] | None
@@ -120,10 +125,11 @@ KINDS: Mapping[str, Kind] = {
         lambda value: isinstance(value, Mapping), "a dict of Approve(), Deny(...) or Answer(...) by the ids of calls"
     ),
     "checkpoint": Kind(callable, "a function of a RunResult"),
+    "run_store": Kind(lambda value: isinstance(value, RunStore), "an llmcore.RunStore, such as llmcore.FileStore('runs')"),
     "nested_events": Kind(lambda value: isinstance(value, bool), "True or False"),
 }
 _MAY_BE_NONE = frozenset(
-    {"system", "message_history", "budget", "tool_timeout", "tool_config", "parent", "answers", "checkpoint"}
+    {"system", "message_history", "budget", "tool_timeout", "tool_config", "parent", "answers", "checkpoint", "run_store"}
 )
 _ATTEMPTS = "give `budget=Budget(attempts=..., reasks=...)`; a tool's own are `tool(retries=...)`"
 _OF_ALL_RUNS = (
@@ -187,6 +193,9 @@ INSTEAD: Mapping[str, str] = {
     "deferred_tool_results": "give `answers={call_id: Approve() | Deny(...) | Answer(...)}`",
     "approvals": "give `answers={call_id: Approve() | Deny(...)}`",
     "on_checkpoint": "it is `checkpoint`",
+    "hmac_key": "it is `signing_key`",
+    "secret_key": "it is `signing_key`",
+    "store": "it is `run_store`",
     "function_call": "it is `tool_choice`",
     "stop_sequences": "it is `stop`",
     "system_prompt": "it is `system`",

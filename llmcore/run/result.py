@@ -157,6 +157,7 @@ class RunResult(Value, Generic[T]):
     wait are `pending`. `repairs` is what was repaired of the replies that were accepted and of the history that was given.
     `given_messages`: so many of `messages` were given to the run. `not_entered`: interjections that came too late for its last
     request. They are in no message of the history, and wait in their box for the next run that is given it.
+    `saved_as` is its key in a `run_store`. `digest` is over its open calls: a result whose calls were changed is refused.
     `runs` are the runs made within this one (`parent=`): their usage is part of this one's, their attempts are their own; each
     has as `parent_call` the id of the call whose tool made it.
 
@@ -193,6 +194,8 @@ class RunResult(Value, Generic[T]):
     runs: list[RunResult] = Field(default_factory=list["RunResult"])
     open_calls: list[OpenCall] = Field(default_factory=list[OpenCall])
     ended: bool = True
+    saved_as: JsonText = ""
+    digest: JsonText = ""
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:

@@ -20,6 +20,7 @@ from llmcore.run.history import ids_in, open_calls
 from llmcore.run.open_calls import OpenCall, id_within
 from llmcore.run.result import RepairRecord, RunResult, ToolRecord
 from llmcore.run.resuming import check_results_answer_calls
+from llmcore.run.seals import SigningKey, check_seal
 from llmcore.tools.outcome import Outcome
 from llmcore.types import (
     CallerError,
@@ -46,7 +47,7 @@ class Resumed:
     enter when it is settled. `calls` have no result; `stages` is what is told of some of them, and `answers` what the caller
     says. `carried`: outcomes that were saved in the midst of the turn. `envelope`: the reply that made the calls. `goes_on`:
     that made none and was no answer. `within`: by the ids of calls, the runs within them that wait. `used_tools`: the run that
-    was saved in the midst had used its tools. `not_entered`: messages that were added to it."""
+    was saved in the midst had used its tools. `not_entered`: messages that were added to it. `saved`: the result itself."""
 
     head: int
     calls: list[ToolCall]
@@ -59,6 +60,7 @@ class Resumed:
     used_tools: bool = False
     not_entered: Sequence[Message] = ()
     dropped: Sequence[ToolRecord] = ()
+    saved: RunResult[Any] | None = None
 
 
 @dataclass(slots=True)
@@ -71,7 +73,13 @@ class Entered:
 
 
 def entered(
-    messages: Sequence[Message], *, history: int, saved: RunResult[Any] | None, answers: Answers | None, system: str
+    messages: Sequence[Message],
+    *,
+    history: int,
+    saved: RunResult[Any] | None,
+    answers: Answers | None,
+    system: str,
+    key: SigningKey | None,
 ) -> Entered:
     """`history`: so many of the messages were given as what came before. `saved`: the result that they are of, if they are.
     Raises `CallerError` for an answer to a call that does not wait, and for a result behind the history that answers none."""
@@ -84,11 +92,13 @@ def entered(
     repairs = [RepairRecord(attempt=0, of="history", repair=one) for one in found]
     resumed = _resumed(mended, saved, answers or {}) if resumes else None
     if resumed is not None and saved is not None:
+        check_seal(saved, key)
         known = ids_in(mended)  # calls that were dropped stand in no history
         last = max([record.turn for record in saved.tool_results], default=0)
         dropped = [one for one in saved.tool_results if one.id not in known and one.turn == last and not saved.ended]
         used_tools = not saved.ended and any(record.id in known for record in saved.tool_results)
         resumed = replace(resumed, used_tools=used_tools, dropped=copied(dropped), not_entered=copied(saved.not_entered))
+        resumed = replace(resumed, saved=saved)
     return Entered(mended, repairs, resumed)
 
 

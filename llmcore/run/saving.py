@@ -11,7 +11,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from llmcore.run.callers_code import CallersFunction
+from llmcore.run.claims import Journal
 from llmcore.run.result import RunResult
+from llmcore.run.within import within
 from llmcore.tools import RunContext
 
 __all__ = ["SavePoints", "checkpoint_of"]
@@ -23,17 +25,22 @@ def checkpoint_of(given: object) -> CallersFunction | None:
 
 
 class SavePoints:
-    """Of one run. `function` is its own, `above` saves the outer run with this one: one of them may be None."""
+    """Of one run. `function` is its own, `above` saves the outer run with this one, `journal` is the run's place in a store: some
+    of them are None. `saved_as` is told under which key of the store the next snapshot will be."""
 
     def __init__(
         self,
         function: CallersFunction | None,
         snapshot: Callable[[], RunResult[Any]],
         above: Callable[[RunResult[Any]], Awaitable[object]] | None,
+        journal: Journal | None,
+        saved_as: Callable[[str], object],
     ) -> None:
         self._function = function
         self._snapshot = snapshot
         self._above = above
+        self._journal = journal
+        self._saved_as = saved_as
         self._turn = asyncio.Lock()
 
     async def save(
@@ -47,7 +54,23 @@ class SavePoints:
         async with self._turn:
             if change is not None:
                 change()
+            await self._enter(seconds)
             if self._function is not None:
                 await self._function(seconds, context(), self._snapshot())
             if self._above is not None:
                 await self._above(self._snapshot())
+
+    async def claim(self, seconds: float | None, saved: RunResult[Any]) -> bool:
+        """Claim in the store the state that this run resumes; False where there is no store. Raises `CallerError` where another
+        run has claimed it."""
+        if self._journal is None:
+            return False
+        async with self._turn:
+            await self._enter(seconds)  # first, so that a claim is never without a checkpoint behind it
+            await within(seconds, self._journal.claim(saved))
+        return True
+
+    async def _enter(self, seconds: float | None) -> None:
+        if self._journal is not None:
+            self._saved_as(self._journal.next)
+            await within(seconds, self._journal.enter(self._snapshot()))

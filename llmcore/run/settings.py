@@ -13,6 +13,7 @@ from pydantic import PydanticUndefinedAnnotation, ValidationError
 
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.run.callers_code import CallersFunction
+from llmcore.run.claims import RunStore
 from llmcore.run.context_size import ContextBound, context_bound
 from llmcore.run.copies import is_fit, refusing
 from llmcore.run.enclosing import Place, enclosing
@@ -23,6 +24,7 @@ from llmcore.run.result import RepairRecord, RunResult
 from llmcore.run.resuming import check_asks, check_results_answer_calls, check_says_something
 from llmcore.run.resumption import Resumed, entered
 from llmcore.run.saving import checkpoint_of
+from llmcore.run.seals import SigningKey, signing_key_of
 from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
 from llmcore.tools.schema_fragments import fillable
 from llmcore.types import (
@@ -223,6 +225,8 @@ class RunSettings:
     checkpoint: CallersFunction | None
     nested_events: bool
     """Are the events of runs within this one told among its own?"""
+    run_store: RunStore | None
+    signing_key: SigningKey | None
 
     def __init__(
         self,
@@ -241,6 +245,8 @@ class RunSettings:
         resumed: Resumed | None = None,
         checkpoint: CallersFunction | None = None,
         nested_events: bool = False,
+        run_store: RunStore | None = None,
+        signing_key: SigningKey | None = None,
     ) -> None:
         self.request = request
         self.toolbox = toolbox
@@ -257,6 +263,8 @@ class RunSettings:
         self.resumed = resumed
         self.checkpoint = checkpoint
         self.nested_events = nested_events
+        self.run_store = run_store
+        self.signing_key = signing_key
 
 
 def checked_options(thing: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -360,6 +368,8 @@ def resolve(
     max_context_tokens: int | None = None,
     token_counter: Callable[[Request], Any] | None = None,
     checkpoint: Callable[..., Any] | None = None,
+    run_store: RunStore | None = None,
+    signing_key: object = None,
 ) -> RunSettings:
     """Everything a run needs to know, from the orchestrator's defaults and the call's options. `more_tools`: a function tells
     others in each turn. Raises `CallerError`s."""
@@ -376,6 +386,7 @@ def resolve(
         saved=_saved(given, options.get("message_history")),
         answers=options.get("answers"),
         system=request.system if isinstance(request.system, str) else "",
+        key=(key := signing_key_of(options.get("signing_key", signing_key))),
     )
     if not is_new and came.resumed is None and options.get("interjections") is None:
         check_asks(came.messages)
@@ -399,6 +410,8 @@ def resolve(
         resumed=came.resumed,
         checkpoint=checkpoint_of(options.get("checkpoint", checkpoint)),
         nested_events=options.get("nested_events", False) or (place is not None and place.hears),
+        run_store=options.get("run_store", run_store),
+        signing_key=key,
     )
 
 
@@ -406,6 +419,7 @@ _READ: Mapping[str, Callable[[Any], object]] = {  # the last: it may be one that
     "interjections": interjections_of,
     "output_validators": lambda given: validators_of(given),
     "checkpoint": checkpoint_of,
+    "signing_key": signing_key_of,
     "max_context_tokens": lambda given: context_bound(given, None),
     "output_type": OutputSpec.of,
 }

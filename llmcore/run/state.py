@@ -29,6 +29,7 @@ from llmcore.run.left_out import left_out_of, told_of_left_out
 from llmcore.run.open_calls import OpenCall, id_within
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.resumption import Resumed
+from llmcore.run.seals import sealed
 from llmcore.run.sending import RefusedRequests
 from llmcore.run.settings import RunSettings
 from llmcore.run.settling import Settled
@@ -82,6 +83,8 @@ class RunState:
         """Is `output` a value of the type that was asked for? It may be None."""
         self.degraded = False
         self.ended = False
+        self.saved_as = ""
+        """The key of the last checkpoint in a store."""
         self.tool_turns = 0
         self._used_tools = resumed is not None and resumed.used_tools
         self.unknown_told: defaultdict[str, int] = defaultdict(int)
@@ -531,16 +534,24 @@ class RunState:
             tail = [self._with_results([outcome.block() for outcome in outcomes])]
             messages = [*(messages[:-1] if entered else messages), *tail]
         records = [*self.tool_results, *(self.record(one) for one in self.outcomes(()) if one.call.id not in noted)]
-        return copied(updated(self.result(), {"messages": [*messages, *self._later], "tool_results": records}))
+        made = updated(self._result(), {"messages": [*messages, *self._later], "tool_results": records})
+        return copied(sealed(made, self.settings.signing_key))
 
     def result(self) -> RunResult:
         """The run as it stands. Asked for when it is over: the caller is given the history itself."""
+        return sealed(self._result(), self.settings.signing_key)
+
+    def is_saved_as(self, key: str) -> None:
+        self.saved_as = key
+
+    def _result(self) -> RunResult:
         return made(
             RunResult,
             envelope=self.envelope,
             messages=[*self.messages],
             open_calls=self._open_calls(),
             ended=self.ended,
+            saved_as=self.saved_as,
             usage=self.ledger.usage,
             attempts=[*self.ledger.attempts],
             degraded=self.degraded,

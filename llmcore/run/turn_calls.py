@@ -62,9 +62,11 @@ class TurnCalls:
         tell: Tell[Event],
         *,
         fates: Mapping[str, Outcome | OpenCall] = MappingProxyType({}),
+        claim: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """Run the calls and enter their results. Calls that wait for the caller become pending, and so does a final result
-        that stands beside them. `fates`: of calls that an earlier run left open, and that are not to run.
+        that stands beside them. `fates`: of calls that an earlier run left open, and that are not to run. `claim` is asked
+        before the first one runs.
 
         A listener is told of each result as it comes; where a hook may still change it, when it has passed the hook.
         """
@@ -94,6 +96,8 @@ class TurnCalls:
                     refused.append(outcome)
                     if told_now:
                         await tell(outcome.event(turn))
+            if claim is not None:
+                await claim()
             if self._is_told:
                 await _run_told(running, turn if told_now else None, tell)
             else:

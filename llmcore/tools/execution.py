@@ -26,8 +26,8 @@ from llmcore.tools.context import RunContext, TryState, tool_call_id
 from llmcore.tools.data import UnwritableResult, is_plain
 from llmcore.tools.leaving import Errand, LeftBehind, Raised, is_ctrl_c
 from llmcore.tools.outcome import Outcome, failed, failed_with, is_sound, unfinished, without_secrets
-from llmcore.tools.results import as_text, described, escaped, rendered
 from llmcore.tools.progress import carried_through
+from llmcore.tools.results import as_text, described, escaped, rendered
 from llmcore.tools.signature import ArgumentsError
 from llmcore.tools.threads import ThreadCall
 from llmcore.tools.tool import Tool

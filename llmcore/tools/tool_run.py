@@ -7,6 +7,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from llmcore.tools.config import ToolConfig
@@ -87,8 +88,7 @@ class ToolRun:
         """The places of the calls that may run at the same time, in call order."""
         count = len(self._calls)
         ends = {at + behind for at, call in enumerate(self._calls) if call.id in self._alone for behind in (0, 1)} | {0, count}
-        edges = sorted(ends)
-        return [range(first, last) for first, last in zip(edges, edges[1:], strict=False)]
+        return [range(first, last) for first, last in pairwise(sorted(ends))]
 
     async def _in_parallel(self, batch: range, tell: Tell[Outcome | News]) -> None:
         room = asyncio.Semaphore(self._config.max_parallel)

@@ -12,8 +12,9 @@ The order in which a run tells them
    again because of what it says (`reason` is `reask`) has no `AttemptFailed`: the next `AttemptStarted.detail` says so.
 3. `Repaired` stands behind what it repairs, those of the accepted reply before its calls run.
 4. Then, of each call that is carried out, `ToolStarted` and `ToolResult`, and between them what it emits: `ToolProgress`, and
-   `NestedEvent` where a run was asked for those. A turn's calls run side by side, so their events may mix. A call that a hook refused, whose tool does not exist, or that the budget left no room for, has a `ToolResult` alone.
-   Calls that are left to the caller (`RunResult.pending`) have neither.
+   `NestedEvent` where a run was asked for those. A turn's calls run side by side, so their events may mix. A call that a hook
+   refused, whose tool does not exist, or that the budget left no room for, has a `ToolResult` alone. Calls that are left to the
+   caller (`RunResult.pending`) have neither.
 5. The next turn begins with `AttemptStarted`, and `Finished` is the last event, once. A run that raises has no `Finished`; its
    calls have their results before (but for a hook `on_tool_response`, which sees results first). Of one that is cancelled or
    left, the results are in `partial`.

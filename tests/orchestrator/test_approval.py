@@ -246,8 +246,8 @@ async def test_the_records_tell_what_the_caller_said() -> None:
 def test_the_sync_twins_go_on_as_well() -> None:
     result = Orchestrator(asking(PAY), TOOLS).run_sync("go")
     answers = {result.pending[0].id: Approve()}
-    assert Orchestrator(FakeModel("5"), TOOLS).execute_sync(result, int, answers=answers) == 5
-    events = list(Orchestrator(FakeModel("5"), TOOLS).stream_sync(result, answers=answers))
+    assert Orchestrator(FakeModel("5"), TOOLS).execute_sync(result.model_copy(), int, answers=answers) == 5
+    events = list(Orchestrator(FakeModel("5"), TOOLS).stream_sync(result.model_copy(), answers=answers))
     assert finished(events).content == "5"
     assert Orchestrator(FakeModel("ok"), TOOLS).run_sync(message_history=result, answers=answers).content == "ok"
 
@@ -354,7 +354,7 @@ async def test_a_call_is_judged_by_the_tools_that_there_are_when_it_goes_on() ->
 
     stricter = Tool.from_definition(ToolDefinition(name="pay", parameters=schema), take, requires_approval=True)
     answers = {result.pending[0].id: Approve()}
-    done = await Orchestrator(FakeModel("ok"), [stricter]).run(result, answers=answers)
+    done = await Orchestrator(FakeModel("ok"), [stricter]).run(result.model_copy(), answers=answers)
     assert "the call cannot run: `to`" in done.tool_results[0].content
     assert not done.tool_results[0].ran
     schema["properties"] = {"to": {"type": "string"}, "amount": {"type": "string"}}

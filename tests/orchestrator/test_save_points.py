@@ -205,13 +205,15 @@ async def test_a_call_that_was_started_runs_again_only_where_that_does_no_harm(o
 
     state = await midway("started", FakeModel(tool_call_body([("note", {"word": "a"})], None, 0), "done"), [note])
     ran.clear()
-    done = await Orchestrator(FakeModel("done"), [note]).run(state)
+    done = await Orchestrator(FakeModel("done"), [note]).run(state.model_copy())
     assert len(ran) == runs
     (record,) = done.tool_results
     assert record.ran
     assert record.content.startswith(UNKNOWN) == (runs == 0)
     ran.clear()
-    answered = await Orchestrator(FakeModel("done"), [note]).run(state, answers={record.id: Answer("I looked: it is done")})
+    answered = await Orchestrator(FakeModel("done"), [note]).run(
+        state.model_copy(), answers={record.id: Answer("I looked: it is done")}
+    )
     assert answered.tool_results[0].content == "I looked: it is done"
     await Orchestrator(FakeModel("done"), [note]).run(state, answers={record.id: Approve()})
     assert ran == ["a"]

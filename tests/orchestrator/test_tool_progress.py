@@ -62,7 +62,7 @@ def pages_of(book: str) -> Iterator[str]:
     """A generator."""
     yield f"{book} 1"
     yield f"{book} 2"
-    return f"{book} has 2 pages"  # noqa: B901  # the result of the tool
+    return f"{book} has 2 pages"  # the result of the tool
 
 
 async def pages_later(book: str) -> AsyncIterator[str]:
@@ -77,11 +77,11 @@ class Shelf:
     def scan(self, row: int) -> Iterator[int]:
         """A generator that is a method."""
         yield row
-        return row + 1  # noqa: B901
+        return row + 1
 
     def __call__(self, row: int) -> Iterator[int]:
         yield row
-        return row + 2  # noqa: B901
+        return row + 2
 
 
 def noted(function: Callable[..., Any]) -> Callable[..., Any]:
