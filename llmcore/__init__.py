@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from llmcore.run import ToolStatistics as ToolStatistics
     from llmcore.run import ToolStats as ToolStats
     from llmcore.run import event_json as event_json
+    from llmcore.run import record as record
     from llmcore.testing import FakeModel as FakeModel
     from llmcore.testing import ReplayAdapter as ReplayAdapter
     from llmcore.tools import RunContext as RunContext
@@ -79,7 +80,7 @@ _NAMES_BY_MODULE = {
     "llmcore.orchestrator": "Orchestrator",
     "llmcore.run": (
         "Answer Approve CallAnswer Deny FileStore Interjections ObservedRun Observer OpenCall RunResult RunStore RunStream Step "
-        "Steps SyncRunStream ToolRetry ToolStatistics ToolStats event_json"
+        "Steps SyncRunStream ToolRetry ToolStatistics ToolStats event_json record"
     ),
     "llmcore.testing": "FakeModel ReplayAdapter",
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",

@@ -25,6 +25,7 @@ from llmcore.run.context_size import context_bound
 from llmcore.run.interjections import Interjections
 from llmcore.run.observing import Observer, Observers
 from llmcore.run.options import KINDS, PER_RUN, Given, RunOptions, Strictness
+from llmcore.run.recording import Recording
 from llmcore.run.result import RunResult
 from llmcore.run.saving import checkpoint_of
 from llmcore.run.seals import signing_key_of
@@ -192,6 +193,12 @@ class Orchestrator:
         made = copy(self)
         made._tools = self._tools.beside(*tools)
         made._machinery = replace(self._machinery, hooks=self._machinery.hooks.beside(hooks))
+        return made
+
+    def _recorded(self, recording: Recording) -> Orchestrator:
+        """One of the same settings, whose runs are recorded."""
+        made = copy(self)
+        made._machinery = replace(self._machinery, recordings=(*self._machinery.recordings, recording))
         return made
 
     def list_tools(self, *, deps: Any = None) -> list[Tool]:

@@ -11,6 +11,8 @@ import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, suppress
+from copy import copy
+from functools import partial
 from hashlib import sha256
 from typing import Any, NoReturn
 
@@ -67,6 +69,11 @@ _MOST_HELD = 1000
 """Events that say nothing which are held back at the start of a stream."""
 
 
+def _both(first: Observer, second: Observer, call: ModelCall, what: str, value: Any) -> None:
+    first(call, what, value)
+    second(call, what, value)
+
+
 class LiteLLMAdapter:
     """Layer 1 over LiteLLM, for every provider of the table and any other that LiteLLM routes.
 
@@ -87,6 +94,13 @@ class LiteLLMAdapter:
 
     def capabilities(self, endpoint: Endpoint) -> Capabilities:
         return known_capabilities(endpoint)
+
+    def observed(self, observer: Observer) -> LiteLLMAdapter:
+        """This adapter, its traffic told to another observer as well."""
+        made = copy(self)
+        before = self._observer
+        made._observer = observer if before is None else partial(_both, before, observer)
+        return made
 
     async def complete(self, call: ModelCall) -> Reply:
         prepared = self._prepare(call)

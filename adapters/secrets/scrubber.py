@@ -111,7 +111,7 @@ class Scrubber:
     def events(self, events: Iterable[Any]) -> list[Any]:
         """The events of a stream, scrubbed, also of a secret that came in pieces: the str of one place are read as one
         text."""
-        fresh = [self.value(event) for event in events]
+        fresh = [[self.value(event)] for event in events]  # an event may be a text itself
         places: defaultdict[tuple[Any, ...], list[Leaf]] = defaultdict(list)
         for event in fresh:
             for path, leaf in _leaves(event, ()):
@@ -120,7 +120,7 @@ class Scrubber:
             texts: list[str] = [container[key] for container, key in leaves]
             for (container, key), text in zip(leaves, _pieces_without(texts, self.spans("".join(texts))), strict=True):
                 container[key] = text
-        return fresh
+        return [event for (event,) in fresh]
 
     def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Headers without the secret ones."""

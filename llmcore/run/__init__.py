@@ -8,6 +8,7 @@ from llmcore.run.interjections import Interjections
 from llmcore.run.observed import ObservedRun, ToolRetry
 from llmcore.run.observing import Observer
 from llmcore.run.open_calls import OpenCall
+from llmcore.run.recording import record
 from llmcore.run.result import RunResult
 from llmcore.run.stepping import Step, Steps
 from llmcore.run.streams import RunStream, SyncRunStream
@@ -33,4 +34,5 @@ __all__ = [
     "ToolStatistics",
     "ToolStats",
     "event_json",
+    "record",
 ]

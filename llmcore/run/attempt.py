@@ -122,7 +122,7 @@ class TurnAttempt(TurnState):
         self._request = request
         can = self._can(config, plan)
         call = self._built(config, can, plan, request, tools, reason, detail)
-        adapter = self._catalog.adapter(config)
+        adapter = self._state.recorded(self._catalog.adapter(config))
         await check_context(self._state.settings.context, config, call, adapter, self._state.ledger.seconds_left)
         attempt = self._entered(adapter, call, can, request.max_tokens)
         scope = self._requests.begins(attempt, call)

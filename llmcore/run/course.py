@@ -17,6 +17,7 @@ from llmcore.run.claims import Journal
 from llmcore.run.learning import SPARE_REQUESTS
 from llmcore.run.machinery import Machinery
 from llmcore.run.observed import ObservedRun
+from llmcore.run.recording import open_recordings
 from llmcore.run.result import RunResult
 from llmcore.run.saving import SavePoints
 from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choice, check_names
@@ -81,7 +82,8 @@ class RunCourse:
         if request is not settings.request or self._toolbox is not settings.toolbox:
             settings = replace(settings, request=request, toolbox=self._toolbox)
         run = ObservedRun(urandom(16).hex(), self._model.alias, machinery.name, current_run.get(), request, self._model)
-        self.state = RunState(settings, machinery.observers.watch(run))
+        recordings = [*machinery.recordings, *open_recordings()]
+        self.state = RunState(settings, machinery.observers.watch(run, recordings), recordings)
         bounds_cost = self.state.ledger.bounds_cost
         self._check_price()
         self._models = RunModels(machinery.catalog, chosen.needs, priced_only=bounds_cost)

@@ -8,6 +8,7 @@ from llmcore.fallback import FallbackManager
 from llmcore.hooks import HookChain
 from llmcore.run.catalog import Catalog
 from llmcore.run.observing import Observers
+from llmcore.run.recording import Recording
 from llmcore.tools import Tool, ToolConfig
 
 __all__ = ["Machinery"]
@@ -25,3 +26,4 @@ class Machinery:
     web_search: Tool | None = None
     observers: Observers = field(default_factory=Observers)
     name: str = ""
+    recordings: tuple[Recording, ...] = ()

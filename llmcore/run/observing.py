@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from llmcore.adapters.base import ModelCall
 from llmcore.run.observed import ObservedRun, ToolRetry
+from llmcore.run.recording import Recording
 from llmcore.run.result import RepairRecord, RunResult, ToolRecord
 from llmcore.run.watching import Told, Watch
 from llmcore.types import Attempt, ConfigError, Envelope, ToolProgress, ToolStarted, Waiting
@@ -28,6 +29,7 @@ from llmcore.types.wordings import described
 __all__ = ["Observer", "Observers"]
 
 _log, _tools = logger("run"), logger("tools")
+_ENDED = "run_ended"
 
 
 class Observer:
@@ -114,9 +116,12 @@ class Observers:
         self._told = _by_point(observers)
         self._logged = self._told if log is None else _by_point([*observers, log])
 
-    def watch(self, run: ObservedRun) -> Watch:
-        """Let them see a run; the log too, where anything of it would be heard."""
-        return Watch(run, self._logged if _is_heard() else self._told)
+    def watch(self, run: ObservedRun, recordings: Sequence[Recording] = ()) -> Watch:
+        """Let them see a run; the log too, where anything of it would be heard, and those that record it."""
+        told = self._logged if _is_heard() else self._told
+        if recordings:
+            told = {**told, _ENDED: [*told.get(_ENDED, ()), *(one.run_ended for one in recordings)]}
+        return Watch(run, told)
 
 
 def _is_heard() -> bool:

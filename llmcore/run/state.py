@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal
 
+from llmcore.adapters.base import Adapter
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.fallback import Ledger
 from llmcore.run.agreeing import answered, told_anew, without_values
@@ -27,6 +28,7 @@ from llmcore.run.inner_runs import InnerRuns
 from llmcore.run.interjections import left_waiting, not_waiting
 from llmcore.run.left_out import left_out_of, told_of_left_out
 from llmcore.run.open_calls import OpenCall, id_within
+from llmcore.run.recording import Recording
 from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.resumption import Resumed
 from llmcore.run.seals import sealed
@@ -64,7 +66,7 @@ class RunState:
     """Mutable, of one run and one task. `messages` grows; nobody outside holds a part of it while the run goes on: what
     enters is copied (and made encodable), what leaves is a copy, so that nothing recorded changes later."""
 
-    def __init__(self, settings: RunSettings, watch: Watch) -> None:
+    def __init__(self, settings: RunSettings, watch: Watch, recordings: Sequence[Recording] = ()) -> None:
         self.settings = settings
         self.ledger = Ledger(settings.budget, parent=None if settings.place is None else settings.place.ledger)
         self.refused = RefusedRequests()
@@ -107,6 +109,7 @@ class RunState:
         self._ids = ids_in(given)
         self._given = len(self.messages)
         self.watch = watch
+        self.recordings = recordings
         self.final: ToolCall | None = None
         """The last reply's call of the output tool, if its value was accepted."""
         self._settled: list[Block] = []
@@ -243,6 +246,12 @@ class RunState:
     def context(self) -> RunContext[Any]:
         """What tools and the caller's functions may know of the run, as it stands now."""
         return RunContext(self.settings.deps, self.ledger.usage, MessageCopies(self.messages)).of(self.inner.enclosing)
+
+    def recorded(self, adapter: Adapter) -> Adapter:
+        """The adapter, its requests recorded where this run is."""
+        for recording in self.recordings:
+            adapter = recording.adapter(self.watch.run.id, adapter)
+        return adapter
 
     def note_silence(self) -> None:
         """The reply to the last request says nothing."""

@@ -132,7 +132,9 @@ def _paired(was: Sequence[str | None], now: Sequence[str | None], first: int | N
 
 
 def _tools(body: dict[str, Any], call: ModelCall) -> str | None:
-    offered = next((found for key in ("tools", "functions") if is_list(found := body.get(key))), list[Any]())
+    holders = (body, object_in(body.get("toolConfig")))  # Bedrock's are there
+    keys = ("tools", "functions")
+    offered = next((found for holder in holders for key in keys if is_list(found := holder.get(key))), list[Any]())
     was = {_name(tool) for tool in function_tools(offered)} - {FINAL_RESULT, ""}
     now = {_plain_name(tool.name) for tool in call.tools} - {FINAL_RESULT}
     if call.request.tool_choice == "none" and not was:

@@ -17,7 +17,7 @@ from llmcore.testing.fake import why
 from llmcore.testing.matching import difference, users_in
 from llmcore.testing.replies import chunks_of, raise_if_error, raise_if_no_reply
 from llmcore.testing.usages import identity_in, usage_in
-from llmcore.transcripts import Exchange, Transcript, read_transcripts, split_events
+from llmcore.transcripts import Exchange, Transcript, TranscriptError, joined, read_transcripts, split_events
 from llmcore.transcripts.formats.building import first_problem
 from llmcore.types import DEFAULT_LIMITS, ConfigError, LLMCoreError, RemoteServerError, Reply, Usage
 from llmcore.types.called import in_words
@@ -34,9 +34,10 @@ _ENDED: dict[str, Any] = {"llmcore": {"ended": True}}
 class ReplayAdapter:
     """Answers the n-th request with the n-th exchange of a transcript.
 
-    `transcript`: a `Transcript`, its dict, or the path of a file whose first run is meant (`run` = the id of
-    another). A recorded error is raised as the error it means; usage, id and model are those recorded. `requests` holds
-    what was asked; `finished` tells whether all exchanges were used.
+    `transcript`: a `Transcript`, its dict, or the path of a file whose first run is meant (`run` = the id of another, or of
+    one of its exchanges). Exchanges that a cassette or the proxy recorded one by one are one run where they continue each
+    other (`llmcore.transcripts.joined`). A recorded error is raised as the error it means; usage, id and model are those
+    recorded. `requests` holds what was asked; `finished` tells whether all exchanges were used.
 
     Where an exchange holds its request, a request that says something else is a `ConfigError` that names the first
     difference (`llmcore.testing.matching` says what is compared); `match="none"` answers it all the same. More requests
@@ -194,6 +195,21 @@ def _ending(exchange: Exchange) -> LLMCoreError | None:
     return None if exchange.error is None or exchange.kind == "error" or _quoted(exchange) else recorded_error(exchange.error)
 
 
+def _runs_in(path: Path, run: str | None) -> list[Transcript]:
+    """The runs of a file, those that were recorded exchange by exchange joined. What cannot be read counts where it stands before
+    the run that is meant."""
+    read: list[Transcript] = []
+    try:
+        for found in read_transcripts(path):
+            if len(found.exchanges) > 1 and not read and run in (None, found.id):
+                return [found]
+            read.append(found)
+    except TranscriptError:
+        if not read or (run is not None and run not in [found.id for found in read]):
+            raise
+    return joined(read)
+
+
 def _transcript(given: Any, run: str | None) -> Transcript:
     if isinstance(given, Transcript):
         return given
@@ -206,9 +222,9 @@ def _transcript(given: Any, run: str | None) -> Transcript:
         path = Path(given)
     except TypeError:
         raise ConfigError(f"a transcript is a Transcript, its dict or the path of a file, not {type(given).__name__}") from None
-    ids: list[str] = []
-    for found in read_transcripts(path):
-        if run is None or found.id == run:
+    runs = _runs_in(path, run)
+    for found in runs:
+        if run is None or run == found.id or run in [getattr(one, "id", None) for one in found.exchanges]:
             return found
-        ids.append(found.id)
+    ids = [found.id for found in runs]
     raise ConfigError(f"{given}: holds no run{f' {run!r}' if run else ''}; it has {ids[:10]}")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from llmcore.transcripts.formats.events import split_events as split_events
     from llmcore.transcripts.formats.reader import TranscriptReader as TranscriptReader
     from llmcore.transcripts.formats.reader import read_transcripts as read_transcripts
+    from llmcore.transcripts.joining import joined as joined
     from llmcore.transcripts.model import AttemptNote as AttemptNote
     from llmcore.transcripts.model import Exchange as Exchange
     from llmcore.transcripts.model import Expectation as Expectation
@@ -55,6 +56,7 @@ _LAZY = {
     "Unit": "scoring.score",
     "family_of": "scoring.families",
     "is_real_provider": "scoring.families",
+    "joined": "joining",
     "judge": "scoring.judging",
     "looks_like_events": "formats.events",
     "read_transcripts": "formats.reader",
@@ -81,6 +83,7 @@ __all__ = [
     "Unit",
     "family_of",
     "is_real_provider",
+    "joined",
     "judge",
     "looks_like_events",
     "read_transcripts",

@@ -1,0 +1,92 @@
+"""An adapter whose traffic is observed as `LiteLLMAdapter`'s is: any adapter, also one of the caller's own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any, cast
+
+from llmcore.adapters.base import Adapter, Endpoint, ModelCall
+from llmcore.adapters.providers import provider_of
+from llmcore.adapters.recording.recorder import tool_dict
+from llmcore.adapters.request.messages import render_messages
+from llmcore.adapters.request.names import NameMap
+from llmcore.types import LLMCoreError, Reply
+from llmcore.types.copies import updated
+from llmcore.types.narrowing import is_object, object_in
+
+__all__ = ["Observe", "observed"]
+
+Observe = Callable[[ModelCall, str, Any], None]
+_STATUS = {"AuthenticationFailed": 401, "RateLimited": 429, "RemoteServerError": 500, "Overloaded": 503}
+"""What stands for an error that has no status, when it is read back."""
+
+
+def observed(adapter: Adapter, observe: Observe) -> Adapter:
+    """The adapter, its traffic told to `observe`. One that has a method `observed` does it itself."""
+    own: Callable[[Observe], Adapter] | None = getattr(adapter, "observed", None)
+    return cast("Adapter", _Observed(adapter, observe)) if own is None else own(observe)
+
+
+class _Observed:
+    """Another adapter's, with all else that it has. Requests are told in the form of OpenAI's chat API."""
+
+    def __init__(self, adapter: Adapter, observe: Observe) -> None:
+        self._adapter = adapter
+        self._observe = observe
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._adapter, name)
+
+    async def complete(self, call: ModelCall) -> Reply:
+        self._observe(call, "request", _request(call))
+        try:
+            reply = await self._adapter.complete(call)
+        except LLMCoreError as error:
+            self._observe(call, "error", _told(error))
+            raise
+        raw: Any = reply.raw
+        if isinstance(raw, tuple):
+            for event in cast("tuple[Any, ...]", raw):
+                self._observe(call, "chunk", event)
+            self._observe(call, "end", None)
+        else:
+            self._observe(call, "text" if isinstance(raw, str) else "response", raw)
+        return reply
+
+    async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
+        self._observe(call, "request", _request(call))
+        try:
+            async for chunk in self._adapter.stream(call):
+                self._observe(call, "chunk", _without_times(chunk))
+                yield chunk
+        except LLMCoreError as error:
+            self._observe(call, "error", _told(error))
+            raise
+        self._observe(call, "end", None)
+
+
+def _request(call: ModelCall) -> dict[str, Any]:
+    endpoint = Endpoint(provider="openai", model="gpt-4o", alias="openai")
+    told = updated(call, {"endpoint": endpoint})
+    body = {
+        "model": call.endpoint.model,
+        "messages": render_messages(told, provider_of(endpoint), NameMap((), None)),
+        "tools": [tool_dict(tool) for tool in call.tools] if call.mode == "native_tools" else [],
+        "stream": call.streamed,
+    }
+    return {name: value for name, value in body.items() if value}
+
+
+def _told(error: LLMCoreError) -> dict[str, Any]:
+    name = type(error).__name__
+    status = getattr(error, "status", None) or _STATUS.get(name)
+    told = {"type": name, "status": status, "body": getattr(error, "body", None), "message": str(error)}
+    return {key: value for key, value in told.items() if value is not None}
+
+
+def _without_times(chunk: Any) -> Any:
+    if not is_object(chunk) or "llmcore" not in chunk:
+        return chunk
+    return {
+        "llmcore": {key: value for key, value in object_in(chunk["llmcore"]).items() if key in ("usage", "ended", "id", "model")}
+    }
