@@ -44,9 +44,10 @@ class _Observed:
         except LLMCoreError as error:
             self._observe(call, "error", _told(error))
             raise
-        raw: Any = reply.raw
+        raw: object = reply.raw
         if isinstance(raw, tuple):
-            for event in cast("tuple[Any, ...]", raw):
+            events: tuple[Any, ...] = raw
+            for event in events:
                 self._observe(call, "chunk", event)
             self._observe(call, "end", None)
         else:

@@ -12,18 +12,13 @@ from typing import Any, cast
 from llmcore.tools.context import RunContext
 from llmcore.tools.leaving import LeftBehind
 
-__all__ = ["carried_through", "yields"]
-
-
-def yields(function: object) -> bool:
-    """Is it a generator, sync or async?"""
-    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
+__all__ = ["carried_through"]
 
 
 def carried_through(made: Any, context: RunContext[Any]) -> Any:
     """The result of what the function gave: its value, or an awaitable of it. Anything but a generator is the result itself."""
     if inspect.isasyncgen(made):
-        return _of_async(made, context)
+        return _of_async(cast("AsyncGenerator[Any, None]", made), context)
     return _of_sync(cast("Generator[Any, None, Any]", made), context) if inspect.isgenerator(made) else made
 
 

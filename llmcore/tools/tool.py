@@ -26,7 +26,6 @@ from typing_extensions import ParamSpec, TypeVar
 from llmcore.tools.docstrings import documentation
 from llmcore.tools.given_schema import GivenSchema
 from llmcore.tools.options import GIVEN_WITH_A_SCHEMA, OptionsByName, Params, ToolOptions, checked, is_name
-from llmcore.tools.progress import yields
 from llmcore.tools.refusals import defined_in_a_class, is_method, refuse
 from llmcore.tools.schema_fragments import check_callables, is_dynamic, merge_fragments, resolve
 from llmcore.tools.signature import (
@@ -38,7 +37,7 @@ from llmcore.tools.signature import (
     schema_of_type,
 )
 from llmcore.tools.summaries import check_summary, summary_of
-from llmcore.tools.within import AnyTool, innermost, tool_within
+from llmcore.tools.within import AnyTool, innermost, tool_within, yields
 from llmcore.types import ConfigError, JsonSchema, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.annotations import usable
 from llmcore.types.called import in_words, is_async

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from llmcore.types import ToolDefinitionError
 
-__all__ = ["AnyTool", "below", "had", "innermost", "refuse_hidden", "tool_within"]
+__all__ = ["AnyTool", "below", "had", "innermost", "refuse_hidden", "tool_within", "yields"]
 
 _DEEPEST = 100
 _WITHIN = ("__func__", "fget", "__wrapped__")
@@ -92,3 +92,8 @@ def _content(cell: types.CellType) -> object:
         return cell.cell_contents
     except ValueError:  # not filled yet
         return None
+
+
+def yields(function: object) -> bool:
+    """Is it a generator, sync or async?"""
+    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)

@@ -152,7 +152,9 @@ def _body(exchange: Exchange) -> JsonObject:
 
 
 def _items(body: JsonObject) -> list[Any]:
-    given = next((body[key] for key in _ITEMS if body.get(key) is not None), [])
+    given: Any = next((body[key] for key in _ITEMS if body.get(key) is not None), None)
+    if given is None:
+        return []
     return [*given] if is_list(given) else [{"role": "user", "content": given}]
 
 
@@ -212,5 +214,7 @@ def _responses(exchange: Exchange) -> tuple[str, list[Any]]:
         bodies = [held for event in objects_in(events) if is_object(held := event.get("response"))]
     else:
         bodies = []
-    body = next((body for body in reversed(bodies) if is_list(body.get("output"))), {})
-    return str(body.get("id") or ""), [*(body.get("output") or ())]
+    for body in reversed(bodies):
+        if is_list(output := body.get("output")):
+            return str(body.get("id") or ""), output
+    return "", []

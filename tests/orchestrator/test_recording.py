@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 import llmcore
 from llmcore import (
@@ -65,7 +66,9 @@ async def test_an_orchestrator_is_recorded_by_one_line(tmp_path: Path, provider:
     path = tmp_path / "runs.jsonl"
     script = [Turn("I look.", calls=[("get_weather", {"city": "Paris"})]), Turn("Sunny.")]
     with WireServer(script) as server:
-        config = ModelConfig(alias="m", provider=provider, model="m-1", base_url=server.base_url(provider), api_key=KEY)
+        config = ModelConfig(
+            alias="m", provider=provider, model="m-1", base_url=server.base_url(provider), api_key=SecretStr(KEY)
+        )
         orchestrator = Orchestrator(ModelRegistry([config]), [get_weather])
         orchestrator = llmcore.record(path, orchestrator)
         async with orchestrator:
@@ -177,7 +180,7 @@ async def test_a_run_that_is_left_is_recorded_as_far_as_it_came(tmp_path: Path) 
 
 async def test_keys_that_are_said_are_not_written(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
-    config = ModelConfig(alias="fake", provider="fake", model="fake", api_key=KEY)
+    config = ModelConfig(alias="fake", provider="fake", model="fake", api_key=SecretStr(KEY))
     model = FakeModel(f"Your key is {KEY}.", chunk_size=5)
     orchestrator = llmcore.record(path, Orchestrator(ModelRegistry([config]), adapter=model))
     async with orchestrator.stream(f"Is {KEY} my key?") as stream:

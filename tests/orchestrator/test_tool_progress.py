@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from typing import Any
 
 import pytest
@@ -58,7 +58,7 @@ async def survey_later(pages: int, context: RunContext[Any]) -> str:
     return "read"
 
 
-def pages_of(book: str) -> Iterator[str]:
+def pages_of(book: str) -> Generator[str, None, str]:
     """A generator."""
     yield f"{book} 1"
     yield f"{book} 2"
@@ -74,12 +74,12 @@ async def pages_later(book: str) -> AsyncIterator[str]:
 
 class Shelf:
     @tool
-    def scan(self, row: int) -> Iterator[int]:
+    def scan(self, row: int) -> Generator[int, None, int]:
         """A generator that is a method."""
         yield row
         return row + 1
 
-    def __call__(self, row: int) -> Iterator[int]:
+    def __call__(self, row: int) -> Generator[int, None, int]:
         yield row
         return row + 2
 

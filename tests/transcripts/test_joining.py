@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import SecretStr
 
 from llmcore import ConfigError, ModelConfig, ModelRegistry, Orchestrator, RateLimited, ReplayAdapter
 from llmcore.adapters.recording.proxy import RecordingProxy
@@ -301,7 +302,7 @@ async def test_a_tool_loop_replays_from_the_proxy(tmp_path: Path, provider: str,
         RecordingProxy(server.root, path, provider=provider, provenance="local: a test") as proxy,
     ):
         base = server.base_url(provider).replace(server.root, proxy.url)
-        config = ModelConfig(alias="m", provider=provider, model="some-model", base_url=base, api_key="key-of-a-test")
+        config = ModelConfig(alias="m", provider=provider, model="some-model", base_url=base, api_key=SecretStr("key-of-a-test"))
         async with Orchestrator(ModelRegistry([config]), [get_weather]) as orchestrator:
             if streamed:
                 async with orchestrator.stream(ASKED) as stream:
