@@ -39,6 +39,10 @@ class Progress:
             with suppress(RuntimeError):  # the loop has ended meanwhile, and nobody listens
                 self._loop.call_soon_threadsafe(self._tell)
 
+    def end(self) -> None:
+        """The turn is over. It lets go of who listens, which holds this by the contexts of the calls."""
+        self._hear = None
+
     def _tell(self) -> None:
         while self._coming:
             of, event = self._coming.popleft()

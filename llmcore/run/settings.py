@@ -380,13 +380,14 @@ def resolve(
         check_says_something(request.messages)
     if request.system is None and system is not None:
         request = _owned(updated(request, {"system": system}))
+    key = signing_key_of(options.get("signing_key", signing_key))
     came = entered(
         request.messages,
         history=history,
         saved=_saved(given, options.get("message_history")),
         answers=options.get("answers"),
         system=request.system if isinstance(request.system, str) else "",
-        key=(key := signing_key_of(options.get("signing_key", signing_key))),
+        key=key,
     )
     if not is_new and came.resumed is None and options.get("interjections") is None:
         check_asks(came.messages)

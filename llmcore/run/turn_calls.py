@@ -83,10 +83,9 @@ class TurnCalls:
             alone=alone,
             stopped=self._with_what_it_ran,
         )
-        if self._is_told or state.watch.has("tool_progress"):
-            hear = running.tell if self._is_told else None
-            hears_nested = self._is_told and state.settings.nested_events
-            context.telling(Progress(state.watch, state.tool_turns, hear, hears_nested=hears_nested))
+        progress = self._progress(running)
+        if progress is not None:
+            context.telling(progress)
         refused: list[Outcome] = []
         turn, told_now = state.tool_turns, self._is_told and not told_late
         try:
@@ -103,6 +102,8 @@ class TurnCalls:
             else:
                 await running.run(silently)  # each tool and hook stands under the deadline itself
         finally:
+            if progress is not None:
+                progress.end()
             self._running, self._is_over = None, True  # the two hold each other: only the garbage collector would free a run
             outcomes = state.outcomes([*refused, *running.outcomes])
             state.note_outcomes(outcomes)
@@ -119,6 +120,15 @@ class TurnCalls:
         if ending is not None:
             raise ending
         state.ledger.check_tool_calls()
+
+    def _progress(self, running: ToolRun) -> Progress | None:
+        """Who is told what the calls emit; None where nobody would hear it."""
+        state = self._state
+        if not self._is_told and not state.watch.has("tool_progress"):
+            return None
+        hear = running.tell if self._is_told else None
+        hears_nested = self._is_told and state.settings.nested_events
+        return Progress(state.watch, state.tool_turns, hear, hears_nested=hears_nested)
 
     def _runs_alone(self, call: ToolCall) -> bool:
         tool = self._toolbox.get(call.name)

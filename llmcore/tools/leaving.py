@@ -137,6 +137,7 @@ class Errand(Generic[T]):
                 _leave_behind(task)
             raise
         finally:
+            self._left = None  # it may hold who holds this
             if timer is not None:
                 timer.cancel()
         if task.cancelled():  # by other code, before it began: nothing could be caught
