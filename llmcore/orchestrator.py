@@ -13,7 +13,7 @@ from copy import copy
 from dataclasses import replace
 from os import PathLike
 from types import TracebackType, UnionType
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
 
 from llmcore.adapters.base import Adapter
 from llmcore.adapters.capabilities import CapabilityStore
@@ -195,7 +195,7 @@ class Orchestrator:
         made._machinery = replace(self._machinery, hooks=self._machinery.hooks.beside(hooks))
         return made
 
-    def _recorded(self, recording: Recording) -> Orchestrator:
+    def _recorded(self, recording: Recording) -> Self:
         """One of the same settings, whose runs are recorded."""
         made = copy(self)
         made._machinery = replace(self._machinery, recordings=(*self._machinery.recordings, recording))

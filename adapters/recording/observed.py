@@ -46,8 +46,7 @@ class _Observed:
             raise
         raw: object = reply.raw
         if isinstance(raw, tuple):
-            events: tuple[Any, ...] = raw
-            for event in events:
+            for event in cast("tuple[object, ...]", raw):
                 self._observe(call, "chunk", event)
             self._observe(call, "end", None)
         else:

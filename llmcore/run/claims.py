@@ -8,6 +8,7 @@ claimed cannot save any more, and no tool starts that is not saved.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import re
@@ -74,10 +75,12 @@ class RunStore(ABC):
         return None
 
     def newest_sync(self, run_id: str) -> RunResult[Any] | None:
-        """`newest` for code without an event loop."""
-        from llmcore.background import run_in_background
-
-        return run_in_background("newest", lambda: self.newest(run_id))
+        """`newest` for code without an event loop, in a loop of its own. Raises `CallerError` where one runs."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(self.newest(run_id))
+        raise CallerError("newest_sync would block the event loop that runs here: write `await store.newest(run_id)`")
 
     async def _last(self, run_id: str) -> int:
         """The number of the run's last entry, 0 where there is none. They have no gaps."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast, overload
+from typing import Any, Protocol, Self, TypeVar, cast, overload
 
 from llmcore.adapters.base import OWN_ADAPTER, Adapter, Endpoint, ModelCall
 from llmcore.adapters.recording.observed import observed
@@ -20,13 +20,19 @@ from llmcore.types.locks import ForkSafeLock
 from llmcore.types.logs import logger
 from llmcore.types.wordings import described
 
-if TYPE_CHECKING:
-    from llmcore.orchestrator import Orchestrator
-
 __all__ = ["Recording", "open_recordings", "record"]
 
 _log = logger("recording")
 _open: list[Recording] = []
+
+
+class _Orchestrator(Protocol):
+    """What can be made anew so that it is recorded."""
+
+    def _recorded(self, recording: Recording) -> Self: ...
+
+
+Recorded = TypeVar("Recorded", bound=_Orchestrator)
 
 
 class _Run:
@@ -122,12 +128,12 @@ def record(path: str | PathLike[str], orchestrator: None = None, *, provenance: 
 
 
 @overload
-def record(path: str | PathLike[str], orchestrator: Orchestrator, *, provenance: str | None = None) -> Orchestrator: ...
+def record(path: str | PathLike[str], orchestrator: Recorded, *, provenance: str | None = None) -> Recorded: ...
 
 
 def record(
-    path: str | PathLike[str], orchestrator: Orchestrator | None = None, *, provenance: str | None = None
-) -> Recording | Orchestrator:
+    path: str | PathLike[str], orchestrator: Recorded | None = None, *, provenance: str | None = None
+) -> Recording | Recorded:
     """Record runs to a transcript file: each is a line, appended when the run ends, also where it fails.
 
     With an `orchestrator`, returns one of the same settings, models and connections whose runs are recorded. Without one, returns
@@ -151,4 +157,4 @@ def record(
     if made is None:
         fix = "an agent's runs are recorded by `with llmcore.record(path):`, or by an orchestrator that is given as its client"
         raise ConfigError(f"record: `orchestrator` must be an Orchestrator, not {described(orchestrator)}; {fix}")
-    return cast("Orchestrator", made(recording))
+    return cast("Recorded", made(recording))

@@ -24,6 +24,7 @@ from llmcore import (
     Orchestrator,
     RunResult,
     RunStore,
+    ToolError,
     tool,
 )
 
@@ -213,9 +214,10 @@ async def test_a_partial_result_goes_on_once(store: RunStore) -> None:
         """Fail."""
         raise ValueError("no")
 
-    with pytest.raises(Exception, match="no") as raised:
+    with pytest.raises(ToolError, match="no") as raised:
         await Orchestrator(FakeModel().tool_call("fail"), [fail], run_store=store, tool_errors="abort").run("Go.")
-    partial: RunResult[Any] = raised.value.partial  # type: ignore[attr-defined]  # of every error of ours
+    partial: RunResult[Any] | None = raised.value.partial
+    assert partial is not None
     assert (await bank(run_store=store).run("And now?", message_history=partial)).content == "done"
 
 
@@ -399,7 +401,11 @@ async def test_a_file_of_an_earlier_release_goes_on() -> None:
 
 async def test_the_key_stands_nowhere(tmp_path: Path) -> None:
     said: list[str] = []
-    runner = asking(signing_key=KEY, run_store=FileStore(tmp_path), checkpoint=lambda state: said.append(repr(state)))
+
+    def save(state: RunResult[Any]) -> None:
+        said.append(repr(state))
+
+    runner = asking(signing_key=KEY, run_store=FileStore(tmp_path), checkpoint=save)
     waiting = await runner.run("Go.")
     said += [repr(runner), repr(vars(runner)), waiting.model_dump_json(), *(path.read_text() for path in tmp_path.iterdir())]
     with pytest.raises(CallerError) as raised:

@@ -49,12 +49,24 @@ def chat(call_id: str = "call_9f", **message: Any) -> list[Exchange]:
 def responses(*, by_id: bool, streamed: bool = False) -> list[Exchange]:
     """OpenAI's Responses."""
     head = {"model": "gpt-4o", "tools": [{"type": "function", "name": "get_weather", "parameters": SCHEMA}]}
-    call = {"type": "function_call", "id": "fc_1", "call_id": "call_9f", "name": "get_weather", "arguments": '{"city": "Paris"}'}
-    think = {"type": "reasoning", "id": "rs_1", "summary": []}
-    back = {"type": "function_call_output", "call_id": "call_9f", "output": SUN}
-    words = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Sunny.", "annotations": []}]}
+    call: dict[str, Any] = {
+        "type": "function_call",
+        "id": "fc_1",
+        "call_id": "call_9f",
+        "name": "get_weather",
+        "arguments": '{"city": "Paris"}',
+    }
+    think: dict[str, Any] = {"type": "reasoning", "id": "rs_1", "summary": []}
+    back: dict[str, Any] = {"type": "function_call_output", "call_id": "call_9f", "output": SUN}
+    words: dict[str, Any] = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "Sunny.", "annotations": []}],
+    }
     asks: list[Any] = [{"role": "user", "content": ASKED}]
-    second = {"previous_response_id": "resp_1", "input": [back]} if by_id else {"input": [*asks, think, call, back]}
+    second: dict[str, Any] = (
+        {"previous_response_id": "resp_1", "input": [back]} if by_id else {"input": [*asks, think, call, back]}
+    )
     bodies: list[Any] = [
         {"id": f"resp_{n}", "object": "response", "status": "completed", "output": output}
         for n, output in enumerate([[think, call], [words]], 1)
@@ -184,7 +196,7 @@ async def replayed(adapter: ReplayAdapter) -> None:
 @pytest.mark.parametrize("wire", WIRES)
 async def test_a_tool_loop_replays_from_a_cassette(tmp_path: Path, wire: str) -> None:
     url, exchanges = WIRES[wire]
-    listing = {
+    listing: dict[str, Any] = {
         "request": {"method": "GET", "uri": "https://api.openai.com/v1/models", "body": None, "headers": {}},
         "response": {"status": {"code": 200}, "headers": {}, "body": {"string": "{}"}},
     }
