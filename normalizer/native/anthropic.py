@@ -104,6 +104,7 @@ class AnthropicReader:
 
     def _start(self, index: int | str, block: dict[str, Any], whole: bool = False) -> Iterator[Piece]:
         kind = as_text(block.get("type"))
+        yield from self._left(index, kind)
         if kind == "text":
             self._begun.add(index)
             yield from self._text(index, as_text(block.get("text")))
@@ -118,9 +119,17 @@ class AnthropicReader:
         elif block:
             self._opaque[index] = (dict(block), [])
 
+    def _left(self, index: int | str, kind: str) -> Iterator[Piece]:
+        """What an index held that begins anew before its block stopped: a call is cut, a part of the provider's own is kept."""
+        if index not in self._calls:
+            yield from self._stop(index)
+        elif kind != "tool_use":
+            self._calls.discard(index)
+            yield CallEnd(index, cut=True)
+
     def _call(self, index: int | str, block: dict[str, Any], whole: bool) -> Iterator[Piece]:
         self._calls.add(index)
-        yield CallStart(index, as_text(block.get("id")), as_text(block.get("name")))
+        yield CallStart(index, as_text(block.get("id")), as_text(block.get("name")), begins=True)
         given = block.get("input")
         if given or (whole and given is not None):
             yield CallArguments(index, given)

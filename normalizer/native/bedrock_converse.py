@@ -92,9 +92,15 @@ class BedrockConverseReader:
 
     def _start(self, key: int | str, start: dict[str, Any]) -> Iterator[Piece]:
         call = as_dict(start.get("toolUse"))
-        if call and call.get("type") != "server_tool_use":
+        is_call = bool(call) and call.get("type") != "server_tool_use"
+        if key not in self._calls:
+            yield from self._stop(key)
+        elif not is_call:  # the index begins anew before its call stopped
+            self._calls.discard(key)
+            yield CallEnd(key, cut=True)
+        if is_call:
             self._calls.add(key)
-            yield CallStart(key, as_text(call.get("toolUseId")), as_text(call.get("name")))
+            yield CallStart(key, as_text(call.get("toolUseId")), as_text(call.get("name")), begins=True)
         elif start:
             self._opaque[key] = (start, [])
 

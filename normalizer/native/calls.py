@@ -25,6 +25,7 @@ class NativeCall:
 
     `position` counts the native calls of the reply. `index` numbers the call for listeners, -1 until they heard of
     it; `told`: they heard of its arguments. `read` is what it became, once nothing that may follow can change that.
+    `awaits_end`: its wire tells the end of a call, as `whole`. `cut`: something else took its place before that.
     """
 
     key: Hashable
@@ -35,6 +36,8 @@ class NativeCall:
     pieces: list[str]
     value: Any
     whole: bool
+    awaits_end: bool
+    cut: bool
     index: int
     told: bool
     read: list[ToolCall] | None
@@ -61,6 +64,8 @@ class NativeCall:
         self.pieces = [] if pieces is None else pieces
         self.value = value
         self.whole = whole
+        self.awaits_end = False
+        self.cut = False
         self.index = index
         self.told = told
         self.read = read
@@ -79,6 +84,16 @@ class NativeCall:
         """The arguments where they came as a value, else None."""
         return None if self.value is _ABSENT else self.value
 
+    @property
+    def is_cut(self) -> bool:
+        """Is its last part missing, whatever its arguments look like? Only JSON text shows its own end."""
+        shows_its_end = not self.free_text and bool(self.text.strip())
+        return self.cut or (self.awaits_end and not self.whole and not shows_its_end)
+
+    def is_begun_anew(self, piece: CallStart) -> bool:
+        """Does the event begin another call in the place of this one? A start that says the same again does not."""
+        return piece.begins and (self.cut or piece.id != self.id or self.has_value or any(self.pieces))
+
     def says_nothing(self) -> bool:
         return not self.id and not self.name and not self.given and not self.text.strip()
 
@@ -95,9 +110,13 @@ class CallAssembly:
     def start(self, piece: CallStart) -> tuple[NativeCall, bool]:
         """The call that the piece belongs to, and whether it is new."""
         call = self._open.get(piece.key)
+        if call is not None and call.is_begun_anew(piece):
+            call.cut = True
+            call = None
         is_new = call is None
         if call is None:
             call = self._begin(piece.key)
+        call.awaits_end = call.awaits_end or piece.begins
         call.id = call.id or piece.id
         call.name = call.name or piece.name
         call.free_text = call.free_text or piece.free_text
@@ -114,6 +133,11 @@ class CallAssembly:
         elif value is not None:
             call.value = value
         return call, is_new
+
+    def cut(self, key: Hashable) -> None:
+        """Something else took the call's place before its end."""
+        if (call := self._open.get(key)) is not None:
+            call.cut = True
 
     def end(self, key: Hashable) -> NativeCall | None:
         call = self._open.pop(key, None)

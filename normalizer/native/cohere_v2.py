@@ -59,13 +59,15 @@ class CohereReader:
         place = index if isinstance(index, (int, str)) else None
         function = as_dict(call.get("function"))
         if kind == "tool-call-start":
-            self._started += 1
-            self._open[place] = self._started
-            yield CallStart(self._started, as_text(call.get("id")), as_text(function.get("name")))
+            if place not in self._open:
+                self._started += 1
+                self._open[place] = self._started
+            yield CallStart(self._open[place], as_text(call.get("id")), as_text(function.get("name")), begins=True)
         key = self._open.get(place, self._started)
         if function.get("arguments") is not None:
             yield CallArguments(key, function["arguments"])
         if kind == "tool-call-end":
+            self._open.pop(place, None)
             yield CallEnd(key)
 
 

@@ -1,14 +1,17 @@
 """Gemini generateContent (and Vertex): whole bodies, a candidate, a content, or the objects of a stream.
 
-Keys come in camelCase, and in snake_case where an SDK has dumped them. Function calls come whole, also in streams;
-`args` may be absent and is then `{}`. A `thoughtSignature` is kept with its part. Only candidate 0 is read."""
+Keys come in camelCase, and in snake_case where an SDK has dumped them. A function call comes whole, and its `args` may be absent
+and are then `{}`; or in parts, where each but the last says `willContinue` and `partialArgs` hold the arguments. A
+`thoughtSignature` is kept with its part. Only candidate 0 is read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts
+from llmcore.normalizer.native.partial_arguments import PartialArguments, twin
+from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts, dumped
 from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
@@ -30,12 +33,13 @@ def is_body(body: dict[str, Any]) -> bool:
     """A whole body or an object of a stream; a last one may hold nothing but usage."""
     if isinstance(body.get("candidates"), (list, tuple)):
         return True
-    return any(isinstance(_twin(body, *keys), dict) for keys in (("promptFeedback", "prompt_feedback"), _USAGE))
+    return any(isinstance(twin(body, *keys), dict) for keys in (("promptFeedback", "prompt_feedback"), _USAGE))
 
 
 def is_part(body: dict[str, Any]) -> bool:
     """A candidate, a content, or a part with a call."""
-    if any(key in body for key in ("functionCall", "function_call")) and isinstance(_function_call(body).get("args"), dict):
+    call = _function_call(body)
+    if call is not None and (isinstance(call.get("args"), dict) or _goes_on(call) or _parts_of(call)):
         return True
     return any(isinstance(holder.get("parts"), (list, tuple)) for holder in (body, as_dict(body.get("content"))))
 
@@ -49,13 +53,18 @@ _SOURCES = (
 """What a candidate tells of where it has its words from."""
 
 
-def _twin(holder: dict[str, Any], camel: str, snake: str) -> Any:
-    value = holder.get(camel)
-    return holder.get(snake) if value is None else value
+def _function_call(part: dict[str, Any]) -> dict[str, Any] | None:
+    """The call in the part, which may say nothing; None where none stands there."""
+    found = twin(part, "functionCall", "function_call")
+    return found if isinstance(found, dict) else dumped(found)
 
 
-def _function_call(part: dict[str, Any]) -> dict[str, Any]:
-    return as_dict(_twin(part, "functionCall", "function_call"))
+def _goes_on(call: dict[str, Any]) -> bool:
+    return twin(call, "willContinue", "will_continue") is True
+
+
+def _parts_of(call: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*dicts(twin(call, "partialArgs", "partial_args"))]
 
 
 class GeminiReader:
@@ -63,29 +72,31 @@ class GeminiReader:
 
     def __init__(self) -> None:
         self._calls = 0
+        self._open: _Open | None = None  # the call that goes on
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
         candidate = _first_candidate(body) if "candidates" in body else body
         content = as_dict(candidate.get("content")) or candidate
         parts = as_list(content.get("parts"))
-        if not parts and _function_call(content):
+        if not parts and _function_call(content) is not None:
             parts = [content]
         for part in dicts(parts):
             yield from self._part(part)
         for camel, snake in _SOURCES:
-            if sources := as_dict(_twin(candidate, camel, snake)):
+            if sources := as_dict(twin(candidate, camel, snake)):
                 yield Opaque({camel: sources})
         yield from _finish(body, candidate)
 
     def finish(self) -> Iterator[Piece]:
-        return iter(())
+        if self._open is not None:
+            yield CallArguments(self._open.key, self._open.arguments.value)
 
     def _part(self, part: dict[Any, Any]) -> Iterator[Piece]:
-        signature = _twin(part, "thoughtSignature", "thought_signature")
+        signature = twin(part, "thoughtSignature", "thought_signature")
         if part.get("thought") is True:
             yield Reasoning(as_text(part.get("text")), as_text(signature))
             return
-        if call := _function_call(part):
+        if (call := _function_call(part)) is not None:
             yield from self._call(call)
         elif text := as_text(part.get("text")):
             yield Text(text)
@@ -96,12 +107,45 @@ class GeminiReader:
             yield Opaque({"thoughtSignature": signature})
 
     def _call(self, call: dict[str, Any]) -> Iterator[Piece]:
-        self._calls += 1
-        key = self._calls
-        yield CallStart(key, as_text(call.get("id")), as_text(call.get("name")))
-        arguments = call.get("args")
-        yield CallArguments(key, {} if arguments is None else arguments)
-        yield CallEnd(key)
+        id, name, given = as_text(call.get("id")), as_text(call.get("name")), call.get("args")
+        parts, goes_on = _parts_of(call), _goes_on(call)
+        begun = self._open
+        if begun is not None and not begun.is_continued_by(id, name, begins=given is not None or (goes_on and not parts)):
+            yield CallArguments(begun.key, begun.arguments.value)
+            yield CallEnd(begun.key, cut=True)
+            begun = None
+        if begun is None:
+            if not (id or name or given is not None or parts or goes_on):
+                return
+            self._calls += 1
+            yield CallStart(self._calls, id, name, begins=True)
+            if not (parts or goes_on):
+                yield CallArguments(self._calls, {} if given is None else given)
+                yield CallEnd(self._calls)
+                return
+            begun = self._open = _Open(self._calls, id, name, PartialArguments(as_dict(given)))
+        for part in parts:
+            begun.arguments.add(part)
+        if not goes_on:
+            self._open = None
+            yield CallArguments(begun.key, begun.arguments.value)
+            yield CallEnd(begun.key)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A call of which more parts come."""
+
+    key: int
+    id: str
+    name: str
+    arguments: PartialArguments
+
+    def is_continued_by(self, id: str, name: str, *, begins: bool) -> bool:
+        """Does a function call go on with this one? `begins`: it looks like the first part of a call. A server may repeat the name."""
+        if id and self.id:
+            return id == self.id
+        return not name or (name == self.name and not begins)
 
 
 _SERVERS_WORDS = "Malformed function call:"
@@ -116,11 +160,11 @@ def _first_candidate(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _finish(body: dict[str, Any], candidate: dict[str, Any]) -> Iterator[Piece]:
-    feedback = as_dict(_twin(body, "promptFeedback", "prompt_feedback"))
-    if blocked := _twin(feedback, "blockReason", "block_reason"):
+    feedback = as_dict(twin(body, "promptFeedback", "prompt_feedback"))
+    if blocked := twin(feedback, "blockReason", "block_reason"):
         yield FinishWord(_word(blocked), "content_filter")
-    word = _word(_twin(candidate, "finishReason", "finish_reason"))
-    message = as_text(_twin(candidate, "finishMessage", "finish_message"))
+    word = _word(twin(candidate, "finishReason", "finish_reason"))
+    message = as_text(twin(candidate, "finishMessage", "finish_message"))
     if word == "MALFORMED_FUNCTION_CALL" and message:
         yield FailedGeneration(message.removeprefix(_SERVERS_WORDS).lstrip())
     if word:

@@ -73,24 +73,29 @@ class _Open:
 class CallIdentity:
     """Gives every delta of a reply the key of its call."""
 
-    __slots__ = ("_by_id", "_by_place", "_calls", "_last")
+    __slots__ = ("_by_id", "_by_place", "_calls", "_last", "cut")
 
     def __init__(self) -> None:
         self._by_place: dict[int | str, _Open] = {}
         self._by_id: dict[str, _Open] = {}
         self._calls = 0
         self._last: _Open | None = None
+        self.cut: int | None = None
 
     def fresh(self) -> int:
         """The key of a call that is given whole."""
         return self._new().key
 
     def key(self, index: object, id: str, name: str, arguments: object) -> int:
-        """The key for a delta; `id`, `name` and `arguments` are "" or None where the delta has none."""
+        """The key for a delta; `id`, `name` and `arguments` are "" or None where the delta has none. `cut` is then the key of the
+        call whose index this one took before its arguments were whole, else None."""
         place = index if isinstance(index, (int, str)) else None
         has_arguments = arguments not in (None, "")
-        call = self._open_at(place, id, name)
+        call = before = self._open_at(place, id, name)
+        self.cut = None
         if call is None or call.is_other(id, name, has_arguments):
+            if place is not None and before is not None and not before.balance.whole:
+                self.cut = before.key
             call = self._new()
         self._note(call, place, id, name)
         if has_arguments:

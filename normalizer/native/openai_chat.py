@@ -122,6 +122,7 @@ class MessageReader:
 
     def __init__(self) -> None:
         self._identity = CallIdentity()
+        self._legacy_identity = CallIdentity()
         self._reasoning_field = ""
         self._details: list[_Detail] = []
         self._empty: object = None  # an empty list or object in the place of content
@@ -235,6 +236,8 @@ class MessageReader:
         id = as_text(entry.get("id"))
         identity = self._identity
         key = identity.fresh() if whole else identity.key(entry.get("index"), id, name, arguments)
+        if not whole and identity.cut is not None:
+            yield CallEnd(identity.cut, cut=True)
         yield CallStart(key, id, name, free_text)
         if arguments is not None:
             yield CallArguments(key, arguments)
@@ -246,11 +249,15 @@ class MessageReader:
 
     def _legacy(self, call: dict[str, Any], whole: bool) -> Iterator[Piece]:
         """The single call of older models; an empty one is none, which is seen to where calls are finished."""
-        yield CallStart(_LEGACY, "", as_text(call.get("name")))
-        if (arguments := call.get("arguments")) is not None:
-            yield CallArguments(_LEGACY, arguments)
+        name, arguments, identity = as_text(call.get("name")), call.get("arguments"), self._legacy_identity
+        key = (_LEGACY, identity.key(_LEGACY, "", name, arguments))
+        if identity.cut is not None:
+            yield CallEnd((_LEGACY, identity.cut), cut=True)
+        yield CallStart(key, "", name)
+        if arguments is not None:
+            yield CallArguments(key, arguments)
         if whole:
-            yield CallEnd(_LEGACY)
+            yield CallEnd(key)
 
 
 class _Detail:

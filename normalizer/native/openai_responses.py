@@ -76,6 +76,7 @@ class OpenAIResponsesReader:
     def __init__(self) -> None:
         self._keys: dict[str, object] = {}
         self._read: set[object] = set()
+        self._calls: dict[object, bool] = {}  # those that began and are not done; have their arguments all come?
         self._reasoning_from: dict[object, str] = {}
         self._cut = False  # an item says that it is not whole
 
@@ -92,12 +93,15 @@ class OpenAIResponsesReader:
             yield from self._response(as_dict(body.get("response")))
 
     def finish(self) -> Iterator[Piece]:
-        return iter(())
+        for key, is_whole in self._calls.items():
+            if is_whole:
+                yield CallEnd(key)
 
     def _response(self, body: dict[str, Any]) -> Iterator[Piece]:
         for position, item in enumerate(dicts(body.get("output"))):
-            if as_text(item.get("id")) not in self._keys and ("item", position) not in self._read:
-                yield from self._item(position, item)
+            key = self._keys.get(as_text(item.get("id")), position)
+            if ("item", key) not in self._read:
+                yield from self._item(key, item)
         why = as_dict(body.get("incomplete_details")).get("reason")
         if word := as_text(why) or (INCOMPLETE if self._cut else as_text(body.get("status"))):
             yield FinishWord(word)
@@ -122,6 +126,8 @@ class OpenAIResponsesReader:
         text = as_text(event.get("delta")) if phase == "delta" else ""
         if phase == "done" and part not in self._read:
             text = as_text(event.get(field))
+        if make is CallArguments and phase == "done" and key in self._calls:
+            self._calls[key] = True
         if text:
             self._read.add(part)
             yield make(key, text)
@@ -131,11 +137,17 @@ class OpenAIResponsesReader:
         key = self._key(event, item.get("id"))
         if id := as_text(item.get("id")):
             self._keys[id] = key
-        self._read.add(("item", key))
         if phase == "done":
+            self._read.add(("item", key))
             yield from self._item(key, item)
-        elif as_text(item.get("type")) in _CALL_ITEMS:
-            yield _call_start(key, item)
+            return
+        is_call = as_text(item.get("type")) in _CALL_ITEMS
+        if self._calls.pop(key, None) is not None and not is_call:
+            yield CallEnd(key, cut=True)
+        self._read -= {("item", key), (key, "arguments"), (key, 0)}
+        if is_call:
+            self._calls[key] = False
+            yield _call_start(key, item, begins=True)
 
     # Whole items
 
@@ -164,6 +176,7 @@ class OpenAIResponsesReader:
 
     def _call(self, key: object, item: dict[str, Any], field: str) -> Iterator[Piece]:
         self._cut = self._cut or item.get("status") == INCOMPLETE or goes_on(item.get("status"))
+        self._calls.pop(key, None)
         yield _call_start(key, item)
         if item.get(field) is not None and (key, "arguments") not in self._read:
             yield CallArguments(key, item[field])
@@ -184,6 +197,7 @@ def _part_key(key: object, number: object) -> object:
     return (key, number if isinstance(number, int) else 0)
 
 
-def _call_start(key: object, item: dict[str, Any]) -> CallStart:
+def _call_start(key: object, item: dict[str, Any], begins: bool = False) -> CallStart:
     free_text = item.get("type") == "custom_tool_call"
-    return CallStart(key, as_text(item.get("call_id")) or as_text(item.get("id")), as_text(item.get("name")), free_text)
+    id = as_text(item.get("call_id")) or as_text(item.get("id"))
+    return CallStart(key, id, as_text(item.get("name")), free_text, begins)

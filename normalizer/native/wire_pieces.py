@@ -70,13 +70,15 @@ class Redacted:
 class CallStart:
     """A call, or what was still unknown of the open one with this key; `id` and `name` are "" while unknown.
 
-    `free_text`: the arguments are no JSON but the text of a custom tool.
+    `free_text`: the arguments are no JSON but the text of a custom tool. `begins`: the wire begins each call by an event like this
+    one and ends it by another. A second one for an open key begins another call.
     """
 
     key: Hashable
     id: str = ""
     name: str = ""
     free_text: bool = False
+    begins: bool = False
 
 
 @dataclass(slots=True)
@@ -89,9 +91,10 @@ class CallArguments:
 
 @dataclass(slots=True)
 class CallEnd:
-    """The wire says that the call is whole."""
+    """The wire says that the call is whole. `cut`: something else took its place before its last part came."""
 
     key: Hashable
+    cut: bool = False
 
 
 @dataclass(slots=True)

@@ -109,10 +109,16 @@ def settled(call: NativeCall, tools: ToolSet | None, limits: Limits) -> list[Too
 
 def _read_call(call: NativeCall, terms: Terms, is_last: bool) -> list[ToolCall]:
     """The calls that a native call is: one; several when arguments were concatenated or calls folded; none without a
-    name.
+    name. None of them is complete where the call's last part did not come.
 
     Ids that the reply does not give are "".
     """
+    found = _read_arrived(call, terms, is_last)
+    return [updated(each, {"complete": False}) for each in found] if call.is_cut else found
+
+
+def _read_arrived(call: NativeCall, terms: Terms, is_last: bool) -> list[ToolCall]:
+    """The calls as what came of them says."""
     if leaked := calls_in_name(call.name, terms.tools, terms.limits):
         return [updated(leaked[0], {"id": call.id}), *leaked[1:]]
     if not call.name or len(call.name) > terms.limits.name:
@@ -127,7 +133,8 @@ def _read_call(call: NativeCall, terms: Terms, is_last: bool) -> list[ToolCall]:
     elif call.has_value:
         found = [object_arguments(call.value, tool, ending, terms.limits)]
     else:
-        found = [no_arguments(tool, (call.whole or terms.ended_by_itself) and not ending.at_call)]
+        ended = call.whole or (terms.ended_by_itself and not call.is_cut)
+        found = [no_arguments(tool, ended and not ending.at_call)]
     if not _sound(found) and (switched := switched_arguments(call.name, text, terms.tools, terms.limits)):
         found = [switched]
     named = [(call.name, arguments) for arguments in found]

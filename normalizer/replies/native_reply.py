@@ -187,6 +187,9 @@ class NativeReply:
             self._events += self._call_events.started(call)
 
     def on_call_end(self, piece: CallEnd) -> None:
+        if piece.cut:
+            self._turn.calls.cut(piece.key)
+            return
         call = self._turn.calls.end(piece.key)
         if call is None or not self._listening or call.index < 0:
             return
