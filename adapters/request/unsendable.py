@@ -9,6 +9,7 @@ from typing import Any
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.providers import Provider
 from llmcore.types import Block, CallerError, ImageBlock, Message, ProviderBlock, ToolResultBlock
+from llmcore.types.given_messages import REPLY_FIELDS
 from llmcore.types.narrowing import is_list
 
 __all__ = ["MESSAGE_FIELDS", "blocks_of", "check_images", "check_says_something", "no_image_by", "unsendable"]
@@ -17,8 +18,8 @@ MESSAGE_FIELDS = frozenset({"reasoning_details", "refusal", "audio", "name"})
 """Fields of an OpenAI chat message, beside what every wire has, that the same wire takes back."""
 _OF_REPLIES = frozenset(
     {
-        *("extra_content", "provider_specific_fields", "annotations", "citations", "images", "audio", "reasoning_details"),
-        *("search_results", "groundingMetadata", "urlContextMetadata", "citationMetadata"),
+        *(REPLY_FIELDS - {"refusal"}),
+        *("groundingMetadata", "urlContextMetadata", "citationMetadata"),
     }
 )
 """What replies of that wire carry beside their words: no one asked for it to be sent elsewhere."""

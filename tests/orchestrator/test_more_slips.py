@@ -124,7 +124,15 @@ def test_a_misspelt_field_of_a_message_is_refused(role: str, key: str, meant: st
         Orchestrator(FakeModel("ok")).run_sync("more", message_history=history)
 
 
-@pytest.mark.parametrize("key", ["id", "name", "created_at", "x_request_id", "logprobs", "index", "parsed"])
+@pytest.mark.parametrize("key", ["created_at", "x_request_id", "foo", "additional_kwargs"])
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_a_field_that_nobody_knows_is_refused(role: str, key: str) -> None:
+    history: list[dict[str, Any]] = [{"role": "user", "content": "q"}, {"role": role, "content": "x", key: "c"}]
+    with pytest.raises(CallerError, match=rf"message 1 of the request has no field '{key}'; "):
+        Orchestrator(FakeModel("ok")).run_sync("more", message_history=history)
+
+
+@pytest.mark.parametrize("key", ["id", "name", "citations", "logprobs", "index", "parsed"])
 def test_fields_of_others_stay(key: str) -> None:
     history: list[dict[str, Any]] = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "x", key: "c"}]
     run = Orchestrator(FakeModel("ok")).run_sync("more", message_history=history)
