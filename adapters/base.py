@@ -203,6 +203,8 @@ class ModelCall(Value):
     strict_json_instructions: bool = False
     reasoning_open: bool = False
     """The user says that the model's chat template opens the reasoning, so that replies start inside it."""
+    neutralise_tokens: bool = False
+    """Special tokens in the request's words are broken before it reaches the adapter, and restored in the reply."""
     enforce_limits: bool = False
     """Refuse tools over the unverified limits as well, which otherwise only warn."""
     timeout: float = 60.0

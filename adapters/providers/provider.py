@@ -167,6 +167,8 @@ class Provider:
     one_system_message: bool = False
     """Has one place for system messages, at the start (chat templates of local servers, and the wires where they are no
     messages): a later one goes there, which is recorded."""
+    tokenises_words: bool = False
+    """A special token in a message's words is taken for one: those are broken on the way out, and restored in replies."""
     takes_system_messages: bool = True
     """Has a place for them at all; elsewhere their text opens the first message of the user's."""
     raw_body: frozenset[str] = frozenset()

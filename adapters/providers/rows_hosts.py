@@ -55,8 +55,10 @@ GROQ = Provider(
     strict_tools=True,
     raw_body=frozenset({"response_format"}),  # LiteLLM makes a forced tool `json_tool_call` of a schema
     thinking="effort",
+    tokenises_words=True,  # open models, by their chat templates
 )
 
+_NO_TEMPLATE = {"tokenises_words": False}
 _ROUTED = "OpenRouter documentation: Tool Calling, Structured Outputs (by the model behind it)"
 
 OPENROUTER = Provider(
@@ -77,15 +79,21 @@ OPENROUTER = Provider(
             "openai/gpt-*",
             FULL.model_copy(update={"web_search": True}),
             _ROUTED,
-            {"schema_dialect": "openai", "output_dialect": "openai_strict", "strict_tools": True, "limits": (OPENAI_LIMITS,)},
+            {"schema_dialect": "openai", "output_dialect": "openai_strict", "strict_tools": True, "limits": (OPENAI_LIMITS,)}
+            | _NO_TEMPLATE,
         ),
         ModelRow(
             "anthropic/*",
             CLAUDE.model_copy(update={"json_schema": None, "schema_with_tools": False}),
             _ROUTED,
-            {"schema_dialect": "anthropic", "thinks_unasked": False},
+            {"schema_dialect": "anthropic", "thinks_unasked": False, **_NO_TEMPLATE},
         ),
-        ModelRow("google/gemini-*", GEMINI_CAPABILITIES, _ROUTED, {"schema_dialect": "gemini", "output_dialect": "gemini_json"}),
+        ModelRow(
+            "google/gemini-*",
+            GEMINI_CAPABILITIES,
+            _ROUTED,
+            {"schema_dialect": "gemini", "output_dialect": "gemini_json", **_NO_TEMPLATE},
+        ),
         ModelRow(
             "moonshotai/*",
             Capabilities(native_tools=True, tool_choice_required=False, streaming=True, web_search=True),
@@ -118,6 +126,7 @@ OPENROUTER = Provider(
     names=_OPENAI_FORM,
     prompt_cache=True,
     reports_cost=True,
+    tokenises_words=True,  # most of what it routes to serves open models, by their chat templates
     thinking="effort",
     searches_by="plugin",
     headers=(
@@ -164,6 +173,7 @@ TOGETHER = Provider(
         ),
     ),
     names=_OPENAI_FORM,
+    tokenises_words=True,  # open models, by their chat templates
 )
 
 MISTRAL = Provider(
@@ -225,6 +235,7 @@ DEEPSEEK = Provider(
     ),
     names=_OPENAI_FORM,
     returns_reasoning=True,
+    tokenises_words=True,
     loses_images=True,
 )
 

@@ -36,6 +36,7 @@ OLLAMA = Provider(
         ),
     ),
     dropped=frozenset({"tool_choice", "parallel_tool_calls"}),
+    tokenises_words=True,
     thinks_unasked=True,
     images_by_url=False,  # Ollama documentation: images as base64 only
 )
@@ -49,6 +50,7 @@ OPENAI_COMPATIBLE = Provider(
     capabilities=Capabilities(streaming=True, schema_with_tools=False, web_search=False),
     names=NameRule(source="OpenAI's openapi.json 2.3.0"),
     one_system_message=True,
+    tokenises_words=True,  # of a chat template's text
     searches_by="body",
     strict_tools=True,  # a field of this form: sent where it is asked for, and learnt where it is refused
     thinking="effort if known",

@@ -48,6 +48,8 @@ class ModelConfig(Value):
     what not to write ("no XML"). `escalates_to`: aliases, in order. `text_dialect`: the dialect to teach in the
     prompted modes. `timeout`: seconds for each read; `first_token_timeout`: until the first piece of a stream (None =
     each read alone). `reasoning_open`: the model's chat template opens the reasoning, so that replies start inside it.
+    `neutralise_tokens`: special tokens in words that go out (`<|im_start|>` in a tool's result) are broken by a zero-width
+    joiner, which is taken off replies; None = where the provider's row says that its servers tokenise them.
     `deployments`: the same model at several places (see `Deployment`), which are asked in this order: one that fails by a
     fault or limit of its own gives way to the next.
     """
@@ -79,6 +81,7 @@ class ModelConfig(Value):
     tools: ToolConfig = ToolConfig()
     text_dialect: str | None = None
     reasoning_open: Switch = False
+    neutralise_tokens: Switch | None = None
     timeout: PositiveAmount = 60.0
     first_token_timeout: PositiveAmount | None = None
     extra_headers: SecretHeaders = Field(default_factory=dict[str, str], repr=False)

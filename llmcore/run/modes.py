@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
+from llmcore.adapters.providers import provider_of
 from llmcore.models.config import ModelConfig
 from llmcore.normalizer import dialect
 from llmcore.run.output import OutputSpec
@@ -80,6 +81,7 @@ def build_call(
 ) -> ModelCall:
     """The call of one request. `endpoint`: that of `config`, where it is there already. `max_tokens` is bounded by the model's
     maximum. Raises `ConfigError` for an unknown dialect."""
+    endpoint = endpoint or config.endpoint
     ceiling = config.max_output_tokens or can.max_output_tokens
     offered = tuple(tools)
     changes: dict[str, Any] = {"model": config.alias, "tools": offered}
@@ -87,7 +89,7 @@ def build_call(
         changes["max_tokens"] = ceiling
     return made(
         ModelCall,
-        endpoint=endpoint or config.endpoint,
+        endpoint=endpoint,
         request=updated(request, changes),
         mode=mode,
         tools=offered,
@@ -97,12 +99,20 @@ def build_call(
         streamed=streamed,
         strict_json_instructions=config.strict_json_instructions,
         reasoning_open=config.reasoning_open,
+        neutralise_tokens=_neutralises(config, endpoint),
         enforce_limits=enforce_limits,
         timeout=config.timeout,
         first_token_timeout=config.first_token_timeout,
         reason=reason,
         detail=detail,
     )
+
+
+def _neutralises(config: ModelConfig, endpoint: Endpoint) -> bool:
+    """Are special tokens in the words of a request broken: as the registry says, else as the provider's row does?"""
+    if config.neutralise_tokens is not None:
+        return config.neutralise_tokens
+    return provider_of(endpoint).tokenises_words
 
 
 def taught_dialect(can: Capabilities, config: ModelConfig) -> str:

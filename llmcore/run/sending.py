@@ -15,12 +15,14 @@ from llmcore.adapters.base import Adapter, ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
 from llmcore.adapters.request.outgoing import not_again
 from llmcore.adapters.request.output import FINAL_RESULT
+from llmcore.adapters.request.special_tokens import Joiners, broken
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply, may_be_one_event
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.run.catalog import broken_contract
 from llmcore.run.held import EnvelopeWords
+from llmcore.run.restoring import Restoring, restored_envelope, restored_held
 from llmcore.run.streams import is_within
 from llmcore.run.within import GRACE, within
 from llmcore.tools import leaving
@@ -113,6 +115,9 @@ class Sending:
         self._adapter = adapter
         self._may_be_deaf = not getattr(adapter, "heeds_cancellation", False)
         self._call = call
+        request, self._joiners = broken(call.request) if call.neutralise_tokens else (call.request, None)
+        self._sent = call if self._joiners is None else updated(call, {"request": request})
+        self._restoring = None if self._joiners is None else Restoring(self._joiners)
         self.tools = tools
         """What the reply may call."""
         self._hooks = hooks
@@ -187,7 +192,7 @@ class Sending:
     def _begun(self, method: str) -> Any:
         """What this method of the adapter gives for the call, before anything is waited for."""
         try:
-            return getattr(self._adapter, method)(self._call)
+            return getattr(self._adapter, method)(self._sent)
         except LLMCoreError:
             raise
         except Exception as error:  # the adapter's contract is broken
@@ -216,18 +221,19 @@ class Sending:
         forced = reply.forced_tool or self._forced_tool
         if not self._listening and _events_in(reply) is None:
             opened = reply.reasoning_open or self._reasoning_open
-            self.envelope = normalize(reply, self.tools, reasoning_open=opened, forced_tool=forced, enveloped=self._enveloped)
+            read = normalize(reply, self.tools, reasoning_open=opened, forced_tool=forced, enveloped=self._enveloped)
+            self.envelope = self._restored(read)
             return []
         normalizer = self._normalizer(forced, reply.reasoning_open or self._reasoning_open)
         recorded = _events_in(reply)
         parts = [part for part in recorded or (reply,) if not self._told(part)]
         events = [event for part in parts for event in normalizer.feed(part)]
         events += normalizer.finish()
-        self.envelope = normalizer.envelope
+        self.envelope = self._restored(normalizer.envelope)
         if recorded is not None:
             self._last = parts[-1] if parts else None
-            self._refuse_cut(normalizer.envelope)
-        return events
+            self._refuse_cut(self.envelope)
+        return events if self._restoring is None else [*self._restoring.events([*events]), *self._restoring.rest()]
 
     async def _streamed(self, tell: Tell[Event | None]) -> None:
         normalizer = self._normalizer(self._forced_tool, self._reasoning_open)
@@ -242,7 +248,7 @@ class Sending:
         finally:
             if self.envelope is None:  # broken off: what had come is kept
                 normalizer.finish("cancelled")
-                self.envelope = updated(normalizer.envelope, {"truncated": True})
+                self.envelope = updated(self._restored(normalizer.envelope), {"truncated": True})
         if so_far is not None:
             so_far.done = True
             await self._hooks.on_streaming_response(so_far)
@@ -268,18 +274,31 @@ class Sending:
                 if so_far is not None:
                     await self._show(so_far, event)
                 await tell(event)
-            self.held = normalizer.held
+            self.held = normalizer.held if self._joiners is None else partial(self._held_of, normalizer, self._joiners)
             await tell(None)
-        last = normalizer.finish()
-        self._refuse_cut(normalizer.envelope)
-        for event in self._said(last):
+        last = self._said(normalizer.finish())
+        envelope = self._restored(normalizer.envelope)
+        self._refuse_cut(envelope)
+        if self._restoring is not None:
+            last += self._restoring.rest()
+        for event in last:
             if so_far is not None:
                 await self._show(so_far, event)
             await tell(event)
-        self.envelope = normalizer.envelope
+        self.envelope = envelope
+
+    def _restored(self, envelope: Envelope) -> Envelope:
+        return envelope if self._joiners is None else restored_envelope(self._joiners, envelope)
+
+    def _held_of(self, normalizer: Normalizer, joiners: Joiners, start: int) -> str:
+        return restored_held(joiners, normalizer.held(0), start)
 
     def _said(self, events: list[NormalizerEvent], held: Callable[[int], str] | None = None) -> list[Event]:
         """The events of a chunk, and of the library's envelope the words that are held back."""
+        said = self._said_of(events, held)
+        return said if self._restoring is None else self._restoring.events(said)
+
+    def _said_of(self, events: list[NormalizerEvent], held: Callable[[int], str] | None) -> list[Event]:
         if self._words is None:
             return [*events]
         said = [left for event in events if (left := self._words.left_of(event)) is not None]

@@ -20,6 +20,7 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
 from llmcore.adapters.request.messages import IMAGE_NOTE
 from llmcore.adapters.request.output import FINAL_RESULT
+from llmcore.adapters.request.special_tokens import JOINER
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.transcripts import Exchange
 from llmcore.transcripts.formats.requests import function_tools
@@ -83,7 +84,7 @@ def difference(call: ModelCall, exchange: Exchange, *, users: int | None, same_m
 def _difference_in_words(
     body: dict[str, Any], items: object, call: ModelCall, mode: str, users: int | None, scrubber: Scrubber | None
 ) -> str | None:
-    recorded, asked = _recorded_words(body, items), _asked_words(call.request, scrubber)
+    recorded, asked = (_without_joiners(words) for words in (_recorded_words(body, items), _asked_words(call.request, scrubber)))
     native = mode == "native_tools"
     if native and not asked.system and (call.strict_json_instructions or call.output_schema is not None):
         recorded.system.clear()  # the library's words
@@ -197,6 +198,14 @@ def _asked_words(request: Request, scrubber: Scrubber | None) -> _Words:
             words.results.append(_spaced(clean(f"Error: {result.text}" if result.is_error else result.text)))
         if message.role != "assistant":
             words.attachments += [_digest(clean(url)) for url in _image_urls(message.content)]
+    return words
+
+
+def _without_joiners(words: _Words) -> _Words:
+    """Joiners that break special tokens are the library's: a recording may be older, or of another provider."""
+    for texts in (words.system, words.users):
+        texts[:] = [text.replace(JOINER, "") for text in texts]
+    words.results[:] = [text and text.replace(JOINER, "") for text in words.results]
     return words
 
 

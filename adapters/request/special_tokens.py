@@ -1,0 +1,245 @@
+"""Special tokens in the text of a request: broken on the way out, whole again in what comes back.
+
+Servers that tokenise special tokens wherever they stand would take one in a tool's result, `<|im_start|>` say, for the beginning
+of a turn. `broken` puts a zero-width joiner behind the first character of each. It does so in all words of a request; it leaves
+what a provider signed or encrypted, a provider's own parts, and images. A token that has joiners there already gets one more, so
+that `Joiners` can take off exactly what was put in: of a reply it changes only the tokens that this request held, as they were
+sent. The tokens are data, below; a test holds them against the markers that the normaliser knows. Tags (`<tool_call>`) stay.
+
+O(length), and O(length x log tokens) for what comes back."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from llmcore.types import (
+    Block,
+    ImageBlock,
+    Message,
+    ProviderBlock,
+    Request,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+)
+from llmcore.types.copies import updated
+from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.numbers import exact_json
+
+__all__ = ["JOINER", "Joiners", "broken", "broken_text", "without"]
+
+JOINER = "\u200d"
+_BAR = "[|\uff5c\u2016]"
+_IN_BARS = "[^<>|\uff5c\u2016\\s][^<>|\uff5c\u2016\n]{0,63}"
+_TOKENS = {
+    "<": (
+        rf"{_BAR}{_IN_BARS}{_BAR}?>",  # <|im_start|>, <|tool_call>, and with fullwidth bars
+        rf"[A-Za-z_][\w.-]{{0,63}}{_BAR}>",  # <turn|>
+        r"/?s>",
+        r"(?:bos|eos|sop|eop|escape)>",
+        r"(?:start|end)_(?:of_turn|function_(?:call|declaration|response))>",
+        r"/?(?:seed:\w{1,32}|ifm\|\w{1,32})>",
+        r"</?SYS>>",
+        r"(?:extra_id|SPECIAL|reserved)_\d{1,6}>",
+    ),
+    r"\[": (
+        r"/?(?:INST|TOOL_CALLS?|TOOL_RESULTS?|TOOL_CONTENT|AVAILABLE_TOOLS|SYSTEM_PROMPT|THINK|MODEL_SETTINGS)\]",
+        r"(?:ARGS|CALL_ID|IMG|IMG_BREAK|IMG_END|PREFIX|MIDDLE|SUFFIX|BEGIN_AUDIO|AUDIO|TOOL_REQUEST|END_TOOL_REQUEST)\]",
+        r"(?:[gs]?MASK|UNUSED_TOKEN_\d{1,6})\]",
+        r"\|[^\[\]|\n]{1,32}\|\]",  # [|user|]
+        r"e~\[",
+    ),
+    r"\]": (r"<\]minimax\[>\[", r"~b\]", r"~!b\["),
+    "\u25c1": ("/?[^\u25c1\u25b7\\s]{1,32}\u25b7",),
+    "\u273f": ("(?:FUNCTION|ARGS|RESULT|RETURN)\u273f",),
+    _BAR: (rf"(?:DSML|GCML){_BAR}",),
+}
+"""What may follow the first character of a special token, by that character. No token is the beginning of another one."""
+_TOKEN = re.compile("|".join(f"{first}{JOINER}{{0,32}}(?:{'|'.join(rest)})" for first, rest in _TOKENS.items()))
+_FIRST = re.compile("|".join(_TOKENS))
+_MAY_BE_BROKEN = re.compile(rf"(?:{'|'.join(_TOKENS)})(?={JOINER}|\\u200[dD])|\\u(?=[0-9a-fA-F]{{4}}(?:{JOINER}|\\u200[dD]))")
+
+
+class _Forms:
+    """Broken tokens as they may stand in a reply, each with the place of its joiner."""
+
+    def __init__(self, forms: dict[str, tuple[int, int]]) -> None:
+        self._joiners = forms
+        self._sorted = sorted(forms)
+        self._longest = max(map(len, forms), default=0)
+
+    def joiner_at(self, text: str, at: int) -> tuple[int, int] | None:
+        """Where in `text` the joiner of the form that stands at `at` begins and ends."""
+        window = text[at : at + self._longest]
+        place = bisect_right(self._sorted, window) - 1
+        if place < 0 or not window.startswith(self._sorted[place]):
+            return None
+        begin, end = self._joiners[self._sorted[place]]
+        return at + begin, at + end
+
+    def begun(self, text: str) -> int:
+        """Where what may become a form begins at the end of the text; its length where nothing does."""
+        for at in range(max(0, len(text) - self._longest + 1), len(text)):
+            rest = text[at:]
+            place = bisect_left(self._sorted, rest)
+            if place < len(self._sorted) and self._sorted[place].startswith(rest):
+                return at
+        return len(text)
+
+
+def _as_json(text: str) -> str:
+    return exact_json(text)[1:-1]
+
+
+def _as_ascii(text: str) -> str:
+    return json.dumps(text)[1:-1]
+
+
+class Joiners:
+    """What was put into one request, by the tokens as they were sent. Takes it off again."""
+
+    def __init__(self, sent: Collection[str]) -> None:
+        forms: dict[str, tuple[int, int]] = {}
+        for token in sent:
+            for write in (str, _as_json, _as_ascii):
+                first, rest = write(token[0]), write(token[1:])
+                forms[first + rest] = (len(first), len(first) + len(rest) - len(write(token[2:])))
+        self._forms = _Forms(forms)
+
+    def places(self, text: str) -> list[tuple[int, int]]:
+        """Where the joiners stand that were put in, as (start, end): in words, or escaped in JSON."""
+        found = (self._forms.joiner_at(text, first.start()) for first in _MAY_BE_BROKEN.finditer(text))
+        return [place for place in found if place is not None]
+
+    def begun(self, text: str) -> int:
+        """Up to where a text that goes on can be restored: behind it a token may have begun."""
+        return self._forms.begun(text)
+
+    def restored(self, text: str) -> str:
+        """The text without the joiners that were put in."""
+        return without(text, self.places(text)) if text else text
+
+    def restored_value(self, value: Any) -> Any:
+        """JSON data with its texts and keys restored."""
+        return _mapped(value, self.restored)
+
+
+def without(text: str, places: Iterable[tuple[int, int]]) -> str:
+    """The text without what stands at the places, which are in order."""
+    kept: list[str] = []
+    at = 0
+    for start, end in places:
+        kept.append(text[at:start])
+        at = end
+    return "".join([*kept, text[at:]])
+
+
+def _mapped(value: Any, change: Any) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if is_object(value):
+        return {change(key) if isinstance(key, str) else key: _mapped(item, change) for key, item in value.items()}
+    return [_mapped(item, change) for item in value] if is_list(value) else value
+
+
+def _tokens_in(text: str) -> list[tuple[int, int]]:
+    """Where the special tokens begin and end. One may begin within another one, or with its last character."""
+    found = (_TOKEN.match(text, first.start()) for first in _FIRST.finditer(text))
+    return [token.span() for token in found if token is not None]
+
+
+def _joined_behind(text: str, places: Sequence[int]) -> str:
+    """The text with a joiner behind each of the characters at these places."""
+    begins = [0, *(place + 1 for place in places)]
+    return JOINER.join([text[begin:end] for begin, end in zip(begins, [*begins[1:], len(text)], strict=True)])
+
+
+def broken_text(text: str) -> tuple[str, list[str]]:
+    """The text with its special tokens broken, and these as they stand in it."""
+    found = _tokens_in(text)
+    if not found:
+        return text, []
+    places = [begin for begin, _ in found]
+    whole = _joined_behind(text, places)
+    return whole, [whole[at + begin : end + bisect_left(places, end - 1)] for at, (begin, end) in enumerate(found)]
+
+
+def broken(request: Request) -> tuple[Request, Joiners | None]:
+    """The request with the special tokens in its words broken, and what takes the joiners off a reply; the request itself and
+    None where there are none."""
+    breaking = _Breaking()
+    messages = [breaking.message(message) for message in request.messages]
+    system = breaking.system(request.system)
+    if not breaking.tokens:
+        return request, None
+    return updated(request, {"messages": messages, "system": system}), Joiners(breaking.tokens)
+
+
+class _Breaking:
+    """Breaks the tokens of one request and remembers them."""
+
+    def __init__(self) -> None:
+        self.tokens: set[str] = set()
+
+    def message(self, message: Message) -> Message:
+        content = self._blocks(message.content)
+        same = all(new is old for new, old in zip(content, message.content, strict=True))
+        return message if same else updated(message, {"content": content})
+
+    def system(self, system: str | list[TextBlock] | None) -> Any:
+        return self._text(system) if isinstance(system, str) else system and self._texts(system)
+
+    def _text(self, text: str) -> str:
+        text, tokens = broken_text(text)
+        self.tokens.update(tokens)
+        return text
+
+    def _blocks(self, blocks: list[Block]) -> list[Block]:
+        texts = iter(self._texts([block for block in blocks if isinstance(block, TextBlock)]))
+        return [next(texts) if isinstance(block, TextBlock) else self._block(block) for block in blocks]
+
+    def _texts(self, blocks: list[TextBlock]) -> list[TextBlock]:
+        """Texts that may be sent as one: a token may begin in one and end in the next."""
+        if len(blocks) < 2:
+            return [_with(block, "text", self._text(block.text)) for block in blocks]
+        whole = "".join(block.text for block in blocks)
+        self._text(whole)
+        places, changed, begin = [place for place, _ in _tokens_in(whole)], list[TextBlock](), 0
+        for block in blocks:
+            end = begin + len(block.text)
+            here = [place - begin for place in places[bisect_left(places, begin) : bisect_left(places, end)]]
+            changed.append(_with(block, "text", _joined_behind(block.text, here)))
+            begin = end
+        return changed
+
+    def _block(self, block: Block) -> Block:
+        if isinstance(block, ToolResultBlock):
+            return self._result(block)
+        if isinstance(block, ToolUseBlock):
+            changes: dict[str, Any] = {"id": self._text(block.id), "name": self._text(block.name)}
+            changes["input"] = _mapped(block.input, self._text)
+            if block.input is None:  # what was written goes out in its place
+                changes["raw_input"] = self._text(block.raw_input)
+            same = all(value == getattr(block, name) for name, value in changes.items())
+            return block if same else updated(block, changes)
+        if isinstance(block, ThinkingBlock) and not block.signature:
+            return _with(block, "thinking", self._text(block.thinking))
+        if isinstance(block, ProviderBlock) and isinstance(said := block.data.get("refusal"), str):
+            return _with(block, "data", {**block.data, "refusal": self._text(said)})
+        return block
+
+    def _result(self, block: ToolResultBlock) -> ToolResultBlock:
+        texts = iter(self._texts([part for part in block.content if isinstance(part, TextBlock)]))
+        content = [part if isinstance(part, ImageBlock) else next(texts) for part in block.content]
+        name = block.name and self._text(block.name)
+        changes = {"tool_use_id": self._text(block.tool_use_id), "name": name, "content": content}
+        return block if all(value == getattr(block, key) for key, value in changes.items()) else updated(block, changes)
+
+
+def _with(block: Any, field: str, value: Any) -> Any:
+    return block if value == getattr(block, field) else updated(block, {field: value})
