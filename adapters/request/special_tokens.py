@@ -28,10 +28,10 @@ from llmcore.types import (
     ToolUseBlock,
 )
 from llmcore.types.copies import updated
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.narrowing import is_list, is_object, texts_in
 from llmcore.types.numbers import exact_json
 
-__all__ = ["JOINER", "Joiners", "broken", "broken_text", "without"]
+__all__ = ["JOINER", "Joiners", "broken", "broken_text", "joiners_in", "without"]
 
 JOINER = "\u200d"
 _BAR = "[|\uff5c\u2016]"
@@ -178,6 +178,12 @@ def broken(request: Request) -> tuple[Request, Joiners | None]:
     if not breaking.tokens:
         return request, None
     return updated(request, {"messages": messages, "system": system}), Joiners(breaking.tokens)
+
+
+def joiners_in(sent: object) -> Joiners | None:
+    """What takes the joiners off the reply to a request that was recorded as it was sent; None where it holds no broken token."""
+    tokens = {text[begin:end] for text in texts_in(sent) for begin, end in _tokens_in(text) if text[begin + 1] == JOINER}
+    return Joiners(tokens) if tokens else None
 
 
 class _Breaking:

@@ -10,7 +10,9 @@ import pytest
 from llmcore import ConfigError, FakeModel, ModelRegistry, Orchestrator, ReplayAdapter, Request
 from llmcore.adapters.providers import PROVIDERS
 from llmcore.adapters.request.special_tokens import JOINER
+from llmcore.transcripts.scoring.envelopes import envelope_of
 from llmcore.types import ArgumentsDelta, Message, ReasoningDelta, TextDelta, ThinkingBlock, ToolCallFinished
+from tests.support.wire_server import WireServer
 
 Json = dict[str, Any]
 
@@ -161,11 +163,46 @@ def test_a_recording_replays_as_it_was_run(as_recorded: str) -> None:
         "request": {"messages": [{"role": "user", "content": as_recorded}]},
         "response": {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]},
     }
-    replay = ReplayAdapter({"id": "r", "provider": "vllm", "model": "qwen3", "exchanges": [exchange]})
+    recorded = {
+        "id": "r",
+        "provider": "vllm",
+        "model": "qwen3",
+        "exchanges": [exchange],
+        "expect": {"content": f"You said {FORGED}"},
+    }
+    replay = ReplayAdapter(recorded)
     assert Orchestrator(replay).run_sync(FORGED).content == f"You said {FORGED}"
+    if as_recorded == SENT:
+        envelope, _ = envelope_of(replay.transcript.exchanges[0], None, None)
+        assert envelope is not None
+        assert envelope.content == f"You said {FORGED}"
 
 
 def test_the_rows_say_which_servers_tokenise_words() -> None:
     told = {name for name, row in PROVIDERS.items() if row.tokenises_words}
     assert {"ollama", "vllm", "sglang", "llama_cpp", "lm_studio", "openai_compatible"} <= told
     assert told.isdisjoint({"openai", "azure", "anthropic", "bedrock", "gemini", "vertex_ai"})
+
+
+TAUGHT = "<|tool_calls_section_begin|>"
+
+
+def test_on_the_wire_only_what_the_prompt_teaches_is_whole() -> None:
+    calling = "<|tool_calls_section_begin|><|tool_call_begin|>functions.page:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>"
+    with WireServer([calling, "Done."]) as server:
+        settings = {
+            "provider": "vllm",
+            "model": "kimi",
+            "base_url": f"{server.root}/v1",
+            "text_dialect": "kimi_k2",
+            "force_text_mode": True,
+        }
+        result = Orchestrator(ModelRegistry.from_dict({"models": {"m": settings}}), [page]).run_sync(f"Read {FORGED}")
+    assert result.content == "Done."
+    assert result.tool_results[0].content == FORGED
+    system, asked, called, answered = (str(message["content"]) for message in server.requests[1].body["messages"])
+    assert TAUGHT in system
+    assert TAUGHT in called
+    assert SENT in asked
+    assert SENT in answered
+    assert not any(token in asked + answered for token in ("<|im_start|>", "[INST]", "◁think▷"))

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
+from llmcore.adapters.request.special_tokens import joiners_in
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.transcripts.formats.events import EventSplitter
 from llmcore.transcripts.model import Exchange
@@ -22,7 +23,18 @@ _ERROR_DEPTH = 5
 
 
 def envelope_of(exchange: Exchange, tools: ToolSet | None, forced_tool: str | None) -> tuple[Envelope | None, int]:
-    """The reply's envelope, None when the request failed; and how many pieces of a recorded stream are no events."""
+    """The reply's envelope, None when the request failed; and how many pieces of a recorded stream are no events. Special tokens
+    that were broken in the recorded request are whole in it, as they were in the run."""
+    envelope, unreadable = _as_recorded(exchange, tools, forced_tool)
+    joiners = joiners_in(exchange.request) if envelope is not None else None
+    if envelope is None or joiners is None:
+        return envelope, unreadable
+    from llmcore.run.restoring import restored_envelope  # only here: few recordings hold any
+
+    return restored_envelope(joiners, envelope), unreadable
+
+
+def _as_recorded(exchange: Exchange, tools: ToolSet | None, forced_tool: str | None) -> tuple[Envelope | None, int]:
     reader = _ReplyReader(exchange, tools, forced_tool)
     said: list[dict[str, Any] | str] = []
     if exchange.kind == "error" or exchange.error is not None:
