@@ -14,7 +14,7 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from llmcore.types import (
     Block,
@@ -27,7 +27,7 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.copies import updated
+from llmcore.types.copies import Value, updated
 from llmcore.types.narrowing import is_list, is_object, texts_in
 from llmcore.types.numbers import exact_json
 
@@ -186,6 +186,9 @@ def joiners_in(sent: object) -> Joiners | None:
     return Joiners(tokens) if tokens else None
 
 
+_B = TypeVar("_B", bound=Value)
+
+
 class _Breaking:
     """Breaks the tokens of one request and remembers them."""
 
@@ -247,5 +250,5 @@ class _Breaking:
         return block if all(value == getattr(block, key) for key, value in changes.items()) else updated(block, changes)
 
 
-def _with(block: Any, field: str, value: Any) -> Any:
+def _with(block: _B, field: str, value: Any) -> _B:
     return block if value == getattr(block, field) else updated(block, {field: value})

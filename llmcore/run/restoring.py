@@ -76,12 +76,11 @@ class Restoring:
             stretch = self._arguments.setdefault(event.index, _Stretch(self._joiners))
             return [ArgumentsDelta(event.index, text)] if (text := stretch.feed(event.json)) else []
         if isinstance(event, ToolCallFinished):
-            stretch = self._arguments.pop(event.index, None)
-            left = stretch.rest() if stretch is not None else ""
+            left = self._arguments.pop(event.index).rest() if event.index in self._arguments else ""
             said: list[Event] = [ArgumentsDelta(event.index, left)] if left else []
             return [*said, ToolCallFinished(event.index, _call(self._joiners, event.call, None))]
         if isinstance(event, Repaired):
-            return [Repaired(_repair(self._joiners, event.repair))]
+            return [Repaired(event.index, _repair(self._joiners, event.repair))]
         return [event]
 
 

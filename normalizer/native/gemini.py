@@ -142,7 +142,7 @@ class _Open:
     arguments: PartialArguments
 
     def is_continued_by(self, id: str, name: str, *, begins: bool) -> bool:
-        """Does a function call go on with this one? `begins`: it looks like the first part of a call. A server may repeat the name."""
+        """Does a function call go on with this one? `begins`: it looks like a call's first part. A server may repeat the name."""
         if id and self.id:
             return id == self.id
         return not name or (name == self.name and not begins)

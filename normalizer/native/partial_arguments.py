@@ -1,7 +1,8 @@
-"""A call's arguments that come in parts, each with its place: `{"jsonPath": "$.stops[0].city", "stringValue": "Os", "willContinue": true}`.
+"""A call's arguments that come in parts, each with its place, as `{"jsonPath": "$.stops[0].city", "stringValue": "Os"}`.
 
-A string continues while its parts say so. What contradicts the parts before it (a place that was closed, an index that leaves a gap, a
-key in a list) makes all of the arguments unreadable: `value` is then the list of the parts, which is no object. Linear in the parts."""
+A string continues while its parts say so (`willContinue`). Parts may contradict those before them: a place that was closed, an
+index that leaves a gap, a key in a list. Then all of the arguments are unreadable, and `value` is the list of the parts, which is
+no object. Linear in the parts."""
 
 from __future__ import annotations
 

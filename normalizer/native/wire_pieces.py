@@ -70,8 +70,8 @@ class Redacted:
 class CallStart:
     """A call, or what was still unknown of the open one with this key; `id` and `name` are "" while unknown.
 
-    `free_text`: the arguments are no JSON but the text of a custom tool. `begins`: the wire begins each call by an event like this
-    one and ends it by another. A second one for an open key begins another call.
+    `free_text`: the arguments are no JSON but the text of a custom tool. `begins`: the wire begins each call by an event like
+    this one and ends it by another. A second one for an open key begins another call.
     """
 
     key: Hashable

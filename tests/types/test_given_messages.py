@@ -114,7 +114,14 @@ def test_anthropics_message_is_taken_as_its_sdk_dumps_it() -> None:
 def test_openais_message_is_taken_as_its_sdk_dumps_it() -> None:
     from openai.types.chat import ChatCompletionMessage
 
-    said = {"role": "assistant", "content": "Noon.", "refusal": None, "annotations": [], "audio": None, "function_call": None}
+    said: Json = {
+        "role": "assistant",
+        "content": "Noon.",
+        "refusal": None,
+        "annotations": [],
+        "audio": None,
+        "function_call": None,
+    }
     message = ChatCompletionMessage.model_validate({**said, "tool_calls": None, "reasoning": None, "citations": ["u"]})
     for given in (message, message.model_dump(), message.model_dump(exclude_none=True)):
         (block, told) = Request(messages=[given]).messages[0].content  # type: ignore[list-item]  # an SDK's object is taken as well
@@ -189,6 +196,7 @@ def test_a_result_of_anthropics_may_hold_its_own_parts() -> None:
     ]
 
 
+ODD: Any = {"role": "user", "content": "x", 5: 6}
 UNKNOWN: list[tuple[Json, str]] = [
     ({"role": "user", "content": "x", "attachments": ["a"]}, "message 1 of the request has no field 'attachments'; there are "),
     ({"role": "user", "content": "x", "image": [PNG]}, "has no field 'image'; did you mean 'images'?"),
@@ -196,7 +204,7 @@ UNKNOWN: list[tuple[Json, str]] = [
     ({"role": "tool", "tool_call_id": "c", "content": "x", "artifact": 5}, "has no field 'artifact'"),
     ({"role": "tool", "tool_call_id": "c", "content": "x", "tool_calls": [CALL]}, "a message of the role 'assistant' has it"),
     ({"role": "user", "content": "x", "tool_call_id": "c"}, "a message of the role 'tool' has it"),
-    ({"role": "user", "content": "x", 5: 6}, "has no field 5"),
+    (ODD, "has no field 5"),
     ({"role": "user", "content": [{"type": "text", "text": "x", "txt": "y"}]}, "a part of message 1 of the request (type 'text') has no field 'txt'; did you mean 'text'?"),
     ({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://x/a", "detial": "low"}}]}, "has no field 'detial'; did you mean 'detail'?"),
     ({"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "https://x/a", "sise": 1}}]}, "has no field 'sise'"),
@@ -212,7 +220,7 @@ def test_any_other_field_is_refused_by_its_name(message: Json, words: str) -> No
     assert words in str(raised.value)
 
 
-NULLS = {"attachments": None, "metadata": {}, "files": [], "label": ""}
+NULLS: Json = {"attachments": None, "metadata": {}, "files": [], "label": ""}
 
 
 def test_a_field_that_says_nothing_is_dropped() -> None:
