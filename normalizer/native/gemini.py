@@ -23,6 +23,7 @@ from llmcore.normalizer.native.wire_pieces import (
     Reasoning,
     Text,
 )
+from llmcore.types.narrowing import is_object
 
 __all__ = ["GeminiReader", "is_body", "is_part"]
 
@@ -56,7 +57,7 @@ _SOURCES = (
 def _function_call(part: dict[str, Any]) -> dict[str, Any] | None:
     """The call in the part, which may say nothing; None where none stands there."""
     found = twin(part, "functionCall", "function_call")
-    return found if isinstance(found, dict) else dumped(found)
+    return found if is_object(found) else dumped(found)
 
 
 def _goes_on(call: dict[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from llmcore import ConfigError, FakeModel, ModelRegistry, Orchestrator, ReplayA
 from llmcore.adapters.providers import PROVIDERS
 from llmcore.adapters.request.special_tokens import JOINER
 from llmcore.transcripts.scoring.envelopes import envelope_of
-from llmcore.types import ArgumentsDelta, Message, ReasoningDelta, TextDelta, ThinkingBlock, ToolCallFinished
+from llmcore.types import ArgumentsDelta, Message, ReasoningDelta, TextDelta, ThinkingBlock, ToolCall, ToolCallFinished
 from tests.support.wire_server import WireServer
 
 Json = dict[str, Any]
@@ -75,7 +75,8 @@ def test_a_tools_result_goes_out_broken_and_comes_back_whole() -> None:
 @pytest.mark.anyio
 async def test_a_stream_is_restored_however_it_is_cut(chunk_size: int) -> None:
     model = FakeModel(call("page"), lambda request: call("note", text=last_result(request)), quoting, chunk_size=chunk_size)
-    text, reasoning, arguments, kept = "", "", "", []
+    text, reasoning, arguments = "", "", ""
+    kept: list[ToolCall] = []
     async with served(model, [page, note]).stream("Read it.") as stream:
         async for event in stream:
             text += event.text if isinstance(event, TextDelta) else ""

@@ -128,41 +128,56 @@ def test_openais_message_is_taken_as_its_sdk_dumps_it() -> None:
         assert (block, told) == (TextBlock(text="Noon."), kept("openai-chat", citations=["u"]))
 
 
+REPLIES: list[tuple[Json, list[Block]]] = [
+    (
+        {"role": "assistant", "content": "4", "thinking": "2 + 2", "images": None, "tool_name": None, "tool_calls": None},
+        [ThinkingBlock(thinking="2 + 2"), TextBlock(text="4")],
+    ),
+    (
+        {"role": "assistant", "content": "", "thinking": None, "images": None, "tool_name": None, "tool_calls": [CALL]},
+        [ToolUseBlock(id="call_0_0", name="f", input={"x": 1})],
+    ),
+    (
+        {
+            "role": "assistant",
+            "content": "4",
+            "function_call": None,
+            "provider_specific_fields": {"citations": None},
+            "images": [],
+        },
+        [TextBlock(text="4"), kept("openai-chat", provider_specific_fields={"citations": None})],
+    ),
+    (
+        {"role": "assistant", "tool_plan": "Look.", "tool_calls": [{**CALL, "id": "c"}], "citations": None},
+        [ThinkingBlock(thinking="Look."), ToolUseBlock(id="c", name="f", input={"x": 1})],
+    ),
+    ({"role": "assistant", "content": "4", "prefix": False, "tool_calls": None}, [TextBlock(text="4")]),
+    (
+        {
+            "id": "m",
+            "content": [{"annotations": [], "text": "4", "type": "output_text", "logprobs": None}],
+            "role": "assistant",
+            "status": "completed",
+            "type": "message",
+        },
+        [TextBlock(text="4"), kept("openai-chat", id="m", status="completed")],
+    ),
+    (
+        {"role": "assistant", "content": [{"type": "output_text", "text": "4", "annotations": [{"url": "u"}]}]},
+        [TextBlock(text="4"), kept("openai-responses", annotations=[{"url": "u"}])],
+    ),
+    (
+        {"role": "assistant", "content": "4", "images": [{"type": "image_url", "image_url": {"url": "u"}, "index": 0}]},
+        [TextBlock(text="4"), kept("openai-chat", images=[{"type": "image_url", "image_url": {"url": "u"}, "index": 0}])],
+    ),
+]
+
+
 @pytest.mark.parametrize(
     ("message", "expected"),
-    [
-        (
-            {"role": "assistant", "content": "4", "thinking": "2 + 2", "images": None, "tool_name": None, "tool_calls": None},
-            [ThinkingBlock(thinking="2 + 2"), TextBlock(text="4")],
-        ),
-        (
-            {"role": "assistant", "content": "", "thinking": None, "images": None, "tool_name": None, "tool_calls": [CALL]},
-            [ToolUseBlock(id="call_0_0", name="f", input={"x": 1})],
-        ),
-        (
-            {"role": "assistant", "content": "4", "function_call": None, "provider_specific_fields": {"citations": None}, "images": []},
-            [TextBlock(text="4"), kept("openai-chat", provider_specific_fields={"citations": None})],
-        ),
-        (
-            {"role": "assistant", "tool_plan": "Look.", "tool_calls": [{**CALL, "id": "c"}], "citations": None},
-            [ThinkingBlock(thinking="Look."), ToolUseBlock(id="c", name="f", input={"x": 1})],
-        ),
-        ({"role": "assistant", "content": "4", "prefix": False, "tool_calls": None}, [TextBlock(text="4")]),
-        (
-            {"id": "m", "content": [{"annotations": [], "text": "4", "type": "output_text", "logprobs": None}], "role": "assistant", "status": "completed", "type": "message"},
-            [TextBlock(text="4"), kept("openai-chat", id="m", status="completed")],
-        ),
-        (
-            {"role": "assistant", "content": [{"type": "output_text", "text": "4", "annotations": [{"url": "u"}]}]},
-            [TextBlock(text="4"), kept("openai-responses", annotations=[{"url": "u"}])],
-        ),
-        (
-            {"role": "assistant", "content": "4", "images": [{"type": "image_url", "image_url": {"url": "u"}, "index": 0}]},
-            [TextBlock(text="4"), kept("openai-chat", images=[{"type": "image_url", "image_url": {"url": "u"}, "index": 0}])],
-        ),
-    ],
+    REPLIES,
     ids=["ollama", "ollama-call", "litellm", "cohere", "mistral", "responses", "responses-annotated", "openrouter"],
-)  # fmt: skip
+)
 def test_what_a_reply_has_beside_its_words_stays(message: Json, expected: list[Block]) -> None:
     assert blocks(message) == expected
 

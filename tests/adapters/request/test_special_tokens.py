@@ -53,15 +53,31 @@ def of(text: str) -> Joiners:
     return Joiners(broken_text(text)[1])
 
 
+def _with_joiners(marker: str, count: int) -> str:
+    return marker[0] + JOINER * count + marker[1:]
+
+
+def _begun(marker: str, end: int) -> str:
+    return marker[:end]
+
+
+def _as_text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _joined(parts: list[str]) -> str:
+    return "".join(parts)
+
+
 def pieces() -> st.SearchStrategy[str]:
     """Texts that hold tokens, whole, in part, one in another, and with joiners of their own."""
     part = st.one_of(
         st.sampled_from(MARKERS),
-        st.builds(lambda marker, count: marker[0] + JOINER * count + marker[1:], st.sampled_from(MARKERS), st.integers(1, 3)),
-        st.builds(lambda marker, end: marker[:end], st.sampled_from(MARKERS), st.integers(1, 8)),
+        st.builds(_with_joiners, st.sampled_from(MARKERS), st.integers(1, 3)),
+        st.builds(_begun, st.sampled_from(MARKERS), st.integers(1, 8)),
         st.text('<|>[]｜◁▷/ aINST\u200d👩\n\\"', max_size=6),
     )
-    return st.lists(part, max_size=8).map("".join)
+    return st.lists(part, max_size=8).map(_joined)
 
 
 @pytest.mark.parametrize("marker", MARKERS)
@@ -91,7 +107,7 @@ def test_what_is_sent_holds_no_token_and_is_restored(text: str) -> None:
     assert not [marker for marker in MARKERS if marker in sent]
     joiners = Joiners(tokens)
     assert joiners.restored(sent) == text
-    for write in (json.dumps, lambda value: json.dumps(value, ensure_ascii=False)):
+    for write in (json.dumps, _as_text):
         assert json.loads(joiners.restored(write(sent))) == text
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.types import Envelope, ToolCallFinished, ToolSet
+from llmcore.types.narrowing import is_list, is_object
 
 Json = dict[str, Any]
 
@@ -51,7 +52,13 @@ def more(*parts: Json, goes_on: bool = True) -> Json:
 
 
 def part(path: str, value: object, goes_on: bool = False) -> Json:
-    kinds = {str: "stringValue", bool: "boolValue", int: "numberValue", float: "numberValue", type(None): "nullValue"}
+    kinds: dict[Any, str] = {
+        str: "stringValue",
+        bool: "boolValue",
+        int: "numberValue",
+        float: "numberValue",
+        type(None): "nullValue",
+    }
     said: Json = {"jsonPath": path, kinds[type(value)]: value}
     return {**said, "willContinue": True} if goes_on else said
 
@@ -83,9 +90,9 @@ SEQUENCES: list[tuple[list[Json], object]] = [
 
 def snake(value: Any) -> Any:
     """As an SDK dumps it: in snake_case, with null for what is absent."""
-    if isinstance(value, list):
+    if is_list(value):
         return [snake(item) for item in value]
-    if not isinstance(value, dict):
+    if not is_object(value):
         return value
     names = {
         "functionCall": "function_call",
@@ -372,7 +379,7 @@ def test_a_legacy_call_with_another_name_is_another_call() -> None:
     def delta(call: Json) -> Json:
         return {"choices": [{"index": 0, "delta": {"function_call": call}, "finish_reason": None}]}
 
-    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "function_call"}]}
+    end: Json = {"choices": [{"index": 0, "delta": {}, "finish_reason": "function_call"}]}
     first = [delta({"name": "stock", "arguments": ""}), delta({"arguments": '{"shelf": "A'})]
     second = [delta({"name": "restock", "arguments": ""}), delta({"arguments": "{}"})]
     assert calls(fed(*first, *second, end)) == [("call_0", "stock", None, False), ("call_1", "restock", {}, True)]
