@@ -28,6 +28,7 @@ from llmcore.types.copies import Value
 from llmcore.types.headers import Headers, check_header_value
 
 __all__ = [
+    "IMPORTING",
     "NOTHING_SENT",
     "OWN_ADAPTER",
     "PART_OF_MAX_TOKENS",
@@ -43,6 +44,7 @@ __all__ = [
 ]
 
 NOTHING_SENT = "nothing was sent"
+IMPORTING = f"{NOTHING_SENT}, LiteLLM was being imported: await llmcore.warm_up() before the first run"
 """The message of the `CancelledError` with which an adapter ends that was cancelled before its request went out."""
 PART_OF_MAX_TOKENS = "part of max_tokens"
 """What is dropped where a request asks for more tokens than the model writes, or than its window has room for."""
@@ -226,6 +228,9 @@ class Adapter(Protocol):
 
     An adapter may have a method `request_key(call) -> str` as well, the same for two calls that would make the same request: what
     a server has refused is then never sent again in the same run, whichever mode it would be sent in.
+
+    It may have a coroutine method `warm_up(call)`, which is awaited before each request. It does what has to be done once in a
+    process, and its time counts in no deadline. It raises as `complete` does.
 
     A test double that runs the test's own code says so by an attribute `lets_exceptions_through = True`: what it raises
     that is no `LLMCoreError` ends the run as it is. Any other adapter's is an `InternalError`.

@@ -169,6 +169,18 @@ class Ledger:
         finally:
             self._wait = (since, self._clock() - since)
 
+    @contextmanager
+    def uncounted(self) -> Generator[None, None, None]:
+        """What is done within takes no time of the deadline, neither of this run's nor of that of a run around it."""
+        since = self._clock()
+        try:
+            yield
+        finally:
+            took = self._clock() - since
+            for ledger in (self, *self._above()):
+                if ledger._ends_at is not None:
+                    ledger._ends_at += took
+
     @property
     def seconds_left(self) -> float | None:
         """Until the deadline, the nearest one; None = there is none. May be negative."""

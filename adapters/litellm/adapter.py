@@ -20,7 +20,7 @@ from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.litellm.endings import body_of, ending_of
-from llmcore.adapters.litellm.engine import check_package, close_clients, litellm
+from llmcore.adapters.litellm.engine import check_package, close_clients, in_thread, is_ready, litellm, make_ready
 from llmcore.adapters.litellm.error_facts import as_answered, failed_generation, is_clean, recordable
 from llmcore.adapters.litellm.evicted import in_use
 from llmcore.adapters.litellm.failures import classify
@@ -28,6 +28,7 @@ from llmcore.adapters.litellm.stream_waits import StreamWaits
 from llmcore.adapters.litellm.taken import ask
 from llmcore.adapters.litellm.unheard import unheard
 from llmcore.adapters.litellm.usage import read_usage, usage_in, whole_prompt
+from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.outgoing import Outgoing
 from llmcore.adapters.request.parameters import Prepared, prepare
@@ -101,6 +102,17 @@ class LiteLLMAdapter:
         before = self._observer
         made._observer = observer if before is None else partial(_both, before, observer)
         return made
+
+    async def warm_up(self, call: ModelCall) -> None:
+        """Import LiteLLM and rehearse this provider's first request, in a thread; at once where that was done before.
+
+        Raises as `complete` does where the call cannot be made at all, and `ConfigError` when LiteLLM cannot be imported.
+        """
+        provider = provider_of(call.endpoint).name
+        if not is_ready(provider):
+            check_requests_allowed(call.endpoint.model)
+            self._prepared(call)
+            await in_thread(partial(make_ready, LiteLLMAdapter(), provider))
 
     async def complete(self, call: ModelCall) -> Reply:
         prepared = self._prepare(call)

@@ -14,23 +14,28 @@ import logging
 import os
 import re
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
-from llmcore.adapters.base import NOTHING_SENT
+from llmcore.adapters.base import IMPORTING, Adapter
 from llmcore.adapters.litellm.evicted import client_of, close_evicted, hold_evicted, transport_of
 from llmcore.adapters.litellm.gemini_usage import read_without_usage
 from llmcore.adapters.litellm.loop_ends import at_loop_end, end_worker, exit_first, give_each_loop_a_worker
 from llmcore.adapters.litellm.ollama_lines import leave_text_as_it_is
-from llmcore.adapters.litellm.unheard import price_only_what_is_heard
+from llmcore.adapters.litellm.rehearsal import CAN_REHEARSE, rehearse
+from llmcore.adapters.litellm.unheard import is_unheard, price_only_what_is_heard
 from llmcore.adapters.secrets.log_scrubbing import filter_clients
 from llmcore.adapters.wire.watching import current_watch, tells_what_it_makes
 from llmcore.types import ConfigError
+from llmcore.types.collecting import paused_collector
 from llmcore.types.locks import ForkSafeLock
 
-__all__ = ["ENVIRONMENT", "check_package", "close_clients", "litellm", "litellm_now"]
+__all__ = ["ENVIRONMENT", "check_package", "close_clients", "in_thread", "is_ready", "litellm", "litellm_now", "make_ready"]
+
+T = TypeVar("T")
 
 ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else the import fetches the price map, 5 s timeout
@@ -68,6 +73,8 @@ runners reset the filters for each test, and where warnings are errors a stream 
 
 _lock = ForkSafeLock()
 _loaded: Any = None
+_rehearsed: set[str] = set()
+"""The providers whose first request was rehearsed, or will not be."""
 
 
 async def litellm() -> Any:
@@ -75,14 +82,19 @@ async def litellm() -> Any:
 
     What it leaves open on the running loop is closed when that loop ends.
     """
-    try:
-        module = _loaded if _loaded is not None else await asyncio.to_thread(litellm_now)
-    except asyncio.CancelledError as error:
-        raise asyncio.CancelledError(NOTHING_SENT) from error
+    module = _loaded if _loaded is not None else await in_thread(litellm_now)
     _hush()
     filter_clients()
     await at_loop_end(_end)
     return module
+
+
+async def in_thread(function: Callable[[], T]) -> T:
+    """What the function gives in a thread. A cancellation meanwhile says that LiteLLM was being imported."""
+    try:
+        return await asyncio.to_thread(function)
+    except asyncio.CancelledError as error:
+        raise asyncio.CancelledError(IMPORTING) from error
 
 
 def litellm_now() -> Any:
@@ -93,8 +105,35 @@ def litellm_now() -> Any:
     global _loaded
     with _lock:
         if _loaded is None:
-            _loaded = _load()
+            with paused_collector():
+                _loaded = _load()
     return _loaded
+
+
+def is_ready(provider: str) -> bool:
+    """Is LiteLLM imported, and the provider's first request rehearsed?"""
+    return _loaded is not None and provider in _rehearsed
+
+
+def make_ready(adapter: Adapter, provider: str) -> None:
+    """Import LiteLLM and rehearse the provider's first requests, in this thread, where no event loop runs. Once for a process.
+
+    Raises `ConfigError` when the installed LiteLLM cannot be imported.
+    """
+    with _lock, paused_collector():
+        module = litellm_now()
+        if provider not in _rehearsed:
+            _rehearsed.add(provider)
+            if provider in CAN_REHEARSE and is_unheard(module) and _is_apart(module):
+                rehearse(adapter, provider)
+
+
+def _is_apart(module: Any) -> bool:
+    """Would a rehearsed request reach no client of the program's own, and no double of a server that a test has set up?"""
+    transport = importlib.import_module("llmcore.adapters.litellm.transport")
+    own: object = getattr(module, "aclient_session", None)
+    aiohttp = importlib.import_module("litellm.llms.custom_httpx.aiohttp_transport").LiteLLMAiohttpTransport
+    return own is None and transport.is_watched(aiohttp, importlib.import_module("httpx").AsyncHTTPTransport)
 
 
 def check_package(needed: str, provider: str) -> None:

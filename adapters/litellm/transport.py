@@ -12,11 +12,12 @@ from typing import Any
 import httpx
 
 from llmcore.adapters.litellm.evicted import of_others
+from llmcore.adapters.litellm.rehearsal import answer_to, goes_on
 from llmcore.adapters.request.sent_numbers import unmarked_body
 from llmcore.adapters.wire.inflating import ACCEPTED
 from llmcore.adapters.wire.watching import Exchange, Watch, current_watch
 
-__all__ = ["install", "same_server"]
+__all__ = ["install", "is_watched", "same_server"]
 
 _Send = Callable[[Any, httpx.Request], Awaitable[httpx.Response]]
 _SIGNED = "AWS4-"
@@ -52,6 +53,24 @@ def install(*transports: type[httpx.AsyncBaseTransport]) -> None:
             watched = _watched(send)
             setattr(watched, _MARK, True)
             transport.handle_async_request = watched  # type: ignore[method-assign, assignment]  # a method, wrapped
+
+
+def is_watched(*transports: type[httpx.AsyncBaseTransport]) -> bool:
+    """Do all of them still send through what `install` set? A test's double of a server may have taken its place."""
+    return all(hasattr(transport.handle_async_request, _MARK) for transport in transports)
+
+
+def _rehearsed(request: httpx.Request, body: bytes) -> httpx.Response:
+    status, kind, content = answer_to(str(request.url), body)
+    return httpx.Response(status, headers={"content-type": kind}, stream=_Bytes(content), request=request)
+
+
+class _Bytes(httpx.AsyncByteStream):
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self._content
 
 
 async def _as_asked(request: httpx.Request, watch: Watch) -> httpx.Request:
@@ -101,7 +120,8 @@ def _watched(send: _Send) -> _Send:
             watch.carriers.append(self)
         request = await _as_asked(request, watch)
         request.headers["accept-encoding"] = ACCEPTED
-        response = await _at_home(request, await send(self, request))
+        answer = _rehearsed(request, await request.aread()) if goes_on() else await send(self, request)
+        response = await _at_home(request, answer)
         stream = response.stream
         if not isinstance(stream, httpx.AsyncByteStream):
             return response

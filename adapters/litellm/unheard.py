@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
-__all__ = ["price_only_what_is_heard", "unheard"]
+__all__ = ["is_unheard", "price_only_what_is_heard", "unheard"]
 
 _LISTENERS = (
     *("callbacks", "success_callback", "failure_callback", "_async_success_callback", "_async_failure_callback"),
@@ -24,10 +24,15 @@ _LISTENERS = (
 _is_unheard = ContextVar("_is_unheard", default=False)
 
 
+def is_unheard(module: Any) -> bool:
+    """Does nobody listen to LiteLLM?"""
+    return not any(getattr(module, name, None) for name in _LISTENERS)
+
+
 @contextmanager
 def unheard(module: Any) -> Generator[None, None, None]:
     """LiteLLM starts no worker and prices nothing for the calls that are made in here, unless somebody listens to it."""
-    if any(getattr(module, name, None) for name in _LISTENERS):
+    if not is_unheard(module):
         yield
         return
     internal: ContextVar[bool] = importlib.import_module("litellm._internal_context").is_internal_call  # told to nobody

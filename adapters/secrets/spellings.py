@@ -83,6 +83,14 @@ class _Layer:
         pieces.append((here, last, len(self.text), False))
         return _Layer("".join(parts) + self.text[last:], self, pieces)
 
+    def without(self, pattern: re.Pattern[str]) -> _Layer:
+        """This layer with each match taken out."""
+        return self.replaced(pattern, lambda _: "") or self
+
+    def spans(self, hits: Iterable[Span]) -> list[Span]:
+        """Where the spans of this layer's text stand in the text at the bottom."""
+        return [self.span_at_bottom(start, end) for start, end in hits]
+
     def span_at_bottom(self, start: int, end: int) -> Span:
         layer = self
         while layer.below is not None:
@@ -165,13 +173,16 @@ def found(text: str, *sought: Words) -> list[Span]:
     """Where the words stand in the text, in order and not overlapping."""
     spans, sought = list[Span](), tuple(words for words in sought if words)
     for layer in _layers(text) if sought else ():
-        joined = layer.replaced(_SPACE, lambda _: "") or layer
-        unparted = layer.replaced(_BETWEEN_BYTES, lambda _: "") or layer
+        joined, unparted = _SPACE.sub("", layer.text), _BETWEEN_BYTES.sub("", layer.text)
         for words in sought:
-            spans += words.plain.hits(layer)
-            spans += words.plain.hits(joined) if joined is not layer else ()
-            spans += words.hexadecimal.hits(unparted)
-            spans += (_with_margin(text, span) for span in words.joined.hits(joined))
+            spans += layer.spans(words.plain.hits(layer.text))
+            # What is replaced is traced back only where something was found, which is rare.
+            if joined != layer.text and (hits := words.plain.hits(joined)):
+                spans += layer.without(_SPACE).spans(hits)
+            if hits := words.hexadecimal.hits(unparted):
+                spans += layer.without(_BETWEEN_BYTES).spans(hits)
+            if hits := words.joined.hits(joined):
+                spans += [_with_margin(text, span) for span in layer.without(_SPACE).spans(hits)]
     return united(spans)
 
 
@@ -211,20 +222,22 @@ class _Index:
             if left:
                 self._by_head[head] = left
 
-    def hits(self, layer: _Layer) -> Iterator[Span]:
+    def hits(self, text: str) -> list[Span]:
+        hits: list[Span] = []
         few = len(self._uses) <= _FEW
         for form in tuple(self._uses if few else self._short):
-            position = layer.text.find(form)
+            position = text.find(form)
             while position >= 0:
                 end = position + len(form)
-                yield layer.span_at_bottom(position, end)
-                position = layer.text.find(form, end)
+                hits.append((position, end))
+                position = text.find(form, end)
         if not few:
-            text, by_head = layer.text, self._by_head
+            by_head = self._by_head
             for at in range(len(text) - _HEAD + 1):
                 for form in by_head.get(text[at : at + _HEAD], ()):
                     if text.startswith(form, at):
-                        yield layer.span_at_bottom(at, at + len(form))
+                        hits.append((at, at + len(form)))
+        return hits
 
 
 class Words:

@@ -131,6 +131,8 @@ class TurnAttempt(TurnState):
             if tell is not silently:
                 await tell(AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail))
             with scope:
+                with self._state.ledger.uncounted():
+                    await sending.ready()
                 await sending.out(self._telling(sending, scope.telling(tell)))
         except BaseException as error:
             self._failed(sending, attempt, adapter, can, error)

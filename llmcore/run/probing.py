@@ -191,6 +191,7 @@ async def _ask(config: ModelConfig, catalog: Catalog, question: _Question, *, is
         reasoning_open=config.reasoning_open,
     )
     try:
+        await sending.ready()
         await sending.out(silently)
     except CallerError:
         raise

@@ -140,6 +140,12 @@ class Sending:
         self.dropped: list[str] = []
         """What of the request was not sent, as the adapter says."""
 
+    async def ready(self) -> None:
+        """Wait until the adapter can send. The wait belongs to no deadline. Raises as the adapter does."""
+        warm_up: Callable[[ModelCall], Awaitable[None]] | None = getattr(self._adapter, "warm_up", None)
+        if warm_up is not None:
+            await self._asked(warm_up(self._call), None)
+
     async def out(self, tell: Tell[Event | None]) -> None:
         """Send it. None says that a chunk was taken: what of it was not told may be looked at by `held`.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from llmcore.adapters.base import NOTHING_SENT
+from llmcore.adapters.base import IMPORTING
 from llmcore.tools.leaving import Raised
 from llmcore.tools.threads import ThreadCall
 from llmcore.types import CallerError, Timeout
@@ -70,8 +70,9 @@ async def _timed(seconds: float, awaitable: Awaitable[T]) -> T:
             return await awaitable
     except TimeoutError as error:
         if limit.expired():
-            unsent = error.__cause__ is not None and NOTHING_SENT in error.__cause__.args
-            late = Timeout(f"the run's deadline has passed{f'; {NOTHING_SENT}' if unsent else ''}", status=None)
+            said: tuple[Any, ...] = () if error.__cause__ is None else error.__cause__.args
+            why = f"; {IMPORTING}" if IMPORTING in said else ""
+            late = Timeout(f"the run's deadline has passed{why}", status=None)
             raise_from(late, error)
         raise
 

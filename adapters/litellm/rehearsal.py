@@ -1,0 +1,131 @@
+"""A provider's first requests, rehearsed: what LiteLLM imports, compiles and builds with them is done in a thread, not on an event loop.
+
+LiteLLM and the OpenAI SDK import several hundred modules within the first request and build validators for its reply: 0.4 s of CPU.
+A rehearsed request leaves no process: the watched transports (`transport`) answer it from here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from contextvars import ContextVar
+from typing import Any
+
+from llmcore.adapters.base import Adapter, Endpoint, ModelCall
+from llmcore.types import Request, ToolDefinition
+
+__all__ = ["CAN_REHEARSE", "answer_to", "goes_on", "rehearse"]
+
+CAN_REHEARSE = frozenset(
+    {"openai", "anthropic", "gemini", "groq", "openrouter", "mistral", "deepseek", "xai", "together", "ollama"}
+    | {"vllm", "sglang", "llama_cpp", "lm_studio", "openai_compatible"}
+)
+"""The providers that are reached with a key alone. The others ask a cloud for credentials before they send anything."""
+
+_KEY = "not-needed"
+"""Known as no key: it is not looked for in what is shown."""
+_SERVER = "http://llmcore-rehearsal.invalid"
+_MODEL = "llmcore-rehearsal"
+_REFUSED = "llmcore-rehearsal-refused"
+_SECONDS = 30.0
+_TOOL = ToolDefinition(
+    name="look", description="Looks.", parameters={"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
+)
+
+_goes_on: ContextVar[bool] = ContextVar("llmcore_rehearsal", default=False)
+
+
+def goes_on() -> bool:
+    """Is this request one of a rehearsal?"""
+    return _goes_on.get()
+
+
+def rehearse(adapter: Adapter, provider: str) -> None:
+    """Make a whole request, a streamed one and a refused one of the provider, in this thread, where no event loop runs. What fails
+    in them is dropped: the first real request then loads what is missing."""
+    with suppress(Exception):
+        asyncio.run(_requests(adapter, provider))
+
+
+async def _requests(adapter: Adapter, provider: str) -> None:
+    _goes_on.set(True)
+    for model, streamed in ((_MODEL, False), (_MODEL, True), (_REFUSED, False)):
+        call = ModelCall(
+            endpoint=Endpoint(provider=provider, model=model, base_url=_SERVER, api_key=_KEY),
+            request=Request(messages="Look.", tools=[_TOOL]),  # type: ignore[arg-type]  # pydantic makes messages of the text
+            mode="native_tools",
+            tools=(_TOOL,),
+            streamed=streamed,
+            timeout=_SECONDS,
+        )
+        with suppress(Exception):
+            if streamed:
+                async for _ in adapter.stream(call):
+                    pass
+            else:
+                await adapter.complete(call)
+
+
+def answer_to(url: str, body: bytes) -> tuple[int, str, bytes]:
+    """Status, content type and body of the answer to a rehearsed request."""
+    if _REFUSED.encode() in body or _REFUSED in url:
+        return 400, "application/json", b'{"error": {"message": "the tools are not supported", "type": "invalid_request_error"}}'
+    whole, events = next(wire for mark, wire in _WIRES.items() if mark in url)
+    if b'"stream":true' not in body.replace(b" ", b"") and "stream" not in url:
+        return 200, "application/json", json.dumps(whole).encode()
+    if events == (_OLLAMA,):
+        return 200, "application/x-ndjson", json.dumps(_OLLAMA).encode() + b"\n"
+    return 200, "text/event-stream", b"".join(map(_frame, events)) + (b"data: [DONE]\n\n" if whole is _OPENAI else b"")
+
+
+def _frame(event: Mapping[str, Any]) -> bytes:
+    name = f"event: {event['type']}\n" if "type" in event else ""
+    return f"{name}data: {json.dumps(event)}\n\n".encode()
+
+
+_CALLS = [{"index": 0, "id": "call_1", "type": "function", "function": {"name": "look", "arguments": '{"at": "it"}'}}]
+_OPENAI: dict[str, Any] = {
+    **{"id": "1", "object": "chat.completion", "created": 1, "model": "m"},
+    "choices": [
+        {"index": 0, "message": {"role": "assistant", "content": "Yes.", "tool_calls": _CALLS}, "finish_reason": "tool_calls"}
+    ],
+    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+}
+_OPENAI_EVENTS = tuple(
+    {
+        **{"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"},
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    }
+    for delta, finish in (({"role": "assistant", "content": "Yes."}, None), ({"tool_calls": _CALLS}, None), ({}, "tool_calls"))
+)
+_SPENT = {"input_tokens": 1, "output_tokens": 1}
+_ANTHROPIC: dict[str, Any] = {
+    **{"id": "1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn", "stop_sequence": None},
+    **{"content": [{"type": "text", "text": "Yes."}], "usage": _SPENT},
+}
+_ANTHROPIC_EVENTS: tuple[dict[str, Any], ...] = (
+    {"type": "message_start", "message": {**_ANTHROPIC, "content": [], "stop_reason": None}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Yes."}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": {"output_tokens": 1}},
+    {"type": "message_stop"},
+)
+_GEMINI: dict[str, Any] = {
+    "candidates": [{"content": {"role": "model", "parts": [{"text": "Yes."}]}, "finishReason": "STOP", "index": 0}],
+    "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
+    "modelVersion": "m",
+}
+_OLLAMA: dict[str, Any] = {
+    **{"model": "m", "created_at": "2026-01-01T00:00:00Z", "done": True, "done_reason": "stop"},
+    **{"message": {"role": "assistant", "content": "Yes."}, "prompt_eval_count": 1, "eval_count": 1},
+}
+_WIRES: dict[str, tuple[dict[str, Any], tuple[dict[str, Any], ...]]] = {
+    "/v1/messages": (_ANTHROPIC, _ANTHROPIC_EVENTS),
+    "enerateContent": (_GEMINI, (_GEMINI,)),
+    "/api/chat": (_OLLAMA, (_OLLAMA,)),
+    "": (_OPENAI, _OPENAI_EVENTS),
+}
+"""By what the URL holds: the body of a reply, and the events of a streamed one."""
