@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from llmcore.run import ToolStats as ToolStats
     from llmcore.run import event_json as event_json
     from llmcore.run import record as record
+    from llmcore.run.probing import ProbeFinding as ProbeFinding
+    from llmcore.run.probing import ProbeReport as ProbeReport
     from llmcore.testing import FakeModel as FakeModel
     from llmcore.testing import ReplayAdapter as ReplayAdapter
     from llmcore.tools import RunContext as RunContext
@@ -67,6 +69,8 @@ if TYPE_CHECKING:
     from llmcore.validator import json_schema as json_schema
     from llmcore.validator import parse as parse
     from llmcore.validator import parse_detailed as parse_detailed
+    from llmcore.warming import warm_up as warm_up
+    from llmcore.warming import warm_up_sync as warm_up_sync
 
 __version__ = "0.1.0"
 
@@ -82,6 +86,7 @@ _NAMES_BY_MODULE = {
         "Answer Approve CallAnswer Deny FileStore Interjections ObservedRun Observer OpenCall RunResult RunStore RunStream Step "
         "Steps SyncRunStream ToolRetry ToolStatistics ToolStats event_json record"
     ),
+    "llmcore.run.probing": "ProbeFinding ProbeReport",
     "llmcore.testing": "FakeModel ReplayAdapter",
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",
     "llmcore.tools.execution": "Outcome",
@@ -99,6 +104,7 @@ _NAMES_BY_MODULE = {
         "definition_of"
     ),
     "llmcore.validator": "ParseDetail Problem ValidationReport json_schema parse parse_detailed",
+    "llmcore.warming": "warm_up warm_up_sync",
 }
 _LAZY = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}
 

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from math import inf
 from os import PathLike
 from types import TracebackType, UnionType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
     from llmcore.fallback import Strategy
     from llmcore.run.loop import Run
+    from llmcore.run.probing import ProbeReport
     from llmcore.run.stepping import Steps
 
 __all__ = ["INSTEAD", "OWN_KINDS", "Models", "Orchestrator"]
@@ -58,6 +60,12 @@ OWN_KINDS = {
     "capabilities": Kind(lambda value: isinstance(value, CapabilityStore), "an llmcore.CapabilityStore"),
     "enforce_limits": Kind(lambda value: isinstance(value, bool), "True or False"),
     "name": Kind(lambda value: isinstance(value, str), "a text"),
+}
+_PROBE_KINDS = {
+    "timeout": Kind(
+        lambda value: value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < inf),
+        "a positive number of seconds",
+    )
 }
 INSTEAD = {
     **dict.fromkeys(PER_RUN - KINDS.keys(), "that is an option of each run: give it to run(), execute() or stream()"),
@@ -173,6 +181,7 @@ class Orchestrator:
         from llmcore.fallback import FallbackManager
         from llmcore.run.logbook import Logbook
         from llmcore.run.machinery import Machinery
+        from llmcore.warming import layers_ready
 
         known: object = models  # an agent whose options changed gives what it had
         self._catalog = known if isinstance(known, Catalog) else Catalog(models, capabilities=capabilities, adapter=adapter)
@@ -185,6 +194,7 @@ class Orchestrator:
             web_search=None if web_search is None else web_search_tool(web_search),
             observers=Observers(observers, Logbook()),
             name=name,
+            ready=layers_ready,
         )
 
     def beside(self, *tools: Iterable[object] | OfContext, hooks: HooksGiven = ()) -> Orchestrator:
@@ -371,6 +381,34 @@ class Orchestrator:
             options = {**options, "output_type": output_type}
         run = self._prepare(request, options, listening=True)
         return SyncRunStream(run, shared_loop())
+
+    async def probe(self, model: str, *, deployment: str | None = None, timeout: float | None = None) -> ProbeReport:
+        """Ask a model small questions in every output mode, and report what holds: eight requests of a few tokens each at most.
+
+        `model`: an alias of the registry. `deployment`: which of its places is asked; an alias that has several needs it. `timeout`:
+        seconds for each question, counted from when its request can be sent; None = the model's own. Nothing is learnt by
+        it until `report.record(orchestrator.capabilities)`.
+
+        Raises the error of the first question, which is a plain one: a model that does not answer it cannot be probed. An error of a
+        later question stands in its finding. Raises `ModelNotFound` for an unknown alias, `ConfigError` for a deployment that the
+        model does not have, and for a timeout that is no positive number.
+        """
+        from llmcore.run.probing import probe
+
+        config = self.models.get(model)
+        if deployment is None and len(config.places) > 1:
+            raise ConfigError(f"{model!r} has the deployments {', '.join(config.places)}: give `deployment=` one of them")
+        if deployment not in (None, *config.places):
+            raise ConfigError(f"{model!r} has no deployment {deployment!r}; there are {', '.join(filter(None, config.places)) or 'none'}")
+        check_kinds("probe", {"timeout": timeout}, _PROBE_KINDS)
+        await self._machinery.ready()
+        return await probe(config.at(deployment or config.places[0]), self._catalog, timeout=timeout)
+
+    def probe_sync(self, model: str, *, deployment: str | None = None, timeout: float | None = None) -> ProbeReport:
+        """`probe` for code without an event loop; see `run_sync`."""
+        from llmcore.background import run_in_background
+
+        return run_in_background("probe", lambda: self.probe(model, deployment=deployment, timeout=timeout))
 
     async def aclose(self) -> None:
         """Close the adapters' connections in the running loop; share what was learnt and could not be shared before."""

@@ -34,7 +34,7 @@ CONTRACT = """
 BESIDES = """
     __version__ BuildInfo build_info Answer Approve CallAnswer Deny OpenCall ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto Interjections RunStream Step Steps SyncRunStream current_tool_call_id hook
     RunStore FileStore record
-    Observer ObservedRun Outcome ToolRetry ToolStatistics ToolStats event_json
+    Observer ObservedRun Outcome ToolRetry ToolStatistics ToolStats event_json ProbeFinding ProbeReport warm_up warm_up_sync
     AttemptReason Block CallWriter CompiledTool DEFAULT_LIMITS NEAR_MISS_REASONS Event FinishReason JsonSchema NormalizerEvent OutputMode Role Safety
     Segment SegmentKind ToolChoice definition_of
 """
@@ -58,6 +58,10 @@ PARAMETERS = {
     "Orchestrator.run_sync": "self request | options",
     "Orchestrator.execute_sync": "self request output_type | options",
     "Orchestrator.stream_sync": "self request output_type | options",
+    "Orchestrator.probe": "self model | deployment timeout",
+    "Orchestrator.probe_sync": "self model | deployment timeout",
+    "warm_up": "|",
+    "warm_up_sync": "|",
     "FakeModel": "replies | default chunk_size capabilities endpoint",
 }
 """Positional ones, then after the bar those given by name."""

@@ -383,7 +383,7 @@ class Agent:
             async with aclosing(run.events()) as events:
                 async for event in events:
                     if isinstance(event, Finished):
-                        result = await self._finalised(cast("RunResult[Any]", event.result), until, context)
+                        result = await self._finalised(cast("RunResult[Any]", event.result), ledger.seconds_left, context)
                         ended = True
                         talk.set(result)
                         await teller.answer(result)
@@ -414,12 +414,12 @@ class Agent:
         elif blocks:
             asked["system"] = "\n\n".join(block.text for block in blocks)
 
-    async def _finalised(self, result: RunResult[Any], until: _Until, context: RunContext[Any]) -> RunResult[Any]:
+    async def _finalised(self, result: RunResult[Any], seconds: float | None, context: RunContext[Any]) -> RunResult[Any]:
         if result.pending or result.output_asked or not is_own(self, Agent, "finalize_response"):
             return result
         text = result.output if isinstance(result.output, str) else result.content
         try:
-            final = await self._called("finalize_response")(until.seconds, context, text)
+            final = await self._called("finalize_response")(seconds, context, text)
             if not isinstance(final, str):
                 raise ConfigError(f"{type(self).__name__}.finalize_response must give a text, not {type(final).__name__}")
         except BaseException as error:
@@ -483,7 +483,8 @@ for _name in ("chat", "run", "stream", "chat_sync", "run_sync", "stream_sync"):
 
 
 class _Until:
-    """A chat's deadline, in whatever way it was given: it runs from the system prompt on, to the finalised answer."""
+    """A chat's deadline, in whatever way it was given, until its run begins: it runs from the system prompt on, to the finalised
+    answer."""
 
     def __init__(self, seconds: float | None) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from llmcore import CapabilityStore
     from llmcore.models import ModelConfig, ModelRegistry
-    from llmcore.run.probing import Finding, ProbeReport
+    from llmcore.run.probing import ProbeFinding, ProbeReport
 
 __all__ = ["probe"]
 
@@ -33,6 +33,10 @@ def probe(
         Path | None, typer.Option(help="The model registry, a YAML file or folder.", envvar="LLMCORE_MODELS")
     ] = None,
     base_url: Annotated[str | None, typer.Option(help="Where the model is served.")] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(help="Seconds for each request, from when it can be sent; else the model's own.", metavar="SECONDS", min=0.001),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
     save: Annotated[bool, typer.Option("--save", help="Enter what was learnt in the store given by --store.")] = False,
     store: Annotated[
@@ -57,7 +61,7 @@ def probe(
 
     shared = CapabilityStore(backend=store if save else None)
     registry, config = _configured(model, models, base_url)
-    asked = _asked_or_failed(registry, config, shared)
+    asked = _asked_or_failed(registry, config, shared, timeout)
     found = {place: report for place, report in asked.items() if not isinstance(report, str)}
     saved = save and asyncio.run(_saved(list(found.values()), shared))
     saved_to = store if saved else None
@@ -82,44 +86,37 @@ def _configured(model: str, models: Path | None, base_url: str | None) -> tuple[
     return registry, registry.get(model)
 
 
-def _asked_or_failed(registry: ModelRegistry, config: ModelConfig, store: CapabilityStore) -> dict[str, ProbeReport | str]:
+def _asked_or_failed(
+    registry: ModelRegistry, config: ModelConfig, store: CapabilityStore, timeout: float | None
+) -> dict[str, ProbeReport | str]:
     import asyncio
 
     from llmcore import CallerError, LLMCoreError
 
     try:
-        return asyncio.run(_asked(registry, config, store))
+        return asyncio.run(_asked(registry, config, store, timeout))
     except CallerError:
         raise
     except LLMCoreError as error:
         fail(f"{config.alias} cannot be asked: {type(error).__name__}: {error}", _EXIT_NOT_ASKED)
 
 
-async def _asked(registry: ModelRegistry, config: ModelConfig, store: CapabilityStore) -> dict[str, ProbeReport | str]:
+async def _asked(
+    registry: ModelRegistry, config: ModelConfig, store: CapabilityStore, timeout: float | None
+) -> dict[str, ProbeReport | str]:
     """What was found at each place of the model, by the name of its deployment; why nothing was, in words."""
-    from llmcore import LLMCoreError
+    from llmcore import LLMCoreError, Orchestrator
 
     asked: dict[str, ProbeReport | str] = {}
-    for place in config.places:
-        try:
-            asked[place] = await _probed(registry, config.at(place), store)
-        except LLMCoreError as error:
-            if not config.deployments:
-                raise
-            asked[place] = f"{type(error).__name__}: {error}"
+    async with Orchestrator(registry, capabilities=store) as orchestrator:
+        for place in config.places:
+            try:
+                asked[place] = await orchestrator.probe(config.alias, deployment=place or None, timeout=timeout)
+            except LLMCoreError as error:
+                if not config.deployments:
+                    raise
+                asked[place] = f"{type(error).__name__}: {error}"
     return asked
-
-
-async def _probed(registry: ModelRegistry, config: ModelConfig, store: CapabilityStore) -> ProbeReport:
-    from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-    from llmcore.run.catalog import Catalog
-    from llmcore.run.probing import probe as ask
-
-    adapter = LiteLLMAdapter(store)
-    try:
-        return await ask(config, Catalog(registry, capabilities=store, adapter=adapter))
-    finally:
-        await adapter.close()
 
 
 async def _saved(reports: Sequence[ProbeReport], store: CapabilityStore) -> bool:
@@ -149,7 +146,7 @@ def _as_data(report: ProbeReport, saved_to: str | None) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: ProbeFinding) -> dict[str, Any]:
     return {
         "question": finding.question,
         "holds": finding.verdict,

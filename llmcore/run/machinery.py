@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from llmcore.fallback import FallbackManager
@@ -12,6 +13,10 @@ from llmcore.run.recording import Recording
 from llmcore.tools import Tool, ToolConfig
 
 __all__ = ["Machinery"]
+
+
+async def _at_once() -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +32,5 @@ class Machinery:
     observers: Observers = field(default_factory=Observers)
     name: str = ""
     recordings: tuple[Recording, ...] = ()
+    ready: Callable[[], Awaitable[None]] = _at_once
+    """Awaited before a run begins: what a first run needs is loaded then."""

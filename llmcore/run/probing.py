@@ -41,7 +41,7 @@ from llmcore.types.others_words import bounded
 from llmcore.types.telling import silently
 from llmcore.validator import parse_detailed
 
-__all__ = ["Finding", "ProbeReport", "Verdict", "probe"]
+__all__ = ["ProbeFinding", "ProbeReport", "Verdict", "probe"]
 
 Verdict = Literal["yes", "no", "unknown"]
 
@@ -89,9 +89,10 @@ class _Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """The answer to one question: does it hold, what came, what that teaches, and what it cost. `asked` False = not asked,
-    for an earlier answer decides it; `answered` False = no reply came, but an error."""
+class ProbeFinding:
+    """The answer to one question of a probe: does it hold (`verdict`), what came in words (`detail`), what that teaches (`facts`, by
+    capability), and what it cost. `asked` False = not asked, for an earlier answer decides it; `answered` False = no reply came, but
+    an error."""
 
     question: str
     verdict: Verdict
@@ -104,10 +105,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """What was found out about one model. `modes`: the output modes in which it makes calls or gives JSON, as asked for."""
+    """What a probe found out about one model at one place. `findings`: the answers, in the order of the questions.
+
+    `facts` is what they teach, by capability; `record(orchestrator.capabilities)` lets the runs that share the store go by it.
+    `modes`: the output modes in which the model makes calls or gives JSON, as asked for. `requests` and `usage`: what it took.
+    """
 
     config: ModelConfig
-    findings: tuple[Finding, ...]
+    """The model's settings, at the deployment that was asked."""
+    findings: tuple[ProbeFinding, ...]
 
     @property
     def facts(self) -> dict[str, bool]:
@@ -142,29 +148,27 @@ class ProbeReport:
             (store.record_success if holds else store.record_failure)(self.config.endpoint, capability)
 
 
-async def probe(config: ModelConfig, catalog: Catalog, on_finding: Callable[[Finding], None] | None = None) -> ProbeReport:
-    """Ask the model. `on_finding` is told of each answer as it comes.
+async def probe(config: ModelConfig, catalog: Catalog, *, timeout: float | None = None) -> ProbeReport:
+    """Ask the model, at its one place. `timeout`: seconds for each question, in place of the model's own.
 
     Raises the error of the first question, which is a plain one: then nothing can be found out. Raises `CallerError`s.
     """
-    findings: list[Finding] = []
+    asked = config if timeout is None else config.model_copy(update={"timeout": timeout})
+    findings: list[ProbeFinding] = []
     for question in _QUESTIONS:
-        finding = _decided(question, findings) or await _ask(config, catalog, question, is_first=not findings)
-        findings.append(finding)
-        if on_finding is not None:
-            on_finding(finding)
+        findings.append(_decided(question, findings) or await _ask(asked, catalog, question, is_first=not findings))
     return ProbeReport(config, tuple(findings))
 
 
-def _decided(question: _Question, findings: Sequence[Finding]) -> Finding | None:
+def _decided(question: _Question, findings: Sequence[ProbeFinding]) -> ProbeFinding | None:
     """What earlier answers say about a question: nothing native works where native tools are refused."""
     refused = any(finding.facts.get("native_tools") is False for finding in findings)
     if refused and question.mode == "native_tools" and question.tools:
-        return Finding(question.name, "no", "tools are refused", {}, asked=False, answered=False)
+        return ProbeFinding(question.name, "no", "tools are refused", {}, asked=False, answered=False)
     return None
 
 
-async def _ask(config: ModelConfig, catalog: Catalog, question: _Question, *, is_first: bool) -> Finding:
+async def _ask(config: ModelConfig, catalog: Catalog, question: _Question, *, is_first: bool) -> ProbeFinding:
     can = _untold(catalog.can(config))
     call = ModelCall(
         endpoint=config.endpoint,
@@ -200,7 +204,7 @@ async def _ask(config: ModelConfig, catalog: Catalog, question: _Question, *, is
             raise
         return _failed(question, error)
     answer = question.judge(sending.envelope or Envelope())
-    return Finding(question.name, answer.verdict, answer.detail, answer.facts, sending.usage or Usage())
+    return ProbeFinding(question.name, answer.verdict, answer.detail, answer.facts, sending.usage or Usage())
 
 
 def _untold(can: Capabilities) -> Capabilities:
@@ -208,17 +212,17 @@ def _untold(can: Capabilities) -> Capabilities:
     return can.model_copy(update={**dict.fromkeys(LEARNABLE), "json_schema": True})
 
 
-def _failed(question: _Question, error: LLMCoreError) -> Finding:
+def _failed(question: _Question, error: LLMCoreError) -> ProbeFinding:
     """A question that ended in an error: refused, or not answered at all."""
     text = " ".join(str(error).split())
     words = bounded(text.partition(SERVERS_WORDS)[2] or text, _MAX_WORDS)  # the place and the status are the table's own
     refused = isinstance(error, CapabilityRefused) or refuses_as_it_is(getattr(error, "status", None))
     if not refused:
-        return Finding(question.name, "unknown", f"{type(error).__name__}: {words}", {}, answered=False)
+        return ProbeFinding(question.name, "unknown", f"{type(error).__name__}: {words}", {}, answered=False)
     capability = question.capability
     if isinstance(error, CapabilityRefused) and question.tools and "native_tools" in error.capabilities:
         capability = "native_tools"
-    return Finding(question.name, "no", f"refused: {words}", {capability: False} if capability else {}, answered=False)
+    return ProbeFinding(question.name, "no", f"refused: {words}", {capability: False} if capability else {}, answered=False)
 
 
 # What a reply shows
