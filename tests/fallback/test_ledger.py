@@ -176,3 +176,15 @@ def test_a_bound_of_nothing_is_refused(field: str) -> None:
 def test_a_bound_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ConfigError, match="attemps"):
         Budget(attemps=3)  # type: ignore[call-arg]  # callers without a type checker
+
+
+def test_what_is_uncounted_takes_no_time_of_any_deadline_around_it() -> None:
+    clock = Clock()
+    outer = Ledger(Budget(deadline=10), clock=clock)
+    inner = Ledger(Budget(deadline=5), parent=outer, clock=clock)
+    clock.now += 1
+    with inner.uncounted():
+        clock.now += 1000
+    assert (inner.seconds_left, outer.seconds_left) == (4, 9)
+    with pytest.raises(ImportError), Ledger(Budget(), clock=clock).uncounted():
+        raise ImportError

@@ -1,0 +1,131 @@
+"""`warm_up`: after it a first run loads nothing more, and it says and sends nothing itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+from llmcore import CallerError, warm_up, warm_up_sync, warming
+from llmcore.adapters.litellm import engine
+from tests.packaging.tree import ROOT
+
+_FIRST_RUNS = """
+import asyncio, json, sys
+import llmcore
+from pydantic import BaseModel
+from tests.support.wire_server import Failure, Turn, WireServer
+
+class City(BaseModel):
+    name: str
+    people: int
+
+def look(name: str) -> str:
+    '''Look.
+
+    Args:
+        name: What.
+    '''
+    return name
+
+def answer(seen):
+    told = json.dumps(seen.body["messages"])
+    if "refuse" in told:
+        return Failure(400, {"error": {"message": "no"}})
+    if "call" in told and "tool_call_id" not in told:
+        return Turn(calls=[("look", {"name": "it"})])
+    return Turn('{"name": "Rome", "people": 3}')
+
+async def main(base):
+    await asyncio.gather(llmcore.warm_up(), llmcore.warm_up())
+    model = {"provider": "openai_compatible", "model": "m", "base_url": base, "api_key": "sk-test-0123456789abcdef"}
+    loaded = {}
+    def since(name, before):
+        loaded[name] = sorted(set(sys.modules) - before)
+    before = set(sys.modules)
+    orchestrator = llmcore.Orchestrator({"models": {"m": model}}, tools=[look])
+    await orchestrator.run("Hello?", deadline=30)
+    await orchestrator.run("call", deadline=30)
+    async for _ in orchestrator.stream("call"):
+        pass
+    await orchestrator.execute("Rome?", City)
+    try:
+        await orchestrator.run("refuse")
+    except llmcore.LLMCoreError:
+        pass
+    print(json.dumps(sorted(set(sys.modules) - before)))
+
+with WireServer(answer) as server:
+    asyncio.run(main(server.base_url("openai_compatible")))
+"""
+
+
+@pytest.mark.slow
+def test_after_it_first_runs_import_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _FIRST_RUNS],
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == []
+
+
+@pytest.mark.anyio
+async def test_the_rehearsed_runs_all_go_well() -> None:
+    """What fails in one of them would be dropped silently, and the rest not be rehearsed."""
+    await warming._rehearsal()  # pyright: ignore[reportPrivateUsage]
+
+
+def test_it_is_done_once_however_often_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+
+    async def rehearsal() -> None:
+        done.append("layers")
+
+    monkeypatch.setattr(warming, "_rehearsal", rehearsal)
+    monkeypatch.setattr(warming, "_are_ready", False)
+    monkeypatch.setattr(engine, "_rehearsed", set[str]())
+    monkeypatch.setattr(engine, "rehearse", lambda adapter, provider: done.append(provider))
+    threads = [threading.Thread(target=warm_up_sync) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    asyncio.run(_twice())
+    assert done == ["layers", "openai_compatible"]
+
+
+async def _twice() -> None:
+    await asyncio.gather(warm_up(), warm_up())
+
+
+def test_it_is_silent(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: Any) -> None:
+    monkeypatch.setattr(warming, "_are_ready", False)
+    monkeypatch.setattr(engine, "_rehearsed", set[str]())
+    with caplog.at_level(logging.DEBUG, "llmcore"):
+        warm_up_sync()
+    assert [record for record in caplog.records if record.name.startswith("llmcore")] == []
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.anyio
+async def test_the_sync_one_refuses_to_block_a_loop() -> None:
+    with pytest.raises(CallerError, match=r"await warm_up\(\.\.\.\)"):
+        warm_up_sync()
+
+
+@pytest.mark.anyio
+async def test_a_missing_litellm_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_loaded", None)
+    monkeypatch.setitem(sys.modules, "litellm", None)
+    with pytest.raises(CallerError, match="litellm cannot be imported"):
+        await warm_up()
