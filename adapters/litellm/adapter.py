@@ -7,6 +7,7 @@ without secrets. litellm is imported with the first request. Deadlines over the 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -40,7 +41,7 @@ from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.wire.terminators import is_whole_reply, says_it_is_not_over
 from llmcore.adapters.wire.told import Told
 from llmcore.adapters.wire.watching import Exchange, Watch
-from llmcore.types import DEFAULT_LIMITS, Limits, Reply, Usage
+from llmcore.types import DEFAULT_LIMITS, Limits, LLMCoreError, Reply, Usage
 from llmcore.types.narrowing import is_list, object_in, objects_in
 
 __all__ = ["LiteLLMAdapter", "Observer"]
@@ -129,7 +130,7 @@ class LiteLLMAdapter:
         try:
             reading, raw = _reading(call, prepared, watch.exchange, answer, failure)
         except Exception as error:
-            return self._failed(_as_answered(error, watch.exchange), call, prepared, watch, duration)
+            return await self._failed(_as_answered(error, watch.exchange), call, prepared, watch, duration)
         return self._reply(call, prepared, reading, raw, duration)
 
     async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
@@ -147,7 +148,7 @@ class LiteLLMAdapter:
         except Exception as error:
             body = failed_generation(_as_answered(error, watch.exchange))
             if body is None:
-                self._raise(error, call, prepared, watch)
+                await self._raise(error, call, prepared, watch)
             self._observe(call, "error", {"error": body})
             yield {"error": body}
         if watch.exchange is not None and watch.exchange.end.done and not watch.exchange.end.finished:  # no chunk tells the end
@@ -272,11 +273,11 @@ class LiteLLMAdapter:
             dropped=tuple(prepared.left_out),
         )
 
-    def _failed(self, error: Exception, call: ModelCall, prepared: Prepared, watch: Watch, duration: float) -> Reply:
+    async def _failed(self, error: Exception, call: ModelCall, prepared: Prepared, watch: Watch, duration: float) -> Reply:
         """The model's own words, if the provider could not read its call; otherwise the error is raised as ours."""
         body = failed_generation(error)
         if body is None:
-            self._raise(error, call, prepared, watch)
+            await self._raise(error, call, prepared, watch)
         self._observe(call, "error", {"error": body})
         return Reply(
             raw={"error": body},
@@ -289,22 +290,33 @@ class LiteLLMAdapter:
             dropped=tuple(prepared.left_out),
         )
 
-    def _raise(self, error: Exception, call: ModelCall, prepared: Prepared, watch: Watch) -> NoReturn:
-        """Raise the error as ours, with what was sent. The original is chained only when its own text holds no secret."""
-        scrubber = process_scrubber(secrets_in(prepared.sent))
-        ours = classify(error, call, scrubber)
+    async def _raise(self, error: Exception, call: ModelCall, prepared: Prepared, watch: Watch) -> NoReturn:
+        """Raise the error as ours, with what was sent. The original is chained only when its own text holds no secret.
+
+        It is judged in a thread: that takes some ten milliseconds for an error's words and its traceback.
+        """
+        ours, told, cause = await asyncio.to_thread(_judged, error, call, tuple(secrets_in(prepared.sent)))
         if prepared.left_out:
             ours.dropped = tuple(prepared.left_out)
         if watch.sent_as:
             ours.sent_as = watch.sent_as
-        self._observe(call, "error", recordable(error, scrubber))
-        original = error.__cause__ if ours is error else error
-        cause = original if original is not None and is_clean(original, scrubber) else None
+        self._observe(call, "error", told)
         try:
             raise ours from cause
         except type(ours):
             ours.__context__ = None  # Python keeps the original there, secrets and all
             raise
+
+
+def _judged(
+    error: Exception, call: ModelCall, secrets: tuple[str, ...]
+) -> tuple[LLMCoreError, dict[str, Any], BaseException | None]:
+    """The error as ours, as it is recorded, and what may be chained to it."""
+    scrubber = process_scrubber(secrets)
+    ours = classify(error, call, scrubber)
+    original = error.__cause__ if ours is error else error
+    cause = original if original is not None and is_clean(original, scrubber) else None
+    return ours, recordable(error, scrubber), cause
 
 
 def _dumped(answer: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from llmcore.adapters.litellm import engine
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.normalizer import normalize
 from llmcore.orchestrator import Orchestrator
-from llmcore.types import ConfigError, Timeout
+from llmcore.types import ConfigError
 from tests.adapters.conftest import WEATHER, call_of, endpoint_at
 from tests.packaging.tree import ROOT
 from tests.support.wire_server import Raw, WireServer
@@ -112,18 +113,45 @@ def test_a_missing_litellm_is_a_configuration_error(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.anyio
-async def test_a_deadline_that_passes_while_litellm_is_imported_says_that_nothing_was_sent(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    over = threading.Event()
+async def test_a_wait_that_is_cut_short_while_litellm_is_imported_names_the_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, over = threading.Event(), threading.Event()
+
+    def imported() -> None:
+        begun.set()
+        over.wait(60)
+
     monkeypatch.setattr(engine, "_loaded", None)
-    monkeypatch.setattr(engine, "litellm_now", lambda: over.wait(5))
-    with WireServer([Turn("Hello.")]) as server:
-        model = {"provider": "openai_compatible", "model": "m", "base_url": server.base_url("openai_compatible"), "api_key": "k"}
-        with pytest.raises(Timeout, match="deadline has passed; nothing was sent"):
-            await Orchestrator({"models": {"m": model}}).run("Hello?", deadline=0.05)
+    monkeypatch.setattr(engine, "litellm_now", imported)
+    model = {"provider": "openai_compatible", "model": "m", "base_url": "http://127.0.0.1:9/v1", "api_key": "k"}
+    run = asyncio.create_task(Orchestrator({"models": {"m": model}}).run("Hello?", deadline=0.001))
+    while not begun.is_set():
+        await asyncio.sleep(0.001)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError, match="nothing was sent, LiteLLM was being imported: await llmcore.warm_up") as told:
+        await run
     over.set()
-    assert not server.requests
+    assert told.value.partial.attempts[0].n == 1  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+def test_a_first_run_beside_a_busy_process_keeps_a_deadline_of_five_seconds(tmp_path: Path) -> None:
+    program = """
+import asyncio
+from tests.support.wire_server import WireServer
+import llmcore
+with WireServer(["Hello."]) as server:
+    model = {"provider": "openai_compatible", "model": "m", "base_url": server.base_url("openai"), "api_key": "k"}
+    print(asyncio.run(llmcore.Orchestrator({"models": {"m": model}}).run("Hello?", deadline=5)).content)
+"""
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
+        )
+    finally:
+        busy.kill()
+        busy.wait()
+    assert (done.stdout, done.returncode) == ("Hello.\n", 0), done.stderr
 
 
 SAID = [{"type": "text", "text": "Hello."}]
