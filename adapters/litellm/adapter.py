@@ -35,7 +35,7 @@ from llmcore.adapters.request.outgoing import Outgoing
 from llmcore.adapters.request.parameters import Prepared, prepare
 from llmcore.adapters.request.replies import ReplyMapper, holds_litellm_tool
 from llmcore.adapters.request.sent_numbers import unmarked
-from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubber
 from llmcore.adapters.secrets.log_scrubbing import hide_in_logs
 from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.wire.terminators import is_whole_reply, says_it_is_not_over
@@ -316,7 +316,9 @@ def _judged(
     ours = classify(error, call, scrubber)
     original = error.__cause__ if ours is error else error
     cause = original if original is not None and is_clean(original, scrubber) else None
-    return ours, recordable(error, scrubber), cause
+    ours.__cause__ = cause
+    hide_in_error(ours)
+    return ours, recordable(error, scrubber), ours.__cause__
 
 
 def _dumped(answer: Any) -> dict[str, Any]:

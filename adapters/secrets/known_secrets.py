@@ -12,6 +12,7 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 from llmcore.adapters.secrets.scrubber import Scrubber, is_placeholder, is_secret_name
 from llmcore.adapters.secrets.spellings import Words
@@ -32,6 +33,10 @@ _encoded: OrderedDict[str, None] = OrderedDict()
 _of_environment: frozenset[str] = frozenset()
 _known = Words()
 """Both of them."""
+
+
+_looked_through: WeakKeyDictionary[LLMCoreError, int] = WeakKeyDictionary()
+"""The `id` of what an error is chained to, where that showed no key: to print a traceback takes milliseconds."""
 
 
 def remember(secrets: Iterable[str | None]) -> None:
@@ -87,8 +92,11 @@ def hide_in_error(error: LLMCoreError) -> None:
             beneath: BaseException | None = getattr(part, link)
             if isinstance(beneath, LLMCoreError):
                 waiting.append(beneath)
-            elif beneath is not None and _shows_a_secret(beneath, scrubber):
-                setattr(part, link, None)
+            elif beneath is not None and _looked_through.get(part) != id(beneath):
+                if _shows_a_secret(beneath, scrubber):
+                    setattr(part, link, None)
+                else:
+                    _looked_through[part] = id(beneath)
 
 
 def _shows_a_secret(error: BaseException, scrubber: Scrubber) -> bool:
