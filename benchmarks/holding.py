@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -207,10 +208,8 @@ async def _errors(base: str, step: Callable[[str], Awaitable[None]]) -> None:
     )
     for name in ("e400", "e401", "e404", "e429", "e500", "html"):
         await step(f"first {name}")
-        try:
+        with suppress(llmcore.LLMCoreError):
             await orchestrator.run("Hello?", model=name, budget=llmcore.Budget(attempts=1))
-        except llmcore.LLMCoreError:
-            pass
     await step("tools refused")
     await llmcore.Orchestrator({"models": {"m": _model(base, "tools_refused")}}, tools=[_weather]).run("Weather?")
 

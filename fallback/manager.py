@@ -107,6 +107,7 @@ class FallbackManager:
         if (no_time and not context.went_elsewhere) or all(isinstance(one, CallerError) for one in context.failures):
             raise failure
         raise_from(_exhausted(context), context.first_failure)
+        return None
 
     def _check_budget(self, context: FallbackContext) -> None:
         """Before a wait that nothing would follow. Raises `LimitExceeded` from the failure."""

@@ -263,6 +263,7 @@ class Orchestrator:
         comes `Truncated` where the last reply was cut, and `Refused`, also where there is text, where the last one was refused
         or a filter ended it.
         """
+        await self._machinery.ready()
         return await self._prepare(request, options, listening=False).out(silently)
 
     @overload
@@ -285,6 +286,7 @@ class Orchestrator:
     async def _executed(self, request: Given | None, output_type: Any, options: dict[str, Any]) -> RunResult[Any]:
         if output_type is None:
             raise ConfigError("execute needs an output type, and None is none: use run() for text, or type(None) for JSON's null")
+        await self._machinery.ready()
         return await self._prepare(request, {**options, "output_type": output_type}, listening=False).out(silently)
 
     @overload
@@ -385,13 +387,13 @@ class Orchestrator:
     async def probe(self, model: str, *, deployment: str | None = None, timeout: float | None = None) -> ProbeReport:
         """Ask a model small questions in every output mode, and report what holds: eight requests of a few tokens each at most.
 
-        `model`: an alias of the registry. `deployment`: which of its places is asked; an alias that has several needs it. `timeout`:
-        seconds for each question, counted from when its request can be sent; None = the model's own. Nothing is learnt by
-        it until `report.record(orchestrator.capabilities)`.
+        `model`: an alias of the registry. `deployment`: which of its places is asked; an alias that has several needs it.
+        `timeout`: seconds for each question, counted from when its request can be sent; None = the model's own. Nothing is learnt
+        until `report.record(orchestrator.capabilities)`.
 
-        Raises the error of the first question, which is a plain one: a model that does not answer it cannot be probed. An error of a
-        later question stands in its finding. Raises `ModelNotFound` for an unknown alias, `ConfigError` for a deployment that the
-        model does not have, and for a timeout that is no positive number.
+        Raises the error of the first question, which is a plain one: a model that does not answer it cannot be probed. An error
+        of a later question stands in its finding. Raises `ModelNotFound` for an unknown alias, and `ConfigError` for a deployment
+        that the model does not have and for a timeout that is no positive number.
         """
         from llmcore.run.probing import probe
 
@@ -399,7 +401,9 @@ class Orchestrator:
         if deployment is None and len(config.places) > 1:
             raise ConfigError(f"{model!r} has the deployments {', '.join(config.places)}: give `deployment=` one of them")
         if deployment not in (None, *config.places):
-            raise ConfigError(f"{model!r} has no deployment {deployment!r}; there are {', '.join(filter(None, config.places)) or 'none'}")
+            raise ConfigError(
+                f"{model!r} has no deployment {deployment!r}; there are {', '.join(filter(None, config.places)) or 'none'}"
+            )
         check_kinds("probe", {"timeout": timeout}, _PROBE_KINDS)
         await self._machinery.ready()
         return await probe(config.at(deployment or config.places[0]), self._catalog, timeout=timeout)

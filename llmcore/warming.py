@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
+from llmcore.adapters.capabilities import known_capabilities
 from llmcore.run.observing import Observers
 from llmcore.types import LLMCoreError, Reply
 from llmcore.types.collecting import paused_collector
@@ -31,8 +32,8 @@ _ANY_PROVIDER = "openai_compatible"
 
 
 async def warm_up() -> None:
-    """Load now what a first run would load: LiteLLM (some seconds of CPU, once in a process), the layers of llmcore, and what both
-    build with their first request. It is done in a thread; the event loop goes on. No server is asked.
+    """Load now what a first run would load: LiteLLM (some seconds of CPU, once in a process), the layers of llmcore, and what
+    both build with their first request. It is done in a thread; the event loop goes on. No server is asked.
 
     Call it when your program starts: it may be called often, from any loop and at the same time, and does its work once.
     Raises `ConfigError` when LiteLLM cannot be imported.
@@ -74,6 +75,7 @@ def _load_layers() -> None:
             return
         with paused_collector(), suppress(Exception):  # the first run then loads what is missing
             import_module("llmcore.adapters.litellm.adapter")  # not LiteLLM itself
+            known_capabilities(Endpoint(provider=_ANY_PROVIDER, model="m"))  # reads the table of models
             asyncio.run(_rehearsal())
         _are_ready = True
 

@@ -1,6 +1,7 @@
-"""A provider's first requests, rehearsed: what LiteLLM imports, compiles and builds with them is done in a thread, not on an event loop.
+"""A provider's first requests, rehearsed in a thread: what LiteLLM imports, compiles and builds with them burdens no event loop.
 
-LiteLLM and the OpenAI SDK import several hundred modules within the first request and build validators for its reply: 0.4 s of CPU.
+LiteLLM and the OpenAI SDK import several hundred modules within the first request and build validators for its reply. That takes
+0.4 s of CPU.
 A rehearsed request leaves no process: the watched transports (`transport`) answer it from here.
 """
 
@@ -43,8 +44,10 @@ def goes_on() -> bool:
 
 
 def rehearse(adapter: Adapter, provider: str) -> None:
-    """Make a whole request, a streamed one and a refused one of the provider, in this thread, where no event loop runs. What fails
-    in them is dropped: the first real request then loads what is missing."""
+    """Make a whole request, a streamed one and a refused one of the provider, in this thread, where no event loop runs.
+
+    What fails in them is dropped: the first real request then loads what is missing.
+    """
     with suppress(Exception):
         asyncio.run(_requests(adapter, provider))
 

@@ -35,7 +35,9 @@ def probe(
     base_url: Annotated[str | None, typer.Option(help="Where the model is served.")] = None,
     timeout: Annotated[
         float | None,
-        typer.Option(help="Seconds for each request, from when it can be sent; else the model's own.", metavar="SECONDS", min=0.001),
+        typer.Option(
+            help="Seconds for each request, from when it can be sent; else the model's own.", metavar="SECONDS", min=0.001
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
     save: Annotated[bool, typer.Option("--save", help="Enter what was learnt in the store given by --store.")] = False,

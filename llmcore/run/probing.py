@@ -90,9 +90,9 @@ class _Question:
 
 @dataclass(frozen=True, slots=True)
 class ProbeFinding:
-    """The answer to one question of a probe: does it hold (`verdict`), what came in words (`detail`), what that teaches (`facts`, by
-    capability), and what it cost. `asked` False = not asked, for an earlier answer decides it; `answered` False = no reply came, but
-    an error."""
+    """The answer to one question of a probe: does it hold (`verdict`), what came in words (`detail`), what that teaches (`facts`,
+    by capability), and what it cost. `asked` False = not asked, for an earlier answer decides it; `answered` False = no reply
+    came, but an error."""
 
     question: str
     verdict: Verdict

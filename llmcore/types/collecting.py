@@ -24,9 +24,9 @@ _pauses: list[tuple[int, int, int]] = []
 def paused_collector() -> Generator[None, None, None]:
     """No automatic collection starts within. Pauses nest, also across threads; the last one to end restores the thresholds.
 
-    The thresholds are set to 0 and `gc.disable` is not called, so `gc.isenabled()` stays the program's. If the program changes the
-    thresholds meanwhile, its change stays. What was made within counts as long-lived afterwards, so that no quick pass looks at
-    all of it. If the program has frozen objects (`gc.freeze`), that is left out: it would unfreeze them.
+    The first threshold is set to 0 and `gc.disable` is not called, so `gc.isenabled()` stays the program's. If the program
+    changes the thresholds meanwhile, its change stays. What was made within counts as long-lived afterwards, so that no quick
+    pass looks at all of it. If the program has frozen objects (`gc.freeze`), that is left out: it would unfreeze them.
     """
     with _lock:
         _pauses.append(gc.get_threshold())

@@ -115,8 +115,7 @@ async def outcome(script: list[Any], streamed: bool, policy: str, hooks: Hooks) 
     result = RunResult()
     try:
         if not streamed:
-            result = await orchestrator.run("go", **options)
-            return result
+            return await orchestrator.run("go", **options)
         async for event in orchestrator.stream("go", **options):
             if isinstance(event, Finished):
                 result = event.result

@@ -67,7 +67,6 @@ async def _by_budget(orchestrator: Orchestrator) -> str:
     return (await orchestrator.run("Hello?", budget=Budget(deadline=DEADLINE))).content
 
 
-
 async def _synced(orchestrator: Orchestrator) -> str:
     return (await asyncio.to_thread(orchestrator.run_sync, "Hello?", deadline=DEADLINE)).content
 

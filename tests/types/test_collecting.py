@@ -38,7 +38,8 @@ def test_no_pass_begins_within() -> None:
             passes.clear()
             held = [[number] for number in range(50_000)]
             seen = [*passes]
-        assert seen == [] and held
+        assert seen == []
+        assert held
     finally:
         gc.callbacks.remove(note)
     assert gc.get_threshold() == OWN

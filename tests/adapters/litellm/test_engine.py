@@ -127,7 +127,9 @@ async def test_a_wait_that_is_cut_short_while_litellm_is_imported_names_the_impo
     while not begun.is_set():
         await asyncio.sleep(0.001)
     run.cancel()
-    with pytest.raises(asyncio.CancelledError, match="nothing was sent, LiteLLM was being imported: await llmcore.warm_up") as told:
+    with pytest.raises(
+        asyncio.CancelledError, match=r"nothing was sent, LiteLLM was being imported: await llmcore\.warm_up"
+    ) as told:
         await run
     over.set()
     assert told.value.partial.attempts[0].n == 1  # type: ignore[attr-defined]
@@ -146,7 +148,12 @@ with WireServer(["Hello."]) as server:
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
         done = subprocess.run(
-            [sys.executable, "-c", program], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
         )
     finally:
         busy.kill()

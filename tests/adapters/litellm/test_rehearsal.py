@@ -45,7 +45,8 @@ def test_whole_streamed_and_refused_requests_are_rehearsed_and_leave_no_process(
     adapter = _Noting()
     rehearsal.rehearse(adapter, provider)
     assert adapter.seen[0] == "Yes."
-    assert adapter.seen[1:-1] and {*adapter.seen[1:-1]} == {"streamed"}
+    assert adapter.seen[1:-1]
+    assert {*adapter.seen[1:-1]} == {"streamed"}
     assert "400" in adapter.seen[-1]
     assert looked_up == []
 
