@@ -17,6 +17,7 @@ from typing import Any
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import known_capabilities
 from llmcore.run.observing import Observers
+from llmcore.run.within import needed_loop
 from llmcore.types import LLMCoreError, Reply
 from llmcore.types.collecting import paused_collector
 from llmcore.types.locks import ForkSafeLock
@@ -51,8 +52,10 @@ def warm_up_sync() -> None:
 
 
 async def layers_ready() -> None:
-    """Wait until the layers of llmcore itself are loaded, in a thread; at once where they are."""
+    """Wait until the layers of llmcore itself are loaded, in a thread; at once where they are. Raises `CallerError` where no
+    asyncio event loop runs."""
     if not _are_ready and not _rehearses.get():
+        needed_loop()
         await asyncio.to_thread(_load_layers)
 
 

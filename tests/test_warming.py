@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from llmcore import CallerError, warm_up, warm_up_sync, warming
+from llmcore import CallerError, FakeModel, Orchestrator, warm_up, warm_up_sync, warming
 from llmcore.adapters.litellm import engine
 from tests.packaging.tree import ROOT
 
@@ -115,6 +115,12 @@ def test_it_is_silent(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCapture
         warm_up_sync()
     assert [record for record in caplog.records if record.name.startswith("llmcore")] == []
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_first_run_without_an_asyncio_loop_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warming, "_are_ready", False)
+    with pytest.raises(CallerError, match="no asyncio event loop runs here"):
+        Orchestrator(FakeModel("Hello.")).run("Hello?").send(None)
 
 
 @pytest.mark.anyio

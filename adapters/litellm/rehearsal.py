@@ -14,6 +14,8 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
+from pydantic import SecretStr
+
 from llmcore.adapters.base import Adapter, Endpoint, ModelCall
 from llmcore.types import Request, ToolDefinition
 
@@ -56,8 +58,8 @@ async def _requests(adapter: Adapter, provider: str) -> None:
     _goes_on.set(True)
     for model, streamed in ((_MODEL, False), (_MODEL, True), (_REFUSED, False)):
         call = ModelCall(
-            endpoint=Endpoint(provider=provider, model=model, base_url=_SERVER, api_key=_KEY),
-            request=Request(messages="Look.", tools=[_TOOL]),  # type: ignore[arg-type]  # pydantic makes messages of the text
+            endpoint=Endpoint(provider=provider, model=model, base_url=_SERVER, api_key=SecretStr(_KEY)),
+            request=Request(messages="Look.", tools=[_TOOL]),
             mode="native_tools",
             tools=(_TOOL,),
             streamed=streamed,
