@@ -15,7 +15,7 @@ from llmcore.models import ModelRegistry
 from tests.cli.conftest import Invoke
 from tests.orchestrator.support import get_weather
 from tests.support.redis_server import redis_server
-from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
+from tests.support.wire_server import Failure, Raw, Seen, Step, Turn, WireServer
 
 pytestmark = pytest.mark.slow
 
@@ -276,3 +276,14 @@ def test_a_deployment_that_cannot_be_asked_leaves_the_others(invoke: Invoke, tmp
     assert "nobody knows you" in result.stderr
     assert "1 of 2 deployments" in result.stderr
     assert "native_tools yes" in result.stdout
+
+
+def test_a_timeout_bounds_each_request_and_not_the_import(invoke: Invoke) -> None:
+    with WireServer([Raw([b" "], pause=0.01, hang=60)]) as server:
+        result = invoke("probe", MODEL, "--base-url", server.base_url("openai"), "--timeout", "0.2")
+    assert result.exit_code == 1
+    assert "cannot be asked: Timeout" in result.stderr
+
+
+def test_a_timeout_is_a_positive_number(invoke: Invoke) -> None:
+    assert invoke("probe", MODEL, "--timeout", "0").exit_code == 2

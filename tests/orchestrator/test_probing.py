@@ -44,7 +44,7 @@ async def test_a_model_is_probed_by_its_alias_and_nothing_is_learnt_until_it_is_
 
 
 async def test_any_adapter_can_be_probed_with_and_without_a_loop() -> None:
-    answers = ["Hello.", called("get_time", {"city": "Paris"}), *["Hello."] * 6]
+    answers: list[Any] = ["Hello.", called("get_time", {"city": "Paris"}), *["Hello."] * 6]
     report = await Orchestrator(FakeModel(*answers)).probe("fake")
     assert report.facts["native_tools"] is True
     again = await asyncio.to_thread(Orchestrator(FakeModel(*answers)).probe_sync, "fake")

@@ -31,7 +31,8 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """What deadlines are counted by."""
     made = Clock()
-    monkeypatch.setitem(Ledger.__init__.__kwdefaults__, "clock", made)
+    defaults: Any = Ledger.__init__.__kwdefaults__
+    monkeypatch.setitem(defaults, "clock", made)
     return made
 
 
