@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from math import inf
 from os import PathLike
 from types import TracebackType, UnionType
@@ -181,7 +182,7 @@ class Orchestrator:
         from llmcore.fallback import FallbackManager
         from llmcore.run.logbook import Logbook
         from llmcore.run.machinery import Machinery
-        from llmcore.warming import layers_ready
+        from llmcore.run.rehearsing import layers_ready
 
         known: object = models  # an agent whose options changed gives what it had
         self._catalog = known if isinstance(known, Catalog) else Catalog(models, capabilities=capabilities, adapter=adapter)
@@ -194,7 +195,7 @@ class Orchestrator:
             web_search=None if web_search is None else web_search_tool(web_search),
             observers=Observers(observers, Logbook()),
             name=name,
-            ready=layers_ready,
+            ready=partial(layers_ready, Orchestrator),
         )
 
     def beside(self, *tools: Iterable[object] | OfContext, hooks: HooksGiven = ()) -> Orchestrator:

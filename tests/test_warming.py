@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from llmcore import CallerError, FakeModel, Orchestrator, warm_up, warm_up_sync, warming
+from llmcore import CallerError, FakeModel, Orchestrator, warm_up, warm_up_sync
 from llmcore.adapters.litellm import engine
+from llmcore.run import rehearsing
 from tests.packaging.tree import ROOT
 
 _FIRST_RUNS = """
@@ -82,17 +83,17 @@ def test_after_it_first_runs_import_nothing() -> None:
 @pytest.mark.anyio
 async def test_the_rehearsed_runs_all_go_well() -> None:
     """What fails in one of them would be dropped silently, and the rest not be rehearsed."""
-    await warming._rehearsal()  # pyright: ignore[reportPrivateUsage]
+    await rehearsing._rehearsal(Orchestrator)  # pyright: ignore[reportPrivateUsage]
 
 
 def test_it_is_done_once_however_often_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
 
-    async def rehearsal() -> None:
+    async def rehearsal(_: object) -> None:
         done.append("layers")
 
-    monkeypatch.setattr(warming, "_rehearsal", rehearsal)
-    monkeypatch.setattr(warming, "_are_ready", False)
+    monkeypatch.setattr(rehearsing, "_rehearsal", rehearsal)
+    monkeypatch.setattr(rehearsing, "_are_ready", False)
     monkeypatch.setattr(engine, "_rehearsed", set[str]())
     monkeypatch.setattr(engine, "rehearse", lambda adapter, provider: done.append(provider))
     threads = [threading.Thread(target=warm_up_sync) for _ in range(4)]
@@ -109,7 +110,7 @@ async def _twice() -> None:
 
 
 def test_it_is_silent(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: Any) -> None:
-    monkeypatch.setattr(warming, "_are_ready", False)
+    monkeypatch.setattr(rehearsing, "_are_ready", False)
     monkeypatch.setattr(engine, "_rehearsed", set[str]())
     with caplog.at_level(logging.DEBUG, "llmcore"):
         warm_up_sync()
@@ -118,7 +119,7 @@ def test_it_is_silent(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCapture
 
 
 def test_a_first_run_without_an_asyncio_loop_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warming, "_are_ready", False)
+    monkeypatch.setattr(rehearsing, "_are_ready", False)
     with pytest.raises(CallerError, match="no asyncio event loop runs here"):
         Orchestrator(FakeModel("Hello.")).run("Hello?").send(None)
 
