@@ -407,7 +407,7 @@ class Orchestrator:
             )
         check_kinds("probe", {"timeout": timeout}, _PROBE_KINDS)
         await self._machinery.ready()
-        return await probe(config.at(deployment or config.places[0]), self._catalog, timeout=timeout)
+        return await probe(config.at(deployment or ""), self._catalog, timeout=timeout)
 
     def probe_sync(self, model: str, *, deployment: str | None = None, timeout: float | None = None) -> ProbeReport:
         """`probe` for code without an event loop; see `run_sync`."""
