@@ -92,10 +92,13 @@ def test_it_is_done_once_however_often_it_is_asked_for(monkeypatch: pytest.Monke
     async def rehearsal(_: object) -> None:
         done.append("layers")
 
+    def rehearse(_: object, provider: str) -> None:
+        done.append(provider)
+
     monkeypatch.setattr(rehearsing, "_rehearsal", rehearsal)
     monkeypatch.setattr(rehearsing, "_are_ready", False)
     monkeypatch.setattr(engine, "_rehearsed", set[str]())
-    monkeypatch.setattr(engine, "rehearse", lambda adapter, provider: done.append(provider))
+    monkeypatch.setattr(engine, "rehearse", rehearse)
     threads = [threading.Thread(target=warm_up_sync) for _ in range(4)]
     for thread in threads:
         thread.start()

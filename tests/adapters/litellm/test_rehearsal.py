@@ -35,13 +35,26 @@ class _Noting(LiteLLMAdapter):
             yield event
 
 
+def _note(monkeypatch: pytest.MonkeyPatch, rehearsed: list[str]) -> None:
+    """Nothing is rehearsed: it is noted."""
+
+    def rehearse(_: object, provider: str) -> None:
+        rehearsed.append(provider)
+
+    monkeypatch.setattr(engine, "rehearse", rehearse)
+
+
 @pytest.mark.parametrize("provider", sorted(rehearsal.CAN_REHEARSE))
 def test_whole_streamed_and_refused_requests_are_rehearsed_and_leave_no_process(
     provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine.litellm_now()
     looked_up: list[Any] = []
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *where, **_: looked_up.append(where))
+
+    def getaddrinfo(*where: Any, **_: Any) -> None:
+        looked_up.append(where)
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     adapter = _Noting()
     rehearsal.rehearse(adapter, provider)
     assert adapter.seen[0] == "Yes."
@@ -55,7 +68,7 @@ def test_whole_streamed_and_refused_requests_are_rehearsed_and_leave_no_process(
 def test_who_listens_to_litellm_hears_of_no_rehearsal(listens: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module, rehearsed = engine.litellm_now(), list[str]()
     monkeypatch.setattr(engine, "_rehearsed", set[str]())
-    monkeypatch.setattr(engine, "rehearse", lambda _, provider: rehearsed.append(provider))
+    _note(monkeypatch, rehearsed)
     monkeypatch.setattr(module, listens, [print])
     engine.make_ready(LiteLLMAdapter(), "openai")
     assert rehearsed == []
@@ -67,15 +80,15 @@ def test_a_double_of_a_server_gets_no_rehearsed_request(monkeypatch: pytest.Monk
     engine.litellm_now()
     rehearsed = list[str]()
     monkeypatch.setattr(engine, "_rehearsed", set[str]())
-    monkeypatch.setattr(engine, "rehearse", lambda _, provider: rehearsed.append(provider))
-    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", lambda *_: None)
+    _note(monkeypatch, rehearsed)
+    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", object())
     engine.make_ready(LiteLLMAdapter(), "openai")
     assert rehearsed == []
 
 
 def test_a_provider_that_asks_a_cloud_for_credentials_is_not_rehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
     rehearsed = list[str]()
-    monkeypatch.setattr(engine, "rehearse", lambda _, provider: rehearsed.append(provider))
+    _note(monkeypatch, rehearsed)
     monkeypatch.setattr(engine, "_rehearsed", set[str]())
     for provider in ("bedrock", "vertex_ai", "azure"):
         engine.make_ready(LiteLLMAdapter(), provider)
