@@ -43,11 +43,12 @@ def normalize(
     reasoning_open: bool = False,
     forced_tool: str | None = None,
     enveloped: bool = False,
+    taught: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Envelope:
     """As `llmcore.normalize`, which says what the parameters mean, with tools that are compiled already: `CallerError` when
     `tools` is no `ToolSet`. `enveloped`: the model was asked for this library's envelope, so that an object with nothing but
-    `content` is one."""
+    `content` is one. `taught`: the dialect that the prompt taught, which is a call in the answer of a framed reply, too."""
     wire: str | None = None
     if isinstance(reply, Reply):
         reasoning_open, forced_tool = reasoning_open or reply.reasoning_open, forced_tool or reply.forced_tool
@@ -65,7 +66,14 @@ def normalize(
         if plain is not None:
             return plain
     settings = Settings(
-        _checked(tools), dialects, bool(reasoning_open), forced_tool, limits, listening=False, enveloped=bool(enveloped)
+        _checked(tools),
+        dialects,
+        bool(reasoning_open),
+        forced_tool,
+        limits,
+        listening=False,
+        enveloped=bool(enveloped),
+        taught=taught,
     )
     if isinstance(reply, str):
         return envelope_of_text(settings.engine().read(text_of(reply), _ours(finish_reason)), finish_reason)
@@ -85,6 +93,7 @@ class Normalizer:
         reasoning_open: bool = False,
         forced_tool: str | None = None,
         enveloped: bool = False,
+        taught: str | None = None,
         limits: Limits = DEFAULT_LIMITS,
         listening: bool = True,
     ) -> None:
@@ -96,6 +105,7 @@ class Normalizer:
             limits,
             listening=bool(listening),
             enveloped=bool(enveloped),
+            taught=taught,
         )
         self._text: TextEngine | None = None
         """While the reply is nothing but text."""

@@ -129,6 +129,7 @@ class Sending:
         self._last: object = None
         self._enveloped = call.mode in _JSON_MODES and call.output_schema is None
         """Was the library's envelope asked for, and nothing typed that may look like it?"""
+        self._taught = _taught(call)
         self._words = EnvelopeWords() if self._enveloped and len(tools) else None
         self.held: Callable[[int], str] = _nothing_held
         """`held(start)`: what came and was not told yet, from its character `start` on."""
@@ -227,7 +228,14 @@ class Sending:
         forced = reply.forced_tool or self._forced_tool
         if not self._listening and _events_in(reply) is None:
             opened = reply.reasoning_open or self._reasoning_open
-            read = normalize(reply, self.tools, reasoning_open=opened, forced_tool=forced, enveloped=self._enveloped)
+            read = normalize(
+                reply,
+                self.tools,
+                reasoning_open=opened,
+                forced_tool=forced,
+                enveloped=self._enveloped,
+                taught=self._taught,
+            )
             self.envelope = self._restored(read)
             return []
         normalizer = self._normalizer(forced, reply.reasoning_open or self._reasoning_open)
@@ -321,7 +329,13 @@ class Sending:
         return left
 
     def _normalizer(self, forced_tool: str | None, reasoning_open: bool) -> Normalizer:
-        return Normalizer(self.tools, reasoning_open=reasoning_open, forced_tool=forced_tool, enveloped=self._enveloped)
+        return Normalizer(
+            self.tools,
+            reasoning_open=reasoning_open,
+            forced_tool=forced_tool,
+            enveloped=self._enveloped,
+            taught=self._taught,
+        )
 
     def _told(self, chunk: object) -> bool:
         """Is it what the adapter itself tells of the stream, and no part of the reply?"""
@@ -370,6 +384,14 @@ class Sending:
         else:
             return
         await self._hooks.on_streaming_response(so_far)
+
+
+def _taught(call: ModelCall) -> str | None:
+    """The dialect in which the prompt asks for calls; None where it asks for none."""
+    if call.mode in _JSON_MODES:
+        return "llmcore_envelope"
+    dialect = getattr(call.writer, "dialect", None)
+    return dialect if call.mode == "text" and isinstance(dialect, str) else None
 
 
 def _nothing_held(start: int) -> str:

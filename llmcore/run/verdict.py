@@ -203,9 +203,10 @@ def without_failed_call(envelope: Envelope, *, typed: bool) -> Envelope:
 def without_calls(envelope: Envelope, tools: ToolSet) -> Envelope:
     """The envelope of a reply that may not hold calls (`tool_choice` none, no tools in the request): those it made anyway are
     dropped, recorded. So are calls of `tools`, the run's, that it wrote as text, be they all that it says; where one of those may
-    only be shown, the text stays as it is."""
+    only be shown, or that a frame says to be the answer, the text stays as it is."""
     read = normalize(envelope.content, tools) if len(tools) and not envelope.tool_calls else None
-    if read is None or any(_is_guess(call) for call in read.tool_calls):
+    framed = read is not None and bool(read.tool_calls) and not normalize(envelope.source, tools).tool_calls
+    if read is None or framed or any(_is_guess(call) for call in read.tool_calls):
         calls, content = envelope.tool_calls, envelope.content
     else:
         calls, content = read.tool_calls, read.content

@@ -121,7 +121,7 @@ def _may_call(reading: Reading, start: int, stop: int) -> bool:
     """May a body in the middle of a message be a call? Most code is told from one by its first character, or because it
     names no tool."""
     text, names = reading.src.text, reading.names
-    if names is None or not reading.takes_calls or _NOT_A_CALL.match(text, start) is not None:
+    if names is None or not (reading.takes_calls or reading.answers) or _NOT_A_CALL.match(text, start) is not None:
         return False
     for name in names:
         if text.find(name, start, stop) >= 0:
@@ -226,7 +226,7 @@ def fence_behind_opener(reading: Reading, at: int, body: int) -> Steps[bool]:
     fence = yield from _read_fence(reading, start)
     inner = _inside(reading, fence)
     if _only_calls(inner):
-        end, closed = yield from swallow(reading, fence.end, STRAY_CLOSERS, extra=False)
+        end, closed, _ = yield from swallow(reading, fence.end, STRAY_CLOSERS, extra="")
         if closed or (yield from rest_is_blank(reading, end)):
             reading.adopt(inner, at, end, "fenced_function_call")
             return True
@@ -392,7 +392,7 @@ def _worth(reading: Reading, fence: Fence, opens: bool) -> bool:
     """May the body be a call? With tools not told, only in a fence that opens the message."""
     if reading.enveloped and opens:
         return True
-    if not reading.takes_calls or len(reading.drafts) >= reading.limits.calls:
+    if not (reading.takes_calls or reading.answers) or len(reading.drafts) >= reading.limits.calls:
         return False
     if reading.tools is None or fence.info in CALL_FENCES:
         return (opens or fence.info in CALL_FENCES) and _NOT_A_CALL.match(reading.src.text, fence.body) is None

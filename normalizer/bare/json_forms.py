@@ -24,7 +24,7 @@ from llmcore.normalizer.bare.verdicts import (
     refusal,
     rest_is_blank,
 )
-from llmcore.normalizer.bodies.json_bodies import Body, add_calls, body_extent, read_body, swallow
+from llmcore.normalizer.bodies.json_bodies import Body, add_calls, body_extent, extra_closers, read_body, swallow
 from llmcore.normalizer.calls.answers import said_in
 from llmcore.normalizer.calls.call_messages import Message, calls_of
 from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, arguments_of
@@ -33,7 +33,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.normalizer.scanning.source import Steps, past, settle, skip_space
-from llmcore.normalizer.scanning.words import STRAY_CLOSERS
+from llmcore.normalizer.scanning.words import ENVELOPE, STRAY_CLOSERS
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_object
@@ -96,7 +96,7 @@ def named_brace(
     if body.cut and reading.src.text[at + 1 :].lstrip()[:1] not in ('"', "'", ""):
         reading.looks.never_closed()
         return at + 1
-    end, closed = yield from swallow(reading, body.end, STRAY_CLOSERS)
+    end, closed, extra = yield from swallow(reading, body.end, STRAY_CLOSERS)
     over = yield from line_is_over(reading, end)
     raw_quotes = _RAW_QUOTES if dialect == "gemma4" else ()
     parsed = read_relaxed(reading.src.text, at, body.end, limits=reading.limits, cut=body.cut, string_delimiters=raw_quotes)
@@ -114,6 +114,7 @@ def named_brace(
         return max(body.end, at + 1) if not body.cut else at + 1
     tool = reading.tool(name)
     repairs = [settled_word(arguments, repair, tool) if tool is not None and arguments else repair for repair in parsed.repairs]
+    repairs += extra
     if gap >= 0 and (junk := HEADER_WORDS.sub(" ", reading.src.text[gap:at]).strip()):
         repairs.append(Repair(kind="junk_dropped", before=junk, after="", safety="lossless"))
     add_calls(reading, (begin, end), [call], dialect, complete=parsed.complete and not body.cut, repairs=repairs)
@@ -212,7 +213,7 @@ def mid_line_brace(reading: Reading, begin: int, at: int, name: str) -> Steps[in
 
 def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parsed]) -> Steps[int]:
     last = bodies[-1]
-    end, closed = (last.end, False) if last.cut else (yield from swallow(reading, last.end, STRAY_CLOSERS))
+    end, closed, extra = (last.end, False, []) if last.cut else (yield from swallow(reading, last.end, STRAY_CLOSERS))
     wrapper = wrapper_before(reading, at)
     closed_at, over = yield from around(reading, wrapper, end)
     messages = [message for found, _, _ in read for message in found]
@@ -226,7 +227,9 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
         return drop_echo(reading, at, end)
     if (echo := _echo_before_others(reading, at, bodies, read)) > at:
         return drop_echo(reading, at, echo)
-    certain = messages[0].certain and messages[0].form == "llmcore_envelope"
+    certain = messages[0].form == ENVELOPE and (messages[0].certain or reading.answers)
+    if reading.answers and not reading.takes_calls and not (certain and reading.expects_object):
+        return last.end
     reason = refusal(reading, place, calls, certain=certain) or (
         yield from only_shown(reading, wrapped_begins(wrapper, at), max(end, closed_at))
     )
@@ -240,6 +243,8 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
         return last.end
     reading.text(at if wrapper is None else wrapper.start)  # on a line of its own even when the closer never comes
     reading.markup(at)
+    messages, repairs, complete = read[-1]
+    read[-1] = (messages, [*repairs, *extra], complete)
     _take_messages(reading, at, end, bodies, read)
     reading.markup(closed_at)
     return reading.done
@@ -405,6 +410,7 @@ def calling_tool(reading: Reading, at: int, name: str, start: int) -> Steps[int]
     ahead = yield from skip_space(reading.src, end)
     while reading.src.text.startswith("}", ahead):  # a brace too many
         ahead = yield from skip_space(reading.src, ahead + 1)
+    extra = extra_closers(reading.src.text[end:ahead])
     if closed := reading.src.text.startswith(")", ahead):
         end = ahead + 1
         ahead = yield from skip_space(reading.src, end)
@@ -418,5 +424,5 @@ def calling_tool(reading: Reading, at: int, name: str, start: int) -> Steps[int]
         reading.miss(at, end, name, reason)
         return end
     complete = closed and parsed.complete
-    add_calls(reading, (at, end), [call], "calling_tool", complete=complete, repairs=[*parsed.repairs, *repairs])
+    add_calls(reading, (at, end), [call], "calling_tool", complete=complete, repairs=[*parsed.repairs, *repairs, *extra])
     return end

@@ -222,7 +222,9 @@ def python_list(reading: Reading, begin: int, at: int) -> Steps[int]:
 def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracket: int) -> Steps[int]:
     """Take the calls of a body whose first bracket is at `bracket`, or go on behind that."""
     src = reading.src
-    end, closed = (body.end, False) if body.cut else (yield from swallow(reading, body.end, STRAY_CLOSERS))
+    end, closed, extra = (
+        (body.end, False, []) if body.cut else (yield from swallow(reading, body.end, STRAY_CLOSERS, extra="}])"))
+    )
     wrapper = wrapper_before(reading, begin)
     closed_at, over = yield from around(reading, wrapper, end)
     over = over or (yield from settle(src, _COMMENT, end))
@@ -259,7 +261,7 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     reading.markup(begin)
     for call, found in zip(objects, parsed.calls, strict=True):
         complete = (parsed.complete and not body.cut) or found is not parsed.calls[-1]
-        add_calls(reading, (begin, end), [call], dialect, complete=complete, repairs=guesses_of(parsed))
+        add_calls(reading, (begin, end), [call], dialect, complete=complete, repairs=[*guesses_of(parsed), *extra])
     reading.take("call", end)
     reading.markup(max(closed_at, quoted))
     return reading.done

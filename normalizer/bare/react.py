@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, read_body, swallow
+from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, extra_closers, read_body, swallow
 from llmcore.normalizer.bodies.parameters import only_parameter, only_text_parameter
 from llmcore.normalizer.calls.call_objects import CallObject, arguments_of
 from llmcore.normalizer.core.names import is_known
@@ -165,6 +165,8 @@ def _input_call(reading: Reading, word: str, written: str, *, cut: bool, goes_on
         if parsed.values:
             call.arguments, _, repairs = arguments_of(parsed.values[0])
             call.repairs = [*parsed.repairs, *repairs]
+            if not has_words(text[parsed.end :]):
+                call.repairs += extra_closers(text[parsed.end :])
         whole = parsed.complete and (parsed.delimited or not goes_on)
         return call, whole, _read_to(written, start + parsed.end) if whole and parsed.delimited else -1
     tool = reading.tool(word)
@@ -198,7 +200,7 @@ def _on_one_line(reading: Reading, at: int, word: str, after: int) -> Steps[int]
     parsed = read_relaxed(text, limits=reading.limits)
     if not is_object(parsed.value):
         return after
-    call = CallObject(word, parsed.value, True, raw=text, repairs=parsed.repairs)
+    call = CallObject(word, parsed.value, True, raw=text, repairs=[*parsed.repairs, *extra_closers(text[parsed.end :])])
     add_calls(reading, (at, end), [call], "react", complete=src.text[after:end].rstrip().endswith(")"))
     return end
 
@@ -222,7 +224,10 @@ def _listed(reading: Reading, at: int, start: int) -> Steps[int]:
     if not messages:
         reading.miss(at, value.end, None, "no_call_object")
         return start
-    end, _ = (yield from swallow(reading, value.end, ("```",), extra=False)) if fenced else (value.end, True)
+    end = value.end
+    if fenced:
+        end, _, extra = yield from swallow(reading, end, ("```",))
+        repairs = [*repairs, *extra]
     calls = [call for message in messages for call in message.calls]
     reading.text(at)
     add_calls(reading, (at, end), calls, "command_r_plus", complete=complete, repairs=repairs)

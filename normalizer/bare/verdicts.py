@@ -156,7 +156,7 @@ def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, cert
     """Why these calls are no calls where they stand, or None."""
     if len(reading.drafts) >= reading.limits.calls:
         return "calls_limit"
-    if not reading.takes_calls:
+    if not (reading.takes_calls or (certain and reading.answers)):
         return "unknown_name"
     if _shows(calls) and not (place.alone and reading.tools is not None and not reading.standing_at(place.begin, "bare").doubt):
         return "placeholder"

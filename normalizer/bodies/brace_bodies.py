@@ -284,8 +284,8 @@ def braced_call(reading: Reading, at: int, start: int, name: str, form: Braces) 
     draft = reading.begin(at, name, dialect)
     tool = reading.tool(name)
     if src.final and not reading.listening and (plain := _plain(reading, start, delimiter, closers[0], tool)) is not None:
-        end, _ = yield from swallow(reading, plain[1], closers)
-        reading.end(draft, end, plain[0], src.text[start : plain[1]])
+        end, _, extra = yield from swallow(reading, plain[1], closers)
+        reading.end(draft, end, plain[0], src.text[start : plain[1]], repairs=extra)
         return True
     follower = _Follower(start, delimiter)
     teller = _Teller(reading, draft, delimiter, tool) if reading.listening else None

@@ -271,7 +271,7 @@ def read_held(reading: Reading, call: ElementCall, holder: str, body: int) -> St
     repairs = [*call.repairs, only_parameter(key, src.text[body:stop], text)]
     if is_closed := closer is not None:
         closer = None  # a match keeps the text it was found in
-        end, missing = yield from closing(reading, end, call.closers(), levels=call.levels(), extra=False)
+        end, missing = yield from closing(reading, end, call.closers(), levels=call.levels(), extra="")
         repairs += missing
     reading.end(draft, end, {**call.given, key: text}, src.text[body:stop], complete=is_closed, repairs=repairs)
     return True
@@ -290,7 +290,7 @@ def _read_literal(reading: Reading, call: ElementCall, start: int, holder: str) 
     arguments = {**call.given, **value} if is_object(value) else None
     repairs = [*call.repairs, *parsed.repairs]
     if is_closed:
-        end, missing = yield from closing(reading, end, call.closers(holder), levels=call.levels(holder), extra=False)
+        end, missing = yield from closing(reading, end, call.closers(holder), levels=call.levels(holder), extra="")
         repairs += missing
     reading.end(draft, end, arguments, written, complete=is_closed and parsed.complete, repairs=repairs)
     return True
@@ -341,7 +341,7 @@ def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: st
     draft = reading.begin(call.at, call.name, dialect, call.id)
     found = yield from read_parameters(reading, draft, start, grammar, call.given)
     if holder and not found.cut:
-        found.end, missing = yield from closing(reading, found.end, call.closers(holder), levels=call.levels(), extra=False)
+        found.end, missing = yield from closing(reading, found.end, call.closers(holder), levels=call.levels(), extra="")
         found.closed = found.closed and not missing
     if grammar.elements:
         found.entries.decode()
@@ -365,7 +365,7 @@ def _read_attributed(reading: Reading, call: ElementCall, start: int, holder: st
         entries.enter(key, value, repairs, text)
     draft = reading.begin(call.at, call.name, call.dialect, call.id)
     levels = call.levels(holder)
-    end, missing = yield from closing(reading, found[1], call.closers(holder), levels=levels, extra=False)
+    end, missing = yield from closing(reading, found[1], call.closers(holder), levels=levels, extra="")
     complete = not missing or tool.required <= entries.arguments.keys()
     said = Repair(kind="attribute_values", before=reading.src.text[start : found[1]], after=None, safety="coerced")
     repairs = [*call.repairs, said, *entries.repairs, *missing]
@@ -388,7 +388,7 @@ def _read_text(reading: Reading, call: ElementCall, body: int, holder: str) -> S
     if not text or _PARAMETER_IN_TEXT.search(written) is not None:
         return False
     draft = reading.begin(call.at, call.name, call.dialect, call.id)
-    end, missing = yield from closing(reading, stop, call.closers(), levels=call.levels(), extra=False)
+    end, missing = yield from closing(reading, stop, call.closers(), levels=call.levels(), extra="")
     repairs = [*call.repairs, only_parameter(key, written, text), *missing]
     reading.end(draft, end, {**call.given, key: text}, written, repairs=repairs)
     return True

@@ -15,6 +15,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.notations.extent import Extent, delimiters_of
 from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.notations.refusals import clipped
 from llmcore.normalizer.notations.strict import sound_object
 from llmcore.normalizer.scanning.source import Steps, match_within, past
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, BLANKS, TURN_TOKENS
@@ -30,6 +31,7 @@ __all__ = [
     "arguments_body",
     "body_extent",
     "closing",
+    "extra_closers",
     "marker_stands",
     "named_call",
     "quick_body",
@@ -52,8 +54,9 @@ _NAMED = late(r"(?<![^\s<>{}()\[\]\"',:])([^\s<>{}()\[\]\"',:]{1,256}+)\s{0,16}+
 """What may be the name of another call, before its arguments."""
 _BEGUN = late(r"(?:<[|｜][^<>\s]{0,61}+|(?<![^\s<>{}()\[\]\"',:])[^\s<>{}()\[\]\"',:]{1,256}+\s{0,16}+)\Z")
 """What may become one of these."""
-_EXTRA = late(rf"[{BLANKS}}}\]]*")
+_EXTRA = late(rf"[{BLANKS}}}\])]*")
 _SPACE = late(rf"[{BLANKS}]*")
+_STRAY = 4  # characters at the very end of the text, less one, that may be brackets too many
 _SPACED_CLOSER = late(r"</ {0,4}([^\s<>]{0,48}+) {0,4}")
 _TURN_TOKENS = frozenset(TURN_TOKENS)
 _LAYOUT = late(r"[\s,]*")
@@ -280,38 +283,54 @@ def _past_closer(text: str, at: int, closers: tuple[str, ...]) -> int:
     return spaced.end() + 1
 
 
-def swallow(reading: Reading, at: int, closers: tuple[str, ...], *, extra: bool = True) -> Steps[tuple[int, bool]]:
-    """Pass closers that follow `at`, doubled ones too, with white space between and a stray bracket before them.
+def swallow(reading: Reading, at: int, closers: tuple[str, ...], *, extra: str = "}]") -> Steps[tuple[int, bool, list[Repair]]]:
+    """Pass closers that follow `at`, doubled ones too, with white space between and stray brackets before them. `extra`: the
+    brackets that are stray at the end of the text, too; none = there are none.
 
-    Returns (where they end, was there one). White space that no closer follows is left.
+    Returns (where they end, was there one, the repair of brackets that close nothing). White space that no closer follows is
+    left.
     """
     src = reading.src
-    closed = False
+    closed, stray = False, ""
     while closers and not (src.final and at == len(src.text)):
         ahead = at if src.text.startswith(closers, at) else past(_EXTRA if extra else _SPACE, src.text, at)
         if (end := _past_closer(src.text, ahead, closers)) > ahead:
+            stray += src.text[at:ahead]
             at, closed = end, True
             continue
         rest = _SPACED_CLOSER.sub(r"</\1", src.text[ahead : ahead + 64])
         undecided = len(src.text) - ahead < 64 and any(closer.startswith(rest) for closer in closers)
         if undecided and src.final and len(rest) > 1:
             reading.cut_off()
-            return len(src.text), closed
+            return len(src.text), closed, extra_closers(stray + src.text[at:ahead])
         if src.final or not undecided:
             break
         yield None
-    while extra and not src.final and len(src.text) - at < 4 and src.text[at:].strip() in ("", "}", "]"):
+    while extra and not src.final and len(src.text) - at < _STRAY and _is_stray(src.text[at:], extra):
         yield None
-    return _past_extra(src.text, at) if extra and src.final and at < len(src.text) else at, closed
+    end = len(src.text) if extra and src.final and len(src.text) - at < _STRAY and _is_stray(src.text[at:], extra) else at
+    end = end if src.text[at:end].strip() else at
+    return end, closed, extra_closers(stray + src.text[at:end])
+
+
+def _is_stray(text: str, extra: str) -> bool:
+    """Is it nothing but white space and these brackets?"""
+    return not text.strip().strip(extra)
+
+
+def extra_closers(passed: str) -> list[Repair]:
+    """The repair of brackets that close nothing, in a text of white space and such brackets."""
+    brackets = "".join(char for char in passed if char in "}])")
+    return [Repair(kind="extra_closer", before=clipped(brackets), after="")] if brackets else []
 
 
 def closing(
-    reading: Reading, start: int, closers: tuple[str, ...], *, levels: Levels | None = None, extra: bool = True
+    reading: Reading, start: int, closers: tuple[str, ...], *, levels: Levels | None = None, extra: str = "}]"
 ) -> Steps[tuple[int, list[Repair]]]:
     """Pass closers as `swallow` does, and record one that is not there. `levels`: where not each of `closers` is another word for
     the same one."""
-    end, _ = yield from swallow(reading, start, closers, extra=extra)
-    return end, _missing(reading.src.text[start:end], (closers,) if levels is None else levels)
+    end, _, found = yield from swallow(reading, start, closers, extra=extra)
+    return end, [*found, *_missing(reading.src.text[start:end], (closers,) if levels is None else levels)]
 
 
 def _missing(passed: str, levels: Levels) -> list[Repair]:
@@ -331,13 +350,13 @@ def to_closer(
     """Pass the closers of the call at `at`, whose body ended at `start`, as `closing` does. What stands before them was meant for
     the call: it is recorded as dropped."""
     wanted = (closers,) if levels is None else levels
-    end, closed = yield from swallow(reading, start, closers)
+    end, closed, found = yield from swallow(reading, start, closers)
     stop = -1 if closed or not closers else (yield from _left_over(reading, at, end, closers))
     if stop < 0:
-        return end, _missing(reading.src.text[start:end], wanted)
+        return end, [*found, *_missing(reading.src.text[start:end], wanted)]
     dropped = Repair(kind="text_dropped", before=reading.src.text[end:stop].strip(), after=None, safety="guess")
-    end, _ = yield from swallow(reading, stop, closers)
-    return end, [dropped, *_missing(reading.src.text[stop:end], wanted)]
+    end, _, extra = yield from swallow(reading, stop, closers)
+    return end, [*found, dropped, *extra, *_missing(reading.src.text[stop:end], wanted)]
 
 
 def _left_over(reading: Reading, at: int, end: int, closers: tuple[str, ...]) -> Steps[int]:
@@ -359,11 +378,6 @@ def _left_over(reading: Reading, at: int, end: int, closers: tuple[str, ...]) ->
             if stops or is_all:
                 return -1
         yield None
-
-
-def _past_extra(text: str, at: int) -> int:
-    """Past a bracket too many at the very end of the text."""
-    return len(text) if text[at : at + 4].strip() in ("}", "]") and len(text) - at < 4 else at
 
 
 def arguments_body(reading: Reading, body: Body) -> tuple[list[CallObject], list[Repair], bool]:

@@ -51,8 +51,8 @@ def objects_reader(
             return False
         quick = None if keyed else _sound_body(reading, start, closers)
         if quick is not None:
-            end, _ = yield from swallow(reading, quick.end, closers)  # which stand there
-            return _enter(reading, (at, end), [quick], dialect, keyed, None)
+            end, _, extra = yield from swallow(reading, quick.end, closers)  # which stand there
+            return _enter(reading, (at, end), [quick], dialect, keyed, None, extra)
         preview = Preview(reading, at, start, dialect, closers, keyed=keyed)
         bodies: list[Body] = []
         while start >= 0:
@@ -65,7 +65,7 @@ def objects_reader(
             if is_closed:
                 end, dropped = yield from to_closer(reading, at, end, closers)
             else:
-                end, _ = yield from swallow(reading, end, closers)
+                end, _, dropped = yield from swallow(reading, end, closers)
         return _enter(reading, (at, end), bodies, dialect, keyed, preview, dropped)
 
     return read

@@ -35,6 +35,8 @@ class Dialect:
     """How arguments are read that are one text and no JSON, as its reader reads them first."""
     read_by: tuple[str, ...] = ()
     """The rows whose markers read it as well, or instead of any of its own."""
+    frames: bool = False
+    """Does its framing say of each stretch of a reply what it is? Then nothing else in such a reply is a call."""
     begins_before: Callable[[str, int], bool] | None = None
     """May words right before its opener, which stands at this place of the text, belong to the call?"""
 

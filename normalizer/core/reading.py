@@ -28,6 +28,7 @@ from llmcore.normalizer.core.record import Record
 from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.windows_paths import with_paths
 from llmcore.normalizer.scanning.source import Steps
+from llmcore.normalizer.scanning.words import ENVELOPE
 from llmcore.normalizer.trust.listed_calls import goes_on_as_list
 from llmcore.normalizer.trust.surroundings import CERTAIN, LED_IN, PLAIN, Form, Standing, Surroundings, has_words
 from llmcore.normalizer.trust.turns import other_speaks
@@ -343,6 +344,15 @@ class Reading(Record):
     def asked_for_envelope(self) -> None:
         """The model was asked for this library's envelope."""
         self.enveloped = True
+
+    @property
+    def expects_object(self) -> bool:
+        """Was the model asked for an object in the place of a call: the envelope, or a forced tool's arguments?"""
+        return self.forced_tool is not None or ENVELOPE in self.counted
+
+    def counts(self, counted: frozenset[str], bare: bool) -> None:
+        """These dialects are calls in the answer of a framed reply; `bare`: one of them has no marker."""
+        self.counted, self.counts_bare = counted, bare
 
     def end_reached(self, *, by_length: bool) -> None:
         """Nothing more will come."""

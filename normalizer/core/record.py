@@ -36,6 +36,8 @@ class Staged:
     cut: bool
     invented: bool
     takes_calls: bool
+    frames_call: bool
+    answers: bool
     needs_more_work: bool | None
     said_anything: bool
     unfinished: UnfinishedMark
@@ -43,7 +45,7 @@ class Staged:
 
 
 class Record(Places):
-    """The record of one text. `names`: of the tools, None = not told which; `takes_calls`: may a call still stand here?"""
+    """The record of one text. `names`: of the tools, None = not told which; `takes_calls`: may a call in any form stand here?"""
 
     text_kind: SegmentKind = "content"
     """What plain text is here: reasoning, in a block of it that never closes."""
@@ -51,6 +53,12 @@ class Record(Places):
     """Was a call, or the beginning of one, cut off by the text's end?"""
     reasoning_closed = False
     needs_more_work: bool | None = None
+    answers = False
+    """Did a frame say that no call stands here? Then only forms that are `counted` are calls."""
+    counted: frozenset[str] = frozenset()
+    """The dialects that are read as calls where the reply `answers`."""
+    counts_bare = False
+    """Is one of them a form without a marker of its own?"""
     invented = False
     """A result was written after a call: the model invented it, and later calls are guesses."""
     turned = False
@@ -65,6 +73,7 @@ class Record(Places):
     def __init__(self, names: frozenset[str] | None, limits: Limits, *, takes_calls: bool, listening: bool) -> None:
         super().__init__()
         self.names, self.limits, self.takes_calls, self.listening = names, limits, takes_calls, listening
+        self.frames_call = takes_calls
         self.looks = Looks()
         self.drafts: list[Draft] = []
         self.near_misses: list[NearMiss] = []
@@ -240,7 +249,13 @@ class Record(Places):
         """The model went on with a result of its own: nothing that follows is a call."""
         self.answer_follows()
         self.invented = True
-        self.takes_calls = False
+        self.takes_calls = self.frames_call = self.answers = False
+
+    def frame(self, *, calls: bool = False) -> None:
+        """A frame begins or ends here: from now on frames say what the reply calls. `calls`: the one that begins names a tool, so
+        that what it holds may be a call in any form."""
+        self.answers = self.frames_call and not calls
+        self.takes_calls = self.frames_call and (calls or self.counts_bare)
 
     @property
     def leads(self) -> bool:
@@ -273,6 +288,8 @@ class Record(Places):
             cut=self.cut,
             invented=self.invented,
             takes_calls=self.takes_calls,
+            frames_call=self.frames_call,
+            answers=self.answers,
             needs_more_work=self.needs_more_work,
             said_anything=self._said_anything,
             unfinished=self._unfinished.mark(),
@@ -287,6 +304,7 @@ class Record(Places):
         self.pieces, self.done, self.begun = staged.pieces, staged.done, staged.begun
         self.text_kind, self.cut, self.invented = staged.text_kind, staged.cut, staged.invented
         self.takes_calls, self.needs_more_work = staged.takes_calls, staged.needs_more_work
+        self.frames_call, self.answers = staged.frames_call, staged.answers
         self._said_anything, self.teller = staged.said_anything, staged.teller
 
     def release(self, staged: Staged) -> None:

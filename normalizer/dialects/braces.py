@@ -42,7 +42,7 @@ def _brace_reader(form: Braces) -> Reader:
         if follows and follows in "{(":
             return (yield from braced_call(reading, at, head.end(), head[1], form))
         if follows == "<":
-            end, closed = yield from swallow(reading, head.end(), form.closers, extra=False)
+            end, closed, _ = yield from swallow(reading, head.end(), form.closers, extra="")
             if closed:
                 reading.end(reading.begin(at, head[1], form.dialect), end, None, "")  # no braces: nothing says "no arguments"
                 return True

@@ -84,6 +84,7 @@ def _k3_open(reading: Reading, at: int, body: int) -> Steps[bool]:
         return (yield from _k3_call(reading, at, body, end))
     reading.text(at)
     reading.markup(end)
+    reading.frame()
     reading.answer_follows()
     reading.close_reasoning()
     if frame == "think":
@@ -102,6 +103,7 @@ def _k3_close(reading: Reading, at: int, body: int) -> Steps[bool]:
     reading.close_reasoning()
     reading.text(at)
     reading.markup(end)
+    reading.frame()
     reading.answer_follows()
     return True
 
@@ -120,8 +122,9 @@ def _k3_cut(reading: Reading, at: int, body: int, end: int) -> bool:
 def _k3_call(reading: Reading, at: int, body: int, end: int) -> Steps[bool]:
     attributes = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(reading.src.text[body:end])}
     name = attributes.get("tool", "").strip()
-    if not name or len(name) > reading.limits.name or not reading.takes_calls:
+    if not name or len(name) > reading.limits.name or not reading.frames_call:
         return False
+    reading.frame()
     draft = reading.begin(at, name, "kimi_k3")
     reading.answer_follows()
     found = yield from read_parameters(reading, draft, end, _KIMI_K3)
@@ -227,6 +230,8 @@ def _write_plamo(calls: Calls) -> str:
 
 _INKLING_NAME = late(r"\s*[^\s<>{}]{1,256}\s*(?=<\|content_)")
 _INKLING_HELD = 280
+_INKLING_TEXT_CALL = "<|content_invoke_tool_text|>"
+_INKLING_FRAMES = (_INKLING_TEXT_CALL, "<|content_tool_error|>", "<|content_text|>", "<|message_model|>")
 
 
 def _inkling_follows(text: str, at: int, final: bool) -> bool | None:
@@ -245,8 +250,20 @@ def _inkling_header(reading: Reading, at: int, body: int) -> Steps[bool]:
     head = _INKLING_NAME.match(reading.src.text, body, body + _INKLING_HELD)
     reading.text(at)
     reading.markup(head.end() if head else body)
+    reading.frame()
     return True
     yield None
+
+
+def _inkling_frame(reading: Reading, at: int, body: int) -> bool:
+    """The frame of an answer, of an error, or of a call in words of its own, which is read as any call."""
+    opener = reading.src.text[at:body]
+    while reading.src.text.startswith(opener, body):  # of a model that does not stop
+        body += len(opener)
+    reading.text(at)
+    reading.markup(body)
+    reading.frame(calls=opener == _INKLING_TEXT_CALL)
+    return True
 
 
 def _write_inkling(calls: Calls) -> str:
@@ -268,6 +285,7 @@ DIALECTS: tuple[Dialect, ...] = (
         _write_k3,
         (Marker(_k3_open, ("<|open|>",), frames=True), Marker(_k3_close, ("<|close|>",))),
         typed_by_schema=True,
+        frames=True,
     ),
     Dialect(
         "plamo3",
@@ -290,7 +308,8 @@ DIALECTS: tuple[Dialect, ...] = (
                 dialect="inkling",
             ),
             Marker(_inkling_header, ("<|message_model|>",), follows=_inkling_follows, frames=True),
-            Marker(_frame_token, ("<|content_invoke_tool_text|>", "<|content_tool_error|>"), order=1),
+            Marker(_inkling_frame, _INKLING_FRAMES, order=1),
         ),
+        frames=True,
     ),
 )

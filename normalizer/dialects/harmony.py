@@ -159,17 +159,20 @@ def _message(reading: Reading, at: int, body: int) -> Steps[bool]:
         return (yield from _thought(reading, header))
     if header.recipient in _PEOPLE and not header.channel:
         return (yield from _said(reading, header))
-    if header.recipient and header.recipient not in _PEOPLE and reading.takes_calls:
+    if header.recipient and header.recipient not in _PEOPLE and reading.frames_call:
+        reading.frame()
         return (yield from _call(reading, header))
     return _open(reading, header)
 
 
-def _open(reading: Reading, header: _Header) -> bool:
-    """The header is markup; what follows is read like any text."""
+def _open(reading: Reading, header: _Header, *, calls: bool = False) -> bool:
+    """The header is markup, and what follows is the answer; `calls`: it may be a call of another family."""
     reading.text(header.begin)
     reading.markup(header.end)
     reading.answer_follows()
     reading.close_reasoning()
+    if header.role or header.channel or header.recipient:
+        reading.frame(calls=calls)
     return True
 
 
@@ -232,7 +235,7 @@ def _markup_call(reading: Reading, header: _Header, start: int, name: str) -> St
     if not (yield from settle(src, _PARAMETER_FOLLOWS, start)):
         yield from wait_while(src, _BLOCK_BEGUN, start)
         if _BLOCK_BEGUN.match(src.text, start) is None:
-            return _open(reading, header)
+            return _open(reading, header, calls=True)
         draft = reading.begin(header.begin, name, "atem")
         reading.end(draft, len(src.text), None, src.text[start:], complete=False)
         return True
@@ -335,6 +338,7 @@ DIALECTS: tuple[Dialect, ...] = (
             Marker(_lone_end, ("<|end|>",), follows=starts("<|start|>")),
         ),
         also=(_write_whole_header,),
+        frames=True,
         begins_before=_header_begins_before,
     ),
     Dialect(
@@ -343,6 +347,7 @@ DIALECTS: tuple[Dialect, ...] = (
         _parameters("atem:", _ATEM),
         typed_by_schema=True,
         read_by=("harmony", "anthropic_function_calls"),
+        frames=True,
         begins_before=_header_begins_before,
     ),
     Dialect(
@@ -351,6 +356,7 @@ DIALECTS: tuple[Dialect, ...] = (
         _parameters("rfl:", _RFL),
         typed_by_schema=True,
         read_by=("harmony",),
+        frames=True,
         begins_before=_header_begins_before,
     ),
 )

@@ -168,12 +168,12 @@ def _name_and_fence(reading: Reading, at: int, start: int) -> Steps[bool]:
     if head is None:
         return False
     body = yield from body_extent(reading, head.end(), ("```",))
-    end, _ = yield from swallow(reading, body.end, ("```",))
+    end, _, extra = yield from swallow(reading, body.end, ("```",))
     parsed = read_json(src.text[body.start : body.end], limits=reading.limits, cut=body.cut)
     value = parsed.values[0] if parsed.values else None
     arguments = cast("dict[str, Any]", value) if isinstance(value, dict) else None
     call = CallObject(head[1], arguments, True, raw=src.text[body.start : body.end])
-    add_calls(reading, (at, end), [call], "dsml_v4", complete=parsed.complete, repairs=parsed.repairs)
+    add_calls(reading, (at, end), [call], "dsml_v4", complete=parsed.complete, repairs=[*parsed.repairs, *extra])
     return True
 
 

@@ -68,7 +68,7 @@ def _kimi(reading: Reading, at: int, body: int) -> Steps[bool]:
         return (yield from _kimi_call(reading, at, start, name))
     if not name:
         return False
-    end, missing = yield from closing(reading, head.start(), _KIMI_CLOSERS, extra=False)
+    end, missing = yield from closing(reading, head.start(), _KIMI_CLOSERS, extra="")
     return empty_call(reading, at, end, _kimi_name(reading, name), "kimi_no_argument_marker", repairs=missing)
 
 
@@ -145,7 +145,7 @@ def _kimi_odd(reading: Reading, at: int, start: int, name: str) -> Steps[bool]:
         if match is None:
             reading.cut_off()
         return False
-    end, missing = (yield from closing(reading, stop, _KIMI_CLOSERS, extra=False)) if match else (stop, list[Repair]())
+    end, missing = (yield from closing(reading, stop, _KIMI_CLOSERS, extra="")) if match else (stop, list[Repair]())
     draft = reading.begin(at, _kimi_name(reading, name), "kimi_k2", name)
     arguments = no_arguments(draft.name, reading.tools) if not raw else None
     reading.end(draft, end, arguments, raw, complete=match is not None, repairs=missing)

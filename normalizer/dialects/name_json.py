@@ -122,7 +122,8 @@ def _functionary(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     name, start = head[1], head.end()
     head = None  # a match keeps the text it was found in
-    closers, levels = (")</function>", ")", "</function>"), (("</function>",),)
+    opened = "(" in reading.src.text[body:start]
+    closers, levels = (")</function>", ")", "</function>") if opened else ("</function>",), (("</function>",),)
     return (yield from named_call(reading, at, name, start, "functionary_v31", closers, levels=levels))
 
 

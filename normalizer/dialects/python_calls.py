@@ -73,7 +73,7 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
     def _enter(reading: Reading, at: int, start: int, end: int, cut: bool, preview: PythonPreview) -> Steps[bool]:
         src = reading.src
         parsed = read_lists(reading, Body(start, end, cut=cut))
-        after, missing = (end, list[Repair]()) if cut else (yield from closing(reading, end, closers))
+        after, missing = (end, list[Repair]()) if cut else (yield from closing(reading, end, closers, extra="}])"))
         if not parsed.calls:
             for draft in preview.drafts:  # what began like a call and cannot be read
                 reading.end(draft, after, None, src.text[start:end], complete=not cut)

@@ -39,6 +39,8 @@ PAIRS = (
     ("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),
     ("<|content_thinking|>", "<|end_message|>"),
 )
+_FRAME = "<|content_thinking|>"
+"""Opens reasoning in a reply whose frames say what is a call (`framed`)."""
 _OPENERS = tuple(opener for opener, _ in PAIRS)
 _NEVER_ALONE = frozenset({"<|end_message|>", "</thought>", "</reasoning>", "</scratch_pad>"})
 _LONE = (*(closer for _, closer in PAIRS if closer not in _NEVER_ALONE), "[BEGIN FINAL RESPONSE]")
@@ -197,6 +199,8 @@ def reasoning_reader(opener: str, closer: re.Pattern[str], label: str = "") -> R
                 body += len(label)
         reading.text(at)
         reading.markup(body)
+        if opener == _FRAME:
+            reading.frame()
         yield from think(reading, body, closer)
         return True
 
@@ -214,8 +218,8 @@ class Block(NamedTuple):
 
 def whole_block(text: str) -> Block | None:
     """The block that opens a whole text, as its reader takes it; None when there is none, or the reader must look at it: it never
-    closes, its opener stands twice, or it cites."""
-    if not text.startswith(_OPENERS):
+    closes, its opener stands twice, it cites, or it is a frame."""
+    if not text.startswith(_OPENERS) or text.startswith(_FRAME):
         return None
     opener, closer = next(pair for pair in PAIRS if text.startswith(pair[0]))
     begin = len(opener)

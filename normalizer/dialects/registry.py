@@ -35,10 +35,11 @@ from llmcore.normalizer.dialects import (
     unread_blocks,
     yaml_in_tags,
 )
+from llmcore.normalizer.scanning.words import ENVELOPE
 from llmcore.types.errors import ConfigError
 from llmcore.types.wordings import nearest
 
-__all__ = ["DIALECTS", "FAMILIES", "dialect", "is_bare", "marker_table"]
+__all__ = ["DIALECTS", "FAMILIES", "counted_in_frames", "dialect", "is_bare", "marker_table"]
 
 FAMILIES: tuple[tuple[Dialect, ...], ...] = (
     json_wrapped.DIALECTS,
@@ -79,6 +80,16 @@ def is_bare(name: str) -> bool:
     """Is it a form without a marker of its own?"""
     row = DIALECTS.get(name)
     return row is not None and row.trust == "bare"
+
+
+@lru_cache(maxsize=64)
+def counted_in_frames(named: frozenset[str] | None, taught: str | None) -> tuple[frozenset[str], bool]:
+    """(the dialects that are read as calls in a reply whose frames say what is one, is one of them bare?): the frames' own, and
+    those that the caller named or the prompt taught. The envelope is told from all other bare forms by its keys."""
+    told = (named or frozenset()).union(() if taught is None else (taught,))
+    own = frozenset(name for name, row in DIALECTS.items() if row.frames)
+    counted = own.union(told, *(DIALECTS[name].read_by for name in told))
+    return counted, any(is_bare(name) for name in told - {ENVELOPE})
 
 
 @lru_cache(maxsize=64)  # a program asks for few subsets, but may ask for any

@@ -67,7 +67,7 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     if found.cut:
         reading.looks.never_closed()
     if found.closed:
-        found.end, _ = yield from swallow(reading, found.end, (f"</{name}>",), extra=False)
+        found.end, _, _ = yield from swallow(reading, found.end, (f"</{name}>",), extra="")
     text, unfinished = _body(src.text[body : found.stop], name, found)
     properties = tool.properties
     free = not properties and name.lower() not in HTML_NAMES
@@ -179,7 +179,7 @@ def _in_tool_call(reading: Reading, at: int, body: int) -> Steps[bool]:
     if found.cut:
         reading.looks.never_closed()
     if found.closed:
-        found.end, _ = yield from swallow(reading, found.end, (f"</{tag}>",), extra=False)
+        found.end, _, _ = yield from swallow(reading, found.end, (f"</{tag}>",), extra="")
     text, unfinished = _body(src.text[body : found.stop], tag, found)
     read = read_lines(text, lambda key: key in _KEYS or is_known(key, reading.tools), limits=reading.limits)
     if read is not None:

@@ -24,6 +24,7 @@ class Settings:
     limits: Limits = DEFAULT_LIMITS
     listening: bool = True
     enveloped: bool = False
+    taught: str | None = None
 
     def told_by(self, reply: Reply) -> Settings:
         """With what the adapter knows of the reply it returned."""
@@ -43,4 +44,5 @@ class Settings:
             limits=self.limits,
             listening=self.listening,
             enveloped=self.enveloped,
+            taught=self.taught,
         )

@@ -8,6 +8,7 @@ __all__ = [
     "BLANKS",
     "CALL_FENCES",
     "COLONS",
+    "ENVELOPE",
     "FACES",
     "HTML_NAMES",
     "ID_KEYS",
@@ -21,6 +22,8 @@ __all__ = [
 
 COLONS = (":", "：")  # noqa: RUF001 # the full-width one is meant, as are the signs below
 """What ends a lead-in before a call on its line."""
+ENVELOPE = "llmcore_envelope"
+"""The form of calls that the JSON modes teach, by its name in the registry."""
 NOT_IN_ASCII = frozenset({"ru", "zh", "ja", "ko", "ar", "hi"})
 """Languages of which no word is written in ASCII."""
 BLANKS = r"\s\u200b\u2060\ufeff"

@@ -45,6 +45,8 @@ _TOKEN = ("<|", "<｜")
 _OPENS = late(r"<[|｜][^<>]*(?:begin|start|sep|_model)")
 _OPENS_PART = late(r"<\|open\|>[^>]{0,64}(?:<\|sep\|>)?\Z")
 """Special tokens that more must follow, of messages as well as of calls."""
+_MESSAGE = "<|message_model|>"
+"""Behind it stands the name of a call."""
 _BEFORE_NAME = "\"'=>]:\n.|｜"
 _TAG = late(r"<([\w:.-]+)")
 _WORD = late(r"\w[\w.\-]*+")
@@ -101,9 +103,12 @@ def _vocabulary() -> frozenset[str]:
 
 
 def begun_call(reading: Reading, table: MarkerTable) -> int:
-    """Where in the text that is not classified yet a call begins that the end cut off; -1 when none does."""
+    """Where in the text that is not classified yet a call begins that the end cut off; -1 when none does. In a framed answer only
+    a frame can begin."""
     text, done = reading.src.text, reading.done
-    if not reading.takes_calls or reading.text_kind != "content" or done >= len(text):
+    if reading.answers and not reading.takes_calls and not text.endswith(_MESSAGE, 0, done):
+        return _cut_frame(reading, table)
+    if not (reading.takes_calls or reading.answers) or reading.text_kind != "content" or done >= len(text):
         return -1
     start = max(done, len(text) - _FARTHEST)
     places = [found.start() for found in _PLACE.finditer(text, start)][-_PLACES:]
@@ -153,7 +158,21 @@ def ends_in_opener(reading: Reading, table: MarkerTable) -> bool:
     at = max(text.rfind("<", reading.pieces[-1][0]), text.rfind("[", reading.pieces[-1][0]))
     found = table.match(text, at) if at >= 0 and not text.startswith(("</", "[/"), at) else None
     opens = found is not None and (any(row.calls for row in found[1]) or _OPENS.match(text, at) is not None)
-    return reading.takes_calls and (opens or _OPENS_PART.search(text[-_PARTIAL:]) is not None)
+    return (reading.takes_calls or reading.answers) and (opens or _OPENS_PART.search(text[-_PARTIAL:]) is not None)
+
+
+def _cut_frame(reading: Reading, table: MarkerTable) -> int:
+    """Where a frame, or a form that counts in an answer, begins that the end cut off; -1 when none does."""
+    text, done = reading.src.text, reading.done
+    if reading.text_kind != "content" or done >= len(text):
+        return -1
+    at = text.rfind("<|", max(done, len(text) - _HEAD))
+    found = table.match(text, at) if at >= 0 else None
+    if found is not None and not _is_quoted(reading, at):
+        counts = found[0] == len(text) or any(row.frames or row.dialect in reading.counted for row in found[1])
+        return at if counts and _begins(reading, at, found[0]) else -1
+    at = _cut_opener(reading, table, ())
+    return at if at >= 0 and (text.startswith("<|", at) or text.endswith("<")) else -1
 
 
 # --- where ------------------------------------------------------------------------------------------------------------

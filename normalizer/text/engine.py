@@ -60,7 +60,8 @@ class TextEngine:
 
     `tools`: None = not told which; an empty set = none were offered, so no text is ever a call. `nested`: how many
     fences or other wrappers the text is the body of; bare rules hold there and nothing is emitted. `by_shape`: may a call that
-    is all there be read in one step (`text.shapes`)? What is read does not depend on it.
+    is all there be read in one step (`text.shapes`)? What is read does not depend on it. `taught`: the dialect that the prompt
+    taught, which counts in any frame.
     """
 
     # What nothing has been read of yet says; here and not in __init__, which runs once a reply.
@@ -83,15 +84,18 @@ class TextEngine:
         nested: int = 0,
         by_shape: bool = True,
         enveloped: bool = False,
+        taught: str | None = None,
         on_trial: bool = False,
     ) -> None:
         self._dialects = None if dialects is None else frozenset(dialects)
+        self._taught = taught
         self._table, self._limits = registry.marker_table(dialects), limits
         self._reading = Reading(
             self, tools, limits=limits, listening=listening, nested=nested, forced_tool=forced_tool, on_trial=on_trial
         )
         if enveloped:
             self._reading.asked_for_envelope()
+        self._reading.counts(*registry.counted_in_frames(self._dialects, taught))
         self._teller = self._reading.teller  # the reading has none while it reads what may turn out to be only shown
         self._walk = Walk(self._reading, self._table, _whole_at(self._dialects) if by_shape else None)
         self._room = limits.text
@@ -199,6 +203,7 @@ class TextEngine:
             limits=replace(limits, calls=_TIMES_LIMIT * limits.calls),
             listening=False,
             enveloped=reading.enveloped,
+            taught=self._taught,
         ).read(reading.src.text, "length" if reading.ended_by_length else None)
         return again.calls[limits.calls :]
 
@@ -230,7 +235,11 @@ class TextEngine:
             by_shape=not on_trial,  # a shape is learnt by reading, and that may be in the midst of it
             on_trial=on_trial,
             enveloped=enveloped,
-        ).read(text)
+            taught=self._taught,
+        )
+        if self._reading.answers:
+            inner._reading.frame()
+        inner.read(text)
         return inner._reading.nested_result(inner.content), inner._reading.looks.total
 
     # ------------------------------------------------------------------ inside

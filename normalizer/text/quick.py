@@ -21,7 +21,7 @@ from llmcore.normalizer.text.begun import is_prose, may_end_in_call
 from llmcore.normalizer.text.candidates import Names, Signs, names_of, signs_of
 from llmcore.normalizer.text.engine import SHAPES
 from llmcore.normalizer.text.opening import begins_specially
-from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE, Whole, tiled
+from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE, Whole, is_framed, tiled
 from llmcore.normalizer.trust.block_quotes import in_block_quote
 from llmcore.normalizer.trust.dialogues import is_in_dialogue
 from llmcore.normalizer.trust.listed_steps import is_listed_step
@@ -144,6 +144,8 @@ def _take_wholes(
             return False
         found = SHAPES.at(text, at, tools, limits, place=place, dialects=dialects)
         if not found or len(wholes) + len(found) >= limits.calls:  # at the limit the engine says what is left out
+            return False
+        if wholes and is_framed(wholes[-1], text) and not is_framed(found[0], text):
             return False
         if not is_blank:
             if (not wholes and begins_specially(text)) or call_begins(text, start, at, tools.names) < at or other_speaks(between):

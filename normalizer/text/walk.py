@@ -23,7 +23,7 @@ from llmcore.normalizer.scanning.words import OWN_SIGNS
 from llmcore.normalizer.text.begun import begun_call, ends_in_opener
 from llmcore.normalizer.text.candidates import Candidates
 from llmcore.normalizer.text.shapes import WholeAt
-from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE
+from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE, is_framed
 from llmcore.normalizer.trust.block_quotes import in_block_quote, may_be_in_block_quote, quote_begins, without_quote_signs
 from llmcore.normalizer.trust.surroundings import (
     CERTAIN,
@@ -152,7 +152,7 @@ class Walk:
                 return reading.done
         handler = HANDLERS.get(trigger)
         # Before `brackets_from` a bracket comes here only because it begins like a marker, and it was none.
-        takes = reading.takes_calls or (reading.enveloped and trigger == "{")
+        takes = reading.takes_calls or (trigger == "{" and (reading.enveloped or (reading.answers and reading.expects_object)))
         counts = trigger in _CODE or (takes and at >= brackets_from)
         if handler is None or not counts or reading.text_kind == "reasoning":
             return at + 1
@@ -167,7 +167,9 @@ class Walk:
         """Take the call at `at`, or a section of them, in one step, if it is all there in the shape of a row."""
         reading, whole_at = self._reading, self._whole_at
         src, tools = reading.src, reading.tools
-        if whole_at is None or tools is None or reading.held or reading.text_kind == "reasoning" or not reading.takes_calls:
+        if whole_at is None or tools is None or reading.held or reading.text_kind == "reasoning":
+            return False
+        if not (reading.takes_calls or reading.answers):
             return False
         if self._passed_over or len(reading.drafts) + 1 >= reading.limits.calls:  # at a limit the readers say what counts
             return False
@@ -177,6 +179,8 @@ class Walk:
             self._in_vain += 1
             if self._in_vain > _IN_VAIN:
                 self._whole_at = None
+            return False
+        if reading.answers and not reading.counted.issuperset([whole.dialect for whole in wholes]):
             return False
         if len(reading.drafts) + len(wholes) >= reading.limits.calls:
             return False
@@ -194,6 +198,8 @@ class Walk:
         reading.judged(CERTAIN)
         if last.ends_reasoning:
             reading.close_reasoning()
+        if is_framed(first, src.text):
+            reading.frame()
         return True
 
     def _end(self) -> None:
@@ -300,7 +306,7 @@ class Walk:
         if self.is_undecided(at):
             return None
         found = table.match(text, at)
-        if found is not None and (reading.takes_calls or not all(row.calls for row in found[1])):
+        if found is not None and (reading.takes_calls or any(not row.calls or self._counts(row) for row in found[1])):
             return True
         return table.match_tool_tag(text, at, reading.names) is not None
 
@@ -349,7 +355,7 @@ class Walk:
         for body, rows in openers:
             ahead = -1
             for row in rows:
-                if row.calls and not (takes := self._may_call() if takes is None else takes):
+                if row.calls and not (takes := self._may_call() if takes is None else takes) and not self._counts(row):
                     continue
                 if row.follows is not always:
                     if ahead < 0:
@@ -517,6 +523,11 @@ class Walk:
                 return
             reading.markup(start + len(closer))
             self._around.pop()
+
+    def _counts(self, row: Marker) -> bool:
+        """May a call of this row begin in the answer of a reply whose frames say what is a call? Not beyond the limit."""
+        reading = self._reading
+        return reading.answers and row.dialect in reading.counted and len(reading.drafts) < reading.limits.calls
 
     def _may_call(self) -> bool:
         """May a call begin here? Not beyond the limit."""

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final, Protocol
 
 from llmcore.normalizer.core.dialect import Dialect
@@ -15,6 +15,7 @@ from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.rows import Writer
 from llmcore.normalizer.core.windows_paths import with_paths
+from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.scanning.source import past
 from llmcore.normalizer.scanning.words import BLANKS
 from llmcore.normalizer.trust.surroundings import Form
@@ -48,6 +49,7 @@ __all__ = [
     "exactly",
     "expression",
     "flexible",
+    "is_framed",
     "makes_a_guess",
     "tiled",
     "told",
@@ -149,6 +151,16 @@ class Whole:
                 "repairs": [],
             }
         )
+
+
+def is_framed(whole: Whole, text: str) -> bool:
+    """Does it stand in a frame of its own, of a framing that says of all of the reply what it is?"""
+    return whole.dialect in _framing() and text.startswith("<|", whole.at)
+
+
+@cache
+def _framing() -> frozenset[str]:
+    return frozenset(name for name, row in DIALECTS.items() if row.frames)
 
 
 def tiled(text: str, wholes: Sequence[Whole], before: Sequence[Piece] = ()) -> list[Piece]:

@@ -1,0 +1,112 @@
+"""In a reply that is framed, the frames say what is a call. What an answer holds is the answer, whatever it looks like."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from llmcore.normalizer import DIALECTS, normalize
+from tests.normalizer.helpers import TOOLS, read_every_way
+
+_CALLS = [("get_weather", {"city": "Oslo"})]
+_FRAMED = {"harmony", "atem", "beam", "kimi_k3", "inkling"}
+_ANSWERS = {
+    "harmony": "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>{}<|return|>",
+    "harmony, cut": "<|channel|>final<|message|>{}",
+    "harmony's preamble": "<|channel|>commentary<|message|>{}<|end|>",
+    "harmony, outside": "<|channel|>analysis<|message|>Hm.<|end|>{}",
+    "kimi_k3": "<|open|>think<|sep|>Hm.<|close|>think<|sep|><|open|>response<|sep|>{}<|close|>response<|sep|>",
+    "kimi_k3's tools": "<|open|>tools<|sep|>{}<|close|>tools<|sep|>",
+    "inkling": "<|message_model|><|content_thinking|>Hm.<|end_message|><|message_model|><|content_text|>{}<|end_message|>",
+    "inkling, no header": "<|content_text|>{}<|end_message|>",
+    "inkling's error": "<|content_tool_error|>{}<|end_message|>",
+    "inkling, outside": "<|content_thinking|>Hm.<|end_message|>{}",
+}
+_HARMONY = ' to=functions.get_weather<|channel|>commentary <|constrain|>json<|message|>{"city": "Oslo"}<|call|>'
+_BEHIND = {
+    "harmony": f"<|start|>assistant{_HARMONY}",
+    "kimi_k3": DIALECTS["kimi_k3"].write(_CALLS),
+    "inkling": DIALECTS["inkling"].write(_CALLS),
+}
+
+
+@pytest.mark.parametrize("frame", _ANSWERS)
+@pytest.mark.parametrize("name", sorted(DIALECTS.keys() - _FRAMED))
+def test_no_form_is_a_call_in_an_answer(name: str, frame: str) -> None:
+    written = DIALECTS[name].write(_CALLS).strip()
+    envelope = read_every_way(_ANSWERS[frame].replace("{}", written), chunkings=1)
+    assert envelope.tool_calls == []
+    assert not envelope.truncated
+    assert "get_weather" in envelope.content
+    assert "Oslo" in envelope.content
+    assert envelope.near_misses == []
+
+
+@pytest.mark.parametrize("frame", ["harmony", "kimi_k3", "inkling"])
+@pytest.mark.parametrize("written", ["```json\n{}\n```", "Here it is:\n{}", "`{}`", "<answer>{}</answer>", "<tools>{}</tools>"])
+def test_no_wrapper_makes_a_call_of_an_answer(frame: str, written: str) -> None:
+    call = json.dumps({"name": "get_weather", "arguments": {"city": "Oslo"}})
+    envelope = read_every_way(_ANSWERS[frame].replace("{}", written.replace("{}", call)))
+    assert envelope.tool_calls == []
+    assert call in envelope.content
+
+
+@pytest.mark.parametrize("frame", ["harmony", "kimi_k3", "inkling"])
+def test_a_frame_behind_the_answer_still_calls(frame: str) -> None:
+    shown = '<tool_call>{"name": "get_weather", "arguments": {"city": "Rome"}}</tool_call>'
+    text = _ANSWERS[frame].replace("{}", shown) + _BEHIND[frame]
+    envelope = read_every_way(text)
+    assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
+    assert envelope.content == shown
+
+
+@pytest.mark.parametrize("frame", ["harmony", "kimi_k3", "inkling"])
+def test_what_stands_behind_a_framed_call_is_no_call(frame: str) -> None:
+    rest = '<tool_call>{"name": "get_weather", "arguments": {"city": "Rome"}}</tool_call>'
+    envelope = read_every_way(_BEHIND[frame] + rest)
+    assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
+    assert envelope.content == rest
+
+
+def test_a_block_in_the_frame_of_a_recipient_is_a_call() -> None:
+    (call,) = read_every_way(DIALECTS["atem"].write(_CALLS)).tool_calls
+    assert call.arguments == {"city": "Oslo"}
+
+
+@pytest.mark.parametrize("frame", ["harmony", "kimi_k3", "inkling"])
+@pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "mistral_array", "anthropic_function_calls", "deepseek_v3"])
+def test_the_form_that_the_prompt_taught_is_a_call(name: str, frame: str) -> None:
+    text = _ANSWERS[frame].replace("{}", DIALECTS[name].write(_CALLS))
+    assert [call.arguments for call in read_every_way(text, taught=name).tool_calls] == [{"city": "Oslo"}]
+    other = "glm45" if name != "glm45" else "hermes"
+    assert read_every_way(text, taught=other).tool_calls == []
+
+
+@pytest.mark.parametrize("fence", ["{}", "```json\n{}\n```"])
+@pytest.mark.parametrize("frame", ["harmony", "kimi_k3", "inkling"])
+def test_the_envelope_is_read_where_it_was_taught_and_no_other_object_is(frame: str, fence: str) -> None:
+    call = {"name": "get_weather", "arguments": {"city": "Oslo"}}
+    enveloped = json.dumps({"content": "Hi.", "toolCalls": [call]})
+    settings = {"taught": "llmcore_envelope", "enveloped": True}
+    envelope = read_every_way(_ANSWERS[frame].replace("{}", fence.replace("{}", enveloped)), **settings)
+    assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
+    assert envelope.content == "Hi."
+    other = read_every_way(_ANSWERS[frame].replace("{}", fence.replace("{}", json.dumps(call))), **settings)
+    assert other.tool_calls == []
+    assert other.near_misses == []
+
+
+def test_dialects_that_the_caller_names_count_in_an_answer() -> None:
+    text = _ANSWERS["harmony"].replace("{}", DIALECTS["hermes"].write(_CALLS))
+    assert read_every_way(text, dialects=["harmony", "hermes"]).tool_calls
+    assert not read_every_way(text, dialects=["harmony", "glm45"]).tool_calls
+
+
+@pytest.mark.parametrize("frame", _ANSWERS)
+def test_a_framed_answer_in_a_native_reply_is_no_call(frame: str) -> None:
+    said = _ANSWERS[frame].replace("{}", '{"name": "get_weather", "arguments": {"city": "Oslo"}}')
+    body = {"choices": [{"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}]}
+    envelope = normalize(body, TOOLS)
+    assert envelope.tool_calls == []
+    assert '"Oslo"' in envelope.content
