@@ -100,8 +100,10 @@ def cut_shown(envelope: Envelope, *, broken: bool = False) -> Envelope:
 
 
 def emptiness(envelope: Envelope, *, answer_due: bool) -> ModelError | None:
-    """What is wrong with a reply that holds nothing although an answer was due; None for any other. A failed call is no empty
-    reply: it is asked for again."""
+    """What is wrong with a reply that holds nothing although an answer was due; None for any other. A failed call, and one that
+    stands in the reasoning, are no empty reply: they are asked for again."""
+    if any(miss.reason == "in_reasoning" for miss in envelope.near_misses):
+        return None
     if envelope.content.strip() or envelope.tool_calls or envelope.finish_word in FAILED_CALL_WORDS:
         return None
     if answer_due and envelope.finish_reason != "length":

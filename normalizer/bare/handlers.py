@@ -213,7 +213,7 @@ def _paren(reading: Reading, at: int) -> Steps[int]:
     if begin == at:
         return at + 1
     lead, word = before[: begin - start], reading.src.text[begin:at]
-    if word == PARALLEL and (brace := (yield from skip_space(reading.src, at + 1))) > at and announced(reading, brace) == begin:
+    if word in PARALLEL and (brace := (yield from skip_space(reading.src, at + 1))) > at and announced(reading, brace) == begin:
         return (yield from _announced(reading, begin, brace)) if reading.src.text.startswith("{", brace) else at + 1
     lead = "" if lead.strip() == "tool_code" else lead
     printed = lead.rstrip().endswith("print") or lead.endswith("print(")

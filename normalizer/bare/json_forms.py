@@ -374,6 +374,9 @@ def _data(reading: Reading, at: int) -> Steps[int]:
     while True:
         end = extent.scan(src.text, src.final)
         if end >= 0:
+            if src.text[at] == "[" and _names_a_tool(reading, at, end):
+                body = Body(at, end)
+                return (yield from _judge_json(reading, at, [body], [read_body(reading, body)]))
             if alone and (yield from rest_is_blank(reading, end)):
                 note_hidden_calls(reading, at, end)
             return end
@@ -385,6 +388,12 @@ def _data(reading: Reading, at: int) -> Steps[int]:
             return at + 1
         reading.tell(extent.position)
         yield None
+
+
+def _names_a_tool(reading: Reading, at: int, end: int) -> bool:
+    """Does a list of data name a tool, so that some of its items may be calls?"""
+    text = reading.src.text
+    return any(text.find(f'"{name}"', at, end) >= 0 for name in reading.names or ())
 
 
 def _glanced(reading: Reading, at: int) -> None:

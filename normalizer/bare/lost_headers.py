@@ -26,7 +26,7 @@ HEADER_WORDS = late(r"assistant|commentary|analysis|json|code|<\|(?:start|channe
 _LINE = late(rf"\s*+(?:{_WORDS}\s{{0,16}}+){{0,3}}to=(?:functions\.)?([^\s{{<]{{1,128}}+)\s")
 _ANNOUNCED = late(
     r"function call\s{0,16}+(?:<\|role_sep\|>)?\s{0,16}"
-    rf"|(?:{_WORDS}\s{{1,16}}+){{0,2}}(?:to=)?(?:functions\.)?multi_tool_use\.parallel[\s(]*+(?:json|code|commentary|\s)*+"
+    rf"|(?:{_WORDS}\s{{1,16}}+){{0,2}}(?:to=)?(?:functions\.)?(?:multi_tool_use\.)?parallel[\s(]*+(?:json|code|commentary|\s)*+"
 )
 
 

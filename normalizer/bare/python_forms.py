@@ -27,7 +27,7 @@ from llmcore.normalizer.notations.python import PythonCall, PythonReading, read_
 from llmcore.normalizer.notations.refusals import UNREADABLE
 from llmcore.normalizer.scanning.source import Steps, past, settle, skip_space, starts, wait_for, wait_while
 from llmcore.normalizer.scanning.words import STRAY_CLOSERS
-from llmcore.types.envelope import Repair
+from llmcore.types.envelope import Repair, Safety
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_list
 from llmcore.types.tools import CompiledTool
@@ -108,7 +108,10 @@ def _python_object(reading: Reading, call: PythonCall) -> CallObject:
     if call.positional and call.arguments is not None:
         mapped = positional_arguments(call.positional, tool) if tool is not None else None
         found.arguments = None if mapped is None else {**mapped, **call.arguments}
-        found.repairs.append(Repair(kind="positional", before=call.positional, after=mapped, safety="guess"))
+        alone = mapped is not None and len(mapped) == 1 and mapped.keys().isdisjoint(call.arguments)
+        sure = alone and tool is not None and mapped is not None and tool.required == mapped.keys()
+        safety: Safety = "lossless" if sure else "guess"
+        found.repairs.append(Repair(kind="positional", before=call.positional, after=mapped, safety=safety))
     if tool is not None and found.arguments:
         found.repairs = [_word_of_code(settled_word(found.arguments, repair, tool), tool) for repair in found.repairs]
     return found

@@ -11,7 +11,7 @@ from typing import Any
 from llmcore.normalizer.bodies.entities import are_escaped, decoded
 from llmcore.normalizer.calls.nested_values import inner_names, item_of, schema_value
 from llmcore.normalizer.core.reading import Reading
-from llmcore.types.envelope import Repair
+from llmcore.types.envelope import Repair, Safety
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
 
@@ -64,7 +64,9 @@ class Entries:
             self._append(key, text)
             return False
         before = self.arguments[key]
-        self.repairs.append(Repair(kind="parameter_repeated", path=key, before=before, after=value, safety="guess"))
+        same = type(before) is type(value) and before == value
+        safety: Safety = "lossless" if same else "guess"
+        self.repairs.append(Repair(kind="parameter_repeated", path=key, before=before, after=value, safety=safety))
         self.arguments[key] = value
         self.repairs += repairs
         return True

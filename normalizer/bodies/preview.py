@@ -128,7 +128,7 @@ class Preview:
     def _is_no_call(self, name: str) -> bool:
         """Is it a name that calls nothing, or one that holds calls, whose own names are told when all has come?"""
         tools = self._reading.tools
-        return is_no_call(name, tools) or (name == PARALLEL and not is_known(name, tools))
+        return is_no_call(name, tools) or (name in PARALLEL and not is_known(name, tools))
 
     def _may_define(self, head: re.Match[str]) -> bool:
         """May these parameters be the schema of a tool, by their first key? Not if the tool has a parameter of that name."""

@@ -27,6 +27,7 @@ from llmcore.normalizer.calls.call_objects import (
     CallObject,
     arguments_of,
     call_object,
+    declares,
     is_definition,
     no_arguments,
 )
@@ -36,15 +37,16 @@ from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS
 from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_list, is_object, objects_in
+from llmcore.types.numbers import exact_json
 from llmcore.types.tools import ToolSet
 
-__all__ = ["PARALLEL", "Message", "calls_of", "is_no_call", "without_last"]
+__all__ = ["PARALLEL", "Message", "calls_of", "is_no_call", "unfolded", "without_last"]
 
 _ACTION_LISTS = ("action", "actions")
 """Lists of calls as browser agents and plans write them; only the tools' names tell them from data."""
 _PASTED_LISTS = ("content", "parts")  # of a message as Anthropic, Bedrock or Gemini write it
-PARALLEL = "multi_tool_use.parallel"
-"""What the GPT families call to call several tools."""
+PARALLEL = frozenset({"multi_tool_use.parallel", "parallel"})
+"""What models call to call several tools: the GPT families by the first name."""
 _NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "directly-answer", "none", "None"})
 
 
@@ -83,6 +85,24 @@ def _all(values: list[Any], read: Callable[[Any], CallObject | None]) -> list[Ca
     calls = [read(value) for value in values]
     found = [call for call in calls if call is not None]
     return found if len(found) == len(calls) else None
+
+
+def _mixed(read: list[CallObject | None], items: list[Any], tools: ToolSet | None) -> tuple[list[CallObject] | None, list[str]]:
+    """(the calls of a list, its other items as JSON text); None and nothing where an item is none and no call is sure."""
+    calls = [call for call in read if call is not None]
+    if len(calls) == len(items):
+        return calls, []
+    if not any(call.given and is_known(call.name, tools) for call in calls):
+        return None, []
+    return calls, [exact_json(item) for item, call in zip(items, read, strict=True) if call is None]
+
+
+def unfolded(name: str, calls: list[CallObject], tools: ToolSet | None) -> list[CallObject]:
+    """The calls that one of several tools holds, where that is what the name says; else `calls`."""
+    if name not in PARALLEL or is_known(name, tools):
+        return calls
+    held = [_object(call.arguments, tools) if call.arguments else None for call in calls]
+    return [one for message in held if message is not None for one in message.calls] or calls
 
 
 def _flat(value: Any, tools: ToolSet | None) -> CallObject | None:
@@ -159,7 +179,10 @@ def _single_key(value: Any, tools: ToolSet | None) -> CallObject | None:
     if tools is not None and is_object(value) and len(value) == 1:
         ((name, arguments),) = value.items()
         tool = tools.get(peel(name, tools) or name)
-        defines = is_definition(arguments, tool is not None and "properties" in tool.properties)
+        properties = () if tool is None else tool.properties
+        defines = is_definition(arguments, "properties" in properties) or (
+            is_object(arguments) and declares(arguments, properties)
+        )
         if is_known(name, tools) and is_object(arguments) and not defines:
             return CallObject(name, arguments, True)
     return None
@@ -193,10 +216,12 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             one = call_object(listed, tools)
             listed = [listed] if one is not None else [{name: given} for name, given in listed.items()]
         if is_list(listed):
-            calls = _all(listed, lambda item: call_object(item, tools) or _single_key(item, tools))
+            calls, data = _mixed([call_object(item, tools) or _single_key(item, tools) for item in listed], listed, tools)
             answer = answer_beside(value, key, alone=not calls)
             if calls is None or answer is None:
                 return None
+            if data:
+                return Message(calls, form, "\n\n".join([*filter(None, [answer[0]]), *data]), certain=True, repairs=answer[1])
             if is_about_the_message(value, key, BESIDE_CALLS):
                 _called_with_nothing(calls, listed, tools)
             form, calls = "pasted_wire" if "role" in value else form, [*calls, *_listed_beside(value, key, calls, tools)]
@@ -254,8 +279,8 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
                 _called_with_nothing([call], [value[key]], tools)
             return None if call is None else Message([call], form, certain=form == "pasted_wire")
     call = call_object(value, tools)
-    if call is not None and call.name == PARALLEL and not is_known(PARALLEL, tools) and is_object(call.arguments):
-        return _object(call.arguments, tools) if is_list(call.arguments.get("tool_uses")) else None
+    if call is not None and call.name in PARALLEL and not is_known(call.name, tools) and is_object(call.arguments):
+        return _object(call.arguments, tools) if any(is_list(call.arguments.get(key)) for key in FORM_OF_LIST) else None
     if call is not None and value.get("type") == "tool_use" and is_object(value.get("input")):
         return Message([call], "pasted_wire", certain=True)
     if call is not None and (call.given or is_known(call.name, tools) or is_no_call(call.name, tools)):
@@ -277,6 +302,11 @@ def _by_names(items: list[Any], unfolded: list[Message | None]) -> Message:
     return Message(calls, "single_key", unread=named.count(None))
 
 
+def _said(item: Any, message: Message | None) -> str | None:
+    """What an item of a list says that is no call: beside its calls, or, where it is data, all of it."""
+    return exact_json(item) if message is None else message.content
+
+
 def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Message | None:
     """What a JSON value says as a message, or None when it is data. `keyed`: each object has one key, the name."""
     if is_list(value):
@@ -292,9 +322,11 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
             messages = [message for message in unfolded if message is not None]
             if len(items) == 1 and messages and messages[0].form == "llmcore_envelope":
                 return messages[0]
-            calls = None if len(messages) < len(items) else [call for message in messages for call in message.calls]
-            said = [message.content for message in messages if message.content]
-            return None if calls is None else Message(calls, "bare_array", "\n\n".join(said) or None)
+            calls = [call for message in messages for call in message.calls]
+            if len(messages) < len(items) and not any(call.given and is_known(call.name, tools) for call in calls):
+                return None
+            said = [_said(item, message) for item, message in zip(items, unfolded, strict=True)]
+            return Message(calls, "bare_array", "\n\n".join(filter(None, said)) or None)
         return None if calls is None else Message(calls, "bare_array")
     if is_object(value):
         if keyed and (call := _keyed(value)) is not None:

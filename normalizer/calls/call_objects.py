@@ -7,7 +7,7 @@ One object has its name under `name` (or `tool_name`, `tool`, `function`, ...) a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +30,7 @@ __all__ = [
     "CallObject",
     "arguments_of",
     "call_object",
+    "declares",
     "is_definition",
     "no_arguments",
 ]
@@ -97,6 +98,40 @@ def is_definition(arguments: Any, has_properties: bool) -> bool:
         return False
     schema = arguments
     return schema.get("type") == "object" and is_object(schema.get("properties"))
+
+
+_SCHEMA_WORDS = frozenset(
+    (
+        "type",
+        "properties",
+        "required",
+        "additionalProperties",
+        "$schema",
+        "title",
+        "description",
+        "$defs",
+        "definitions",
+        "strict",
+    )
+)
+_SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
+
+
+def _is_schema(value: Any, parameters: Collection[str]) -> bool:
+    """Is it the schema of a tool's arguments, and no argument of a tool with these `parameters`?"""
+    if not is_object(value) or not value or not _SCHEMA_WORDS.issuperset(value) or not value.keys().isdisjoint(parameters):
+        return False
+    return value.get("type") == "object" or is_object(value.get("properties"))
+
+
+def declares(holder: dict[str, Any], parameters: Collection[str]) -> bool:
+    """Is it a tool's own description, as a request offers it, and no call: a `description` or a schema, and no arguments?
+    `parameters`: those of the tool that it names. What stands under a key that is one of them is the tool's argument."""
+    schema = next((holder[key] for key in _SCHEMA_KEYS if key in holder and key not in parameters), None)
+    if any(holder.get(key) not in (None, "") for key in ARGUMENT_KEYS if key not in _SCHEMA_KEYS):
+        return False
+    described = isinstance(holder.get("description"), str) and "description" not in parameters
+    return _is_schema(schema, parameters) or (described and not schema)
 
 
 def no_arguments(name: str, tools: ToolSet | None) -> dict[str, Any] | None:
@@ -242,7 +277,8 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
     tool = tools.get(peel(name, tools) or name) if tools is not None else None
     key = _arguments_key(holder, tool)
     written = holder.get(key)
-    if _defines(key, written, tool):
+    properties = () if tool is None else tool.properties
+    if _defines(key, written, tool) or declares(inner, properties) or (holder is not inner and declares(holder, properties)):
         return None
     arguments, given, repairs = arguments_of(written)
     if not key and (beside := _beside(inner, named, tool)) is not None:

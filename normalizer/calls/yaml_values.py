@@ -16,7 +16,7 @@ from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.yaml_nodes import YamlNode, read_yaml
-from llmcore.types.envelope import Repair
+from llmcore.types.envelope import Repair, Safety
 from llmcore.types.late import late
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.narrowing import is_list, is_object
@@ -242,8 +242,10 @@ class _Typed:
             for node in nodes:
                 value = self.value(node, schema, below, _inner(json, key) if len(nodes) == 1 else ABSENT)
                 if key in found:
+                    same = type(found[key]) is type(value) and found[key] == value
+                    safety: Safety = "lossless" if same else "guess"
                     self.repairs.append(
-                        Repair(kind="parameter_repeated", path=below, before=found[key], after=value, safety="guess")
+                        Repair(kind="parameter_repeated", path=below, before=found[key], after=value, safety=safety)
                     )
                 found[key] = value
         return found

@@ -15,7 +15,7 @@ from llmcore.types.narrowing import text_of
 
 __all__ = ["PARALLEL", "CallAssembly", "NativeCall"]
 
-PARALLEL = "multi_tool_use.parallel"
+PARALLEL = frozenset({"multi_tool_use.parallel", "parallel"})
 _ABSENT = object()
 
 

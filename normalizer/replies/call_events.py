@@ -61,7 +61,7 @@ class CallEvents:
 
     def started(self, call: NativeCall) -> list[NormalizerEvent]:
         """Tell of the call once its name is certain, with the arguments that came before the name."""
-        if call.index >= 0 or not call.name or call.name == PARALLEL or "<" in call.name:
+        if call.index >= 0 or not call.name or call.name in PARALLEL or "<" in call.name:
             return []
         call.index = self._next()
         events: list[NormalizerEvent] = [ToolCallStarted(call.index, call.id or f"call_{call.position}", call.name)]

@@ -138,8 +138,8 @@ def _read_arrived(call: NativeCall, terms: Terms, is_last: bool) -> list[ToolCal
     if not _sound(found) and (switched := switched_arguments(call.name, text, terms.tools, terms.limits)):
         found = [switched]
     named = [(call.name, arguments) for arguments in found]
-    if call.name == PARALLEL:
-        named = _unfold(found) or named
+    if call.name in PARALLEL and tool is None:
+        named = _unfold(call.name, found) or named
     ids = chain([call.id], repeat(""))
     return [_tool_call(name, id, arguments, terms) for (name, arguments), id in zip(named, ids, strict=False)]
 
@@ -164,7 +164,7 @@ def _tool_call(name: str, id: str, arguments: Arguments, terms: Terms) -> ToolCa
     )
 
 
-def _unfold(found: list[Arguments]) -> list[tuple[str, Arguments]]:
+def _unfold(wrapper: str, found: list[Arguments]) -> list[tuple[str, Arguments]]:
     """The calls in `{"tool_uses": [{"recipient_name": "functions.f", "parameters": {...}}]}`; [] when it is not
     that."""
     unfolded: list[tuple[str, Arguments]] = []
@@ -175,7 +175,7 @@ def _unfold(found: list[Arguments]) -> list[tuple[str, Arguments]]:
                 return []
             value = as_dict(use.get("parameters")) if isinstance(use.get("parameters"), dict) else None
             raw = json_text(use["parameters"]) if "parameters" in use else ""
-            repairs = [Repair(kind="unfolded", before=PARALLEL, after=name), *folded.repairs]
+            repairs = [Repair(kind="unfolded", before=wrapper, after=name), *folded.repairs]
             unfolded.append((name, Arguments(value, raw, repairs=repairs)))
         if unfolded:
             unfolded[-1][1].complete = folded.complete

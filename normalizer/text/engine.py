@@ -264,8 +264,25 @@ class TextEngine:
         self._skim = None
         return text[:room]
 
+    def _note_calls_in_reasoning(self) -> None:
+        """Where a reply is nothing but closed reasoning, a call in it may be meant: it is a near miss."""
+        reading = self._reading
+        if reading.nested or reading.drafts or not reading.frames_call or reading.says_anything():
+            return
+        for start, end, kind in reading.pieces:
+            if kind != "reasoning":
+                continue
+            calls = TextEngine(
+                reading.tools, dialects=self._dialects, limits=self._limits, listening=False, by_shape=False, taught=self._taught
+            ).read(reading.src.text[start:end])
+            for call in calls.calls:
+                if call.complete and call.span is not None:
+                    reading.note(start + call.span[0], start + call.span[1], call.name, "in_reasoning")
+
     def _close(self) -> None:
         reading = self._reading
+        if len(reading.pieces) > 1:
+            self._note_calls_in_reasoning()
         if self._overflow:
             reading.overflowed(sum(map(len, self._overflow)))
         drafts, text = reading.drafts, self.source

@@ -84,6 +84,8 @@ def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | No
     elif not over:
         words.append(rest)
     reasoning = "" if block is None else text[block.begin : block.end]
+    if reasoning and not wholes and not words and any(mark in reasoning for mark in "<[{("):
+        return None  # a call in it may be all that the reply says
     calls = [whole.call(n) for n, whole in enumerate(wholes)]
     return Quick(calls, "".join(words), reasoning, partial(_pieces, text, wholes, block))
 

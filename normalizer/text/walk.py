@@ -19,7 +19,7 @@ from llmcore.normalizer.core.rows import Marker, MarkerTable
 from llmcore.normalizer.core.showing import may_be_shown, settle_shown, shown_behind
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.scanning.source import Skim, Steps, always, past, skip_space
-from llmcore.normalizer.scanning.words import OWN_SIGNS
+from llmcore.normalizer.scanning.words import OWN_SIGNS, TURN_TOKENS
 from llmcore.normalizer.text.begun import begun_call, ends_in_opener
 from llmcore.normalizer.text.candidates import Candidates
 from llmcore.normalizer.text.shapes import WholeAt
@@ -60,6 +60,8 @@ _IN_VAIN: Final = 64
 """So often a shape is asked for in vain: in a flood of openers each would be asked for its closer up to the text's end."""
 _ELEMENT: Final = late(r"<([A-Za-z][\w.:-]{0,40})[\s>]")
 _FEW_PIECES: Final = 8
+_ENDS: Final = re.compile(rf"(?:(?:{'|'.join(map(re.escape, TURN_TOKENS))})\s*+)+\Z").search
+"""Tokens that end the turn behind the last line of a quotation."""
 _HELD: Final[tuple[str, ...]] = ("]", *OWN_SIGNS)  # with which a marker may begin that more text must tell
 
 
@@ -474,13 +476,19 @@ class Walk:
                 end = len(src.text)
                 break
             else:
-                reading.tell(len(src.text))
+                sign = src.text.rfind("<", max(at, len(src.text) - _FARTHEST))  # a token that ends the turn may have begun
+                reading.tell(len(src.text) if sign < 0 else sign)
                 yield None
+        over, said = end, _ENDS(src.text, max(at, end - _FARTHEST), end)
+        end = end if said is None else said.start()
         inner = reading.nest(without_quote_signs(src.text[start:end]))
         if inner.drafts or inner.near_misses:
             first = inner.drafts[0].name if inner.drafts else inner.near_misses[0].name
             reading.note(start, end, first, "quoted")
-        return end
+        if end < over:  # tokens that end the turn
+            reading.text(end)
+            reading.markup(over)
+        return over
 
     def _doubled(self, at: int, body: int) -> Steps[bool]:
         """An opener of calls that opens none is markup right before one that does, as of a model that began twice."""

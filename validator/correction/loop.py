@@ -449,9 +449,11 @@ def _missed(envelope: Envelope) -> bool:
 
 
 def _call_failed(envelope: Envelope) -> bool:
-    """The model made a call that its provider could not read: the reply holds no words, only near misses."""
+    """The model made a call that its provider could not read, or made it in its reasoning: the reply holds no words, only near
+    misses."""
     nothing_said = not envelope.tool_calls and not envelope.content.strip()
-    return nothing_said and bool(envelope.near_misses) and envelope.finish_word in FAILED_CALL_WORDS
+    in_reasoning = any(miss.reason == "in_reasoning" for miss in envelope.near_misses)
+    return nothing_said and bool(envelope.near_misses) and (in_reasoning or envelope.finish_word in FAILED_CALL_WORDS)
 
 
 def _ends_in_a_call(envelope: Envelope) -> bool:

@@ -1,0 +1,69 @@
+"""Several calls in one: a wrapper that is called `parallel`, and lists that hold calls and data."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from llmcore.normalizer import normalize
+from llmcore.types.tools import ToolSet
+from tests.normalizer.helpers import TOOLS, read_every_way, tool
+
+_USES = (
+    '{"tool_uses": [{"recipient_name": "functions.get_weather", "parameters": {"city": "Oslo"}}, '
+    '{"recipient_name": "functions.ping", "parameters": {}}]}'
+)
+_NAMES = ["parallel", "multi_tool_use.parallel"]
+_FORMS = [
+    '{"name": "NAME", "arguments": USES}',
+    '<tool_call>{"name": "NAME", "arguments": USES}</tool_call>',
+    "NAME(USES)",
+    "<|channel|>commentary to=NAME<|message|>USES<|call|>",
+    "<|channel|>commentary to=functions.NAME<|message|>USES<|call|>",
+    "[TOOL_CALLS]NAME[ARGS]USES",
+    "<function=NAME>USES</function>",
+]
+
+
+@pytest.mark.parametrize("name", _NAMES)
+@pytest.mark.parametrize("form", _FORMS)
+def test_a_wrapper_of_several_calls_is_unwrapped(form: str, name: str) -> None:
+    calls = read_every_way(form.replace("NAME", name).replace("USES", _USES)).tool_calls
+    assert [(call.name, call.arguments) for call in calls] == [("get_weather", {"city": "Oslo"}), ("ping", {})]
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_a_native_wrapper_of_several_calls_is_unwrapped(name: str) -> None:
+    called = {"id": "a", "type": "function", "function": {"name": name, "arguments": _USES}}
+    body = {"choices": [{"message": {"role": "assistant", "tool_calls": [called]}, "finish_reason": "tool_calls"}]}
+    assert [call.name for call in normalize(body, TOOLS).tool_calls] == ["get_weather", "ping"]
+    offered = ToolSet([tool(name, [], tool_uses="array"), *(one.definition for one in TOOLS)])
+    assert [call.name for call in normalize(body, offered).tool_calls] == [name]
+
+
+_CALL = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
+
+
+@pytest.mark.parametrize(
+    "wrapper", ["{}", "<tool_call>{}</tool_call>", "[TOOL_CALLS] {}", "```json\n{}\n```", '{"tool_calls": {}}']
+)
+@pytest.mark.parametrize("listed", [f'[{_CALL}, {{"temperature": 3}}]', f'[{{"temperature": 3}}, {_CALL}]'])
+def test_the_calls_of_a_mixed_list_are_read_and_its_data_stays_content(listed: str, wrapper: str) -> None:
+    envelope = read_every_way(wrapper.replace("{}", listed))
+    assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
+    assert json.loads(envelope.content) == {"temperature": 3}
+
+
+@pytest.mark.parametrize("text", ['[{"name": "ping", "value": 3}, {"temperature": 3}]', '["get_weather", {"temperature": 3}]'])
+def test_a_list_without_a_call_stays_content(text: str) -> None:
+    envelope = read_every_way(text)
+    assert (envelope.tool_calls, envelope.content) == ([], text)
+
+
+@pytest.mark.parametrize("token", ["<|im_end|>", "</s>", "<|end|><|return|>", "<|eot_id|>\n"])
+@pytest.mark.parametrize(
+    "quote", ["> one\n> two", "Here:\n> some <b>quote</b>", '> `x` and <tool_call>{"name": "ping"}</tool_call>']
+)
+def test_an_end_token_behind_a_block_quote_is_no_content(quote: str, token: str) -> None:
+    assert read_every_way(quote + token).content == quote

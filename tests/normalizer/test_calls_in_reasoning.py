@@ -1,0 +1,59 @@
+"""A call in closed reasoning is none. Where nothing follows the reasoning, it may be meant: it is a near miss."""
+
+from __future__ import annotations
+
+import pytest
+
+from llmcore.normalizer import normalize
+from llmcore.types.tools import ToolSet
+from tests.normalizer.helpers import TOOLS, read_every_way
+
+_CALL = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
+_WRITTEN = [f"<tool_call>{_CALL}</tool_call>", f"I look.\n<tool_call>\n{_CALL}\n</tool_call>\n", f"I look:\n{_CALL}"]
+_REASONING = [
+    "<think>{}</think>",
+    "<think>\n{}\n</think>\n\n",
+    "<thinking>{}</thinking>",
+    "<reasoning>{}</reasoning>",
+    "{}</think>",
+    "[THINK]{}[/THINK]",
+    "◁think▷{}◁/think▷",
+    "<|START_THINKING|>{}<|END_THINKING|>",
+    "<|channel>thought\n{}<channel|>",
+    "<|channel|>analysis<|message|>{}<|end|>",
+    "<|open|>think<|sep|>{}<|close|>think<|sep|>",
+    "<|content_thinking|>{}<|end_message|>",
+]
+
+
+@pytest.mark.parametrize("written", _WRITTEN)
+@pytest.mark.parametrize("reasoning", _REASONING)
+def test_a_call_in_reasoning_that_nothing_follows_is_a_near_miss(reasoning: str, written: str) -> None:
+    text = reasoning.replace("{}", written)
+    envelope = read_every_way(text)
+    assert envelope.tool_calls == []
+    assert not envelope.content.strip()
+    (miss,) = envelope.near_misses
+    assert (miss.name, miss.reason) == ("get_weather", "in_reasoning")
+    assert "Oslo" in text[slice(*miss.span)]
+
+
+@pytest.mark.parametrize("behind", ["It is sunny.", f"<tool_call>{_CALL}</tool_call>"])
+def test_what_follows_the_reasoning_is_the_reply(behind: str) -> None:
+    envelope = read_every_way(f"<think>{_WRITTEN[0]}</think>{behind}")
+    assert [miss.reason for miss in envelope.near_misses] == []
+
+
+@pytest.mark.parametrize("thought", ["Hm.", f"I could write `{_CALL}`.", "(see [1])"])
+def test_reasoning_without_a_call_has_no_near_miss(thought: str) -> None:
+    assert read_every_way(f"<think>{thought}</think>").near_misses == []
+
+
+def test_without_tools_there_is_no_near_miss() -> None:
+    assert read_every_way(f"<think>{_WRITTEN[0]}</think>", ToolSet([])).near_misses == []
+
+
+def test_reasoning_in_a_native_reply_is_looked_at_too() -> None:
+    message = {"role": "assistant", "content": f"<think>{_WRITTEN[0]}</think>"}
+    envelope = normalize({"choices": [{"message": message, "finish_reason": "stop"}]}, TOOLS)
+    assert [miss.reason for miss in envelope.near_misses] == ["in_reasoning"]
