@@ -57,8 +57,9 @@ def normalize(
     wrote, also where it is JSON: load a body (`json.loads`) first, or give its bytes. None, a reply without content, is empty.
     `tools`: a `ToolSet`, or an iterable of tools, functions and OpenAI/Anthropic tool dicts. None = not told which; an empty
     list = none were offered, so no text is ever a call. Plain lists are compiled once and cached by content.
-    `dialects`: registry names to restrict text calls to; None = recognise them from the text. `finish_reason`: the provider's
-    word or ours, where the reply does not hold it. `reasoning_open`: the prompt opened the reasoning. `forced_tool`: bare
+    `dialects`: registry names to restrict text calls to; None = recognise them from the text. Where frames say what is a call
+    (Harmony, Kimi K3, Inkling), a form in the answer counts only if you name it here. `finish_reason`: the provider's word or
+    ours, where the reply does not hold it. `reasoning_open`: the prompt opened the reasoning. `forced_tool`: bare
     arguments belong to it.
 
     Raises `ToolDefinitionError` when `tools` holds something that is no tool, `ConfigError` for an unknown dialect name, a
