@@ -221,7 +221,14 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             if calls is None or answer is None:
                 return None
             if data:
-                return Message(calls, form, "\n\n".join([*filter(None, [answer[0]]), *data]), certain=True, repairs=answer[1])
+                return Message(
+                    calls,
+                    form,
+                    "\n\n".join([*filter(None, [answer[0]]), *data]),
+                    certain=True,
+                    unread=len(data),
+                    repairs=answer[1],
+                )
             if is_about_the_message(value, key, BESIDE_CALLS):
                 _called_with_nothing(calls, listed, tools)
             form, calls = "pasted_wire" if "role" in value else form, [*calls, *_listed_beside(value, key, calls, tools)]
@@ -326,7 +333,7 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
             if len(messages) < len(items) and not any(call.given and is_known(call.name, tools) for call in calls):
                 return None
             said = [_said(item, message) for item, message in zip(items, unfolded, strict=True)]
-            return Message(calls, "bare_array", "\n\n".join(filter(None, said)) or None)
+            return Message(calls, "bare_array", "\n\n".join(filter(None, said)) or None, unread=unfolded.count(None))
         return None if calls is None else Message(calls, "bare_array")
     if is_object(value):
         if keyed and (call := _keyed(value)) is not None:
