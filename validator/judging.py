@@ -62,6 +62,7 @@ _GUESSED = {
     "closer_missing": ("a closer behind each value", "none: where {} ends cannot be told"),
     "literal_joined": ("a literal alone", "a literal with markup beside it in {}"),
     "holds_call": ("values without calls", "a whole call in {}"),
+    "names_differ": ("one tool's name", "two: the header and the body name different tools"),
     "damaged_markup": ("names and values without markup", "what is left of a tag, a quotation mark or a name in {}"),
     "text_dropped": ("arguments only", "text beside them that belongs to no parameter"),
 }

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from llmcore.normalizer.bodies.cdata import CDATA, joined, left_open, literal_joined
 from llmcore.normalizer.bodies.entities import are_escaped, decoded
 from llmcore.normalizer.bodies.entries import Entries
-from llmcore.normalizer.bodies.raw_values import trimmed
+from llmcore.normalizer.bodies.raw_values import outdented, trimmed
 from llmcore.normalizer.calls.nested_values import parameter_value
 from llmcore.normalizer.core.begun_again import HOLDS_CALL
 from llmcore.normalizer.core.reading import Reading
@@ -120,7 +120,7 @@ def read_children(text: str, start: int, stop: int, tool: CompiledTool, tools: T
             children.append(Child(key, given, True, begin))
         else:
             end, at = closers.end_of(key, begin) or _unclosed(text, begin, tool)
-            children.append(Child(key, text[begin:end], end < at, at))
+            children.append(Child(key, outdented(text, begin, text[begin:end]), end < at, at))
         at = children[-1].end
     return children
 

@@ -205,6 +205,7 @@ def _parameters_in(space: str, tag: str, outer: str, word: str, *, decodes: bool
             f"(?P<own></(?:{ns}|{foreign}){names}>)", plain_opener, closer, f"(?P<again>{begun_again})", *others, ends=_ENDS
         ),
         undeclared="false" if decodes else None,
+        unclosed="guess",
     )
 
 
@@ -218,6 +219,7 @@ def _children(*ends: str, wrapper: str = _NEVER, elements: bool = False) -> Gram
         value=tags(f"(?P<own></{KEY}>)", ends[0], f"(?P<again><{OPENER}{_CALL_BEHIND})", *ends[1:], ends=_ENDS),
         elements=elements,
         nameless=_NAMELESS,
+        unclosed="guess",
     )
 
 
@@ -292,7 +294,7 @@ def _read_literal(reading: Reading, call: ElementCall, start: int, holder: str) 
     if is_closed:
         end, missing = yield from closing(reading, end, call.closers(holder), levels=call.levels(holder), extra="")
         repairs += missing
-    reading.end(draft, end, arguments, written, complete=is_closed and parsed.complete, repairs=repairs)
+    reading.end(draft, end, arguments, written, complete=is_closed and parsed.complete, repairs=repairs, sealed=not is_closed)
     return True
 
 
@@ -446,6 +448,7 @@ def _declined(reading: Reading, call: ElementCall, end: int, reason: str) -> boo
     """What stands there is no arguments. Only of a tool that is known it is worth a record; the look has cost as much."""
     if is_known(call.name, reading.tools):
         reading.miss(call.at, end, call.name, reason)
+        reading.addressed(call.name, end)
     else:
         reading.failed(end - call.at)
     return False

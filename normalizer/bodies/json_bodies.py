@@ -130,11 +130,12 @@ def marker_stands(reading: Reading, at: int, closers: tuple[str, ...]) -> Steps[
 
 
 def _unclosed(reading: Reading, start: int, extent: Extent, closers: tuple[str, ...]) -> Body:
-    """The text is over. A closer inside a string that never closed ends the body; otherwise the body is cut."""
+    """The text is over. A closer inside a string that never closed ends the body, if it is more than a sign; otherwise the body
+    is cut."""
     text = reading.src.text
     reading.failed(len(text) - start)
     if extent.string_start >= 0 and closers:
-        hits = [hit for closer in closers if (hit := text.find(closer, extent.string_start)) >= 0]
+        hits = [hit for closer in closers if len(closer) > 1 and (hit := text.find(closer, extent.string_start)) >= 0]
         if hits:
             return Body(start, min(hits), closed=False)
     return Body(start, len(text), cut=True, closed=False)

@@ -88,7 +88,8 @@ class Grammar:
     `nameless`: what stands for a key where there is none. `elements`: those of the tool's own tag, whose text is escaped as XML
     wants it, or not at all. `known_keys`: a key that the tool does not have is a guess. `undeclared`: the type of a value that
     neither the schema nor the body declares. `key`: what is done to a key as it was written. `peeled`: what of a value is all of
-    it, in its group 1, when a model put an element around it (`safety`: how certain that is)."""
+    it, in its group 1, when a model put an element around it (`safety`: how certain that is). `unclosed`: how certain a value is
+    that the next tag ends, its own closer missing."""
 
     item: Sought
     value: Sought
@@ -100,6 +101,7 @@ class Grammar:
     undeclared: str | None = None
     key: Callable[[str], str] = _unquoted
     peeled: tuple[Peeled, ...] = ()
+    unclosed: Safety = "lossless"
 
     def ends(self, key: str) -> Sought:
         """What may end the value of `key`."""
@@ -296,7 +298,8 @@ def _value(
         found.repairs.append(Repair(kind="closer_missing", path=key, safety="truncated"))
     elif not value.closed and value.group is not None:
         certain = text.strip() and not value.in_doubt
-        found.repairs.append(Repair(kind="closer_missing", path=key, safety="lossless" if certain else "guess"))
+        safety: Safety = grammar.unclosed if certain and not value.closed_wrongly else "lossless" if certain else "guess"
+        found.repairs.append(Repair(kind="closer_missing", path=key, safety=safety))
     if grammar.known_keys and tool is not None and key not in tool.properties:
         found.repairs.append(Repair(kind="key_guessed", path=key, after=key, safety="guess"))
     return value.end
@@ -393,9 +396,10 @@ def finish_parameters(reading: Reading, draft: Draft, body: int, found: Paramete
     tool = reading.tool(draft.name)
     complete = not found.cut or (found.first >= 0 and is_whole(reading, tool, arguments, last_closed=found.whole))
     repairs = [*found.repairs, *peeled]
+    sealed = found.sealed or (found.literal_open and found.cut)  # in a literal that never ends nothing is markup
     if complete and not found.closed:
         repairs.append(Repair(kind="closer_missing", safety="guess" if found.holds_closer else "lossless"))
     raw = reading.src.text[body : found.end if found.stop < 0 else found.stop].strip()
     read = found.entries.read() if arguments is found.arguments else arguments
-    reading.end(draft, found.end, read, raw, complete=complete, repairs=repairs, sealed=found.sealed)
+    reading.end(draft, found.end, read, raw, complete=complete, repairs=repairs, sealed=sealed)
     return True

@@ -17,16 +17,19 @@ from typing import Final
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
 from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END, joined
+from llmcore.normalizer.core.begun_again import begins_line
 from llmcore.normalizer.core.looks import Looks
 from llmcore.normalizer.scanning.sought import Sought, undecided_from
 from llmcore.normalizer.scanning.source import Source, Steps, past
 from llmcore.types.late import late
 
-__all__ = ["RawValue", "read_value", "trimmed"]
+__all__ = ["RawValue", "outdented", "read_value", "trimmed"]
 
 _OVERLAP: Final = 1024
 _CLOSER: Final = 64  # the longest closer of a value
 _HEAD: Final = 24  # so far into a value a literal may begin that is all of it
+_BREAKS: Final = ("\n", "\r")
+_BLANKS: Final = late(r"[ \t]*+")
 _SPACES: Final = late(r"\s*+")
 _SIGN: Final = late("<(?!<)")  # what ends a value begins so
 _WRONG_CLOSER: Final = late(r"</\s{0,4}+[\w:.｜|-]{1,64}+\s{0,4}+>\Z")
@@ -57,6 +60,8 @@ class RawValue:
     """The closer of a call or of a wrapper stands in it."""
     written: str = ""
     """The value as it was written, where a literal stands in it."""
+    closed_wrongly: bool = False
+    """Its own closer is missing, and another element's stands in its place."""
     in_doubt: bool = False
     """Its own closer is missing, and whether what ended it did so cannot be told."""
 
@@ -74,6 +79,26 @@ def trimmed(text: str, *, closed: bool) -> str:
     if text.startswith("\n"):
         return text[1:-1] if text.endswith("\n") and len(text) > 1 else text[1:]
     return text
+
+
+def outdented(text: str, start: int, raw: str) -> str:
+    """The value at `start` without the layout of its lines, if its opener ends a line and what closes it begins one: the blanks
+    before the closer, and the indentation of the tags where all lines have it."""
+    first, *lines = raw.split("\n")
+    if not lines or first.strip("\r") or lines[-1].strip(" \t"):
+        return raw
+    depth = _indentation(text, start)
+    lines, last = lines[:-1], lines[-1]
+    if depth and depth == last and all(one.startswith(depth) or not one.strip() for one in lines):
+        lines = [one.removeprefix(depth) for one in lines]
+    return "\n".join((first, *lines, ""))
+
+
+def _indentation(text: str, start: int) -> str:
+    """The blanks before the tag that opens the value at `start`, if it begins its line."""
+    line = text.rfind("\n", max(0, start - _OVERLAP), start) + 1
+    tag = past(_BLANKS, text, line)
+    return text[line:tag] if text.startswith("<", tag) and tag < start else ""
 
 
 def _behind_literal(text: str, start: int, raw: str, *, closed: bool) -> str:
@@ -116,10 +141,13 @@ def read_value(
     ):  # all there, as values mostly are
         stop, group = found.start(), found.lastgroup or "other"
         closed = group == "own"
-        text = src.text[start:stop] if keeps else trimmed(src.text[start:stop], closed=closed)
+        raw = src.text[start:stop]
+        text = raw if keeps else trimmed(outdented(src.text, start, raw), closed=closed)
         if stream is not None:
             stream.close_string(text)
-        return RawValue(text, found.end() if closed else stop, group, closed, is_literal=False, literal_open=False)
+        value = RawValue(text, found.end() if closed else stop, group, closed, is_literal=False, literal_open=False)
+        value.closed_wrongly = not closed and _without_wrong_closer(raw) != raw
+        return value
     found = None  # a match keeps the text it was found in
     heard = _Heard(src, start, stream, cdata=cdata, keeps=keeps, peels=peels)
     search = _Search(src, ends, looks, may_look, is_strange)
@@ -174,9 +202,12 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
                     heard.hold()
                     yield None
                 search.in_doubt = src.text[end : end + 1] == src.text[stop - 1]
-            if group not in ("own", "parameter"):
+            if group == "again":
                 heard.hold()
-                own = yield from search.own_closer(end, begun_again=group == "again")
+                stop, group, end = yield from search.behind_calls(start, stop, end)
+            elif group not in ("own", "parameter"):
+                heard.hold()
+                own = yield from search.own_closer(end)
                 if own is not None:
                     stop, group, end = own[0], "own", own[1]
             break
@@ -193,13 +224,18 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
         end = len(src.text) if half else behind
         return RawValue(literal, end, None, closed=False, is_literal=True, literal_open=literal_open)
     if not keeps:
-        raw = trimmed(raw, closed=closed) if behind == start else _behind_literal(src.text, start, raw, closed=closed)
+        raw = (
+            trimmed(outdented(src.text, start, raw), closed=closed)
+            if behind == start
+            else _behind_literal(src.text, start, raw, closed=closed)
+        )
     text = literal + joined(raw) if literal and raw.strip() else literal if behind > start else joined(raw) if cdata else raw
     heard.finish(text)
     literal_open = literal_open or CDATA in literal  # one begun within another: the first was never closed
     stop = len(src.text) if stop < 0 else stop
     value = RawValue(text, end if closed else stop, group, closed, behind > start, literal_open)
     value.written = src.text[start:stop] if behind > start or (cdata and CDATA in raw) else ""
+    value.closed_wrongly = not closed and _without_wrong_closer(src.text[start:stop]) != src.text[start:stop]
     value.holds_call, value.holds_closer, value.in_doubt = search.passed_call, search.passed_closer, search.in_doubt
     return value
 
@@ -221,13 +257,8 @@ class _Search:
         self.src, self.ends, self._looks, self._may_look, self.is_strange = src, ends, looks, may_look, is_strange
         self.passed_call = self.passed_closer = self.in_doubt = False
 
-    def own_closer(self, start: int, *, begun_again: bool) -> Steps[tuple[int, int] | None]:
-        """Where the closer stands that is the value's own; None where it is missing. Before `start` the next call opens
-        (`begun_again`), or something was closed."""
-        if begun_again:
-            found = (yield from self._behind_calls(start)) if self._may_look() else None
-            self.passed_call = found is not None
-            return found
+    def own_closer(self, start: int) -> Steps[tuple[int, int] | None]:
+        """Where the closer stands that is the value's own; None where it is missing. Before `start` something was closed."""
         found = yield from self._behind_closers(start)
         self.passed_closer, self.passed_call = found is not None, self.passed_call and found is not None
         return found
@@ -264,18 +295,25 @@ class _Search:
             yield None
         return found
 
-    def _behind_calls(self, start: int) -> Steps[tuple[int, int] | None]:
-        """Behind calls that are whole, the first of which opened before `start`; None where the text, or the call that the value
-        is of, ends before it."""
-        position, depth = start, 1
-        while (found := (yield from self._next(position))) is not None:
-            if depth == 0 and found.lastgroup == "own":
-                return found.span()
-            if depth == 0 and found.lastgroup == "end":
-                return None
-            depth += (found.lastgroup == "again") - (found.lastgroup == "end")
-            position, found = found.end(), None  # a match keeps the text it was found in
-        return None
+    def behind_calls(self, start: int, at: int, behind: int) -> Steps[tuple[int, str | None, int]]:
+        """Where the value from `start` on ends in which a call opens (`at:behind`): (place, what ends it, behind that). Its own
+        closer behind whole calls ends it. Where that is missing, the first call that begins a line ends it; else the closer of
+        the call that the value is of, or the text's end."""
+        position, depth, sought = behind, 1, self._may_look()
+        anew = at if begins_line(self.src.text, start, at) else -1
+        while (sought or anew < 0) and (found := (yield from self._next(position))) is not None:
+            group, (stop, end) = found.lastgroup, found.span()
+            found = None  # a match keeps the text it was found in
+            if depth == 0 and group in ("own", "end") and sought:
+                if group == "own" or anew < 0:
+                    self.passed_call = True
+                    return stop, group, end
+                break
+            if group == "again" and anew < 0 and begins_line(self.src.text, start, stop):
+                anew, behind = stop, end
+            depth += (group == "again") - (group == "end" and depth > 0)
+            position = end
+        return (anew, "again", behind) if anew >= 0 else (-1, None, -1)
 
     def _behind_closers(self, start: int) -> Steps[tuple[int, int] | None]:
         """Behind closers, the first of which ended before `start`. With nothing but closers up to the next call or the end, the
@@ -365,6 +403,9 @@ class _Heard:
         if self._stream is None or self._literal:
             return
         text, told = self._src.text, self._told
+        if told == self._start and not self._keeps and text[told : told + 1] in _BREAKS and _indentation(text, told):
+            self._literal = True  # what is layout in its lines the last one tells
+            return
         if told == self._start and self._cdata:
             self._blank = past(_SPACES, text, self._blank)
             if self._blank == len(text) or CDATA.startswith(text[self._blank : self._blank + len(CDATA)]):

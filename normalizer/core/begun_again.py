@@ -2,7 +2,8 @@
 
 A model that loses its place opens the next call in the middle of a value. What is read then is one call that swallowed the other.
 It is looked for where calls end, whatever row they are of: where the opener of the call stands once more within it, and what
-stands behind that reads as a call, the first one is cut there and was never whole.
+stands behind that reads as a call, the first one is cut there and was never whole. In a value that is open, only an opener at the
+beginning of a line begins the call anew. Elsewhere in it the opener is a word of the value, and what it opens is no call.
 
 The opener may also be another row's, whose closer then ends the value: that such a value was not whole says `took_closers`.
 
@@ -25,7 +26,7 @@ from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object, texts_in
 
-__all__ = ["HOLDS_CALL", "TRIALS", "BegunAgain", "begun_again", "openers_before", "took_closers"]
+__all__ = ["HOLDS_CALL", "TRIALS", "BegunAgain", "begins_line", "begun_again", "openers_before", "took_closers"]
 
 TRIALS = (8, 4, 0)
 """How often it is looked for in a reply, and in the body of a wrapper within it; deeper it is not."""
@@ -39,9 +40,13 @@ _HEAD = late(
 )
 """An opener. Where a special token begins arguments as well (`<|open|>call `), the word behind it belongs to it."""
 _BEFORE = late(
-    r"""(?:<[|｜][^<>"\n]{1,63}>[^<>{}"\n]{0,80}\s{0,16}|<[\w:|.-]{0,24}(?:tool|call|function|invoke|request)[\w:|.-]{0,24}>\s{0,16})+\Z"""
+    r"""(?:<[|｜][^<>"\n]{1,63}>[^<>{}"\n]{0,80}\s{0,16}|<[\w:|.-]{0,24}(?:tool|call|function|invoke|request)[\w:|.-]{0,24}>\s{0,16}|`{3,24}\w{0,24}\n\s{0,16})+\Z"""
 )
-"""Openers that stand before the one of a call: of a section, of a message, of a separator; no quotation mark of Gemma's."""
+"""Openers that stand before the one of a call: of a section, of a message, of a separator, of a fence; no quotation mark of
+Gemma's."""
+_BEFORE_VALUE = (":", ": ", "[", "{", ",", ", ")
+_NEXT = "\ue000"
+"""In the place of what comes next: a character that no notation knows."""
 _REACH = 256
 _TELLING = 24  # of an opener and what stands behind it
 _GOES_ON = late(r"(?:[^\w<]++|<[^<>\n]{1,64}+>)*+\w(?:[^<]++|<(?![^<>\s]))*+<[^<>\s]")
@@ -76,11 +81,20 @@ class _Asked(Protocol):
 
 class BegunAgain(NamedTuple):
     """Where the next call begins, and what the text before it says; -1 when it was not looked for any more. `goes_on`: words and
-    a closer of the first call follow, which speaks of the next one in a value or was begun again; that cannot be told."""
+    a closer of the first call follow, which speaks of the next one in a value or was begun again; that cannot be told.
+    `within`: a call stands in a value that is open, and none begins anew."""
 
     at: int
     drafts: list[Draft]
     goes_on: bool = False
+    within: bool = False
+
+
+def begins_line(text: str, start: int, at: int) -> bool:
+    """Does an opener at `at`, or those right before it, begin a line of the text behind the opener at `start`?"""
+    at = openers_before(text, start + 1, at)
+    line = text.rfind("\n", max(start, at - _REACH), at)
+    return line >= 0 and not text[line:at].strip()
 
 
 def openers_before(text: str, start: int, at: int) -> int:
@@ -152,13 +166,21 @@ def _holds(value: Any, opener: str) -> bool:
     return is_list(value) and any(_holds(item, opener) for item in value)
 
 
+def _ends_in_value(reading: _Asked, text: str) -> bool:
+    """Does the beginning of a call end in a value, before one, or in what cannot be told? What comes next belongs to it."""
+    if text.endswith(_BEFORE_VALUE):
+        return True
+    drafts = reading.nest(text + _NEXT, on_trial=True).drafts
+    return not drafts or drafts[-1].arguments is None or any(_NEXT in value for value in texts_in(drafts[-1].arguments))
+
+
 def begun_again(
     reading: _Asked, draft: Draft, end: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]
 ) -> BegunAgain | None:
     """Where the call that was read up to `end` was begun again; None when it was not."""
     if _is_trusted(arguments, raw, complete, repairs) or (complete and any(repair.kind == HOLDS_CALL for repair in repairs)):
         return None
-    text, start = reading.src.text, draft.start
+    text, start, within = reading.src.text, draft.start, False
     for place in _places(reading, start, end, raw):
         if not reading.try_again(end - start):
             return BegunAgain(-1, [])
@@ -170,8 +192,11 @@ def begun_again(
         first = reading.nest(text[start:at], on_trial=True).drafts
         if first and first[-1].complete and not _holds(arguments, text[place:end]):
             continue  # the calls of one list, each with an opener of its own
+        if not begins_line(text, start, at) and _ends_in_value(reading, text[start:place]):
+            within = True
+            continue
         return BegunAgain(at, first, _GOES_ON.match(text, at + second[-1].stop, end) is not None)
-    return None
+    return BegunAgain(end, [], within=True) if within else None
 
 
 def took_closers(reading: _Asked, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> bool:

@@ -6,19 +6,23 @@ because its dialect writes the addition (`functions.` and `:0` of Kimi, `default
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
+from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, NAMING
 from llmcore.types.late import late
 from llmcore.types.tools import ToolSet
 
 __all__ = [
     "JUNK_LINE",
+    "NAMES_DIFFER",
     "NEVER_LAST",
     "call_begins",
     "is_known",
     "name_line",
     "name_start",
     "named_in_tag",
+    "names_another",
     "peel",
     "undouble",
     "unescape",
@@ -154,3 +158,21 @@ def named_in_tag(text: str, at: int, end: int, names: frozenset[str]) -> bool:
 
 def is_known(name: str, tools: ToolSet | None) -> bool:
     return peel(name, tools) is not None
+
+
+NAMES_DIFFER: Final = "names_differ"
+"""The repair of a call whose header and body name different tools. Which one counts cannot be told."""
+_MOST_KEYS: Final = 4  # of an object that says a call: a name, arguments, an id and a type
+
+
+def names_another(arguments: Mapping[str, Any] | None, name: str, tools: ToolSet | None) -> bool:
+    """Does a call of another tool than `name` stand in the place of its arguments?"""
+    if not arguments or len(arguments) > _MOST_KEYS or arguments.keys().isdisjoint(ARGUMENT_KEYS):
+        return False
+    other = next((arguments[key] for key in NAMING if key in arguments), None)
+    if not isinstance(other, str) or other == name:
+        return False
+    if tools is None:
+        return True
+    tool, meant = tools.get(peel(name, tools) or name), tools.get(peel(other, tools) or other)
+    return meant is not None and meant is not tool and (tool is None or tool.properties.keys().isdisjoint(arguments))

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from llmcore.normalizer.core.begun_again import TRIALS, begun_again, took_closers
+from llmcore.normalizer.core.begun_again import TRIALS, begins_line, begun_again, openers_before, took_closers
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.driver import Driver, Nested
-from llmcore.normalizer.core.names import call_begins, peel
+from llmcore.normalizer.core.names import NAMES_DIFFER, call_begins, names_another, peel
 from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.record import Record
 from llmcore.normalizer.core.remains import remains_in
@@ -43,6 +43,7 @@ _NOT_SAID = "\0"
 _LONG_TRIAL = 4096  # characters: a look whether a call was begun again counts once more for each of these
 _FEW_PIECES = 16  # back to a lead-in,
 _NEAR = 256  # and characters that are none of its words
+_CUT_IN_VALUE = frozenset(("cut_member", "cut_string"))
 _CUT_THERE = Repair(kind="closer_missing", safety="truncated")
 
 
@@ -68,6 +69,10 @@ class Reading(Record):
     _answer = ""
     _within = -1
     """Calls that begin before it may be what a value says."""
+    _addressed: tuple[str, int] | None = None
+    """The tool that a header names whose body is read like any text, and where that begins; -1: it is all that follows."""
+    _left_open: Draft | None = None
+    """The last call, if it ended in a value that is open. What follows belongs to that, up to an opener that begins a line."""
 
     def __init__(
         self,
@@ -191,6 +196,7 @@ class Reading(Record):
     def begin(self, start: int, name: str, dialect: str, id: str = "") -> Draft:
         """A call is certain: its name and that it starts at `start`. One too many, or without a name, stays out (index -1)."""
         self.text(start)
+        self._left_open = None
         if len(self.drafts) >= self.limits.calls or not name.strip() or self._next_call >= 0:
             return Draft(-1, name, id, dialect, start)
         draft = Draft(self.begun, name, id, dialect, start)
@@ -225,7 +231,9 @@ class Reading(Record):
             return
         found = repairs or []
         again = None if sealed else begun_again(self, draft, end, arguments, raw, complete, found)
-        if again is not None:
+        if again is not None and again.within:
+            complete, found = False, [*found, _CUT_THERE]
+        elif again is not None:
             if again.at >= 0:
                 self._cut_at(draft, again.at, again.drafts)
                 self._within = end if again.goes_on else self._within
@@ -241,6 +249,9 @@ class Reading(Record):
         if arguments and complete:
             tool = self.tool(draft.name)
             found = [*found, *remains_in(arguments, found, raw, {} if tool is None else tool.properties)]
+        other = self._is_misaddressed(draft) or names_another(arguments, draft.name, self.tools)
+        if other and all(repair.kind != NAMES_DIFFER for repair in found):
+            found = [*found, Repair(kind=NAMES_DIFFER, after=draft.name, safety="guess")]
         if draft.start < self._within:
             found = [*found, Repair(kind="within_value", safety="guess")]
         if self.invented or self.turned:
@@ -248,12 +259,25 @@ class Reading(Record):
         if self.standing.doubt:
             found = [*found, Repair(kind=self.standing.doubt, before=self.standing.words, safety="guess")]
         draft.finish(end, arguments, raw, complete, found)
+        if not complete and ((again is not None and again.within) or any(repair.kind in _CUT_IN_VALUE for repair in found)):
+            self._left_open = draft
         if end > self.done:
             self.take("call", end)
         self._heard = max(self._heard, end)  # what a call says is no turn
         if self.teller is not None and not draft.told:
             self.delta(draft, draft.text)
         self._is_read(draft)
+
+    def _is_misaddressed(self, draft: Draft) -> bool:
+        """Does the header before the call name another tool?"""
+        if self._addressed is None:
+            return False
+        name, at = self._addressed
+        if at >= 0:  # of an element, which holds one call at most
+            self._addressed = None
+        stands = at < 0 or openers_before(self.src.text, at, draft.start) == at
+        tool = self.tool(name)
+        return stands and name != draft.name and (tool is None or tool is not self.tool(draft.name))
 
     def _is_read(self, draft: Draft) -> None:
         """A call is finished when it is read, unless what follows decides of it, or of one before it."""
@@ -273,7 +297,7 @@ class Reading(Record):
             self._trials, trials = 0, self._trials
             self.end(mine, at, said.arguments if read else None, said.raw, complete=bool(read) and said.complete, repairs=repairs)
             self._trials = trials
-        self._next_call = at
+        self._next_call, self._left_open = at, None
 
     def try_again(self, characters: int = 0) -> bool:
         """May it be looked for once more whether a call was begun again? So many characters are read for that; where they are
@@ -287,6 +311,16 @@ class Reading(Record):
         if self._next_call >= 0:
             position, self._next_call = self._next_call, -1
         return position
+
+    def addressed(self, name: str, at: int = -1) -> None:
+        """A header names this tool, or none (""), and its body is read like any text. `at`: where an element's body begins; of a
+        message, the header counts for all calls up to the next one."""
+        self._addressed = (name, at) if name else None
+
+    def in_open_value(self, at: int) -> bool:
+        """Does `at` stand in a value that the last call left open, where no call begins?"""
+        left = self._left_open
+        return left is not None and not begins_line(self.src.text, left.start, at)
 
     def judged(self, standing: Standing, *, passes_on: bool = True) -> None:
         """What its surroundings make of the call that is read next. `passes_on`: what follows what was read shares its doubt."""

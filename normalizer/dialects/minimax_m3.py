@@ -13,7 +13,7 @@ from llmcore.normalizer.bodies.cdata import CDATA, joined, literal_joined
 from llmcore.normalizer.bodies.entries import Entries, is_whole
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.nested_values import Element, element_value
-from llmcore.normalizer.core.begun_again import HOLDS_CALL
+from llmcore.normalizer.core.begun_again import HOLDS_CALL, begins_line
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
@@ -149,6 +149,8 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
     if types == ("string",) and closer is not None and closer["tag"] in _FRAMES:
         own = yield from _m3_own(reading, call, key, closer.start())
         closer = _TAG.match(src.text, closer.start() if own < 0 else own)
+    while closer is not None and _opens_next(call, closer) and not begins_line(src.text, start, closer.start()):
+        closer = yield from _m3_opener(reading, call, closer.end())
     stop = closer.start() if closer is not None else len(src.text)
     if closer is None or closer["slash"] or closer["tag"] == "invoke" or types == ("string",):
         closed = closer is not None and bool(closer["slash"]) and closer["tag"] not in _FRAMES
@@ -197,6 +199,13 @@ def _m3_own(reading: Reading, call: _M3, key: str, position: int) -> Steps[int]:
                 break
         position, tag = tag.end(), None  # a match keeps the text it was found in
     return -1
+
+
+def _m3_opener(reading: Reading, call: _M3, position: int) -> Steps[re.Match[str] | None]:
+    """The tag behind `position` that opens the next call, or its block; None where the text has none."""
+    while (tag := (yield from _next_tag(reading, position))) is not None and not _opens_next(call, tag):
+        position, tag = tag.end(), None  # a match keeps the text it was found in
+    return tag
 
 
 def _opens_next(call: _M3, tag: re.Match[str]) -> bool:

@@ -24,6 +24,7 @@ from llmcore.normalizer.bare.fences import holds_closer
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.names import names_another
 from llmcore.normalizer.core.rows import Writer, as_json
 from llmcore.normalizer.dialects.registry import DIALECTS, is_bare
 from llmcore.normalizer.notations.strict import end_of_sound, sound_object
@@ -78,6 +79,7 @@ _VALUES: Final = {"<": r"[^<]*+", _CDATA_ENDS: r"(?:[^\]<]++|\](?!\]>))*+"}
 """What a value may be, by what ends it: what holds a `<` is the readers', which look for a call in it."""
 _TOKENS: Final = late(r"[}\])]|[^\s}\])]\S*")
 _LINE_BREAKS: Final[tuple[str, ...]] = ("\n", "\r")  # one of which a value begins with that is written on lines of its own
+_BLANK_ENDS: Final[tuple[str, ...]] = (" ", "\t")
 _FEW: Final = 3  # shapes: to try each costs less than to ask all at once and then the one that stands there
 _GROUP_NAME: Final = late(r"(?<=\(\?P[<=])\w+")
 
@@ -265,6 +267,8 @@ class _TaggedShape:
     def _take(self, arguments: dict[str, Any], key: str, value: str, types: tuple[str, ...], limits: Limits) -> bool:
         """Add a value as the schema types it; False when the readers must say what it is."""
         if not types or key in arguments:
+            return False
+        if self.trims and value[:1] in _LINE_BREAKS and value[-1:] in _BLANK_ENDS:  # perhaps the indentation of the tags
             return False
         said = trimmed(value, closed=True) if self.trims and value[:1] in _LINE_BREAKS else value
         if types[0] == "string":
@@ -465,7 +469,8 @@ class Shapes:
         for shape in alike.fitting(text, at):
             wholes = shape.read(text, at, tools, limits, place=place, final=final)
             if wholes and wholes[-1].end - at <= limits.arguments:  # at the limit the readers say what counts
-                return wholes
+                mixed = any(names_another(whole.arguments, whole.name, tools) for whole in wholes)
+                return () if mixed else wholes
         return ()
 
     def _sought(self, key: tuple[str, Dialects]) -> _Alike | None:

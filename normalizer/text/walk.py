@@ -158,6 +158,8 @@ class Walk:
         counts = trigger in _CODE or (takes and at >= brackets_from)
         if handler is None or not counts or reading.text_kind == "reasoning":
             return at + 1
+        if reading.in_open_value(at if trigger in _OPEN else reading.line_start(at)):  # a form without a bracket begins its line
+            return at + 1
         before = reading.looks.spent
         went = handler(reading, at)
         position = max(at + 1, went if isinstance(went, int) else (yield from went))
@@ -173,7 +175,9 @@ class Walk:
             return False
         if not (reading.takes_calls or reading.answers):
             return False
-        if self._passed_over or len(reading.drafts) + 1 >= reading.limits.calls:  # at a limit the readers say what counts
+        if reading.in_open_value(at) or self._passed_over:
+            return False
+        if len(reading.drafts) + 1 >= reading.limits.calls:  # at a limit the readers say what counts
             return False
         place = "" if reading.opens_message(at) else ON_A_LINE if reading.line_start(at) == at else IN_A_LINE
         wholes = whole_at(src.text, at, tools, reading.limits, place=place, final=src.final)
@@ -358,6 +362,8 @@ class Walk:
             ahead = -1
             for row in rows:
                 if row.calls and not (takes := self._may_call() if takes is None else takes) and not self._counts(row):
+                    continue
+                if row.calls and reading.in_open_value(at):
                     continue
                 if row.follows is not always:
                     if ahead < 0:

@@ -1,4 +1,5 @@
-"""A call that is begun and begun again before it is whole was never whole; the one behind it is read (for every row)."""
+"""A call that is begun and begun again before it is whole was never whole; the one behind it is read if it begins a line (for every
+row). Elsewhere it is a part of the value that is open, and nothing in it runs."""
 
 from __future__ import annotations
 
@@ -29,20 +30,10 @@ _ENDED_BY_A_LINE = frozenset({"yaml_in_tag", "yaml_in_tool_call", "labelled_line
 """Behind a line break nothing tells a value that was cut off from a whole one: the line break ends a plain scalar of YAML."""
 _ON_LINES = frozenset({"labelled_lines"})
 """It has no marker and begins a line, so both cannot be told."""
-_NEED_A_LINE = frozenset({"fenced_function_call"})
-"""A fence opens at the start of a line: elsewhere back-ticks are text."""
-
-
-def _cases() -> list[tuple[str, str, str]]:
-    cases: list[tuple[str, str, str]] = []
-    for name, row in sorted(DIALECTS.items()):
-        between = ["", "\n"]
-        if (row.trust == "bare" and name not in _ENDED_BY_A_LINE) or name in _NEED_A_LINE:
-            between = ["\n"]  # a bare form begins a line
-        elif name in _ENDED_BY_A_LINE:
-            between = [] if name in _ON_LINES else [""]
-        cases += [(name, cut, gap) for cut in ("Q-4", "Q-41 upper", "damp") for gap in between]
-    return cases
+_ON_SEVERAL_LINES = frozenset({"react", "cline_mcp"})
+"""Their calls begin anew on a line of their own, behind words that another line holds."""
+_CUTS = ("Q-4", "Q-41 upper", "damp")
+_ROWS = sorted(name for name in DIALECTS if name not in _ENDED_BY_A_LINE)
 
 
 def _texts(value: Any) -> list[str]:
@@ -75,12 +66,36 @@ def _check(found: Envelope, opener: str) -> None:
         assert not opener or len(opener) < 3 or opener not in text
 
 
-@pytest.mark.parametrize(("name", "cut", "gap"), _cases())
-def test_what_was_begun_again_is_not_whole(name: str, cut: str, gap: str) -> None:
+@pytest.mark.parametrize("cut", _CUTS)
+@pytest.mark.parametrize("name", _ROWS)
+def test_what_was_begun_again_on_a_line_is_not_whole(name: str, cut: str) -> None:
     row = DIALECTS[name]
     written = row.write([_FIRST])
-    text = written[: written.index(cut) + len(cut)] + gap + row.write([_SECOND])
+    text = written[: written.index(cut) + len(cut)] + "\n" + row.write([_SECOND])
     _check(read_every_way(text, _TOOLS, chunkings=2), _opener(name))
+
+
+@pytest.mark.parametrize("behind", ["", " or so", "\nor so"], ids=["alone", "words behind", "a line behind"])
+@pytest.mark.parametrize("given", [{}, {"box": "7"}], ids=["no arguments", "arguments"])
+@pytest.mark.parametrize("cut", ["", *_CUTS])
+@pytest.mark.parametrize("name", sorted(set(DIALECTS) - _ON_LINES - _ON_SEVERAL_LINES))
+def test_nothing_in_an_open_value_is_called(name: str, cut: str, given: dict[str, Any], behind: str) -> None:
+    row = DIALECTS[name]
+    written = row.write([_FIRST])
+    head = written[: written.index(cut) + len(cut)] if cut else f"{written[: written.index('Q-41')]}see"
+    envelope = read_every_way(f"{head} {row.write([('label_box', given)]).strip()}{behind}", _TOOLS, chunkings=1)
+    assert not [call.name for call in envelope.tool_calls if call.complete and call.name == "label_box"]
+    assert not any(map(_runs, envelope.tool_calls))
+
+
+@pytest.mark.parametrize("inner", sorted(DIALECTS))
+@pytest.mark.parametrize("outer", sorted(set(DIALECTS) - _ENDED_BY_A_LINE))
+def test_nothing_in_an_open_value_is_called_in_another_form(outer: str, inner: str) -> None:
+    written = DIALECTS[outer].write([_FIRST])
+    text = f"{written[: written.index('damp')]}see {DIALECTS[inner].write([('label_box', {'box': '7'})]).strip()}"
+    if inner == "react":
+        text = text.replace("\n", " ")  # it begins a line
+    assert not [call.name for call in normalize(text, _TOOLS).tool_calls if call.complete and call.name == "label_box"]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +120,7 @@ def test_half_a_call_twice_runs_nothing(half: str) -> None:
     ("first", "second"),
     [
         ("<move_shelf>\n<shelf>Q\n", "<label_box>\n<box>7</box>\n</label_box>"),
-        ('<tool_call>\n{"name": "move_shelf", "arguments": {"shelf": "Q', '<tool_call>\n{"name": "label_box", "arguments": {"box": "7"}}'),
+        ('<tool_call>\n{"name": "move_shelf", "arguments": {"shelf": "Q\n', '<tool_call>\n{"name": "label_box", "arguments": {"box": "7"}}'),
         ('<tool_call>\n{"name": "move_shelf", "arguments": {"steps": 1', '<tool_call>\n{"name": "label_box", "arguments": {"box": "7"}}'),
         ("move_shelf\n  <shelf>Q\n", "label_box\n  <box>7</box>\n</label_box>"),
     ],
@@ -134,7 +149,7 @@ def test_a_call_whose_last_value_was_closed_is_whole_before_the_next(first: str)
 
 def test_a_parameter_that_was_opened_before_the_next_call_is_not_given() -> None:
     written = DIALECTS["invoke_children"].write([_SECOND])
-    found = read_every_way('<invoke name="move_shelf">\n<shelf>Q</shelf>\n<steps>' + written, _TOOLS, chunkings=2)
+    found = read_every_way('<invoke name="move_shelf">\n<shelf>Q</shelf>\n<steps>\n' + written, _TOOLS, chunkings=2)
     assert [call.complete for call in found.tool_calls] == [False, True]
     assert found.tool_calls[1].arguments == _SECOND[1]
 
@@ -277,6 +292,45 @@ def test_floods_of_calls_in_values_are_linear(form: str) -> None:
     assert_linear(lambda n: normalize(opener * n, _TOOLS), 500)
 
 
+@pytest.mark.parametrize(
+    "half",
+    [
+        '<function name="move_shelf"><param name="shelf"><![CDATA[see\n{}',
+        '<invoke name="move_shelf"><parameter name="shelf"><![CDATA[\n{}\n',
+        "<invoke><tool_name>move_shelf</tool_name><parameters><shelf><![CDATA[\n{}",
+        "<tool_call>\n<function=move_shelf>\n<parameter=shelf>\n<![CDATA[\n{}",
+        "<tool_call>move_shelf<arg_key>shelf</arg_key><arg_value><![CDATA[{}",
+        '<invoke name="move_shelf"><arguments><![CDATA[{{"shelf": "Q\n{}',
+    ],
+)
+def test_nothing_in_a_literal_without_an_end_is_called(half: str) -> None:
+    written = half[: half.index("move_shelf")].removeprefix("<tool_call>\n") or "<"
+    inner = f"{written}label_box{half[half.index('move_shelf') + 10 : half.index('>', half.index('move_shelf')) + 1]}"
+    closer = {"<i": "</invoke>", "<f": "</function>", "<t": "</tool_call>"}[half[:2] if "<function=" not in half else "<f"]
+    inner = "<invoke><tool_name>label_box</tool_name>" if "<tool_name>" in half else inner
+    inner = "<tool_call>label_box" if "<arg_key>" in half else inner
+    envelope = read_every_way(half.format(inner + closer), _TOOLS, chunkings=2)
+    assert not any(map(_runs, envelope.tool_calls))
+    assert not [call.name for call in envelope.tool_calls if call.complete]
+
+
+def test_a_call_on_a_line_behind_a_mentioned_one_begins_anew() -> None:
+    mentioned = (
+        '<invoke name="move_shelf"><parameter name="shelf">see <invoke name="ping"></invoke> or <invoke name="ping"></invoke>'
+    )
+    anew = '\n<invoke name="label_box"><parameter name="box">7</parameter></invoke>'
+    first, second = read_every_way(mentioned + anew, _TOOLS, chunkings=2).tool_calls
+    assert (first.name, first.complete) == ("move_shelf", False)
+    assert (second.name, second.arguments, _runs(second)) == ("label_box", {"box": "7"}, True)
+
+
+def test_between_values_a_call_may_begin_anew_on_the_same_line() -> None:
+    first = '<tool_call>{"name": "move_shelf", "arguments": {"shelf": "Q", "steps": 1'
+    second = '<tool_call>{"name": "label_box", "arguments": {"box": "7"}}</tool_call>'
+    found = read_every_way(first + second, _TOOLS, chunkings=2).tool_calls
+    assert [(call.name, call.complete) for call in found] == [("move_shelf", False), ("label_box", True)]
+
+
 @pytest.mark.parametrize("whole", ["", "<arg_key>box</arg_key><arg_value>tin</arg_value>"])
 @pytest.mark.parametrize("begun", ["<arg_key>bo", "<arg_key>"])
 def test_a_call_that_is_begun_again_in_a_key_is_not_whole(begun: str, whole: str) -> None:
@@ -298,7 +352,7 @@ def test_a_function_that_is_begun_again_in_a_key_is_not_whole(begun: str) -> Non
 @pytest.mark.parametrize("begun", ['{title:<|"|>A', '{title:<|"|>A<|"|>,text:<|"|>C c', '{title:<|"|>A b '])
 def test_half_a_value_of_gemma_is_no_content(begun: str) -> None:
     again = '<|tool_call>call:save_note{title:<|"|>B<|"|>}<tool_call|>'
-    found = read_every_way(f"<|tool_call>call:save_note{begun}{again}")
+    found = read_every_way(f"<|tool_call>call:save_note{begun}\n{again}")
     assert [(call.arguments, call.complete) for call in found.tool_calls][1:] == [({"title": "B"}, True)]
     assert not found.tool_calls[0].complete
     assert found.content == ""
