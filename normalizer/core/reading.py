@@ -71,8 +71,6 @@ class Reading(Record):
     """Calls that begin before it may be what a value says."""
     _addressed: tuple[str, int] | None = None
     """The tool that a header names whose body is read like any text, and where that begins; -1: it is all that follows."""
-    _left_open: Draft | None = None
-    """The last call, if it ended in a value that is open. What follows belongs to that, up to an opener that begins a line."""
 
     def __init__(
         self,

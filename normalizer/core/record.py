@@ -40,6 +40,7 @@ class Staged:
     answers: bool
     needs_more_work: bool | None
     said_anything: bool
+    left_open: Draft | None
     unfinished: UnfinishedMark
     teller: Teller | None
 
@@ -69,6 +70,9 @@ class Record(Places):
     """An opener (start, end with white space) that is markup if a call begins right behind it."""
     _next_call = -1
     """Where the next call stands that the one that is being read swallowed: nothing behind it is classified yet."""
+
+    _left_open: Draft | None = None
+    """The last call, if it ended in a value that is open. What follows belongs to that, up to an opener that begins a line."""
 
     def __init__(self, names: frozenset[str] | None, limits: Limits, *, takes_calls: bool, listening: bool) -> None:
         super().__init__()
@@ -133,6 +137,7 @@ class Record(Places):
         that a listener heard begin is over before it is withdrawn."""
         self._finished(self._unfinished.withdrawn())
         self.drafts.clear()
+        self._left_open = None
         self.near_misses.clear()
         self.replaced.clear()
         self.needs_more_work = None
@@ -292,6 +297,7 @@ class Record(Places):
             answers=self.answers,
             needs_more_work=self.needs_more_work,
             said_anything=self._said_anything,
+            left_open=self._left_open,
             unfinished=self._unfinished.mark(),
             teller=teller,
         )
@@ -303,6 +309,7 @@ class Record(Places):
         self._unfinished.restore(staged.unfinished)
         self.pieces, self.done, self.begun = staged.pieces, staged.done, staged.begun
         self.text_kind, self.cut, self.invented = staged.text_kind, staged.cut, staged.invented
+        self._left_open = staged.left_open
         self.takes_calls, self.needs_more_work = staged.takes_calls, staged.needs_more_work
         self.frames_call, self.answers = staged.frames_call, staged.answers
         self._said_anything, self.teller = staged.said_anything, staged.teller
