@@ -119,13 +119,9 @@ def read_document(text: str, source: str, environ: Mapping[str, str]) -> Documen
 
 
 def document_of(data: Any, source: str, environ: Mapping[str, str]) -> Document:
-    """The settings that a file's data, or a caller's, make. Nothing of `data` is kept or changed. Raises
-    `ConfigError`."""
-    root = _mapping(data, source, "")
-    if unknown := sorted(root.keys() - {"llm"}):
-        raise ConfigError(f"{source}: {unknown[0]}: unknown key; everything stands under `llm:` with {', '.join(_SECTIONS)}")
-    llm = _mapping(root.get("llm", {}), source, "llm")
-    _known_keys(llm, _SECTIONS, source, "llm")
+    """The settings that a file's data, or a caller's, make: `defaults`, `models` and `overrides`, under `llm` or at the top.
+    Nothing of `data` is kept or changed. Raises `ConfigError`."""
+    llm = _sections_of(_mapping(data, source, ""), source)
     filled = _Filling(source, environ)
     llm = {key: filled.value(value, f"llm.{key}", 1) for key, value in llm.items()}
     parts: dict[str, dict[str, Any]] = {name: _mapping(llm.get(name, {}), source, f"llm.{name}") for name in _SECTIONS}
@@ -137,6 +133,17 @@ def document_of(data: Any, source: str, environ: Mapping[str, str]) -> Document:
     document = Document(parts["defaults"], parts["overrides"], parts["models"], dict.fromkeys(parts["models"], source))
     _few_enough(document, source)
     return document
+
+
+def _sections_of(root: dict[str, Any], source: str) -> dict[str, Any]:
+    """The sections, which stand under `llm` or at the top. Raises `ConfigError` for another key in either place."""
+    if "llm" not in root:
+        _known_keys(root, ("llm", *_SECTIONS), source)
+        return root
+    _known_keys(root, ("llm",), source, hint=f"everything stands under `llm:` with {', '.join(_SECTIONS)}")
+    llm = _mapping(root["llm"], source, "llm")
+    _known_keys(llm, _SECTIONS, source, "llm")
+    return llm
 
 
 def _few_enough(document: Document, source: str) -> None:
@@ -223,12 +230,14 @@ def _mapping(value: Any, source: str, where: str) -> dict[str, Any]:
     return dict(cast("Mapping[str, Any]", settings))
 
 
-def _known_keys(settings: Mapping[str, Any], known: tuple[str, ...] | list[str], source: str, where: str) -> None:
+def _known_keys(
+    settings: Mapping[str, Any], known: tuple[str, ...] | list[str], source: str, where: str = "", *, hint: str = ""
+) -> None:
     for key in settings:
         if key not in known:
             near = get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
-            raise ConfigError(f"{source}: {where}.{key}: unknown key; {hint}")
+            fix = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+            raise ConfigError(f"{source}: {where}{'.' if where else ''}{_short(key)}: unknown key; {hint or fix}")
 
 
 def _nearest(where: tuple[str | int, ...]) -> str:

@@ -80,7 +80,8 @@ class ModelRegistry:
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str], *, environ: Mapping[str, str] | None = None) -> ModelRegistry:
-        """Read a file or a folder of files. `${NAME}` comes from `environ` (default: the process's).
+        """Read a file or a folder of files: the sections `models`, `defaults` and `overrides`, with or without `llm:` around.
+        `${NAME}` comes from `environ` (default: the process's).
 
         Raises `ConfigError` naming file, key and fix: an unknown or duplicate key or alias, a missing variable, a bad
         value.
@@ -95,12 +96,11 @@ class ModelRegistry:
 
     @classmethod
     def from_dict(cls, llm: Mapping[str, Any], *, environ: Mapping[str, str] | None = None) -> ModelRegistry:
-        """The same from data: `{"models": {alias: {...}}, "defaults": ..., "overrides": ...}`, with or without `llm`
-        around."""
+        """The same from data, in the form that a file has: `{"models": {alias: {...}}, "defaults": ..., "overrides": ...}`,
+        with or without `llm` around."""
         if not isinstance(llm, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
             raise ConfigError(f"ModelRegistry.from_dict takes a dict as {{'models': {{alias: {{...}}}}}}, not {described(llm)}")
-        data = llm if "llm" in llm else {"llm": llm}
-        document = document_of(data, "the given settings", os.environ if environ is None else environ)
+        document = document_of(llm, "the given settings", os.environ if environ is None else environ)
         return cls(_some(build_models(document), "the given settings").values())
 
     @classmethod

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from llmcore.models import ModelRegistry
 from llmcore.models.reading import build_models, read_document
@@ -91,7 +94,7 @@ MODEL = "llm: {models: {a: {provider: openai, model: gpt-4o, %s}}}"
         ("llm: {modles: {}}", ["llm.modles", "did you mean 'models'"]),
         ("llm: {defaults: {modle: x}}", ["llm.defaults.modle", "did you mean 'model'"]),
         ("llm: {overrides: {'*': {prefered_modes: [text]}}}", ["llm.overrides.*.prefered_modes"]),
-        ("models: {}", ["models", "under `llm:`"]),
+        ("llm: {}\nmodels: {}", ["models", "under `llm:`"]),
         ("- a", ["the file", "got a list"]),
         ("llm:\n  models:\n    a: {}\n    a: {}", [":4", "'a' is given twice"]),
         ("llm: {models: [", [":1", "not a valid registry file"]),
@@ -269,3 +272,44 @@ def test_names_and_ports_that_cannot_be_are_refused_at_load() -> None:
     served = {"provider": "openai_compatible", "model": "m", "base_url": "http://host:99999/v1"}
     with pytest.raises(ConfigError, match="base_url names the port 99999; the last one is 65535"):
         ModelRegistry.from_dict({"models": {"m": served}})
+
+
+_SECTIONS_OF_A_FILE: dict[str, Any] = {
+    "defaults": {"provider": "custom", "base_url": "http://127.0.0.1:1/v1"},
+    "models": {"small": {"model": "a"}, "large": {"model": "b", "timeout": 5}},
+    "overrides": {"large": {"max_retries": 1}},
+}
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_data_a_file_and_a_folder_take_one_form_with_and_without_llm_around(tmp_path: Path, wrapped: bool) -> None:
+    data = {"llm": _SECTIONS_OF_A_FILE} if wrapped else _SECTIONS_OF_A_FILE
+    file, folder = tmp_path / "models.yaml", tmp_path / "folder"
+    file.write_text(yaml.safe_dump(data, sort_keys=False))
+    folder.mkdir()
+    (folder / "1.json").write_text(json.dumps(data))
+    (folder / "2.yaml").write_text("models: {other: {model: c}}" if wrapped else "llm: {models: {other: {model: c}}}")
+    given, read, folded = (ModelRegistry.load(one) for one in (data, file, folder))
+    assert [*given] == [*read] == [*folded][:2]
+    assert (given.get("large").timeout, given.get("large").max_retries, given.get("small").provider) == (5, 1, "custom")
+    assert folded.aliases == ["small", "large", "other"]
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({"modles": {}}, "modles: unknown key; did you mean 'models'?"),
+        ({"lmm": {"models": {}}}, "lmm: unknown key; did you mean 'llm'?"),
+        ({"models": {}, "gateway": 1}, "gateway: unknown key; there are llm, defaults, models, overrides"),
+        ({"llm": {}, "models": {}}, "models: unknown key; everything stands under `llm:` with defaults, models, overrides"),
+        ({"llm": {"default": {}}}, "llm.default: unknown key; did you mean 'defaults'?"),
+        ({"models": {"a": {"provder": "openai"}}}, "llm.models.a.provder: unknown key; did you mean 'provider'?"),
+    ],
+)
+def test_an_unknown_key_is_told_alike_of_data_and_of_a_file(tmp_path: Path, data: dict[str, Any], told: str) -> None:
+    file = tmp_path / "models.yaml"
+    file.write_text(yaml.safe_dump(data))
+    with pytest.raises(ConfigError, match=re.escape(f"the given settings: {told}")):
+        ModelRegistry.from_dict(data)
+    with pytest.raises(ConfigError, match=re.escape(f"{file}: {told}")):
+        ModelRegistry.from_yaml(file)
