@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
+import inspect
 import logging
 import os
 import re
@@ -21,10 +22,11 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from llmcore.adapters.base import IMPORTING, Adapter
-from llmcore.adapters.litellm.evicted import client_of, close_evicted, hold_evicted, transport_of
+from llmcore.adapters.litellm.evicted import client_of, close_evicted, hold_evicted, name_loop, transport_of
 from llmcore.adapters.litellm.gemini_usage import read_without_usage
 from llmcore.adapters.litellm.loop_ends import at_loop_end, end_worker, exit_first, give_each_loop_a_worker
 from llmcore.adapters.litellm.ollama_lines import leave_text_as_it_is
+from llmcore.adapters.litellm.patching import TRIED, replace
 from llmcore.adapters.litellm.rehearsal import CAN_REHEARSE, rehearse
 from llmcore.adapters.litellm.unheard import is_unheard, price_only_what_is_heard
 from llmcore.adapters.secrets.log_scrubbing import filter_clients
@@ -53,10 +55,12 @@ _LOOKS_UP = (
     ("litellm.utils", "", "_get_max_position_embeddings", None),
     (_TEMPLATES, "", "_get_tokenizer_config", _NO_TEMPLATE),
     (_TEMPLATES, "", "_get_chat_template_file", _NO_TEMPLATE),
+    (_TEMPLATES, "", "_aget_tokenizer_config", _NO_TEMPLATE),
+    (_TEMPLATES, "", "_aget_chat_template_file", _NO_TEMPLATE),
 )
 """Where LiteLLM asks a server what a model is: the module, the class in it, the function, and what it gives for none it knows."""
 _ODD_REPLY = r"pydantic serializer warnings:[\s\S]*(chatcompletion|_tokens|usage)"
-_TYPED_DICT = r"items? .* on typeddict class '(\w+' are using the `readonly` qualifier|chatcompletion|standardlog)"
+_TYPED_DICT = r"items? .* on typeddict class '(\w+' (is|are) using the `readonly` qualifier|chatcompletion|standardlog)"
 _QUIET = (
     (
         "ignore",
@@ -85,6 +89,7 @@ async def litellm() -> Any:
     module = _loaded if _loaded is not None else await in_thread(litellm_now)
     _hush()
     filter_clients()
+    name_loop(module)
     await at_loop_end(_end)
     return module
 
@@ -173,9 +178,7 @@ def _load() -> Any:
         module: Any = importlib.import_module("litellm")
         aiohttp = importlib.import_module("litellm.llms.custom_httpx.aiohttp_transport").LiteLLMAiohttpTransport
     except ImportError as error:
-        raise ConfigError(
-            f"litellm cannot be imported ({error}); install litellm==1.105.3, the version llmcore is tried with"
-        ) from error
+        raise ConfigError(f"litellm cannot be imported ({error}); {TRIED}") from error
     logging.getLogger("LiteLLM").addFilter(_told_as_error)
     module.suppress_debug_info = True  # else coloured text on stdout with every error
     module.disable_hf_tokenizer_download = True  # else counting tokens offline blocks for ~23 s
@@ -185,8 +188,7 @@ def _load() -> Any:
         found: Any = importlib.import_module(where)
         _ask_no_server(getattr(found, holder) if holder else found, name, unknown)
     _stream_what_is_not_known(importlib.import_module("litellm.utils"))
-    main: Any = importlib.import_module("litellm.main")
-    main.completion = tells_what_it_makes(main.completion)
+    replace(importlib.import_module("litellm.main"), "completion", tells_what_it_makes)
     for model in (importlib.import_module("openai.types.chat").ChatCompletion, module.ModelResponse):
         _dump_without_warnings(model)
     # The first look for a name that LiteLLM loads late registers what it does at the interpreter's end.
@@ -206,13 +208,15 @@ def _load() -> Any:
 
 def _keep_context(executor: Any) -> None:
     """What a call of ours leaves to LiteLLM's threads is still a part of it, as is told by the context."""
-    submit = executor.submit
 
-    @wraps(submit)
-    def submitted(function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        return submit(copy_context().run, function, *args, **kwargs)
+    def keeping(submit: Any) -> Any:
+        @wraps(submit)
+        def submitted(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+            return submit(copy_context().run, function, *args, **kwargs)
 
-    executor.submit = submitted
+        return submitted
+
+    replace(executor, "submit", keeping)
 
 
 def _ask_no_server(holder: Any, name: str, unknown: Any) -> None:
@@ -220,44 +224,54 @@ def _ask_no_server(holder: Any, name: str, unknown: Any) -> None:
     it adds up what a reply cost, or writes a prompt: on the event loop, for as long as they take. In calls of ours nobody is
     asked; its tables count.
     """
-    ask = getattr(holder, name)
 
-    @wraps(ask)
-    def asked(*args: Any, **kwargs: Any) -> Any:
-        return ask(*args, **kwargs) if current_watch() is None else unknown
+    def unasked(ask: Any) -> Any:
+        @wraps(ask)
+        def asked(*args: Any, **kwargs: Any) -> Any:
+            return ask(*args, **kwargs) if current_watch() is None else unknown
 
-    setattr(holder, name, asked)
+        @wraps(ask)
+        async def asked_later(*args: Any, **kwargs: Any) -> Any:
+            return await ask(*args, **kwargs) if current_watch() is None else unknown
+
+        return asked_later if inspect.iscoroutinefunction(ask) else asked
+
+    replace(holder, name, unasked)
 
 
 def _stream_what_is_not_known(utils: Any) -> None:
     """Of a model that its table does not know LiteLLM believes that OpenAI's other endpoint has no streams: it asks for the whole
     reply, and cuts that up. In calls of ours only what the table denies is no stream."""
-    ask, known = utils.supports_native_streaming, utils._get_model_info_helper
 
-    @wraps(ask)
-    def streams(model: str, custom_llm_provider: str | None) -> bool:
-        answer: bool = ask(model, custom_llm_provider)
-        if answer or current_watch() is None:
-            return answer
-        try:
-            known(model=model, custom_llm_provider=custom_llm_provider)
-        except Exception:  # how it says that it does not know the model
-            return True
-        return False
+    def streaming(ask: Any) -> Any:
+        @wraps(ask)
+        def streams(model: str, custom_llm_provider: str | None) -> bool:
+            answer: bool = ask(model, custom_llm_provider)
+            if answer or current_watch() is None:
+                return answer
+            try:
+                utils._get_model_info_helper(model=model, custom_llm_provider=custom_llm_provider)
+            except Exception:  # how it says that it does not know the model
+                return True
+            return False
 
-    utils.supports_native_streaming = streams
+        return streams
+
+    replace(utils, "supports_native_streaming", streaming)
 
 
 def _dump_without_warnings(model: Any) -> None:
     """LiteLLM dumps models of replies, OpenAI's and its own, which take anything in any field: pydantic's warnings would
     quote the model's words on stderr, and name no class that a filter could know them by."""
-    dump = model.model_dump
 
-    @wraps(dump)
-    def model_dump(self: Any, **options: Any) -> Any:
-        return dump(self, **{"warnings": False, **options})
+    def silent(dump: Any) -> Any:
+        @wraps(dump)
+        def model_dump(self: Any, **options: Any) -> Any:
+            return dump(self, **{"warnings": False, **options})
 
-    model.model_dump = model_dump
+        return model_dump
+
+    replace(model, "model_dump", silent)
 
 
 async def _end() -> None:
@@ -278,8 +292,9 @@ async def close_clients() -> None:
         return
     loop = asyncio.get_running_loop()
     cache = _loaded.in_memory_llm_clients_cache
+    of_loop = cache.update_cache_key_with_event_loop("")  # "-" and the name of the loop
     for key, handler in list(cache.cache_dict.items()):
-        if str(key).endswith(f"-{id(loop)}"):  # how LiteLLM's cache tells loops apart
+        if str(key).endswith(of_loop):
             cache.cache_dict.pop(key, None)
             cache.ttl_dict.pop(key, None)
             await _close(handler)

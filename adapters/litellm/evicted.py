@@ -9,16 +9,17 @@ yet, and those that sent through it. What others in the process send through is 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import Any
 from weakref import WeakSet
 
+from llmcore.adapters.litellm.patching import replace
 from llmcore.adapters.wire.watching import Watch
 from llmcore.types.locks import ForkSafeLock
 
-__all__ = ["client_of", "close_evicted", "hold_evicted", "in_use", "of_others", "transport_of"]
+__all__ = ["client_of", "close_evicted", "hold_evicted", "in_use", "name_loop", "of_others", "transport_of"]
 
 of_others: WeakSet[Any] = WeakSet()
 """The transports that carried a request which is none of ours."""
@@ -39,6 +40,8 @@ class _OnLoop:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
+        self.name = ""
+        """What LiteLLM's cache writes behind the keys of this loop's clients."""
         self.calls: set[Watch] = set()
         self.evicted: list[_Evicted] = []
         self._closing: asyncio.Task[None] | None = None
@@ -86,7 +89,7 @@ class _OnLoop:
 
 
 _loops: dict[int, _OnLoop] = {}
-"""By `id`, by which LiteLLM's cache tells loops apart."""
+"""By `id`."""
 
 
 @contextmanager
@@ -105,18 +108,26 @@ def in_use(call: Watch) -> Generator[None, None, None]:
 def hold_evicted(module: Any) -> None:
     """Let the clients that LiteLLM's cache evicts from now on be held, and closed when they are not used."""
     cache = getattr(module, "in_memory_llm_clients_cache", None)
-    remove = getattr(cache, "_remove_key", None)
-    if cache is None or remove is None:  # of another version: its evicted clients stay its own
+    if getattr(cache, "_remove_key", None) is None:  # of another version: its evicted clients stay its own
         return
 
-    @wraps(remove)
-    def removed(key: str) -> None:
-        handler = cache.cache_dict.get(key)
-        remove(key)
-        if not _is_the_callers(handler, module):
-            _hold(key, handler)
+    def holding(remove: Callable[[str], None]) -> Callable[[str], None]:
+        @wraps(remove)
+        def removed(key: str) -> None:
+            handler = cache.cache_dict.get(key)
+            remove(key)
+            if not _is_the_callers(handler, module):
+                _hold(key, handler)
 
-    cache._remove_key = removed
+        return removed
+
+    replace(cache, "_remove_key", holding)
+
+
+def name_loop(module: Any) -> None:
+    """Note by what LiteLLM's cache tells the running loop from others, which stands at the ends of the keys of its clients."""
+    on_loop = _here()
+    on_loop.name = on_loop.name or module.in_memory_llm_clients_cache.update_cache_key_with_event_loop("")
 
 
 async def close_evicted() -> None:
@@ -142,9 +153,9 @@ def _is_the_callers(handler: Any, module: Any) -> bool:
 
 
 def _hold(key: str, handler: Any) -> None:
-    name = key.rpartition("-")[2]
+    name = f"-{key.rpartition('-')[2]}"
     with _lock:
-        on_loop = _loops.get(int(name)) if name.isdecimal() else None
+        on_loop = next((one for one in _loops.values() if one.name == name), None)
         transport = transport_of(handler)
         if on_loop is not None and transport is not None and transport not in of_others:
             on_loop.hold(handler)

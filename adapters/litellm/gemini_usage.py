@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
+from llmcore.adapters.litellm.patching import replace
 from llmcore.adapters.wire.watching import current_watch
 from llmcore.types.narrowing import is_object
 
@@ -19,12 +20,14 @@ _USAGE = "usageMetadata"
 
 def read_without_usage(config: Any) -> None:
     """In calls of ours `config`, LiteLLM's reader of Gemini's replies, takes usage that is not told for usage of nothing."""
-    calculate = config._calculate_usage
 
-    @wraps(calculate)
-    def calculate_usage(completion_response: Any, *args: Any, **kwargs: Any) -> Any:
-        if current_watch() is not None and is_object(completion_response) and _USAGE not in completion_response:
-            completion_response = {**completion_response, _USAGE: {}}
-        return calculate(completion_response, *args, **kwargs)
+    def lenient(calculate: Any) -> Any:
+        @wraps(calculate)
+        def calculate_usage(completion_response: Any, *args: Any, **kwargs: Any) -> Any:
+            if current_watch() is not None and is_object(completion_response) and _USAGE not in completion_response:
+                completion_response = {**completion_response, _USAGE: {}}
+            return calculate(completion_response, *args, **kwargs)
 
-    config._calculate_usage = staticmethod(calculate_usage)
+        return staticmethod(calculate_usage)
+
+    replace(config, "_calculate_usage", lenient)

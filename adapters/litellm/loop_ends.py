@@ -12,6 +12,8 @@ import atexit
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from typing import Any
 
+from llmcore.adapters.litellm.patching import replace
+
 __all__ = ["at_exit", "at_loop_end", "end_worker", "exit_first", "give_each_loop_a_worker"]
 
 _ends: dict[asyncio.AbstractEventLoop, AsyncGenerator[None, None]] = {}
@@ -67,7 +69,7 @@ def give_each_loop_a_worker(one: Any) -> None:
             atexit.unregister(_workers[loop]._flush_on_exit)  # there is nothing left of a loop that ended, and few know theirs
         _workers[loop].ensure_initialized_and_enqueue(async_coroutine)
 
-    one.ensure_initialized_and_enqueue = enqueue
+    replace(one, "ensure_initialized_and_enqueue", lambda _: enqueue)
 
 
 async def end_worker() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
+from llmcore.adapters.litellm.patching import replace
 from llmcore.adapters.wire.watching import current_watch
 from llmcore.types.narrowing import is_object, object_in
 
@@ -22,18 +23,20 @@ _LEFT_OUT = {"model": "", "done": False}
 
 def leave_text_as_it_is(reader: Any) -> None:
     """In calls of ours LiteLLM's `reader` of Ollama's lines sees no text."""
-    parse = reader.chunk_parser
 
-    @wraps(parse)
-    def chunk_parser(self: Any, chunk: Any) -> Any:
-        if not is_object(chunk) or current_watch() is None:
-            return parse(self, chunk)
-        message = object_in(chunk.get("message"))
-        text: object = message.get("content")
-        seen = {"content": ""} if isinstance(text, str) else {}
-        made = parse(self, {**_LEFT_OUT, **chunk, "message": {**message, **seen}})
-        if isinstance(text, str):
-            made.choices[0].delta.content = text or None
-        return made
+    def without_text(parse: Any) -> Any:
+        @wraps(parse)
+        def chunk_parser(self: Any, chunk: Any) -> Any:
+            if not is_object(chunk) or current_watch() is None:
+                return parse(self, chunk)
+            message = object_in(chunk.get("message"))
+            text: object = message.get("content")
+            seen = {"content": ""} if isinstance(text, str) else {}
+            made = parse(self, {**_LEFT_OUT, **chunk, "message": {**message, **seen}})
+            if isinstance(text, str):
+                made.choices[0].delta.content = text or None
+            return made
 
-    reader.chunk_parser = chunk_parser
+        return chunk_parser
+
+    replace(reader, "chunk_parser", without_text)

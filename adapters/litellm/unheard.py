@@ -13,6 +13,8 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
+from llmcore.adapters.litellm.patching import replace
+
 __all__ = ["is_unheard", "price_only_what_is_heard", "unheard"]
 
 _LISTENERS = (
@@ -46,10 +48,12 @@ def unheard(module: Any) -> Generator[None, None, None]:
 
 def price_only_what_is_heard(logging: Any) -> None:
     """Let LiteLLM's class of a request's log say that the cost is unknown where nobody hears of it."""
-    calculated: Callable[..., Any] = logging._response_cost_calculator
 
-    @wraps(calculated)
-    def cost(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return None if _is_unheard.get() else calculated(self, *args, **kwargs)
+    def where_heard(calculated: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(calculated)
+        def cost(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return None if _is_unheard.get() else calculated(self, *args, **kwargs)
 
-    logging._response_cost_calculator = cost
+        return cost
+
+    replace(logging, "_response_cost_calculator", where_heard)

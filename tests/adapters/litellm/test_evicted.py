@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.engine import close_clients, litellm
-from llmcore.adapters.litellm.evicted import hold_evicted, in_use
+from llmcore.adapters.litellm.evicted import hold_evicted, in_use, name_loop
 from llmcore.adapters.wire.watching import Watch
 from llmcore.types import Limits
 from llmcore.types.narrowing import object_in, objects_in
@@ -180,9 +180,11 @@ async def test_many_that_nobody_uses_are_closed_at_once() -> None:
                 await asyncio.sleep(0)
             closed.append(1)
 
-    key = f"client-{id(asyncio.get_running_loop())}"
-    cache = SimpleNamespace(cache_dict={}, _remove_key=print)
-    hold_evicted(SimpleNamespace(in_memory_llm_clients_cache=cache))
+    key = "client-1"
+    cache = SimpleNamespace(cache_dict={}, _remove_key=print, update_cache_key_with_event_loop="{}-1".format)
+    module = SimpleNamespace(in_memory_llm_clients_cache=cache)
+    hold_evicted(module)
+    name_loop(module)
     with in_use(Watch(Limits(), streamed=False, known=True)):
         for _ in range(50):
             cache.cache_dict[key] = SimpleNamespace(_transport=Slow())
