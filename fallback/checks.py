@@ -13,7 +13,7 @@ from typing import Any, cast, get_args
 
 from llmcore.fallback.context import FallbackContext, Plan, best_place
 from llmcore.fallback.strategies import Strategy
-from llmcore.types import AttemptReason, ConfigError, ModelNotFound, OutputMode
+from llmcore.types import AttemptReason, ConfigError, ModelNotFound, OutputMode, Request
 from llmcore.types.bounds import is_amount
 from llmcore.types.others_words import bounded
 
@@ -75,7 +75,10 @@ def ask(strategy: Strategy, context: FallbackContext) -> Plan | None:
     problem = _not_a_plan(plan) or _impossible(cast("Plan", plan), context)
     if problem:
         raise ConfigError(f"the strategy {name} {problem}") from context.failure
-    return _filled_in(cast("Plan", plan), context)
+    try:
+        return _filled_in(cast("Plan", plan), context)
+    except ConfigError as error:
+        raise ConfigError(f"the strategy {name}: in its plan's request, {error}") from context.failure
 
 
 def _is_awaitable(value: object) -> bool:
@@ -106,6 +109,9 @@ def _impossible(plan: Plan, context: FallbackContext) -> str:
     without = cast("object", plan.without)
     if not isinstance(without, frozenset) or not all(isinstance(name, str) for name in cast("frozenset[object]", without)):
         return f"gives {without!r} as what its plan is made without; it is a frozenset of names"
+    request: object = plan.request
+    if request is not None and not isinstance(request, Request):
+        return f"gives {bounded(repr(request))} as its plan's request; it is an llmcore.Request, made from context.request"
     if not isinstance(fields["model"], str):
         return f"names the model {fields['model']!r}; it is an alias of the registry"
     try:
@@ -115,15 +121,27 @@ def _impossible(plan: Plan, context: FallbackContext) -> str:
     places = context.models.deployments(plan.model)
     if fields["deployment"] and fields["deployment"] not in places:
         return f"names the deployment {fields['deployment']!r} of {plan.model}; there are {', '.join(places) or 'none'}"
-    if plan == context.plan and plan.reason != "retry" and not plan.wait:
+    is_same = replace(plan, request=context.plan.request) == context.plan and not _alters(plan, context)
+    if is_same and plan.reason != "retry" and not plan.wait:
         return f"gives the plan that just failed ({plan.model}, {plan.mode}) again; change it, or make it a retry or a wait"
     return ""
 
 
+def _alters(plan: Plan, context: FallbackContext) -> bool:
+    """Is its request another one than that which failed?"""
+    if plan.request is None or plan.request is context.plan.request:
+        return False
+    return context.asked is None or plan.request != context.request
+
+
 def _filled_in(plan: Plan, context: FallbackContext) -> Plan:
+    """Raises `ConfigError` for a request that cannot be sent."""
     failed, reason = context.plan, plan.reason
     if reason in _TOLD_BY_THE_PLAN:
         reason = "model" if plan.model != failed.model else "mode" if plan.mode != failed.mode else "retry"
     here = failed.deployment if plan.model == failed.model else best_place(context.models, plan.model)
     detail = plan.detail.strip() or context.problem
-    return replace(plan, reason=reason, detail=detail, deployment=plan.deployment or here)
+    request = failed.request
+    if plan.request is not None and plan.request is not request:
+        request = plan.request if context.asked is None else context.asked.checked(plan.request)
+    return replace(plan, reason=reason, detail=detail, deployment=plan.deployment or here, request=request)

@@ -14,16 +14,18 @@ from llmcore.types import (
     AuthenticationFailed,
     CallerError,
     CapabilityRefused,
+    ConfigError,
     LLMCoreError,
     OutputMode,
     Overloaded,
     QuotaExceeded,
     RemoteServerError,
+    Request,
     RequestRefused,
     Timeout,
 )
 
-__all__ = ["FallbackContext", "Models", "Plan", "best_place", "first_well", "resting"]
+__all__ = ["Asked", "FallbackContext", "Models", "Plan", "best_place", "first_well", "resting"]
 
 
 _FAULT = 500
@@ -38,10 +40,12 @@ def _may_be_of_the_request(status: int | None) -> bool:
 @dataclass(slots=True)  # not frozen: that triples what one costs, and each turn makes one
 class Plan:
     """The next attempt: which model (alias), in which mode, why (`detail`: the recorded problem), after how many
-    seconds, at which of the model's deployments, without which of the request's `additions` (`RequestRefused`).
+    seconds, at which of the model's deployments, without which of the request's `additions` (`RequestRefused`), and with which
+    request in the place of `FallbackContext.request`.
 
     What a strategy leaves out is filled in: of `reason` and `detail`, what the plan changes, and the latest failure; of
-    `deployment`, the one that is asked at present, or the first of another model that is well.
+    `deployment`, the one that is asked at present, or the first of another model that is well; of `request`, that of the plan
+    that failed.
     """
 
     model: str
@@ -51,6 +55,7 @@ class Plan:
     wait: float = 0.0
     deployment: str = ""
     without: frozenset[str] = frozenset()
+    request: Request | None = None
 
     @property
     def place(self) -> str:
@@ -109,6 +114,18 @@ class Models(Protocol):
         ...
 
 
+class Asked(Protocol):
+    """What the turn asks for, whatever the model."""
+
+    def request(self) -> Request:
+        """A copy of the turn's request."""
+        ...
+
+    def checked(self, request: Request) -> Request:
+        """A copy of a request that may take its place. Raises `ConfigError` for one that may not."""
+        ...
+
+
 @dataclass(slots=True)
 class FallbackContext:
     """One turn's state; strategies get a copy. `mode_matters`: tools or a typed answer are asked for, so another mode is
@@ -120,6 +137,15 @@ class FallbackContext:
     mode_matters: bool = True
     tried: tuple[Plan, ...] = ()
     failures: tuple[LLMCoreError, ...] = ()
+    asked: Asked | None = None
+
+    @property
+    def request(self) -> Request:
+        """The request that failed, as a copy: the turn's, before any re-ask and before hooks. A strategy may give a plan with
+        another one: `Plan(..., request=context.request.model_copy(update={...}))`."""
+        if self.asked is None:
+            raise ConfigError("this context was made without a run, so it has no request")
+        return self.asked.request()
 
     def failed(self, failure: LLMCoreError) -> None:
         """The current plan failed."""

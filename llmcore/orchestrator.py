@@ -25,6 +25,7 @@ from llmcore.run.catalog import Catalog
 from llmcore.run.claims import RunStore
 from llmcore.run.context_size import context_bound
 from llmcore.run.interjections import Interjections
+from llmcore.run.known_models import KnownModels
 from llmcore.run.observing import Observer, Observers
 from llmcore.run.options import KINDS, PER_RUN, Given, RunOptions, Strictness
 from llmcore.run.recording import Recording
@@ -239,9 +240,10 @@ class Orchestrator:
         return self._catalog.registry
 
     @property
-    def capabilities(self) -> CapabilityStore:
-        """What is known and was learnt of the endpoints."""
-        return self._catalog.store
+    def capabilities(self) -> KnownModels:
+        """What is known and was learnt of the endpoints. `capabilities.get(alias)` shows what is believed of a model, with the
+        source of each belief."""
+        return KnownModels(self._catalog)
 
     @overload
     async def run(

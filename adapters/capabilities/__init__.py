@@ -6,6 +6,7 @@ and `redis_facts` share it with other processes.
 
 from __future__ import annotations
 
+from llmcore.adapters.capabilities.beliefs import Beliefs, ToolLimit
 from llmcore.adapters.capabilities.facts import DAY, LEARNABLE, PARAMETERS, TRIAL, Fact, SharedFacts, is_learnable
 from llmcore.adapters.capabilities.file_facts import FileFacts
 from llmcore.adapters.capabilities.known import known_capabilities
@@ -17,11 +18,13 @@ __all__ = [
     "LEARNABLE",
     "PARAMETERS",
     "TRIAL",
+    "Beliefs",
     "CapabilityStore",
     "Fact",
     "FileFacts",
     "RedisFacts",
     "SharedFacts",
+    "ToolLimit",
     "is_learnable",
     "known_capabilities",
     "shared_facts",

@@ -27,6 +27,7 @@ from typing import Any
 from cachetools import TLRUCache, TTLCache
 
 from llmcore.adapters.base import Capabilities, Endpoint
+from llmcore.adapters.capabilities.beliefs import Beliefs, Layer, beliefs_of
 from llmcore.adapters.capabilities.facts import (
     AHEAD,
     DAY,
@@ -44,7 +45,7 @@ from llmcore.adapters.capabilities.facts import (
     tools_taken,
 )
 from llmcore.adapters.capabilities.file_facts import FileFacts
-from llmcore.adapters.capabilities.known import known_capabilities
+from llmcore.adapters.capabilities.known import given, known_capabilities, known_layers
 from llmcore.adapters.capabilities.redis_facts import RedisFacts
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.types import ConfigError
@@ -155,8 +156,33 @@ class CapabilityStore:
         self._left_alone_until = 0.0
         self._warned = False
 
-    def get(self, endpoint: Endpoint) -> Capabilities:
-        """Everything known of an endpoint, the most trusted source first."""
+    def get(self, endpoint: Endpoint | str) -> Beliefs:
+        """What is believed of an endpoint, and where each belief comes from (`Beliefs.sources`), also limits and system tools.
+
+        An alias of the registry is known to the store of an orchestrator alone: `orchestrator.capabilities.get("fast")`. Raises
+        `ConfigError` for a name here.
+        """
+        if not isinstance(endpoint, Endpoint):
+            raise ConfigError(
+                f"this store knows endpoints, not {endpoint!r}: give an llmcore.adapters.Endpoint, or ask "
+                "orchestrator.capabilities, which knows the aliases of its registry"
+            )
+        return beliefs_of(endpoint, self.can(endpoint), self.layers(endpoint), self.unproven(endpoint))
+
+    def layers(self, endpoint: Endpoint) -> list[Layer]:
+        """What each source says of an endpoint, the least trusted first."""
+        known, table = known_layers(endpoint), given(self._table(endpoint))
+        ours: dict[str, Any] = {}
+        for _, says in known:
+            ours |= says
+        own = {name: value for name, value in table.items() if name not in ours or ours[name] != value}
+        believed = self._believed_now(endpoint)
+        learnt = {} if believed is None else given(believed.over(Capabilities()))
+        told: list[Layer] = [("override", given(one)) for one in self._told(endpoint)]
+        return [*known, ("adapter", own), ("learnt", learnt), *told]
+
+    def can(self, endpoint: Endpoint) -> Capabilities:
+        """Everything known of an endpoint, the most trusted source first: what runs ask for, without the sources."""
         known, believed = self._table(endpoint), self._believed_now(endpoint)
         merged = known if believed is None else believed.over(known)
         for told in self._told(endpoint):

@@ -231,7 +231,7 @@ class LiteLLMAdapter:
     def _prepared(self, call: ModelCall) -> Prepared:
         store, can = self._store, call.capabilities
         if can is None:
-            can = store.get(call.endpoint) if store is not None else known_capabilities(call.endpoint)
+            can = store.can(call.endpoint) if store is not None else known_capabilities(call.endpoint)
         return prepare(call, can)
 
     def _prepare(self, call: ModelCall) -> Prepared:

@@ -49,6 +49,7 @@ class TurnAttempt(TurnState):
     async def carry_out(self, plan: Plan, tell: Tell[Event]) -> None:
         """Carry out the plan. Raises the `LLMCoreError` that says why its reply cannot be used."""
         self._plan = plan
+        self._take_altered(plan)
         config = self._models.config(plan.model, plan.deployment)
         self._models.check_price(config)
         reason = self._first_reason if plan.reason == "first" else plan.reason

@@ -10,6 +10,8 @@ from typing import Any
 
 from llmcore.adapters.base import OWN_ADAPTER, Adapter, Capabilities, Endpoint
 from llmcore.adapters.capabilities import CapabilityStore
+from llmcore.adapters.capabilities.beliefs import Beliefs, Layer, beliefs_of
+from llmcore.adapters.capabilities.known import given
 from llmcore.adapters.litellm.usage import cost_of
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.providers.names import check_names
@@ -109,13 +111,23 @@ class Catalog:
         """What the model can do: told by the user, then the store. `endpoint`: its own, where it is there already."""
         own = self._by_alias.get(config.alias) or (self._default if self._store_is_theirs else None)
         endpoint = endpoint or config.endpoint
-        known = _checked(self.store.get(endpoint), self._default)
+        known = _checked(self.store.can(endpoint), self._default)
         if own is not None:  # the store's table is not this adapter's
             known = _checked(own.capabilities(endpoint), own).updated(known)
         known = known.updated(config.told)
         if known.web_search and own is None and not provider_of(endpoint).searches_by:
             known = updated(known, {"web_search": False})  # what cannot be asked for takes no other search's place
         return known
+
+    def believed(self, config: ModelConfig) -> Beliefs:
+        """The same with the source of each belief."""
+        endpoint, can = config.endpoint, self.can(config)
+        own = self._by_alias.get(config.alias)
+        layers: list[Layer] = [] if own is None else [("adapter", given(own.capabilities(endpoint)))]
+        layers += [*self.store.layers(endpoint), ("registry", given(config.told))]
+        if can.web_search is False and not provider_of(endpoint).searches_by:
+            layers.append(("table", {"web_search": False}))
+        return beliefs_of(endpoint, can, layers, self.store.unproven(endpoint))
 
     def select(self, alias: str | None, needs: Needs) -> ModelConfig:
         """The model a request goes to. Raises `ModelNotFound`."""

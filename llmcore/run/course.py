@@ -24,6 +24,7 @@ from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choi
 from llmcore.run.state import RunState
 from llmcore.run.stepping import Step
 from llmcore.run.tool_source import ToolSource
+from llmcore.run.turn_request import TurnRequest
 from llmcore.run.turn_state import TurnState
 from llmcore.tools.outcome import unfinished
 from llmcore.types import (
@@ -139,7 +140,8 @@ class RunCourse:
         """What layer 4 is told, which sees to one accepted reply, by whatever attempts it takes."""
         mode_matters = attempt.mode_matters
         self.state.ledger.start_turn(None if self._attempts_fixed else self._models.attempts)
-        return FallbackContext(self._models, self.state.ledger, self._first_plan(mode_matters), mode_matters)
+        plan, asked = self._first_plan(mode_matters), TurnRequest(self.state, attempt)
+        return FallbackContext(self._models, self.state.ledger, plan, mode_matters, asked=asked)
 
     def _first_plan(self, mode_matters: bool) -> Plan:
         """The turn's model, or another one that it may escalate to while it is to be left aside."""

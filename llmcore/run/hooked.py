@@ -57,7 +57,9 @@ __all__ = [
     "hooked_results",
     "judged_again",
     "judged_anew",
+    "sound",
     "wrong_call",
+    "wrong_change",
 ]
 
 _log = logger("run")
@@ -97,7 +99,7 @@ def _refused(hook: str, words: str) -> ConfigError:
 def _read(hook: str, kind: type[Model], value: Model) -> Model:
     """What a hook gave back as a copy of our own; a model's `model_copy` validates nothing, so this does, at every depth."""
     with _naming(hook):
-        checked = kind.model_validate({name: _sound(getattr(value, name)) for name in kind.model_fields})
+        checked = kind.model_validate({name: sound(getattr(value, name)) for name in kind.model_fields})
         return refusing(checked, lambda words: _refused(hook, f"in the {kind.__name__} it returned, {words}"))
 
 
@@ -114,11 +116,11 @@ def _naming(hook: str, what: str = "") -> Generator[None]:
         raise _refused(hook, "what it returned holds itself, or is nested too deeply to be sent") from None
 
 
-def _sound(value: Any) -> Any:
+def sound(value: Any) -> Any:
     """The value with each model in it validated: pydantic takes a model that stands in another as it is."""
     if isinstance(value, BaseModel):
-        return type(value).model_validate({name: _sound(getattr(value, name)) for name in type(value).model_fields})
-    return [_sound(item) for item in value] if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType]  # any list
+        return type(value).model_validate({name: sound(getattr(value, name)) for name in type(value).model_fields})
+    return [sound(item) for item in value] if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType]  # any list
 
 
 # --- requests ---------------------------------------------------------------------------------------------------------
@@ -133,12 +135,13 @@ async def hooked_request(hooks: HookChain, request: Request, told: Iterable[Told
     with _naming(hook):
         try:
             if hooks.has(hook):
-                changed = changed.model_copy(update={"messages": _sound(changed.messages)})
+                changed = changed.model_copy(update={"messages": sound(changed.messages)})
             changed = resolve_request(changed, {})
             left = [_told(given, known) for given in changed.tools]
         except CallerError as error:
             raise _refused(hook, str(error)) from error
-    _check_request(hook, request, changed, [definition.name for _, definition in left])
+    if wrong := wrong_change(request, changed, [definition.name for _, definition in left]):
+        raise _refused(hook, wrong)
     return updated(changed, {"tools": ()}), left
 
 
@@ -152,18 +155,20 @@ def _told(given: object, known: dict[str, Tool]) -> Told:
     return tool, tool.definition
 
 
-def _check_request(hook: str, request: Request, changed: Request, names: list[str]) -> None:
+def wrong_change(request: Request, changed: Request, names: list[str]) -> str:
+    """What is wrong with a request that was changed on its way out, beside tools of these names; empty where nothing is."""
     for field, what in _OF_THE_RUN.items():
         if getattr(changed, field) != getattr(request, field):
-            raise _refused(hook, f"`{field}` cannot be changed here; {what} are settled when the run starts: give it to the call")
+            return f"`{field}` cannot be changed here; {what} are settled when the run starts: give it to the call"
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise _refused(hook, f"two tools are called {twice!r}; rename one")
+        return f"two tools are called {twice!r}; rename one"
     choice = changed.tool_choice
     if isinstance(choice, dict) and choice.get("name") not in names:
-        raise _refused(hook, f"tool_choice names {choice.get('name')!r}, which is none of the tools {names}; change it too")
+        return f"tool_choice names {choice.get('name')!r}, which is none of the tools {names}; change it too"
     if choice == "required" and not names:
-        raise _refused(hook, "tool_choice is 'required' and no tool is left; set it to 'auto' or leave a tool")
+        return "tool_choice is 'required' and no tool is left; set it to 'auto' or leave a tool"
+    return ""
 
 
 # --- replies ----------------------------------------------------------------------------------------------------------
@@ -190,7 +195,7 @@ async def hooked_reply(hooks: HookChain, reply: Envelope) -> Envelope:
 def _read_blocks(hook: str, given: Envelope) -> list[Block]:
     with _naming(hook, "Envelope.blocks"):
         try:
-            blocks: list[Block] = [*_BLOCKS.validate_python(_sound([*given.blocks]))]
+            blocks: list[Block] = [*_BLOCKS.validate_python(sound([*given.blocks]))]
         except TypeError as error:
             raise _refused(hook, f"Envelope.blocks of what it returned: {error}") from None
         return refusing(blocks, lambda words: _refused(hook, f"in the blocks of the Envelope it returned, {words}"))
@@ -268,7 +273,7 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max
             hook, f"it returned an outcome of the call {given.call.id!r} for {call.id!r}; change the outcome that it was given"
         )
     try:
-        content = _sound(ToolResultBlock(tool_use_id=call.id, content=given.content).content)
+        content = sound(ToolResultBlock(tool_use_id=call.id, content=given.content).content)
         given = replace(given, call=call, content=content, ran=as_it_was.ran, raised=as_it_was.raised, held=as_it_was.held)
         return agreeing_outcome(before, given, max_chars)
     except (ConfigError, ValidationError):  # of a block that is none

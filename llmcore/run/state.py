@@ -77,6 +77,9 @@ class RunState:
         self._copied: list[Message] = []
         self._sent: list[Message] = []
         """The messages that requests hold, and their copies there."""
+        self._altered: Request | None = None
+        """What a strategy put in the place of the run's request, for the messages up to `_altered_at`."""
+        self._altered_at = 0
         self._later = [] if resumed is None else list(given[resumed.head :])
         """What was said behind a turn that is not over."""
         self._envelope: Envelope | None = None if resumed is None else resumed.envelope
@@ -216,10 +219,18 @@ class RunState:
 
     def request(self) -> Request:
         """The next request: the run's with the history so far. A forced tool choice holds until tools have run."""
-        changes: dict[str, Any] = {"messages": self._outgoing()}
-        if self.has_used_tools and self.settings.request.tool_choice != "none":
+        asked, messages = self.settings.request, self._outgoing()
+        if self._altered is not None:
+            asked, messages = self._altered, [*self._altered.messages, *messages[self._altered_at :]]
+        changes: dict[str, Any] = {"messages": messages}
+        if self.has_used_tools and asked.tool_choice != "none":
             changes["tool_choice"] = "auto"
-        return updated(self.settings.request, changes)
+        return updated(asked, changes)
+
+    def alter(self, request: Request) -> None:
+        """Let this request stand in the place of the run's from now on. The history stays whole: what enters it later is added to
+        the messages of this request."""
+        self._altered, self._altered_at = request, len(self.messages)
 
     def _outgoing(self) -> list[Message]:
         """The history as requests hold it. Each message is copied once, for all requests of the run: so what an adapter or an

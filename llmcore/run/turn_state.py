@@ -129,6 +129,7 @@ class TurnState:
         self._enforce_limits = enforce_limits
         self._first_reason: AttemptReason = reason
         self._plan = _NO_PLAN
+        self._altered: Request | None = None
         self._request: Request  # of the latest reply, as `_envelope`
         self._envelope: Envelope
         self._calls_that_came: Sequence[ToolCall] = ()
@@ -152,6 +153,11 @@ class TurnState:
         return self._learning.leaves_doubt
 
     @property
+    def tool_names(self) -> list[str]:
+        """Of the tools that this turn offers."""
+        return [tool.name for tool in self._tools]
+
+    @property
     def mode_matters(self) -> bool:
         """Are tools or a typed answer asked for, so that the output mode changes the request?"""
         return len(self._tools) > 0 or self._state.settings.output is not None
@@ -160,6 +166,13 @@ class TurnState:
         self._models.offer(len(self._tools) + (self._state.settings.output is not None))
 
     # The request
+
+    def _take_altered(self, plan: Plan) -> None:
+        """A strategy put another request in the place of the turn's: the turn begins anew with it."""
+        if plan.request is not None and plan.request is not self._altered:
+            self._altered = plan.request
+            self._state.alter(plan.request)
+            self._correcting = None
 
     def _begun(self, config: ModelConfig, plan: Plan) -> Request:
         """The turn's request; where the provider was to search the web and refuses to, our own tool does it."""
