@@ -11,8 +11,10 @@ What was said is not captured unless it is asked for; then the secrets that the 
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -27,13 +29,15 @@ from llmcore.integrations.captured import (
     captured_tool,
     captured_tool_result,
 )
+from llmcore.integrations.conventions import Convention, Event, Metric, Role, asked_for
 from llmcore.run import ObservedRun, Observer, RunResult, ToolRetry
 from llmcore.run.result import RepairRecord, ToolRecord
 from llmcore.types import Attempt, ConfigError, Envelope, ToolStarted, Usage, Waiting
 
 try:
     from opentelemetry import context as contexts
-    from opentelemetry.metrics import MeterProvider, get_meter
+    from opentelemetry._logs import LoggerProvider, get_logger
+    from opentelemetry.metrics import Meter, MeterProvider, get_meter
     from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider, get_tracer, set_span_in_context
 except ImportError as error:
     raise ConfigError("tracing needs OpenTelemetry: pip install 'llmcore-engine[otel]'") from error
@@ -41,6 +45,7 @@ except ImportError as error:
 __all__ = ["OpenTelemetry"]
 
 Attributes = Mapping[str, Any]
+Record = Callable[[float, Attributes], None]
 
 _SCOPE = "llmcore"
 _OPERATION, _PROVIDER, _MODEL = "gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model"
@@ -67,9 +72,8 @@ _USED = {
     "estimated": "llmcore.usage.estimated",
 }
 _ANSWERED = {"response_id": "gen_ai.response.id", "response_model": "gen_ai.response.model"}
-_SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
-_TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864)
-"""The bounds of the histograms that the conventions advise."""
+_COUNTED: tuple[Role, ...] = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+"""What is measured of usage, by its fields."""
 
 
 @dataclass(slots=True)
@@ -85,14 +89,21 @@ class _Spans:
     streamed: bool = False
     """Was it asked for as a stream? A whole reply has no first chunk."""
     tools: dict[str, Span] = field(default_factory=dict[str, Span])
+    asked: dict[str, Any] = field(default_factory=dict[str, Any])
+    """The attributes of the attempt's span, as it began."""
+    requests: int = 0
+    calls: int = 0
+    """How many requests were made so far, and how many calls were carried out."""
 
 
 class OpenTelemetry(Observer):
     """Traces and measures the runs of the orchestrators it is given to: `Orchestrator(..., observers=OpenTelemetry())`.
 
     The providers are by default those that the application has set for all. `capture_content`: prompts, replies, arguments,
-    results and the words of exceptions go into the spans as well. docs/observability.md names every attribute. Raises
-    `ConfigError` where OpenTelemetry is not installed.
+    results and the words of exceptions go into the spans and events as well. docs/observability.md names every attribute.
+
+    The names are those of the conventions for generative AI 0.1.0. The variable `OTEL_SEMCONV_STABILITY_OPT_IN`, read when this
+    is made, may ask for the earlier ones (`conventions.asked_for`). Raises `ConfigError` where OpenTelemetry is not installed.
     """
 
     def __init__(
@@ -100,26 +111,31 @@ class OpenTelemetry(Observer):
         tracer_provider: TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
         capture_content: bool = False,
+        logger_provider: LoggerProvider | None = None,
     ) -> None:
         self._tracer = get_tracer(_SCOPE, tracer_provider=tracer_provider)
         meter = get_meter(_SCOPE, meter_provider=meter_provider)
         self._capture = capture_content
         self._open: WeakKeyDictionary[ObservedRun, _Spans] = WeakKeyDictionary()
-        self._durations = meter.create_histogram(
-            "gen_ai.client.operation.duration", "s", "GenAI operation duration.", explicit_bucket_boundaries_advisory=_SECONDS
-        )
-        self._tokens = meter.create_histogram(
-            "gen_ai.client.token.usage",
-            "{token}",
-            "Number of input and output tokens used.",
-            explicit_bucket_boundaries_advisory=_TOKENS,
-        )
-        self._first = meter.create_histogram(
-            "gen_ai.client.operation.time_to_first_chunk",
-            "s",
-            "Time to receive the first chunk of a streamed reply.",
-            explicit_bucket_boundaries_advisory=_SECONDS,
-        )
+        self._logger = get_logger(_SCOPE, logger_provider=logger_provider)
+        self._conventions = asked_for(os.environ)
+        self._instruments = _instruments(meter, self._conventions)
+
+    def _measure(self, role: Role, value: float, attributes: Attributes) -> None:
+        for record, told in self._instruments.get(role, ()):
+            record(value, {**attributes, **told})
+
+    def _tell(self, event: Event, span: Span, attributes: Attributes, *, of_span: bool = True) -> None:
+        """Tell the event in each convention. `of_span`: an event of the span as well as a log record."""
+        for convention in self._conventions:
+            name = convention.events.get(event)
+            if name is None:
+                continue
+            if of_span:
+                span.add_event(name, attributes)
+            if convention.logs:
+                context = set_span_in_context(span)
+                self._logger.emit(event_name=name, attributes=attributes, context=context, timestamp=time.time_ns())
 
     # The run
 
@@ -149,7 +165,10 @@ class OpenTelemetry(Observer):
                 }
             )
         _end(span, kind)
-        self._durations.record(result.duration, _with_error(spans.run_attributes, kind))
+        measured = spans.run_attributes
+        self._measure("agent.seconds", result.duration, _with_error(measured, kind))
+        self._measure("agent.requests", spans.requests, measured)
+        self._measure("agent.tools", spans.calls, measured)
 
     # Its requests
 
@@ -169,13 +188,14 @@ class OpenTelemetry(Observer):
             attributes["llmcore.attempt.deployment"] = attempt.deployment
         if attempt.waited:
             attributes["llmcore.attempt.waited"] = attempt.waited
-        spans.began, spans.streamed = time.time_ns(), call.streamed
+        spans.began, spans.streamed, spans.requests = time.time_ns(), call.streamed, spans.requests + 1
         span = self._tracer.start_span(
             f"chat {call.endpoint.model}", kind=SpanKind.CLIENT, attributes=attributes, start_time=spans.began
         )
-        if self._capture and span.is_recording():
-            span.set_attributes(captured_call(call))
-        spans.attempt, spans.attempt_attributes = span, measured
+        if self._capture:
+            attributes |= captured_call(call)
+            span.set_attributes(attributes)
+        spans.attempt, spans.attempt_attributes, spans.asked = span, measured, attributes
         contexts.attach(set_span_in_context(span))
 
     def attempt_ended(self, run: ObservedRun, attempt: Attempt, reply: Envelope | None, error: BaseException | None) -> None:
@@ -184,25 +204,31 @@ class OpenTelemetry(Observer):
         if span is None:
             return
         seconds, kind = attempt.duration - attempt.waited, _kind_of(error)
-        if span.is_recording():
-            span.set_attributes(
-                {
-                    **_used(attempt.usage),
-                    **_answered(attempt, reply, streamed=spans.streamed),
-                    **(captured_reply(reply) if self._capture and reply is not None else {}),
-                }
-            )
-            status = getattr(error, "status", None)
-            if isinstance(status, int):
-                span.set_attribute("http.response.status_code", status)
-        _end(span, kind, spans.began + int(seconds * 1e9))
+        status = getattr(error, "status", None)
+        answered = {
+            **_used(attempt.usage),
+            **_answered(attempt, reply, streamed=spans.streamed),
+            **({"http.response.status_code": status} if isinstance(status, int) else {}),
+            **(captured_reply(reply) if self._capture and reply is not None else {}),
+        }
+        span.set_attributes(answered)
         measured = spans.attempt_attributes
-        self._durations.record(seconds, _with_error(measured, kind))
-        for told, tokens in (("input", attempt.usage.input_tokens), ("output", attempt.usage.output_tokens)):
-            if tokens:
-                self._tokens.record(tokens, {**measured, "gen_ai.token.type": told})
+        if error is not None and kind is not None:
+            self._tell("inference.exception", span, {**measured, **self._exception(error)})
+        self._tell("inference.details", span, _with_error({**spans.asked, **answered}, kind), of_span=False)
+        _end(span, kind, spans.began + int(seconds * 1e9))
+        self._measure("inference.seconds", seconds, _with_error(measured, kind))
+        for role in _COUNTED:
+            if tokens := getattr(attempt.usage, role):
+                self._measure(role, tokens, measured)
         if attempt.time_to_first_token is not None and spans.streamed:
-            self._first.record(attempt.time_to_first_token, measured)
+            self._measure("inference.first_chunk", attempt.time_to_first_token, measured)
+
+    def chunk_came(self, run: ObservedRun, attempt: Attempt, seconds: float) -> None:
+        self._measure("inference.chunk", seconds, self._open[run].attempt_attributes)
+
+    def _exception(self, error: BaseException) -> dict[str, Any]:
+        return {"exception.type": type(error).__qualname__, **(captured_exception(error) if self._capture else {})}
 
     def waiting(self, run: ObservedRun, waiting: Waiting) -> None:
         told = {"llmcore.attempt.n": waiting.n, "llmcore.attempt.reason": waiting.reason, "llmcore.wait": waiting.seconds}
@@ -229,6 +255,7 @@ class OpenTelemetry(Observer):
             },
         )
         self._open[run].tools[tool.tool_use_id] = span
+        self._open[run].calls += 1
         contexts.attach(set_span_in_context(span))
 
     def tool_retried(self, run: ObservedRun, retry: ToolRetry, raised: BaseException | None) -> None:
@@ -256,12 +283,30 @@ class OpenTelemetry(Observer):
                 span.set_attribute("llmcore.tool.retries", record.retries)
             if self._capture:
                 span.set_attributes(captured_tool_result(record))
-            if raised is not None:
-                words = captured_exception(raised) if self._capture else {}
-                span.add_event("exception", {"exception.type": type(raised).__qualname__, **words})
-        _end(span, kind)
         measured = {_OPERATION: "execute_tool", "gen_ai.tool.name": record.name}
-        self._durations.record(record.duration, _with_error(measured, kind))
+        if raised is not None:
+            self._tell("tool.exception", span, {**measured, **self._exception(raised)})
+        _end(span, kind)
+        self._measure("tool.seconds", record.duration, _with_error(measured, kind))
+
+
+def _instruments(meter: Meter, conventions: Sequence[Convention]) -> Mapping[Role, Sequence[tuple[Record, Attributes]]]:
+    """How each role is recorded, and with what beside its attributes. An instrument that several roles share is made once."""
+    by_name: dict[str, Record] = {}
+    made: defaultdict[Role, list[tuple[Record, Attributes]]] = defaultdict(list)
+    for role, metrics in (named for convention in conventions for named in convention.metrics.items()):
+        for metric in metrics:
+            if metric.name not in by_name:
+                by_name[metric.name] = _record(meter, metric)
+            made[role].append((by_name[metric.name], metric.attributes))
+    return made
+
+
+def _record(meter: Meter, metric: Metric) -> Record:
+    if not metric.bounds:
+        return meter.create_counter(metric.name, metric.unit, metric.description).add
+    bounds = metric.bounds
+    return meter.create_histogram(metric.name, metric.unit, metric.description, explicit_bucket_boundaries_advisory=bounds).record
 
 
 def _asked_of(endpoint: Endpoint) -> dict[str, Any]:

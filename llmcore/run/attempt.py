@@ -26,8 +26,10 @@ from llmcore.run.settings import Toolbox
 from llmcore.run.turn_state import TurnState, to_listener
 from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import NO_ANSWER, emptiness
+from llmcore.run.watching import ChunkClock
 from llmcore.tools import compile_tools
 from llmcore.types import (
+    Attempt,
     AttemptReason,
     AttemptStarted,
     Event,
@@ -134,7 +136,7 @@ class TurnAttempt(TurnState):
             with scope:
                 with self._state.ledger.uncounted():
                     await sending.ready()
-                await sending.out(self._telling(sending, scope.telling(tell)))
+                await sending.out(self._telling(sending, attempt, scope.telling(tell)))
         except BaseException as error:
             self._failed(sending, attempt, adapter, can, error)
             raise
@@ -144,13 +146,18 @@ class TurnAttempt(TurnState):
         if not (self._envelope.tool_calls or self._envelope.content.strip()):
             await self._refuse_empty()
 
-    def _telling(self, sending: Sending, tell: Tell[Event]) -> Tell[Event | None]:
+    def _telling(self, sending: Sending, attempt: Attempt, tell: Tell[Event]) -> Tell[Event | None]:
         """Tells the events of a reply as they may be told, and between them the partial values of a typed output."""
-        output = self._state.settings.output
+        output, watch = self._state.settings.output, self._state.watch
         values = PartialValues(output, sending.tools) if output and self._listening else None
-        if tell is silently and values is None:
-            return silently
-        return partial(self._tell, values, sending, tell)
+        silent = tell is silently and values is None
+        told: Tell[Event | None] = silently if silent else partial(self._tell, values, sending, tell)
+        return partial(self._clocked, ChunkClock(watch, attempt), told) if watch.has("chunk_came") else told
+
+    async def _clocked(self, clock: ChunkClock, tell: Tell[Event | None], event: Event | None) -> None:
+        if event is None:
+            clock.tick()
+        await tell(event)
 
     async def _tell(self, values: PartialValues | None, sending: Sending, tell: Tell[Event], event: Event | None) -> None:
         if values is None:

@@ -41,6 +41,7 @@ class Observer:
     | `attempt_started(run, attempt, call)` | a request goes out; `call` is the whole `ModelCall`: endpoint, messages, tools |
     | `attempt_ended(run, attempt, reply, error)` | it was answered and judged, or failed: `error` is what ended it, None where |
     | | the reply is used or asked for again; `reply` is the `Envelope` that came, None where nothing did |
+    | `chunk_came(run, attempt, seconds)` | a chunk of a streamed reply, `seconds` after the one before it; not of the first |
     | `waiting(run, waiting)` | before a wait; `waiting` is the event |
     | `repaired(run, repair)` | a `RepairRecord` of an accepted reply |
     | `tool_started(run, tool)` | a call is carried out; `tool` is the event `ToolStarted` |
@@ -75,6 +76,8 @@ class Observer:
     def attempt_ended(
         self, run: ObservedRun, attempt: Attempt, reply: Envelope | None, error: BaseException | None, /
     ) -> None: ...
+
+    def chunk_came(self, run: ObservedRun, attempt: Attempt, seconds: float, /) -> None: ...
 
     def waiting(self, run: ObservedRun, waiting: Waiting, /) -> None: ...
 

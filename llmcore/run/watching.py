@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar, Token, copy_context
+from time import perf_counter
 from typing import Any, TypeVar
 
 from llmcore.adapters.base import ModelCall
@@ -14,7 +15,7 @@ from llmcore.types import Attempt, Envelope
 from llmcore.types.logs import current_run, logger
 from llmcore.types.telling import Tell, silently, told_outside
 
-__all__ = ["Requests", "Scope", "Told", "Watch"]
+__all__ = ["ChunkClock", "Requests", "Scope", "Told", "Watch"]
 
 T = TypeVar("T")
 _log = logger("run")
@@ -86,6 +87,21 @@ class Scope:
 
     def telling(self, tell: Tell[T]) -> Tell[T]:
         return tell if not self._variables or tell is silently else told_outside(self, tell)
+
+
+class ChunkClock:
+    """Tells how long after the chunk before it each chunk of a reply came."""
+
+    __slots__ = ("_attempt", "_last", "_watch")
+
+    def __init__(self, watch: Watch, attempt: Attempt) -> None:
+        self._watch, self._attempt = watch, attempt
+        self._last: float | None = None
+
+    def tick(self) -> None:
+        last, self._last = self._last, perf_counter()
+        if last is not None:
+            self._watch.tell("chunk_came", self._attempt, self._last - last)
 
 
 class Requests:

@@ -13,8 +13,11 @@ from typing import Any
 
 import pytest
 from opentelemetry import trace
+from opentelemetry._logs import LogRecord
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader
+from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader, Metric, NumberDataPoint
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -23,6 +26,7 @@ from opentelemetry.trace import SpanContext, StatusCode
 
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.hooks import Hooks, Veto
+from llmcore.integrations.conventions import EARLIER
 from llmcore.integrations.opentelemetry import OpenTelemetry
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.result import RunResult
@@ -42,6 +46,7 @@ from llmcore.types import (
     TextDelta,
     ToolStarted,
     ToolUseBlock,
+    Usage,
 )
 from tests.orchestrator.support import FAST, add, called, stack
 
@@ -54,6 +59,11 @@ OURS = {"llmcore"}
 """The first word of the attributes that are none of the conventions'."""
 
 
+@pytest.fixture(autouse=True)
+def nothing_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OTEL_SEMCONV_STABILITY_OPT_IN", raising=False)
+
+
 class Memory:
     """An `OpenTelemetry` observer and what it exported."""
 
@@ -62,7 +72,10 @@ class Memory:
         self.tracers = TracerProvider(shutdown_on_exit=False)
         self.tracers.add_span_processor(SimpleSpanProcessor(self._spans))
         meters = MeterProvider(metric_readers=[self._metrics], shutdown_on_exit=False)
-        self.observer = OpenTelemetry(self.tracers, meters, capture_content=capture_content)
+        self._logs = InMemoryLogRecordExporter()
+        loggers = LoggerProvider(shutdown_on_exit=False)
+        loggers.add_log_record_processor(SimpleLogRecordProcessor(self._logs))
+        self.observer = OpenTelemetry(self.tracers, meters, capture_content=capture_content, logger_provider=loggers)
 
     @property
     def spans(self) -> list[ReadableSpan]:
@@ -72,11 +85,27 @@ class Memory:
     def of(self, operation: str) -> list[ReadableSpan]:
         return [span for span in self.spans if told(span).get("gen_ai.operation.name") == operation]
 
-    def points(self, name: str) -> list[HistogramDataPoint]:
+    @property
+    def metrics(self) -> dict[str, Metric]:
         data = self._metrics.get_metrics_data()
-        metrics = [m for r in data.resource_metrics for s in r.scope_metrics for m in s.metrics] if data else []
-        found: list[Any] = [point for metric in metrics if metric.name == name for point in metric.data.data_points]
+        found = [m for r in data.resource_metrics for s in r.scope_metrics for m in s.metrics] if data else []
+        return {metric.name: metric for metric in found}
+
+    def points(self, name: str) -> list[HistogramDataPoint]:
+        found: list[Any] = self._points(name)
         return found
+
+    def counts(self, name: str) -> list[NumberDataPoint]:
+        found: list[Any] = self._points(name)
+        return found
+
+    def _points(self, name: str) -> list[Any]:
+        metrics = self.metrics
+        return [*metrics[name].data.data_points] if name in metrics else []
+
+    def logged(self, name: str) -> list[LogRecord]:
+        """The records of an event."""
+        return [one.log_record for one in self._logs.get_finished_logs() if one.log_record.event_name == name]
 
 
 def told(span: ReadableSpan) -> dict[str, Any]:
@@ -122,17 +151,16 @@ def matches(memory: Memory, result: RunResult[Any]) -> None:
         assert parent_of(span, memory.spans) is root
     assert told(root)["llmcore.run.id"] == result.id
     assert told(root)["gen_ai.usage.input_tokens"] == result.usage.input_tokens
-    counts: dict[Any, int] = {}
-    for point in memory.points("gen_ai.client.operation.duration"):
-        operation = (point.attributes or {})["gen_ai.operation.name"]
-        counts[operation] = counts.get(operation, 0) + point.count
-    assert counts == {name: n for name, n in (("chat", len(chats)), ("execute_tool", len(tools)), ("invoke_agent", 1)) if n}
-    tokens: dict[Any, float] = {}
-    for point in memory.points("gen_ai.client.token.usage"):
-        kind = (point.attributes or {})["gen_ai.token.type"]
-        tokens[kind] = tokens.get(kind, 0) + point.sum
-    assert tokens.get("input", 0) == sum(attempt.usage.input_tokens for attempt in result.attempts)
-    assert tokens.get("output", 0) == sum(attempt.usage.output_tokens for attempt in result.attempts)
+    for name, spans in (("client.inference", chats), ("execute_tool", tools), ("invoke_agent", [root])):
+        assert sum(point.count for point in memory.points(f"gen_ai.{name}.duration")) == len(spans)
+    for name, spans in (("inference_calls", chats), ("tool_calls", tools)):
+        (point,) = memory.points(f"gen_ai.invoke_agent.{name}")
+        assert (point.count, point.sum) == (1, len(spans))
+    for name in ("input_tokens", "output_tokens"):
+        wanted = sum(getattr(attempt.usage, name) for attempt in result.attempts)
+        assert sum(point.value for point in memory.counts(f"gen_ai.client.inference.usage.{name}")) == wanted
+        assert sum(point.sum for point in memory.points(f"gen_ai.client.inference.operation.{name}")) == wanted
+    assert not any("operation.duration" in name or "token.usage" in name for name in memory.metrics)
 
 
 def adding() -> FakeModel:
@@ -196,11 +224,104 @@ async def test_every_name_of_the_conventions_is_one_of_theirs() -> None:
     used |= {name for span in memory.spans for event in span.events for name in (event.attributes or {})}
     assert {name for name in used if name.partition(".")[0] not in OURS} <= known
     metrics = {value for name, value in vars(gen_ai_metrics).items() if name.isupper()}
-    assert {
-        "gen_ai.client.operation.duration",
-        "gen_ai.client.token.usage",
-        "gen_ai.client.operation.time_to_first_chunk",
-    } <= metrics
+    assert {metric.name for all_of in EARLIER.metrics.values() for metric in all_of} <= metrics
+
+
+NAMES = {
+    "gen_ai.client.inference.duration": "s",
+    "gen_ai.client.inference.time_to_first_chunk": "s",
+    "gen_ai.client.inference.time_per_output_chunk": "s",
+    "gen_ai.client.inference.usage.input_tokens": "{token}",
+    "gen_ai.client.inference.usage.output_tokens": "{token}",
+    "gen_ai.client.inference.usage.cache_read.input_tokens": "{token}",
+    "gen_ai.client.inference.usage.cache_write.input_tokens": "{token}",
+    "gen_ai.client.inference.usage.reasoning.output_tokens": "{token}",
+    "gen_ai.client.inference.operation.input_tokens": "{token}",
+    "gen_ai.client.inference.operation.output_tokens": "{token}",
+    "gen_ai.invoke_agent.duration": "s",
+    "gen_ai.invoke_agent.inference_calls": "{call}",
+    "gen_ai.invoke_agent.tool_calls": "{call}",
+    "gen_ai.execute_tool.duration": "s",
+}
+OLD = {
+    "gen_ai.client.operation.duration": "s",
+    "gen_ai.client.operation.time_to_first_chunk": "s",
+    "gen_ai.client.token.usage": "{token}",
+}
+EVENTS = ["gen_ai.client.inference.operation.details", "gen_ai.client.inference.exception", "gen_ai.execute_tool.exception"]
+
+
+def everything() -> FakeModel:
+    """A run that is streamed, fails once, calls a tool that fails, and is told usage of each kind."""
+    usage = Usage(input_tokens=9, output_tokens=8, cache_read_tokens=3, cache_write_tokens=2, reasoning_tokens=1)
+    replies = [Overloaded("busy", status=503), called("broken", {}), Reply(raw="It is three.", usage=usage)]
+    return FakeModel(*replies, chunk_size=2).usage(input_tokens=7, output_tokens=2)
+
+
+async def stream_everything(memory: Memory) -> RunResult[Any]:
+    orchestrator = Orchestrator(everything(), [broken], observers=memory.observer, name="sums", strategies=FAST)
+    last = [event async for event in orchestrator.stream("go")][-1]
+    assert isinstance(last, Finished)
+    return last.result
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ("", NAMES),
+        ("http,gen_ai_latest_experimental", NAMES),
+        ("gen_ai/old", OLD),
+        ("http/dup, GEN_AI/old", OLD),
+        ("gen_ai/old,gen_ai/dup", NAMES | OLD),
+    ],
+)
+async def test_the_names_are_those_of_the_conventions_that_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch, asked: str, names: dict[str, str]
+) -> None:
+    monkeypatch.setenv("OTEL_SEMCONV_STABILITY_OPT_IN", asked)
+    memory = Memory()
+    await stream_everything(memory)
+    assert {name: metric.unit for name, metric in memory.metrics.items()} == names
+    spoken = {event.name for span in memory.spans for event in span.events if not event.name.startswith("llmcore.")}
+    expected = {*(EVENTS[1:] if names is not OLD else ()), *(["exception"] if OLD.keys() <= names.keys() else ())}
+    assert spoken == expected
+    assert [bool(memory.logged(name)) for name in EVENTS] == [names is not OLD] * 3
+
+
+async def test_each_value_is_recorded_where_the_conventions_want_it() -> None:
+    memory = Memory()
+    result = await stream_everything(memory)
+    (told_once,) = memory.counts("gen_ai.client.inference.usage.cache_write.input_tokens")
+    assert told_once.value == result.usage.cache_write_tokens > 0
+    expected = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "fake", "gen_ai.request.model": "fake"}
+    assert dict(told_once.attributes or {}) == expected
+    (requests,) = memory.points("gen_ai.invoke_agent.inference_calls")
+    (calls,) = memory.points("gen_ai.invoke_agent.tool_calls")
+    assert (requests.sum, calls.sum, (requests.attributes or {})["gen_ai.agent.name"]) == (3, 1, "sums")
+    (first,) = memory.points("gen_ai.client.inference.time_to_first_chunk")
+    (chunks,) = memory.points("gen_ai.client.inference.time_per_output_chunk")
+    assert (first.count, chunks.count > 3) == (2, True)
+    durations = memory.points("gen_ai.client.inference.duration")
+    failed = [point for point in durations if "error.type" in (point.attributes or {})]
+    assert [(point.count, (point.attributes or {})["error.type"]) for point in failed] == [(1, "Overloaded")]
+    assert tuple(durations[0].explicit_bounds)[:3] == (0.01, 0.02, 0.04)
+
+
+@pytest.mark.parametrize("capture", [False, True])
+async def test_events_are_records_in_their_spans_and_tell_what_was_said_only_where_it_is_asked_for(capture: bool) -> None:
+    memory = Memory(capture_content=capture)
+    await stream_everything(memory)
+    details, failures, raised = map(memory.logged, EVENTS)
+    chats, (tool_span,) = memory.of("chat"), memory.of("execute_tool")
+    assert [one.span_id for one in details] == [place(span).span_id for span in chats]
+    assert [one.span_id for one in failures] == [place(chats[0]).span_id]
+    assert [one.span_id for one in raised] == [place(tool_span).span_id]
+    assert [dict(one.attributes or {})["exception.type"] for one in (*failures, *raised)] == ["Overloaded", "LookupError"]
+    for one, span in zip(details, chats, strict=True):
+        assert dict(one.attributes or {}) == told(span)
+    everything_said = str([dict(one.attributes or {}) for one in (*details, *failures, *raised)])
+    for word in ("It is three", "hunter2", "busy", "gen_ai.input.messages"):
+        assert (word in everything_said) is capture, word
 
 
 async def test_each_failed_try_of_a_tool_is_an_event_of_its_span() -> None:
@@ -256,7 +377,8 @@ async def test_a_whole_reply_has_no_first_chunk() -> None:
     assert result.time_to_first_token == 0.25
     (chat,) = memory.of("chat")
     assert "gen_ai.response.time_to_first_chunk" not in told(chat)
-    assert not memory.points("gen_ai.client.operation.time_to_first_chunk")
+    assert not memory.points("gen_ai.client.inference.time_to_first_chunk")
+    assert not memory.points("gen_ai.client.inference.time_per_output_chunk")
 
 
 @pytest.mark.parametrize("reply", [called("add", {"a": "1", "b": 2}), "The sum <tool_call>{"])
