@@ -15,6 +15,7 @@ from llmcore.adapters.litellm.error_facts import Facts, facts_of
 from llmcore.adapters.litellm.keys_words import called_unauthorized, says_unauthorized
 from llmcore.adapters.litellm.overflows import does_not_fit
 from llmcore.adapters.litellm.passing_words import called_a_fault, called_overloaded, called_too_often, says_too_often
+from llmcore.adapters.litellm.patching import TRIED
 from llmcore.adapters.litellm.refusals import (
     CANNOT_BE_MADE,
     MISSING_MODEL,
@@ -141,7 +142,7 @@ def _no_image(facts: Facts) -> LLMCoreError:
 
 
 def _installation(facts: Facts) -> LLMCoreError:
-    return ConfigError(f"litellm is not usable as installed ({facts.message}); install litellm==1.105.3, the tried version")
+    return ConfigError(f"litellm is not usable as installed ({facts.message}); {TRIED}")
 
 
 def _unknown_provider(facts: Facts) -> LLMCoreError:

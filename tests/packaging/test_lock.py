@@ -38,4 +38,14 @@ def test_every_line_that_is_no_entry_is_a_comment() -> None:
 
 def test_litellm_is_none_of_the_releases_that_break_or_steal() -> None:
     allowed = next(Requirement(asked) for asked in ASKED if asked.startswith("litellm")).specifier
-    assert not any(allowed.contains(version) for version in ("1.82.7", "1.82.8", "1.106.0", "1.106.2", "1.106.10"))
+    assert not any(
+        allowed.contains(version) for version in ("1.82.7", "1.82.8", "1.106.0", "1.106.2", "1.106.10", "1.107.0", "1.108.0")
+    )
+
+
+def test_litellm_is_bounded_by_releases_that_were_tried() -> None:
+    allowed = next(Requirement(asked) for asked in ASKED if asked.startswith("litellm")).specifier
+    bounds = {one.operator: one.version for one in allowed if one.operator != "!="}
+    assert bounds.keys() == {">=", "<="}
+    assert bounds[">="] == LOCKED["litellm"]["version"], "the oldest that is allowed is the one that is locked"
+    assert not allowed.contains("99.0")

@@ -11,6 +11,7 @@ from llmcore.adapters.providers import ALIASES, PROVIDERS, canonical
 from llmcore.adapters.providers.names import _warn, check_names, litellm_names  # pyright: ignore[reportPrivateUsage]
 from llmcore.types import ConfigError
 from tests.adapters.conftest import EVERY_MODEL
+from tests.packaging.tree import ROOT
 
 
 @pytest.mark.parametrize(
@@ -160,10 +161,8 @@ def test_other_spellings_lead_to_a_row() -> None:
     assert ALIASES.keys().isdisjoint(PROVIDERS)
 
 
-def test_the_shipped_list_is_the_installed_litellms() -> None:
-    from importlib.metadata import version
-
-    assert litellm_names()["litellm"] == version("litellm")
+def test_the_shipped_list_is_the_locked_litellms() -> None:
+    assert f"\nlitellm=={litellm_names()['litellm']} " in (ROOT / "requirements.lock").read_text("utf-8")
     assert {row.prefix for row in PROVIDERS.values()} <= set(litellm_names()["providers"])
     assert litellm_names()["models"].keys() <= PROVIDERS.keys() | set(litellm_names()["providers"])
 
