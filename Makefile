@@ -1,6 +1,6 @@
 # What a contributor runs. Every target sets up .venv first; that is done once, and again only when the lock changes.
 .DEFAULT_GOAL := help
-.PHONY: help setup dev replay test quick versions compiled test-compiled check bench bench-setup fuzz lock clean
+.PHONY: help setup dev replay test quick versions newest compiled test-compiled check bench bench-setup fuzz lock clean
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -32,6 +32,9 @@ quick: setup ## Run what is not slow, at most 5 cases of each test, in a minute;
 
 versions: ## Run all tests on each Python of VERSIONS (3.11 3.12 3.13) that is at hand
 	@scripts/versions $(VERSIONS)
+
+newest: setup ## Run the tests of adapters, fallback and orchestrator on the newest releases that pyproject.toml allows
+	@scripts/newest
 
 compiled: ## Make .venv-compiled: the same source as a compiled wheel (docs/compiled.md)
 	@scripts/compiled
@@ -67,5 +70,5 @@ lock: ## Resolve pyproject.toml anew into requirements.lock (needs uv)
 		--custom-compile-command "make lock" --quiet --output-file requirements.lock
 
 clean: ## Remove .venv and everything that was built
-	rm -rf .venv .venv-3.* .venv-compiled .typecheck build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov llmcore_engine.egg-info
+	rm -rf .venv .venv-3.* .venv-newest .venv-compiled .typecheck build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov llmcore_engine.egg-info
 	find llmcore adapters normalizer validator fallback tests -name __pycache__ -type d -prune -exec rm -rf {} +
