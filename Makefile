@@ -33,7 +33,7 @@ quick: setup ## Run what is not slow, at most 5 cases of each test, in a minute;
 versions: ## Run all tests on each Python of VERSIONS (3.11 3.12 3.13) that is at hand
 	@scripts/versions $(VERSIONS)
 
-newest: setup ## Run the tests of adapters, fallback and orchestrator on the newest releases that pyproject.toml allows
+newest: ## Run the tests of adapters, fallback and orchestrator on the newest releases that pyproject.toml allows
 	@scripts/newest
 
 compiled: ## Make .venv-compiled: the same source as a compiled wheel (docs/compiled.md)
