@@ -107,7 +107,7 @@ def in_use(call: Watch) -> Generator[None, None, None]:
 
 def hold_evicted(module: Any) -> None:
     """Let the clients that LiteLLM's cache evicts from now on be held, and closed when they are not used."""
-    cache = getattr(module, "in_memory_llm_clients_cache", None)
+    cache: Any = getattr(module, "in_memory_llm_clients_cache", None)
     if getattr(cache, "_remove_key", None) is None:  # of another version: its evicted clients stay its own
         return
 

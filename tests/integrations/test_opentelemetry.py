@@ -6,7 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 from importlib import import_module
 from typing import Any
@@ -72,7 +72,8 @@ class Memory:
         self.tracers = TracerProvider(shutdown_on_exit=False)
         self.tracers.add_span_processor(SimpleSpanProcessor(self._spans))
         meters = MeterProvider(metric_readers=[self._metrics], shutdown_on_exit=False)
-        self._logs = InMemoryLogRecordExporter()
+        make: Callable[[], InMemoryLogRecordExporter] = InMemoryLogRecordExporter
+        self._logs = make()
         loggers = LoggerProvider(shutdown_on_exit=False)
         loggers.add_log_record_processor(SimpleLogRecordProcessor(self._logs))
         self.observer = OpenTelemetry(self.tracers, meters, capture_content=capture_content, logger_provider=loggers)
@@ -254,7 +255,7 @@ EVENTS = ["gen_ai.client.inference.operation.details", "gen_ai.client.inference.
 def everything() -> FakeModel:
     """A run that is streamed, fails once, calls a tool that fails, and is told usage of each kind."""
     usage = Usage(input_tokens=9, output_tokens=8, cache_read_tokens=3, cache_write_tokens=2, reasoning_tokens=1)
-    replies = [Overloaded("busy", status=503), called("broken", {}), Reply(raw="It is three.", usage=usage)]
+    replies: list[Any] = [Overloaded("busy", status=503), called("broken", {}), Reply(raw="It is three.", usage=usage)]
     return FakeModel(*replies, chunk_size=2).usage(input_tokens=7, output_tokens=2)
 
 

@@ -12,10 +12,12 @@ from llmcore import (
     ConfigError,
     ContextOverflow,
     FakeModel,
+    Hooks,
     LLMCoreError,
     Message,
     Orchestrator,
     Request,
+    TextBlock,
     ToolUseBlock,
 )
 from llmcore.fallback import DEFAULT_STRATEGIES, FallbackContext, Plan
@@ -93,7 +95,9 @@ async def test_a_later_failure_is_shown_what_was_sent_and_default_strategies_kee
     assert [len(request.messages) for request in strategy.shown] == [3, 2]
     assert [len(request.messages) for request in fake.requests] == [3, 2, 1]
     other = {"a": FakeModel(LONG, LONG), "b": FakeModel("ok")}
-    models = {name: {"provider": "custom", "model": name, "base_url": "http://127.0.0.1:1/v1"} for name in other}
+    models: dict[str, dict[str, Any]] = {
+        name: {"provider": "custom", "model": name, "base_url": "http://127.0.0.1:1/v1"} for name in other
+    }
     models["a"]["escalates_to"] = ["b"]
     await Orchestrator({"models": models}, adapter=other, strategies=[Alter(without_history), *DEFAULT_STRATEGIES]).run(
         "go", model="a", message_history=OLD
@@ -108,8 +112,6 @@ async def test_other_fields_may_be_altered_and_hooks_see_them() -> None:
         seen.append(request.temperature)
 
     strategy = Alter(lambda request: request.model_copy(update={"temperature": 0.0, "max_tokens": 50, "system": "Be short."}))
-    from llmcore import Hooks
-
     await orchestrator(fake, strategy, hooks=Hooks(before_request=before_request)).run("go", temperature=1.0)
     assert (fake.last_request.temperature, fake.last_request.max_tokens, fake.last_request.system) == (0.0, 50, "Be short.")
     assert seen == [1.0, 0.0]
@@ -127,7 +129,7 @@ async def test_what_a_strategy_does_to_the_request_it_is_shown_changes_nothing()
 
 
 USE = Message(role="assistant", content=[ToolUseBlock(id="c1", name="look", input={})])
-GIVEN = Message(role="tool", content=[ToolResultBlock(tool_use_id="c1", content="seen")])
+GIVEN = Message(role="tool", content=[ToolResultBlock(tool_use_id="c1", content=[TextBlock(text="seen")])])
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ GIVEN = Message(role="tool", content=[ToolResultBlock(tool_use_id="c1", content=
         ({"messages": []}, "holds no messages"),
         ({"messages": [Message(role="user", content="x"), USE]}, "the call 'c1' has no result"),
         ({"messages": [Message(role="user", content="x"), GIVEN]}, "c1"),
-        ({"messages": ["text"]}, "messages"),
+        ({"messages": ["text"]}, "message 0 of the request is of type str"),
         ({"temperature": "hot"}, "temperature"),
         ({"model": "other"}, "`model` cannot be changed here"),
         ({"deadline": 3.0}, "`deadline` cannot be changed here"),
