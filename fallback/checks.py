@@ -109,7 +109,7 @@ def _impossible(plan: Plan, context: FallbackContext) -> str:
     without = cast("object", plan.without)
     if not isinstance(without, frozenset) or not all(isinstance(name, str) for name in cast("frozenset[object]", without)):
         return f"gives {without!r} as what its plan is made without; it is a frozenset of names"
-    request: object = plan.request
+    request = cast("object", plan.request)
     if request is not None and not isinstance(request, Request):
         return f"gives {bounded(repr(request))} as its plan's request; it is an llmcore.Request, made from context.request"
     if not isinstance(fields["model"], str):

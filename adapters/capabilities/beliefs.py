@@ -55,10 +55,16 @@ def beliefs_of(endpoint: Endpoint, believed: Capabilities, layers: Sequence[Laye
     values = {name: getattr(believed, name) for name in Capabilities.model_fields}
 
     def source_of(name: str) -> Source:
-        return next((source for source, says in reversed(layers) if name in says and says[name] == values[name]), "default")
+        for source, says in reversed(layers):
+            if name in says and says[name] == values[name]:
+                return source
+        return "default"
 
     def refuser_of(parameter: str) -> Source:
-        return next((source for source, says in reversed(layers) if parameter in says.get(_REFUSED, ())), "default")
+        for source, says in reversed(layers):
+            if parameter in says.get(_REFUSED, ()):
+                return source
+        return "default"
 
     sources = {name: source_of(name) for name in values if name != _REFUSED}
     sources |= {parameter: refuser_of(parameter) for parameter in sorted(believed.unsupported_parameters)}

@@ -124,7 +124,8 @@ class Catalog:
         endpoint, can = config.endpoint, self.can(config)
         own = self._by_alias.get(config.alias)
         layers: list[Layer] = [] if own is None else [("adapter", given(own.capabilities(endpoint)))]
-        layers += [*self.store.layers(endpoint), ("registry", given(config.told))]
+        layers += self.store.layers(endpoint)
+        layers.append(("registry", given(config.told)))
         if can.web_search is False and not provider_of(endpoint).searches_by:
             layers.append(("table", {"web_search": False}))
         return beliefs_of(endpoint, can, layers, self.store.unproven(endpoint))

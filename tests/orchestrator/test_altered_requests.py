@@ -172,7 +172,11 @@ async def test_the_same_request_again_is_no_plan() -> None:
 
 async def test_a_local_bound_is_trimmed_to_before_anything_is_sent() -> None:
     fake = FakeModel("ok")
-    asked = orchestrator(fake, Alter(without_history), max_context_tokens=1, token_counter=lambda request: len(request.messages))
+
+    def count(request: Request) -> int:
+        return len(request.messages)
+
+    asked = orchestrator(fake, Alter(without_history), max_context_tokens=1, token_counter=count)
     await asked.run("go", message_history=OLD, budget=Budget(requests=1))
     assert texts(fake.last_request) == ["go"]
 
