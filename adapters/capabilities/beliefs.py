@@ -66,7 +66,7 @@ def beliefs_of(endpoint: Endpoint, believed: Capabilities, layers: Sequence[Laye
                 return source
         return "default"
 
-    sources = {name: source_of(name) for name in values if name != _REFUSED}
+    sources: dict[str, Source] = {name: source_of(name) for name in values if name != _REFUSED}
     sources |= {parameter: refuser_of(parameter) for parameter in sorted(believed.unsupported_parameters)}
     return Beliefs(
         **values,
