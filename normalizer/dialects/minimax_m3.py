@@ -145,14 +145,19 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
         _m3_store(reading, call, Element(key), told=False)
         return start
     told, closer = yield from _m3_text(reading, call, key, start, streams=types in ((), ("string",)))
-    src = reading.src
-    if types == ("string",) and closer is not None and closer["tag"] in _FRAMES:
+    src, is_text = reading.src, types == ("string",)
+    if is_text and closer is not None and closer["tag"] in _FRAMES:
         own = yield from _m3_own(reading, call, key, closer.start())
         closer = _TAG.match(src.text, closer.start() if own < 0 else own)
-    while closer is not None and _opens_next(call, closer) and not begins_line(src.text, start, closer.start()):
+    while (  # of a value that is no text, a block's tag in the middle of a line is an element
+        closer is not None
+        and _opens_next(call, closer)
+        and (is_text or closer["tag"] == "invoke")
+        and not begins_line(src.text, start, closer.start())
+    ):
         closer = yield from _m3_opener(reading, call, closer.end())
     stop = closer.start() if closer is not None else len(src.text)
-    if closer is None or closer["slash"] or closer["tag"] == "invoke" or types == ("string",):
+    if closer is None or closer["slash"] or closer["tag"] == "invoke" or is_text:
         closed = closer is not None and bool(closer["slash"]) and closer["tag"] not in _FRAMES
         written = trimmed(src.text[start:stop], closed=True)
         text = joined(written)
