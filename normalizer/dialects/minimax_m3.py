@@ -257,7 +257,7 @@ def _tag_may_begin(text: str, start: int) -> int:
 
 def _m3_elements(reading: Reading, call: _M3, root: Element, tag: re.Match[str]) -> Steps[int]:
     """The children of `root`, the first of which opens with `tag`. A wrong closer closes; returns where the root ends."""
-    stack, most = [root], reading.limits.depth
+    stack, most, first = [root], reading.limits.depth, tag.start()
     next_tag: re.Match[str] | None = tag
     while next_tag is not None:
         name, position = next_tag["tag"], next_tag.end()
@@ -273,7 +273,7 @@ def _m3_elements(reading: Reading, call: _M3, root: Element, tag: re.Match[str])
             del stack[depth if depth >= 0 else len(stack) - 1 :]
             if not stack:
                 return position
-        elif name == "invoke":
+        elif name == "invoke" and begins_line(reading.src.text, first, next_tag.start()):
             call.repairs.append(Repair(kind="closer_missing", path=root.tag, safety="truncated"))
             call.again = True
             return next_tag.start()

@@ -88,7 +88,7 @@ def test_the_form_that_the_prompt_taught_is_a_call(name: str, frame: str) -> Non
 def test_the_envelope_is_read_where_it_was_taught_and_no_other_object_is(frame: str, fence: str) -> None:
     call = {"name": "get_weather", "arguments": {"city": "Oslo"}}
     enveloped = json.dumps({"content": "Hi.", "toolCalls": [call]})
-    settings = {"taught": "llmcore_envelope", "enveloped": True}
+    settings: dict[str, Any] = {"taught": "llmcore_envelope", "enveloped": True}
     envelope = read_every_way(_ANSWERS[frame].replace("{}", fence.replace("{}", enveloped)), **settings)
     assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
     assert envelope.content == "Hi."
