@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from llmcore.tools.signature import hints_of, is_context
+from llmcore.tools.signature import BY_NAME, hints_of, is_context, refuse_bound
+from llmcore.tools.within import bound_in
 from llmcore.types import CompiledTool, ToolDefinition, ToolDefinitionError
 from llmcore.types.copies import copied
 from llmcore.types.narrowing import object_in
 from llmcore.types.wordings import hint
 
 __all__ = ["GivenSchema"]
-
-_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 class GivenSchema:
@@ -29,7 +28,8 @@ class GivenSchema:
     def __init__(self, definition: ToolDefinition, function: Callable[..., Any] | None, *, any_arguments: bool = False) -> None:
         self.context_parameter: str | None = None
         self._may_lack: dict[str, Any] = {}
-        parameters = _parameters(function)
+        self._bound = bound_in(function)
+        parameters = _parameters(function, self._bound)
         if function is None or parameters is None:
             return
         hints = _hints(function, definition.name)
@@ -40,21 +40,24 @@ class GivenSchema:
                 self.context_parameter = name
                 del parameters[name]
         if not any_arguments:
-            _compare(definition, parameters)
+            _compare(definition, parameters, self._bound)
         compiled = CompiledTool(definition)
         told = {name: object_in(compiled.properties.get(name)).get("default") for name in _required(parameters)}
         self._may_lack = {name: default for name, default in told.items() if name not in compiled.required}
 
     def keywords(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Raises `ArgumentsError` for what `functools.partial` has bound."""
+        refuse_bound(self._bound, arguments)
         return copied(self._may_lack) | dict(arguments)
 
 
-def _parameters(function: Callable[..., Any] | None) -> dict[str, inspect.Parameter] | None:
-    """None for one whose signature cannot be read: some of C have none."""
+def _parameters(function: Callable[..., Any] | None, bound: Collection[str]) -> dict[str, inspect.Parameter] | None:
+    """Those that a call can give. None for one whose signature cannot be read: some of C have none."""
     try:
-        return dict(inspect.signature(function).parameters) if function is not None else None
+        found = inspect.signature(function).parameters if function is not None else None
     except (ValueError, TypeError):
         return None
+    return None if found is None else {name: one for name, one in found.items() if name not in bound or one.kind not in BY_NAME}
 
 
 def _hints(function: Callable[..., Any], name: str) -> Mapping[str, Any]:
@@ -66,16 +69,20 @@ def _hints(function: Callable[..., Any], name: str) -> Mapping[str, Any]:
 
 
 def _required(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
-    return [name for name, one in parameters.items() if one.kind in _BY_NAME and one.default is one.empty]
+    return [name for name, one in parameters.items() if one.kind in BY_NAME and one.default is one.empty]
 
 
-def _compare(definition: ToolDefinition, parameters: Mapping[str, inspect.Parameter]) -> None:
+def _compare(definition: ToolDefinition, parameters: Mapping[str, inspect.Parameter], bound: Collection[str]) -> None:
     where = f"tool {definition.name!r}: "
     positional = [name for name, one in parameters.items() if one.kind is one.POSITIONAL_ONLY]
     if positional:
         raise ToolDefinitionError(f"{where}parameter {positional[0]!r} is positional-only; models give arguments by name")
     declared = CompiledTool(definition).properties
-    named = [name for name, one in parameters.items() if one.kind in _BY_NAME]
+    if filled := [name for name in declared if name in bound]:
+        raise ToolDefinitionError(
+            f"{where}its schema has {filled[0]!r}, which functools.partial has bound; leave it out of the schema"
+        )
+    named = [name for name, one in parameters.items() if one.kind in BY_NAME]
     takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
     if not takes_any and (unknown := [name for name in declared if name not in named]):
         raise ToolDefinitionError(

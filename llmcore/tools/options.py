@@ -91,6 +91,18 @@ class ToolOptions:
         """Options by name. Raises `ToolDefinitionError`, also for a name that is no option."""
         return cls(**checked(options))
 
+    def without(self, names: Collection[str]) -> ToolOptions:
+        """These, of a tool whose parameters of these names are bound: nothing is told of them."""
+        if not names:
+            return self
+        params, required = self.params, self.required
+        return replace(
+            self,
+            params=params if params is None or isinstance(params, type) else _but(params, names),
+            required=None if required is None else [name for name in required if name not in names],
+            examples=[_but(example, names) for example in self.examples],
+        )
+
     def overlaid(self, other: ToolOptions | None) -> ToolOptions:
         """These, with what `other` has that is not the default laid over them."""
         told = {} if other is None else {field.name: getattr(other, field.name) for field in fields(other)}
@@ -109,6 +121,10 @@ def checked(options: Mapping[str, Any]) -> Mapping[str, Any]:
 def is_name(name: object) -> bool:
     """May a tool be called so? What no provider takes is refused here; what only some refuse, where it is sent."""
     return isinstance(name, str) and re.fullmatch(r"[\w.:/-]+", name) is not None
+
+
+def _but(given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name not in names}
 
 
 def _check_params(params: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from llmcore.tools.within import innermost, refuse_hidden
+from llmcore.tools.within import had, innermost, refuse_hidden
 from llmcore.types import ToolDefinitionError
 from llmcore.types.wordings import described
 
@@ -39,6 +39,8 @@ def refuse(function: Callable[..., Any]) -> None:
         raise ToolDefinitionError(
             f"{function.__qualname__} is marked as a hook (@hook.{marks[0]}), which a tool is never asked as: write two functions"
         )
+    if had(function, "__partialmethod__") is not None or had(function, "_partialmethod") is not None:
+        raise ToolDefinitionError("a partialmethod without its object is no tool: give it of one of the class's objects")
     if is_method(function) and _stands_in_its_class(function):
         owner, _, name = function.__qualname__.rpartition(".")
         fix = f"give {owner}(...).{name}, or write @tool above it in the class"

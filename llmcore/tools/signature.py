@@ -12,8 +12,8 @@ import inspect
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Optional, get_args, get_origin
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any, Optional, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
@@ -21,7 +21,7 @@ from pydantic.fields import FieldInfo
 
 from llmcore.tools.context import RunContext
 from llmcore.tools.docstrings import documentation
-from llmcore.tools.within import innermost
+from llmcore.tools.within import bound_in, innermost
 from llmcore.types import JsonSchema, ToolDefinitionError
 from llmcore.types.annotations import fields_of_unpacked, undefined_in, unfillable, usable
 from llmcore.types.copies import copied
@@ -31,6 +31,7 @@ from llmcore.types.others_words import bounded
 from llmcore.types.typed_data import Reading
 
 __all__ = [
+    "BY_NAME",
     "UNUSABLE",
     "ArgumentsError",
     "SignatureSchema",
@@ -38,10 +39,13 @@ __all__ = [
     "hints_of",
     "is_context",
     "problems_of",
+    "refuse_bound",
     "schema_of_type",
 ]
 
 _MAX_PROBLEMS = 20
+BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+"""The kinds of parameters that a call can name."""
 
 UNUSABLE = (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema, PydanticUserError)
 """What pydantic raises for a type that has no JSON Schema."""
@@ -81,6 +85,8 @@ class SignatureSchema:
     `skip_first`: the first parameter is the instance. `may_be_left_out`: parameters that arrive as None when the
     model leaves them out although the function has no default.
 
+    What `functools.partial` has bound is no parameter: the schema does not tell it, and a call cannot give it.
+
     Raises `ToolDefinitionError` for a signature no model can fill: positional-only parameters, `*args`, types without
     a schema.
     """
@@ -102,9 +108,12 @@ class SignatureSchema:
         """Whose default pydantic makes: the function has none that could be used, or one that calls would share."""
         self._without_default: set[str] = set()
         self._fields: dict[str, tuple[str, Any, Any]] = {}
+        self._bound = bound_in(function)
         hints = hints_of(function, name)
         parameters = list(_signature(function, name).parameters.values())[1 if skip_first else 0 :]
         for parameter in parameters:
+            if parameter.name in self._bound and parameter.kind in BY_NAME:
+                continue
             self._take(parameter, hints.get(parameter.name, Any))
         self._model = self._make_model()
         self.schema = self._make_schema(documentation(function).parameters)
@@ -136,6 +145,8 @@ class SignatureSchema:
         self._any_keyword = Any if named is not None else usable(hint)
         self._refuse_unfillable(parameter.name, self._any_keyword)
         for name, (inner, is_required) in (named or {}).items():
+            if name in self._bound:
+                continue
             declared = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY)
             self._add_field(declared, usable(inner), may_be_absent=not is_required)
 
@@ -236,6 +247,7 @@ class SignatureSchema:
 
         Raises `ArgumentsError`.
         """
+        refuse_bound(self._bound, arguments)
         try:
             filled = self._reading.read_any(dict(arguments))
         except ValidationError as error:
@@ -249,6 +261,13 @@ class SignatureSchema:
             name: values[field] for field, (name, _, _) in self._fields.items() if field in given or name in self._always_passed
         }
         return keywords | extra if (extra := filled.__pydantic_extra__) else keywords
+
+
+def refuse_bound(bound: Collection[str], arguments: Mapping[str, Any]) -> None:
+    """Raises `ArgumentsError` for what `functools.partial` has bound, as for any key that the tool does not have. A function of
+    any keywords would take it."""
+    if bound and (given := [name for name in arguments if name in bound]):
+        raise ArgumentsError([f"{name}: Extra inputs are not permitted" for name in given])
 
 
 def _has_own_default(hint: Any) -> bool:
@@ -310,7 +329,9 @@ def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
 
 def hints_of(function: Callable[..., Any], name: str) -> dict[str, Any]:
     target = innermost(function)
-    if not isinstance(target, types.FunctionType | types.BuiltinFunctionType):
+    if isinstance(target, type):  # below a `partial`
+        target = cast("Any", target).__init__
+    elif not isinstance(target, types.FunctionType | types.BuiltinFunctionType):
         target = type(target).__call__
     try:
         try:

@@ -37,7 +37,7 @@ from llmcore.tools.signature import (
     schema_of_type,
 )
 from llmcore.tools.summaries import check_summary, summary_of
-from llmcore.tools.within import AnyTool, innermost, tool_within, yields
+from llmcore.tools.within import AnyTool, bound_in, innermost, tool_within, yields
 from llmcore.types import ConfigError, JsonSchema, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.annotations import usable
 from llmcore.types.called import in_words, is_async
@@ -45,7 +45,7 @@ from llmcore.types.copies import copied, updated
 from llmcore.types.functions import OfArguments
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.merged_keys import KeyCheck
-from llmcore.types.narrowing import is_object
+from llmcore.types.narrowing import is_list, is_object, object_in
 from llmcore.types.tools import check_definition
 from llmcore.types.typed_data import Reading
 from llmcore.types.wordings import meant
@@ -91,7 +91,7 @@ class Tool(AnyTool, Generic[P, R_co]):
         function = _plain(function)
         refuse(function)
         inner = _tool_below(function)
-        self._set_up(function, options or ToolOptions() if inner is None else inner.options.overlaid(options))
+        self._set_up(function, options or ToolOptions() if inner is None else _options_below(inner, function).overlaid(options))
 
     @classmethod
     def over(cls, function: Callable[P, R_co], options: OptionsByName) -> Tool[P, R_co]:
@@ -102,9 +102,10 @@ class Tool(AnyTool, Generic[P, R_co]):
         refuse(function)
         inner = _tool_below(function)
         if inner is not None and inner._given is not None:
-            return cast("Tool[P, R_co]", cls.from_definition(inner._given, function, **options))
+            given = _without(inner._given, bound_in(function))
+            return cast("Tool[P, R_co]", cls.from_definition(given, function, **options))
         made: Tool[P, R_co] = cls.__new__(cls)
-        made._set_up(function, settings if inner is None else replace(inner.options, **options))
+        made._set_up(function, settings if inner is None else replace(_options_below(inner, function), **options))
         return made
 
     def _set_up(self, function: Callable[P, R_co], options: ToolOptions) -> None:
@@ -171,7 +172,7 @@ class Tool(AnyTool, Generic[P, R_co]):
         if function is not None:
             refuse(function)
             if (inner := _tool_below(function)) is not None:
-                settings = replace(inner.options, **dict.fromkeys(GIVEN_WITH_A_SCHEMA), **options)
+                settings = replace(_options_below(inner, function), **dict.fromkeys(GIVEN_WITH_A_SCHEMA), **options)
         elif settings.requires_approval:
             raise ToolDefinitionError(f"tool {found.name!r} has no function: the caller answers its calls, and approves them so")
         told: dict[str, Any] = {name: options[name] for name in _TOLD if options.get(name) is not None}  # type: ignore[literal-required]  # each is a key of theirs
@@ -472,12 +473,30 @@ def _tool_below(function: object) -> Tool[..., Any] | None:
     return cast("Tool[..., Any] | None", tool_within(function))
 
 
+def _options_below(inner: Tool[..., Any], function: object) -> ToolOptions:
+    """Those of a tool below a function, which may have bound some of its parameters."""
+    return inner.options.without(bound_in(function))
+
+
+def _without(definition: ToolDefinition, bound: Collection[str]) -> ToolDefinition:
+    """The definition of a tool whose parameters of these names are bound."""
+    declared = object_in(definition.parameters.get("properties"))
+    if not any(name in bound for name in declared):
+        return definition
+    parameters = {**definition.parameters, "properties": {name: part for name, part in declared.items() if name not in bound}}
+    if is_list(required := parameters.get("required")):
+        parameters["required"] = [name for name in required if name not in bound]
+    examples = [{name: value for name, value in one.items() if name not in bound} for one in definition.examples]
+    return updated(definition.model_copy(), {"parameters": parameters, "examples": examples})
+
+
 def _plain(function: Callable[P, R_co]) -> Callable[P, R_co]:
     return cast("Callable[P, R_co]", function.__func__) if isinstance(function, staticmethod) else function
 
 
 def _name_of(function: Callable[..., Any]) -> str:
-    name = str(getattr(getattr(function, "func", function), "__name__", type(function).__name__))
+    inner = getattr(function, "func", function)
+    name = str(getattr(inner, "__name__", type(inner).__name__))
     if not is_name(name):
         raise ToolDefinitionError(f"{name!r} cannot be a tool's name; give one: tool(function, name=...)")
     return name

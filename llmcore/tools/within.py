@@ -13,11 +13,12 @@ from typing import Any, cast
 
 from llmcore.types import ToolDefinitionError
 
-__all__ = ["AnyTool", "below", "had", "innermost", "refuse_hidden", "tool_within", "yields"]
+__all__ = ["AnyTool", "below", "bound_in", "had", "innermost", "refuse_hidden", "tool_within", "yields"]
 
 _DEEPEST = 100
-_WITHIN = ("__func__", "fget", "__wrapped__")
-"""Where descriptors and decorators keep what they stand above."""
+_WITHIN = ("__func__", "fget", "__wrapped__", "__partialmethod__", "_partialmethod")
+"""Where descriptors and decorators keep what they stand above. A `partialmethod` without its object has `__partialmethod__`, before
+Python 3.13 `_partialmethod`."""
 _WITH_FUNC = (functools.partial, functools.partialmethod, functools.cached_property)
 """Those of `func`; anybody's object may have an attribute of that name."""
 _ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -59,6 +60,26 @@ def innermost(function: object) -> Any:
         found = inner
     said = function.__name__ if isinstance(function, types.FunctionType) else type(function).__name__
     raise ToolDefinitionError(f"{said} says without end what it wraps (`__wrapped__`): wrap it in a plain function")
+
+
+def bound_in(function: object) -> frozenset[str]:
+    """The parameters that a `partial` or `partialmethod` has filled, at any depth. A call cannot give them."""
+    names = set[str]()
+    for _ in range(_DEEPEST):
+        if function is None or "__signature__" in getattr(function, "__dict__", {}):  # what says its own parameters
+            break
+        if isinstance(function, functools.partial | functools.partialmethod):
+            partial = cast("Any", function)
+            names |= {*partial.keywords, *_filled_by_place(partial)}
+        function = below(function)
+    return frozenset(names)
+
+
+def _filled_by_place(partial: Any) -> list[str]:
+    try:
+        return [*inspect.signature(partial.func).bind_partial(*partial.args).arguments]
+    except (TypeError, ValueError):  # some builtins tell no signature
+        return []
 
 
 def tool_within(value: object) -> AnyTool | None:

@@ -107,7 +107,7 @@ def test_options_above_win() -> None:
     assert Orchestrator(FakeModel().tool_call("paid", {"amount": 5}).text("Paid."), [free]).run_sync("Pay.").content == "Paid."
 
 
-@pytest.mark.parametrize("above", [plain(pay), plain_by_name(pay), plain_by_name(timed(pay)), functools.partial(GIVEN, 1)])
+@pytest.mark.parametrize("above", [plain(pay), plain_by_name(pay), plain_by_name(timed(pay))])
 def test_what_would_lose_them_is_refused(above: Any) -> None:
     with pytest.raises(CallerError, match=r"hides the tool 'paid' below it|tool 'paid': "):
         as_tool(above)
