@@ -33,7 +33,7 @@ from llmcore.run.result import RunResult
 from llmcore.run.saving import checkpoint_of
 from llmcore.run.seals import signing_key_of
 from llmcore.run.settings import TOOL_OPTIONS, checked_options, resolve, seconds_allowed, tool_settings, validators_of
-from llmcore.run.streams import RunStream, SyncRunStream
+from llmcore.run.streams import RunStream, SyncRunStream, in_sync
 from llmcore.run.tool_source import ToolSource, is_provider
 from llmcore.tools import RunContext, Tool, ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
@@ -180,6 +180,8 @@ class Orchestrator:
         checkpoint_of(checkpoint)
         self._defaults |= {"checkpoint": checkpoint, "run_store": run_store, "signing_key": signing_key_of(signing_key)}
         self._defaults["validators"] = validators_of(output_validators)
+        self._given = {"hooks": hooks or (), "observers": observers or (), "adapter": adapter, "web_search": web_search}
+        self._given |= {"output_validators": output_validators, "enforce_limits": enforce_limits}
         from llmcore.fallback import FallbackManager
         from llmcore.run.logbook import Logbook
         from llmcore.run.machinery import Machinery
@@ -366,6 +368,8 @@ class Orchestrator:
         """`execute` for code without an event loop; see `run_sync`."""
         from llmcore.background import run_in_background
 
+        if getattr(self.execute, "__func__", None) is not Orchestrator.execute:  # a derived class has its own
+            return run_in_background("execute", lambda: self.execute(request, output_type, **options))
         return _value_of(run_in_background("execute", lambda: self._executed(request, output_type, options)), output_type)
 
     @overload
@@ -382,10 +386,7 @@ class Orchestrator:
         from llmcore.background import refuse_to_block, shared_loop
 
         refuse_to_block("stream_sync", "async for ... in stream(...)")
-        if output_type is not None:
-            options = {**options, "output_type": output_type}
-        run = self._prepare(request, options, listening=True)
-        return SyncRunStream(run, shared_loop())
+        return in_sync(self.stream(request, output_type, **options), shared_loop())
 
     async def probe(self, model: str, *, deployment: str | None = None, timeout: float | None = None) -> ProbeReport:
         """Ask a model small questions in every output mode, and report what holds: eight requests of a few tokens each at most.
@@ -430,6 +431,20 @@ class Orchestrator:
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self.aclose()
+
+    def _option(self, name: str) -> Any:
+        """What a run has for this option, where neither it nor the request says; None for one that an orchestrator has not."""
+        machinery = self._machinery
+        own = {
+            "capabilities": self.capabilities,
+            "strategies": machinery.fallback.strategies,
+            "tool_config": machinery.tool_config,
+        }
+        values = {**self._defaults, **self._given, **own}
+        field = Request.model_fields.get(name)
+        if name in values or field is None:
+            return values.get(name)
+        return field.get_default(call_default_factory=True)
 
     def _seconds_allowed(self, options: Mapping[str, Any]) -> float | None:
         """How long a run of these options may take."""

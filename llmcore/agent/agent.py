@@ -19,6 +19,7 @@ from llmcore.agent.core import Core
 from llmcore.agent.members import (
     adopt,
     check_class,
+    is_overridden,
     is_own,
     method_of,
     methods_of,
@@ -28,6 +29,7 @@ from llmcore.agent.members import (
     tools_of,
 )
 from llmcore.agent.options import INSTEAD, OPTIONS, AgentOptions, Emit, checked
+from llmcore.agent.readable import ReadableOptions
 from llmcore.agent.talk import Talk, as_messages, from_json, said_as, system_blocks, to_json
 from llmcore.agent.telling import Teller
 from llmcore.background import refuse_to_block, run_in_background, shared_loop
@@ -39,7 +41,7 @@ from llmcore.run.options import PER_RUN, RunOptions
 from llmcore.run.result import RunResult
 from llmcore.run.resuming import check_says_something
 from llmcore.run.settings import checked_options
-from llmcore.run.streams import RunStream, SyncRunStream
+from llmcore.run.streams import RunStream, SyncRunStream, in_sync
 from llmcore.tools import RunContext, Tool
 from llmcore.tools.options import OptionsByName
 from llmcore.types import (
@@ -71,7 +73,7 @@ Said = str | Message | Sequence[Message | Mapping[str, Any]] | RunResult[Any]
 
 
 @in_words(instead=INSTEAD)
-class Agent:
+class Agent(ReadableOptions):
     """A conversation with a model that has this object's methods as tools. Derive from it, or use it as it is.
 
         class Weather(Agent):
@@ -134,6 +136,8 @@ class Agent:
         settings = checked(kind, {**options_of(type(self)), **own, **options, **given})
         self.name = settings.get("name") or kind
         self._core = Core.of(kind, settings, {*own, *options, *given})
+        # a value of the class would hide that of the object
+        vars(self).update({one: self._core.settings[one] for one in settings if one not in ("messages", "name")})
         self._talk = Talk(settings.get("messages") or ())
         self._called("system_messages")  # so that what does not fit is told now
         self._called("finalize_response")
@@ -183,12 +187,17 @@ class Agent:
     # To be written anew
 
     def system_messages(self, *args: Any, **kwargs: Any) -> Any:
-        """What stands in this chat's system prompt beside `system`; sync or async. Yours takes nothing, or the `RunContext`."""
-        return ()
+        """What stands in this chat's system prompt beside `system`; sync or async. Yours takes nothing, or the `RunContext`. This
+        one gives an empty list."""
+        return []
 
     def finalize_response(self, text: str, *args: Any, **kwargs: Any) -> Any:
-        """The answer in place of the model's; sync or async. Yours takes the text, and the `RunContext` if it wants it."""
+        """The answer in place of the model's; sync or async. Yours takes the text, and the `RunContext` if it wants it. This one
+        gives the text as it is."""
         return text
+
+    _system_messages = system_messages
+    _finalize_response = finalize_response
 
     # Chats
 
@@ -249,7 +258,9 @@ class Agent:
 
     def chat_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
         """`chat` for code without an event loop; see `Orchestrator.run_sync`."""
-        return _answer_of(run_in_background("chat", lambda: self.run(message, output_type, **options)))
+        if is_overridden(self, Agent, "chat"):
+            return run_in_background("chat", lambda: self.chat(message, output_type, **options))
+        return _answer_of(run_in_background("chat", lambda: self.run(message, output_type, **options)))  # an interruption has it
 
     def run_sync(self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]:
         """`run` for code without an event loop."""
@@ -267,8 +278,7 @@ class Agent:
     def stream_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> SyncRunStream[Any]:
         """`stream` for code without an event loop."""
         refuse_to_block("stream_sync", "async for ... in stream(...)")
-        chat = self._begun(message, output_type, options, listening=True)
-        return SyncRunStream(chat, shared_loop())
+        return in_sync(self.stream(message, output_type, **options), shared_loop())
 
     # As a tool
 
@@ -340,7 +350,7 @@ class Agent:
 
     def _called(self, name: Literal["system_messages", "finalize_response"]) -> CallersFunction:
         values = 1 if name == "finalize_response" else 0
-        return CallersFunction(f"{type(self).__name__}.{name}", method_of(self, name), values)
+        return CallersFunction(f"{type(self).__name__}.{name}", method_of(self, Agent, name), values)
 
     def _begun(self, message: Said | None, output_type: Any, options: Mapping[str, Any], *, listening: bool) -> _Chat:
         """The chat, checked as far as it can be at once."""

@@ -16,7 +16,7 @@ from llmcore.tools.execution import CallHeld
 from llmcore.tools.options import OptionsByName, ToolOptions
 from llmcore.types import CallerError, ConfigError, RetryTool
 
-__all__ = ["agent_tool"]
+__all__ = ["agent_tool", "described"]
 
 _SECONDS = 600.0
 """For one question. A run's own timeout of tools is meant for functions."""
@@ -58,7 +58,7 @@ def agent_tool(agent: Asked, settings: Mapping[str, Any], *, talk: Talk | None, 
                 talk.left_within = context.within
                 raise
 
-    told = {"name": _tool_name(agent.name), "description": _described(agent, settings), "timeout": _SECONDS}
+    told = {"name": _tool_name(agent.name), "description": described(agent, settings), "timeout": _SECONDS}
     return Tool(ask, ToolOptions.of({**told, **options}))
 
 
@@ -105,12 +105,12 @@ def _answer(agent: Asked, result: RunResult[Any], context: RunContext[Any]) -> A
     return result.value
 
 
-def _described(agent: Asked, settings: Mapping[str, Any]) -> str:
+def described(agent: Asked, settings: Mapping[str, Any]) -> str:
     """By the option, else by the docstring of the first class that has one of its own."""
     given = settings.get("description")
     if given is not None:
         return str(given)
-    kinds = [kind for kind in type(agent).__mro__ if kind.__module__ != "llmcore.agent.agent" and kind is not object]
+    kinds = [kind for kind in type(agent).__mro__ if not kind.__module__.startswith("llmcore.agent.") and kind is not object]
     said = next((kind.__doc__ for kind in kinds if kind.__doc__), None)
     return " ".join(said.split("\n\n")[0].split()) if said else f"Ask the agent {agent.name}."
 

@@ -11,6 +11,7 @@ from llmcore.agent.options import ONLY_ORCHESTRATORS, checked, orchestrators, pe
 from llmcore.hooks import HookChain
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Models, Orchestrator
+from llmcore.run.settings import TOOL_OPTIONS, tool_settings
 from llmcore.run.tool_source import ToolSource, is_provider
 from llmcore.tools import Tool
 from llmcore.types import CallerError, ConfigError, ToolSet
@@ -46,6 +47,19 @@ class Core:
             return cls(settings, client, False, _run_options(settings, client, whole=True), given)
         base = Orchestrator(cast("Models", client), **orchestrators(settings))
         return cls(settings, base, True, _run_options(settings, base, whole=False), given)
+
+    def option(self, name: str) -> Any:
+        """The value that an option has for a chat: as it was set, else as the orchestrator has it, else None."""
+        if name in self.settings:
+            return self.settings[name]
+        if name == "model":
+            models = [*self.base.models]
+            return models[0].alias if len(models) == 1 else None
+        if name in TOOL_OPTIONS or name == "tool_config":
+            named = {option: self.settings[option] for option in TOOL_OPTIONS if option in self.settings}
+            config = self.base._option("tool_config").overlaid(tool_settings(self.settings.get("tool_config"), named))  # pyright: ignore[reportPrivateUsage]  # the same settings
+            return config if name == "tool_config" else getattr(config, TOOL_OPTIONS[name])
+        return self.base._option(name)  # pyright: ignore[reportPrivateUsage]  # the same settings
 
     def changed(self, kind: str, name: str, value: Any) -> Core:
         """With this option in place of what it was; models, connections and what is known of endpoints stay. Raises `CallerError`

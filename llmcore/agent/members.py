@@ -8,7 +8,7 @@ that takes the place of a tool and is none, a tool that takes the place of one o
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache, update_wrapper
 from types import FunctionType, MethodType
@@ -26,6 +26,7 @@ from llmcore.types.wordings import slip_of
 __all__ = [
     "adopt",
     "check_class",
+    "is_overridden",
     "is_own",
     "method_of",
     "methods_of",
@@ -59,12 +60,18 @@ def _tool_names(kind: type) -> Sequence[str]:
 
 def is_own(agent: object, base: type, name: str) -> bool:
     """Has the agent's class a method for this of its own?"""
-    return getattr(method_of(agent, name), "__func__", None) is not vars(base)[name]
+    return is_overridden(agent, base, name) or is_overridden(agent, base, _SEEDS_NAMES[name])
 
 
-def method_of(agent: object, name: str) -> Any:
-    """The method of this name, or the one that is called as the document of the framework has it."""
-    return getattr(agent, _SEEDS_NAMES[name], None) or getattr(agent, name)
+def is_overridden(agent: object, base: type, name: str) -> bool:
+    """Is the method of this name another one than the base's?"""
+    return getattr(getattr(agent, name), "__func__", None) is not vars(base)[name]
+
+
+def method_of(agent: object, base: type, name: str) -> Any:
+    """The method of this name, or of the name with an underscore where that one is not the base's."""
+    seeds = _SEEDS_NAMES[name]
+    return getattr(agent, seeds if is_overridden(agent, base, seeds) else name)
 
 
 def options_of(kind: type) -> dict[str, Any]:
@@ -143,11 +150,18 @@ def check_class(kind: type, agent: type) -> None:
                 _check_method(base, name, value)
             if _is_tool(value) and isinstance(value, Tool):
                 value.refuse_unbound(can_bind=True)
-        for name, seeds in _SEEDS_NAMES.items():
-            if seeds in vars(base) and name in vars(base):
-                raise ConfigError(f"{base.__name__} has {name} and {seeds}, which are the same: keep one")
+    _refuse_two_spellings(_heirs(kind, agent))
     _refuse_namesakes(kind)
     checked(kind.__name__, options_of(kind))
+
+
+def _refuse_two_spellings(bases: Collection[type]) -> None:
+    """Raises `ConfigError` where a class, or it and a base, spell one method in two ways: only one of them would be asked."""
+    for names in _SEEDS_NAMES.items():
+        by_name = {name: base.__name__ for base in bases for name in names if name in vars(base)}
+        if len(by_name) > 1:
+            told = " and ".join(f"{base} has {name}" for name, base in by_name.items())
+            raise ConfigError(f"{told}, which are the same: keep one name")
 
 
 def _refuse_namesakes(kind: type) -> None:
@@ -164,7 +178,7 @@ def _refuse_namesakes(kind: type) -> None:
             )
 
 
-def _heirs(kind: type, agent: type) -> Iterable[type]:
+def _heirs(kind: type, agent: type) -> Collection[type]:
     return [base for base in kind.__mro__ if base not in agent.__mro__]
 
 

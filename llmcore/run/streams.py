@@ -27,7 +27,7 @@ from llmcore.types import (
     ToolResult,
 )
 
-__all__ = ["RunStream", "SyncRunStream", "is_within"]
+__all__ = ["RunStream", "SyncRunStream", "in_sync", "is_within"]
 
 E = TypeVar("E")
 
@@ -220,3 +220,24 @@ class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class _Foreign:
+    """What a `stream` gives that a derived class has written anew, as a run. It is left by who reads it."""
+
+    def __init__(self, events: AsyncGenerator[Event, None]) -> None:
+        self._events = events
+
+    def events(self) -> AsyncGenerator[Event, None]:
+        return self._events
+
+    def leave(self) -> None:
+        pass
+
+    def so_far(self) -> RunResult:
+        return RunResult()
+
+
+def in_sync(stream: AsyncGenerator[Any, None], loop: _Loop) -> SyncRunStream[Any]:
+    """What the async method `stream` gives, for code without an event loop."""
+    return SyncRunStream(stream._run if isinstance(stream, RunStream) else _Foreign(stream), loop)  # pyright: ignore[reportPrivateUsage]  # its own

@@ -17,8 +17,8 @@ __all__ = ["AnyTool", "below", "bound_in", "had", "innermost", "refuse_hidden", 
 
 _DEEPEST = 100
 _WITHIN = ("__func__", "fget", "__wrapped__", "__partialmethod__", "_partialmethod")
-"""Where descriptors and decorators keep what they stand above. A `partialmethod` without its object has `__partialmethod__`, before
-Python 3.13 `_partialmethod`."""
+"""Where descriptors and decorators keep what they stand above. A `partialmethod` without its object has `__partialmethod__`
+(before Python 3.13: `_partialmethod`)."""
 _WITH_FUNC = (functools.partial, functools.partialmethod, functools.cached_property)
 """Those of `func`; anybody's object may have an attribute of that name."""
 _ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

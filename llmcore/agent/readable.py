@@ -1,0 +1,67 @@
+"""An agent's options as attributes to read: each with the value that its next chat goes by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from llmcore.agent.as_tool import described
+from llmcore.agent.core import Core
+from llmcore.agent.options import OPTIONS
+
+__all__ = ["ReadableOptions"]
+
+_OPTIONS = frozenset(OPTIONS)
+
+
+class ReadableOptions:
+    """What was set, on the object or in the class, stands among the attributes. This gives the others. A test compares the names
+    with `OPTIONS`."""
+
+    __slots__ = ()
+
+    adapter: Any
+    allow_web_search: Any
+    budget: Any
+    capabilities: Any
+    checkpoint: Any
+    client: Any
+    deadline: Any
+    deps: Any
+    description: Any
+    enforce_limits: Any
+    extra_body: Any
+    extra_headers: Any
+    hooks: Any
+    interjections: Any
+    log: Any
+    max_context_tokens: Any
+    max_parallel_tools: Any
+    max_tokens: Any
+    max_tool_turns: Any
+    model: Any
+    observers: Any
+    output_type: Any
+    output_validators: Any
+    parallel_tool_calls: Any
+    socket_emit: Any
+    stop: Any
+    strategies: Any
+    strictness: Any
+    system: Any
+    temperature: Any
+    thinking: Any
+    token_counter: Any
+    tool_choice: Any
+    tool_config: Any
+    tool_errors: Any
+    tool_timeout: Any
+    tools: Any
+    top_p: Any
+    web_search: Any
+    if not TYPE_CHECKING:  # a checker tells names that are none
+
+        def __getattr__(self, name):
+            core: Core | None = self.__dict__.get("_core")
+            if core is None or name not in _OPTIONS:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            return described(self, core.settings) if name == "description" else core.option(name)

@@ -1,0 +1,182 @@
+"""Options read back, methods that call their base's, and sync forms of methods that a class has written anew."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from llmcore import Agent, Budget, FakeModel, Finished, ModelRegistry, Orchestrator, TextDelta, ToolConfig
+from llmcore.agent.options import OPTIONS
+from llmcore.agent.readable import ReadableOptions
+from llmcore.types import ConfigError
+
+
+def plain() -> str:
+    """Plain."""
+    return "p"
+
+
+class Told(Agent):
+    """Says what it was told."""
+
+    system = "Of the class."
+    max_tool_turns = 3
+    tools = (plain,)
+    deps = "class"
+
+    def log(self, line: str) -> None: ...
+
+
+# Options
+
+
+def test_each_option_can_be_read() -> None:
+    agent = Told(FakeModel())
+    for name in OPTIONS:
+        getattr(agent, name)
+    assert {*ReadableOptions.__annotations__} | {"messages", "name"} == {*OPTIONS}
+
+
+def test_what_is_set_on_the_object_wins_over_the_class() -> None:
+    model, told = FakeModel("a", "b"), list[Any]()
+    agent = Told(model, "some-model", told.append, system="Of the object.", deps=None, temperature=0.5)
+    assert (agent.client, agent.model, agent.socket_emit) == (model, "some-model", told.append)
+    assert (agent.system, agent.deps, agent.temperature) == ("Of the object.", None, 0.5)
+    assert (agent.max_tool_turns, agent.tools) == (3, (plain,))
+    agent.chat_sync("Hi")
+    assert model.requests[0].system == agent.system
+    agent.system = "Said later."
+    agent.chat_sync("Hi")
+    assert model.requests[1].system == agent.system == "Said later."
+    assert copy.copy(agent).system == copy.deepcopy(agent).system == "Said later."
+
+
+def test_an_option_that_nobody_set_has_the_value_that_holds() -> None:
+    agent = Agent(FakeModel())
+    assert (agent.max_tool_turns, agent.max_parallel_tools, agent.tool_timeout, agent.tool_errors) == (10, 8, 60.0, "continue")
+    assert (agent.system, agent.deps, agent.budget, agent.socket_emit, agent.log) == (None, None, None, None, None)
+    assert (agent.tools, agent.hooks, agent.stop, agent.tool_choice, agent.strictness) == ((), (), [], "auto", "safe")
+    assert (agent.description, Told(FakeModel()).description) == ("Ask the agent Agent.", "Says what it was told.")
+    agent.tool_config = ToolConfig(max_turns=2)
+    assert (agent.max_tool_turns, agent.max_parallel_tools) == (2, 8)
+
+
+def test_what_an_orchestrator_as_client_settles_is_read_of_it() -> None:
+    shared = Orchestrator(FakeModel(), system="Shared.", deps="its", max_tool_turns=4, budget=Budget(attempts=2))
+    agent = Agent(shared)
+    assert (agent.client, agent.system, agent.deps, agent.max_tool_turns) == (shared, "Shared.", "its", 4)
+    assert agent.budget == Budget(attempts=2)
+    assert Told(shared).max_tool_turns == 3
+
+
+def test_the_model_is_the_one_there_is() -> None:
+    two = {"models": {"a": {"provider": "openai", "model": "gpt-5"}, "b": {"provider": "openai", "model": "gpt-5-mini"}}}
+    assert Agent("groq/some-model").model == "groq/some-model"
+    assert Agent(ModelRegistry.from_dict(two)).model is None
+    assert Agent(ModelRegistry.from_dict(two), "b").model == "b"
+
+
+def test_methods_that_are_options_stay_methods() -> None:
+    class Own(Told):
+        def tools(self) -> list[Any]:  # type: ignore[override]  # a method in place of a value
+            return [plain]
+
+    assert [made.name for made in Own(FakeModel()).list_tools()] == ["plain"]
+    assert Own(FakeModel()).tools()[0] is plain
+    assert Told(FakeModel()).log("x") is None
+
+
+def test_what_is_no_option_is_no_attribute() -> None:
+    with pytest.raises(AttributeError, match="'Told' object has no attribute 'sytem'"):
+        Told(FakeModel()).sytem  # noqa: B018
+
+
+# Methods that call their base's
+
+
+class Plain(Agent):
+    system = "S."
+
+    def _system_messages(self) -> list[Any]:
+        return [*super()._system_messages(), "mine"]
+
+    def _finalize_response(self, text: str) -> str:
+        return super()._finalize_response(text).strip()
+
+
+class Later(Agent):
+    system = "S."
+
+    async def _system_messages(self) -> list[Any]:
+        return [*super()._system_messages(), "mine"]
+
+    async def _finalize_response(self, text: str) -> str:
+        return str(super()._finalize_response(text)).strip()
+
+
+class Public(Agent):
+    system = "S."
+
+    def system_messages(self) -> list[Any]:
+        return super().system_messages() + ["mine"]  # noqa: RUF005  # as people write it
+
+    async def finalize_response(self, text: str) -> str:
+        return str(super().finalize_response(text)).strip()
+
+
+class Heir(Plain):
+    def _finalize_response(self, text: str) -> str:
+        return f"<{super()._finalize_response(text)}>"
+
+
+@pytest.mark.parametrize("kind", [Plain, Later, Public, Heir])
+def test_the_methods_of_a_chat_may_call_the_bases(kind: type[Agent]) -> None:
+    model = FakeModel(" Hello ")
+    assert kind(model).chat_sync("Hi") == ("<Hello>" if kind is Heir else "Hello")
+    assert model.requests[0].system == "S.\n\nmine"
+
+
+def test_one_method_in_two_spellings_is_refused_over_bases_too() -> None:
+    with pytest.raises(ConfigError, match="Both has finalize_response and Plain has _finalize_response, which are the same"):
+        type("Both", (Plain,), {"finalize_response": lambda self, text: text})
+
+
+# Sync forms
+
+
+def test_the_sync_forms_call_what_a_class_has_written_anew() -> None:
+    class Shouting(Agent):
+        async def chat(self, message: Any = None, output_type: Any = None, **options: Any) -> Any:
+            return (await super().chat(message, output_type, **options)).upper()
+
+        def stream(self, message: Any = None, output_type: Any = None, **options: Any) -> Any:
+            return super().stream(f"{message}!", output_type, **options)
+
+    model = FakeModel("hello", "there")
+    agent = Shouting(model)
+    assert agent.chat_sync("Hi") == "HELLO"
+    with agent.stream_sync("Hi") as stream:
+        assert [type(event) for event in stream][-1] is Finished
+    assert stream.result.content == "there"
+    assert model.requests[1].messages[-1].text == "Hi!"
+
+
+def test_an_orchestrators_sync_forms_call_what_a_class_has_written_anew() -> None:
+    class Own(Orchestrator):
+        async def execute(self, request: Any, output_type: Any, **options: Any) -> Any:
+            return await super().execute(request, output_type, **options) + 1
+
+        async def stream(self, request: Any = None, output_type: Any = None, **options: Any) -> AsyncIterator[Any]:  # type: ignore[override]  # as people write it
+            async for event in super().stream(request, output_type, **options):
+                if not isinstance(event, TextDelta):
+                    yield event
+
+    orchestrator = Own(FakeModel("5", "6"))
+    assert orchestrator.execute_sync("Count.", int) == 6
+    with orchestrator.stream_sync("Count.") as stream:
+        seen = [*stream]
+    assert not any(isinstance(event, TextDelta) for event in seen)
+    assert stream.result.content == "6"
