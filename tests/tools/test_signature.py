@@ -53,21 +53,26 @@ def test_types_defaults_and_field_constraints_become_the_schema() -> None:
 
 
 @pytest.mark.parametrize(
-    "docstring",
+    ("docstring", "described"),
     [
-        "Find it.\n\nArgs:\n    city: Where to\n        look.\n    days: How long.\n\nReturns:\n    words",
-        "Find it.\n\nParameters\n----------\ncity : str\n    Where to look.\ndays\n    How long.\n",
-        "Find it.\n\n:param city: Where to look.\n:param int days: How long.\n:returns: words",
+        (
+            "Find it.\n\nArgs:\n    city: Where to\n        look.\n    days: How long.\n\nReturns:\n    words",
+            "Find it.\n\nReturns:\n    words",
+        ),
+        ("Find it.\n\nParameters\n----------\ncity : str\n    Where to look.\ndays\n    How long.\n", "Find it."),
+        ("Find it.\n\n:param city: Where to look.\n:param int days: How long.\n:returns: words", "Find it.\n\n:returns: words"),
     ],
     ids=["google", "numpy", "sphinx"],
 )
-def test_docstrings_describe_the_tool_and_its_parameters(docstring: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_docstrings_describe_the_tool_and_its_parameters(
+    docstring: str, described: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     def forecast(city: str, days: int = 1) -> str:
         return city * days
 
     forecast.__doc__ = docstring
     definition = Tool(forecast).definition
-    assert definition.description == "Find it."
+    assert definition.description == described
     assert definition.parameters["properties"]["city"]["description"] == "Where to look."
     assert definition.parameters["properties"]["days"]["description"] == "How long."
     assert capsys.readouterr().err == ""

@@ -1,0 +1,120 @@
+"""What a docstring says of parameters is told beside them; nothing else of it is lost."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import pytest
+
+from llmcore import RunContext
+from llmcore.tools import Tool, as_tool
+
+FILE, COUNT = "The file to read.", "How many lines, at most."
+READ = {
+    "google": f"Read it.\n\nArgs:\n    path: {FILE}\n    count: {COUNT}",
+    "no blank line before": f"Read it.\nArgs:\n    path: {FILE}\n    count: {COUNT}",
+    "a blank line after": f"Read it.\n\nArgs:\n\n    path: {FILE}\n\n    count: {COUNT}",
+    "types": f"Read it.\n\nArguments:\n    path (str): {FILE}\n    count (dict[str, tuple(int)], optional): {COUNT}",
+    "hyphens": f"Read it.\n\nArgs:\n    path - {FILE}\n    count (int) -- {COUNT}",
+    "dashes": f"Read it.\n\nParameters:\n    path \N{EN DASH} {FILE}\n    count \N{EM DASH} {COUNT}",
+    "bullets": f"Read it.\n\nParams:\n- path: {FILE}\n- `count`: {COUNT}",
+    "bullets below": f"Read it.\n\nArgs:\n    * path: {FILE}\n    * **count**: {COUNT}",
+    "lines that go on": "Read it.\n\nArgs:\n    path: The file\n        to read.\n    count: How many\n    lines, at most.",
+    "paragraphs": "Read it.\n\nArgs:\n    path: The file\n\n        to read.\n    count: How many lines,\n        at most.",
+    "two sections": f"Read it.\n\nArgs:\n    path: {FILE}\n\nKeyword Args:\n    count: {COUNT}",
+    "numpy": f"Read it.\n\nParameters\n----------\npath : str\n    {FILE}\ncount\n    {COUNT}",
+    "numpy, no blank line before": f"Read it.\nParameters\n----------\npath : str\n    {FILE}\n\ncount : int, optional\n    {COUNT}",
+    "numpy, a blank line after": f"Read it.\n\nParameters\n----------\n\npath: str\n    {FILE}\ncount: int\n    {COUNT}",
+    "numpy, beside": f"Read it.\n\nParameters\n----------\npath : {FILE}\ncount : {COUNT}",
+    "sphinx": f"Read it.\n\n:param path: {FILE}\n:type path: str\n:param int count: {COUNT}",
+    "sphinx, no blank line before": f"Read it.\n:param path: {FILE}\n:param count: How many lines,\n    at most.",
+    "sphinx, lines that go on": "Read it.\n\n:param path: The file\nto read.\n:argument count: How many lines,\n\n    at most.",
+    "mixed": f"Read it.\n\n:param path: {FILE}\n\nArgs:\n    count: {COUNT}",
+}
+
+
+def made(docstring: str, function: Any = None) -> Tool:
+    def read(path: str, count: int = 1, context: RunContext[Any] | None = None, **more: int) -> str:
+        return path * count
+
+    target = function or read
+    target.__doc__ = docstring
+    return Tool(target)
+
+
+def described(tool: Tool) -> dict[str, str]:
+    parts = tool.definition.parameters["properties"]
+    return {name: part["description"] for name, part in parts.items() if "description" in part}
+
+
+@pytest.mark.parametrize("docstring", READ.values(), ids=READ)
+def test_parameters_are_read_however_they_are_laid_out(docstring: str) -> None:
+    tool = made(docstring)
+    assert described(tool) == {"path": FILE, "count": COUNT}
+    assert tool.definition.description == "Read it."
+
+
+SECTIONS = {
+    "google": ("{}:\n    It may be slow: wait.\n\n    And more.", "Args:\n    path: {}\n    count: {}"),
+    "google, beside": ("{}: It may be slow.", "Args:\n    path: {}\n    count: {}"),
+    "numpy": ("{}\n-------\nstr\n    It may be slow.", "Parameters\n----------\npath : str\n    {}\ncount : int\n    {}"),
+    "sphinx": (":{}: It may be slow.", ":param path: {}\n:param count: {}"),
+}
+
+
+@pytest.mark.parametrize("title", ["Warning", "Returns", "Raises", "Note", "Example", "Examples", "Yields", "See Also", "Todo"])
+@pytest.mark.parametrize("style", SECTIONS)
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_every_other_section_stays_as_it_stands(title: str, style: str, place: str) -> None:
+    section, parameters = SECTIONS[style]
+    section, parameters = section.format(title), parameters.format(FILE, COUNT)
+    tool = made("\n\n".join(["Read it.", *([section, parameters] if place == "before" else [parameters, section])]))
+    assert tool.definition.description == f"Read it.\n\n{section}"
+    assert described(tool) == {"path": FILE, "count": COUNT}
+
+
+@pytest.mark.parametrize(
+    ("docstring", "left"),
+    [
+        ("Read it.\n\nArgs:\n    It takes a path.", "Read it.\n\nArgs:\n    It takes a path."),
+        ("Read it.\n\nArgs:\n    path: It.\n    gone: Was there.", "Read it.\n\nArgs:\n\n    gone: Was there."),
+        ("Read it.\n\nArgs:\n    **more: Numbers by name.", "Read it.\n\nArgs:\n    **more: Numbers by name."),
+        ("Read it.\n\nParameters\n----------\npath\n    It.\n\nNote: slow.", "Read it.\n\nNote: slow."),
+        ("Read it.\n\nArgs: see above", "Read it.\n\nArgs: see above"),
+        ("Read it.\n\nArgs:", "Read it.\n\nArgs:"),
+        (":param gone: Was there.\n:raises OSError: It is gone.", ":param gone: Was there.\n:raises OSError: It is gone."),
+        ("Read it.\n\n    path: It.\n\nNo title.", "Read it.\n\n    path: It.\n\nNo title."),
+    ],
+)
+def test_what_describes_no_parameter_stays(docstring: str, left: str) -> None:
+    assert made(docstring).definition.description == left
+
+
+def test_what_is_said_of_injected_and_bound_parameters_is_not_told() -> None:
+    tool = made("Read it.\n\nArgs:\n    path: It.\n    context: Who asks.")
+    assert tool.definition.description == "Read it."
+
+    def read(path: str, token: str) -> str:
+        """Read it.
+
+        Args:
+            path: It.
+            token: The key.
+        """
+        return path
+
+    for bound in (functools.partial(read, token="x"), functools.partial(lambda token, path: path, "x")):
+        bound.func.__doc__ = read.__doc__
+        bound.func.__name__ = "read"
+        definition = as_tool(bound).definition
+        assert (definition.description, definition.parameters["properties"]["path"]["description"]) == ("Read it.", "It.")
+
+
+def test_several_names_of_one_text_are_each_described() -> None:
+    def move(x: int, y: int) -> None: ...
+
+    assert described(made("Move.\n\nParameters\n----------\nx, y : int\n    Where to.", move)) == {
+        "x": "Where to.",
+        "y": "Where to.",
+    }
