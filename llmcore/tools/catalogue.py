@@ -81,7 +81,7 @@ def _gives(function: Any, postprocess: Any) -> JsonSchema | None:
     if function is None or postprocess is not None:
         return None
     with suppress(Exception):  # a return type need not have a schema
-        hints = hints_of(function, "")
+        hints = hints_of(function, "", returned=True)
         if "return" in hints:
             return schema_of_type(hints["return"])
     return None

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Optional, cast, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
+from typing_extensions import is_typeddict
 
 from llmcore.tools.context import RunContext
 from llmcore.tools.docstrings import documentation
@@ -231,6 +232,16 @@ class SignatureSchema:
     def required(self) -> list[str]:
         return list(self.schema.get("required", []))
 
+    def refuse_other_than(self, kind: type[Any]) -> None:
+        """Raises `ToolDefinitionError` where the function does not take an object of this type as its one argument."""
+        taken = [(name, hint) for name, hint, _ in self._fields.values()]
+        if len(taken) != 1 or self.takes_any_keyword or not _takes(taken[0][1], kind):
+            told, wanted = ", ".join(name for name, _ in taken) or "no argument", kind.__name__
+            raise ToolDefinitionError(
+                f"tool {self.name!r}: with `params={wanted}` its function is given one {wanted}, and it takes {told}; let it "
+                f"take that alone, as in `def {self.name}(value: {wanted})`, or leave `params` out and annotate the fields"
+            )
+
     @functools.cached_property
     def _keys(self) -> KeyCheck:
         return KeyCheck(self._model.__pydantic_core_schema__)
@@ -268,6 +279,22 @@ def refuse_bound(bound: Collection[str], arguments: Mapping[str, Any]) -> None:
     any keywords would take it."""
     if bound and (given := [name for name in arguments if name in bound]):
         raise ArgumentsError([f"{name}: Extra inputs are not permitted" for name in given])
+
+
+def _takes(hint: Any, kind: type[Any]) -> bool:
+    """May a value of this type be given where that is annotated? True also where only the type's author would know."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _takes(args[0], kind)
+    if origin in (typing.Union, types.UnionType):
+        return any(_takes(one, kind) for one in args)
+    wanted = hint if origin is None else origin
+    if wanted is Any or not isinstance(wanted, type):
+        return wanted is not typing.Literal
+    made = dict if is_typeddict(kind) else kind
+    if is_typeddict(wanted):
+        return wanted is kind or made is dict
+    return issubclass(made, wanted)
 
 
 def _has_own_default(hint: Any) -> bool:
@@ -327,17 +354,35 @@ def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
         ) from error
 
 
-def hints_of(function: Callable[..., Any], name: str) -> dict[str, Any]:
+def _annotations(target: Any, *, returned: bool) -> Any:
+    """Of the function the annotations of its parameters, or that of what it returns, which need not mean anything."""
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        found = annotationlib.get_annotations(target, format=annotationlib.Format.FORWARDREF)
+    else:
+        found = getattr(target, "__annotations__", {})
+    told = {name: hint for name, hint in found.items() if (name == "return") == returned}
+    scope = {name: getattr(target, name) for name in ("__globals__", "__type_params__") if hasattr(target, name)}
+    return types.SimpleNamespace(__annotations__=told, **scope)
+
+
+def hints_of(function: Callable[..., Any], name: str, *, returned: bool = False) -> dict[str, Any]:
+    """The parameters' annotations; `returned`: that of what it returns, under `return`.
+
+    Raises `ToolDefinitionError` for one that means nothing.
+    """
     target = innermost(function)
     if isinstance(target, type):  # below a `partial`
-        target = cast("Any", target).__init__
+        target = () if returned else cast("Any", target).__init__
     elif not isinstance(target, types.FunctionType | types.BuiltinFunctionType):
         target = type(target).__call__
     try:
+        annotated = _annotations(target, returned=returned)
         try:
-            return typing.get_type_hints(target, include_extras=True)
+            return typing.get_type_hints(annotated, include_extras=True)
         except NameError:  # perhaps a type defined inside the function that also defines the tool
-            return typing.get_type_hints(target, localns=_callers_locals(), include_extras=True)
+            return typing.get_type_hints(annotated, localns=_callers_locals(), include_extras=True)
     except NameError as error:
         raise UnresolvedAnnotation(
             f"tool {name!r}: the annotation {error.name!r} cannot be resolved; define or import it at module level"

@@ -430,17 +430,14 @@ class Tool(AnyTool, Generic[P, R_co]):
 
 
 def _of_one_type(signature: SignatureSchema, kind: type[Any]) -> _Compiled:
-    if len(signature.names) != 1:
-        raise ToolDefinitionError(
-            f"tool {signature.name!r}: with a type as `params` its function takes that one argument, not {signature.names}"
-        )
-    kind = usable(kind)
+    given, kind = kind, usable(kind)
     try:
         schema, adapter = schema_of_type(kind), TypeAdapter(kind)
     except Exception as error:  # of pydantic, or of the type's own code
         raise ToolDefinitionError(f"tool {signature.name!r}: no JSON Schema can be made of its `params`: {error}") from error
     if schema.get("type") != "object" and "$ref" not in schema:
         raise ToolDefinitionError(f"tool {signature.name!r}: `params` must be a type with fields, not {kind.__name__}")
+    signature.refuse_other_than(given)
     schema.pop("title", None)
     reading = Reading.of(adapter, keeps_data=True)
     return _Compiled(signature, schema, dynamic=False, reading=reading, keys=KeyCheck(adapter.core_schema))

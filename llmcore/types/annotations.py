@@ -7,19 +7,19 @@ import sys
 import types
 import typing
 from collections import abc
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import InitVar
 from typing import Annotated, Any, cast, get_args, get_origin
 
 import typing_extensions
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from pydantic.errors import PydanticUndefinedAnnotation
 from pydantic.fields import FieldInfo
 
 from llmcore.types.identity import Same
 from llmcore.types.narrowing import is_list
 
-__all__ = ["fields_of_unpacked", "type_key", "undefined_in", "unfillable", "usable"]
+__all__ = ["description_in", "fields_of_unpacked", "type_key", "undefined_in", "unfillable", "unqualified", "usable"]
 
 _OLD_PYTHON = sys.version_info < (3, 12)
 _REQUIRED = (typing.Required, typing_extensions.Required)
@@ -40,8 +40,9 @@ _DESCRIBE = ("annotated_types", "pydantic")
 
 def usable(hint: Any) -> Any:
     """The annotation as pydantic takes it and reads it at once: without what qualifies a field (`Final`, `Required`), with a list
-    for any iterable that would be read later, and on an old Python each `typing.TypedDict` as the same of typing_extensions (the
-    former lacks what inheritance needs). A TypedDict that holds itself stays as it is, and so does one inside of a class."""
+    for any iterable that would be read later, with the text in an `Annotated` as its description, and on an old Python each
+    `typing.TypedDict` as the same of typing_extensions (the former lacks what inheritance needs). A TypedDict that holds itself
+    stays as it is, and so does one inside of a class."""
     return _usable(hint, ())
 
 
@@ -54,8 +55,10 @@ def _usable(hint: Any, inside: tuple[Any, ...]) -> Any:
             _usable(cast("Any", hint).type, inside) if isinstance(hint, InitVar) else _PLAIN_NAMES.get(_if_hashable(hint), hint)
         )
     if origin is Annotated:
-        inner = _usable(args[0], inside)
-        return hint if inner is args[0] else Annotated[(inner, *hint.__metadata__)]
+        inner, said = _usable(args[0], inside), hint.__metadata__
+        if (described := description_in(said)) is not None:
+            said = (*said, Field(description=described))
+        return hint if inner is args[0] and described is None else Annotated[(inner, *said)]
     if origin in _QUALIFIERS:
         return _usable(args[0], inside)
     made = tuple(_usable(arg, inside) for arg in args)
@@ -66,6 +69,31 @@ def _usable(hint: Any, inside: tuple[Any, ...]) -> Any:
     if origin in _UNIONS:
         return typing.Union[made]  # noqa: UP007  (of a tuple, which `|` does not take)
     return origin[made]
+
+
+def description_in(said: Iterable[object]) -> str | None:
+    """The text of an `Annotated[int, "text"]` or `Annotated[int, Doc("text")]`, by what stands beside the type. None where there
+    is none, or a `Field` that has a description."""
+    found: str | None = None
+    for one in said:
+        if isinstance(one, FieldInfo) and one.description is not None:
+            return None
+        text: object = one if isinstance(one, str) else getattr(one, "documentation", None) if _is_doc(one) else None
+        if found is None and isinstance(text, str) and text:
+            found = text
+    return found
+
+
+def unqualified(hint: Any) -> Any:
+    """What stands in `Required[...]`, `ReadOnly[...]` and their like."""
+    while get_origin(hint) in _QUALIFIERS:
+        hint = get_args(hint)[0]
+    return hint
+
+
+def _is_doc(given: object) -> bool:
+    """There are several classes of this name: of typing_extensions, of annotated_doc."""
+    return type(given).__name__ == "Doc"
 
 
 _PLAIN_NAMES: dict[Any, Any] = {

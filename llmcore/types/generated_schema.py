@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+import typing
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from pydantic import BaseModel, PydanticUserError, SecretBytes, SecretStr
 from pydantic.errors import PydanticInvalidForJsonSchema
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic.types import Secret
 from pydantic_core import PydanticOmit, PydanticSerializationError, SchemaValidator, core_schema, to_jsonable_python
 
+from llmcore.types.annotations import description_in, unqualified
 from llmcore.types.merged_keys import is_foreign, parts_of
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import JsonSchema
@@ -55,6 +58,8 @@ class GeneratedSchema(GenerateJsonSchema):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._field_names: dict[int, str] = {}
+        self._classes: list[object] = []
+        """Those whose fields are being described, outer ones first."""
         self._shared_parts: list[Any] = []
         """What parts of the type refer to: pydantic's definitions."""
 
@@ -96,8 +101,29 @@ class GeneratedSchema(GenerateJsonSchema):
 
     def _named_required_fields_schema(self, named_required_fields: Sequence[tuple[str, bool, Any]]) -> JsonSchema:
         self._field_names |= {id(field): name for name, _, field in named_required_fields}
+        told = _told_of_fields(self._classes[-1]) if self._classes else {}
         made: JsonSchema = super()._named_required_fields_schema(named_required_fields)
+        for name, _, field in named_required_fields if told else ():
+            part = made["properties"].get(self._get_alias_name(field, name) if self.by_alias else name)
+            if part is not None and name in told:
+                part.setdefault("description", told[name])
         return made
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchema:
+        return self._of_class(schema, super().model_schema)
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchema:
+        return self._of_class(schema, super().dataclass_schema)
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchema:
+        return self._of_class(schema, super().typed_dict_schema)
+
+    def _of_class(self, schema: Any, made: Callable[[Any], JsonSchema]) -> JsonSchema:
+        self._classes.append(schema.get("cls"))
+        try:
+            return made(schema)
+        finally:
+            self._classes.pop()
 
     def generate_inner(self, schema: Any) -> JsonSchema:
         name = self._field_names.get(id(schema))
@@ -117,6 +143,21 @@ class GeneratedSchema(GenerateJsonSchema):
         if is_list(examples := made.get("examples")) and any(map(_is_unwritable, examples)):
             made["examples"] = [example for example in examples if not _is_unwritable(example)]
         return made
+
+
+def _told_of_fields(kind: object) -> dict[str, str]:
+    """The descriptions that pydantic does not read: `Annotated[int, "text"]`, `Annotated[int, Doc("text")]`."""
+    said: dict[str, Sequence[object]]
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        fields: dict[str, FieldInfo] = getattr(kind, "__pydantic_fields__", {})  # BaseModel itself has none
+        said = {name: field.metadata for name, field in fields.items() if field.description is None}
+    else:
+        try:
+            hints = typing.get_type_hints(kind, include_extras=True) if kind is not None else {}
+        except Exception:  # names that only pydantic resolves
+            return {}
+        said = {name: getattr(unqualified(hint), "__metadata__", ()) for name, hint in hints.items()}
+    return {name: text for name, parts in said.items() if (text := description_in(parts)) is not None}
 
 
 def _is_unwritable(value: Any) -> bool:

@@ -1,0 +1,154 @@
+"""What stands in an annotation beside the type describes the parameter; what a tool needs of a signature, and what it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+
+import annotated_doc
+import pytest
+from pydantic import BaseModel, Field
+from typing_extensions import Doc, TypedDict
+
+from llmcore import FakeModel, Orchestrator, json_schema, tool
+from llmcore.tools import Tool, as_tool
+from llmcore.types import ToolDefinitionError
+
+if TYPE_CHECKING:
+    from nowhere import Missing  # type: ignore[import-not-found]
+
+TEXT = "How many."
+
+
+class Model(BaseModel):
+    count: Annotated[int, TEXT]
+    aliased: Annotated[int, Doc(TEXT)] = Field(1, alias="other-name")
+    told: Annotated[int, "not this", Field(description="this")] = 1
+
+
+@dataclass
+class Data:
+    count: Annotated[int, Doc(TEXT)]
+
+
+class Keys(TypedDict):
+    count: Annotated[int, TEXT]
+    inner: NotRequired[Annotated[Data, "Inner."]]
+
+
+def of_text(count: Annotated[int, TEXT]) -> None: ...
+
+
+def of_doc(count: Annotated[int, Doc(TEXT)]) -> None: ...
+
+
+def of_other_doc(count: Annotated[int, annotated_doc.Doc(TEXT)]) -> None: ...
+
+
+def beside_others(count: Annotated[int, object(), Field(ge=1), TEXT, "another"] = 2) -> None: ...
+
+
+def with_a_docstring(count: Annotated[int, TEXT]) -> None:
+    """Count.
+
+    Args:
+        count: not this
+    """
+
+
+@pytest.mark.parametrize("function", [of_text, of_doc, of_other_doc, beside_others, with_a_docstring])
+def test_a_text_beside_the_type_describes_the_parameter(function: Any) -> None:
+    assert as_tool(function).definition.parameters["properties"]["count"]["description"] == TEXT
+
+
+def test_a_text_deeper_in_the_annotation_is_told_there() -> None:
+    def look(names: list[Annotated[str, "A name."]], n: Annotated[int, TEXT] | None = None) -> None: ...
+
+    parts = as_tool(look).definition.parameters["properties"]
+    assert parts["names"]["items"]["description"] == "A name."
+    assert TEXT in str(parts["n"])
+
+
+@pytest.mark.parametrize("kind", [Model, Data, Keys])
+def test_a_text_beside_a_fields_type_describes_the_field(kind: Any) -> None:
+    def look(value: Any) -> None: ...
+
+    look.__annotations__["value"] = kind
+    told = [json_schema(kind), Tool(look).definition.parameters["$defs"][kind.__name__]]
+    for schema in told:
+        assert schema["properties"]["count"]["description"] == TEXT
+        assert schema["properties"].get("other-name", {}).get("description", TEXT) == TEXT
+        assert schema["properties"].get("told", {}).get("description", "this") == "this"
+    if kind is Keys:
+        assert "Inner." in str(told[0]["properties"]["inner"])
+
+
+# What is returned
+
+
+def test_a_return_annotation_that_means_nothing_is_not_asked() -> None:
+    def look(city: str, days: int = 1) -> Missing: ...  # pyright: ignore[reportUnknownParameterType]
+
+    def strange(city: str) -> None: ...
+
+    strange.__annotations__["return"] = "no type!"
+    for function in (look, strange):
+        assert as_tool(function).definition.parameters["properties"]["city"] == {"type": "string"}
+    given = Tool.from_definition({"name": "look", "parameters": as_tool(look).definition.parameters}, look)
+    assert given.definition.name == "look"
+
+
+def test_a_parameters_annotation_that_means_nothing_is_an_error() -> None:
+    def look(city: Missing) -> str: ...  # pyright: ignore[reportUnknownParameterType]
+
+    with pytest.raises(ToolDefinitionError, match="'Missing' cannot be resolved"):
+        _ = Tool(look).definition
+
+
+# A type that is the one argument
+
+
+class Order(BaseModel):
+    item: str
+
+
+def of_fields(item: str, count: int) -> None: ...
+def of_one_field(item: str) -> None: ...
+def of_a_list(orders: list[Order]) -> None: ...
+def of_nothing() -> None: ...
+def of_any_keywords(**fields: Any) -> None: ...
+def of_another(keys: Keys) -> None: ...
+
+
+@pytest.mark.parametrize("function", [of_fields, of_one_field, of_a_list, of_nothing, of_any_keywords, of_another])
+def test_a_type_for_a_function_of_fields_is_an_error_that_names_the_fix(function: Any) -> None:
+    with pytest.raises(
+        ToolDefinitionError, match=rf"params=Order.*def {function.__name__}\(value: Order\)`, or leave `params` out"
+    ):
+        tool(function, params=Order)
+
+
+def test_a_function_that_takes_the_type_under_any_annotation_is_a_tool() -> None:
+    def same(order: Order) -> str:
+        return order.item
+
+    def base(order: BaseModel) -> str:
+        return str(getattr(order, "item"))  # noqa: B009
+
+    def optional(order: Order | None = None) -> str:
+        return "" if order is None else order.item
+
+    def annotated(order: Annotated[Order, "It."]) -> str:
+        return order.item
+
+    def bare(order) -> str:  # type: ignore[no-untyped-def]  # as people write it
+        return order.item  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+
+    for function in (same, base, optional, annotated, bare):
+        model = FakeModel().tool_call(function.__name__, {"item": "tea"}).text("Done.")
+        assert Orchestrator(model, [tool(function, params=Order)]).run_sync("?").tool_results[0].value == "tea"
+
+    def keys(order: dict[str, Any]) -> str:
+        return str(order["count"])
+
+    assert tool(keys, params=Keys).keywords({"count": 1}) == {"order": {"count": 1}}
