@@ -6,18 +6,19 @@ is told that JSON cannot hold, that is a secret (which is written as stars), or 
 
 from __future__ import annotations
 
+import enum
 import json
 import math
 import typing
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from pydantic import BaseModel, PydanticUserError, SecretBytes, SecretStr
+from pydantic import BaseModel, GetJsonSchemaHandler, PydanticUserError, SecretBytes, SecretStr
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic.types import Secret
-from pydantic_core import PydanticOmit, PydanticSerializationError, SchemaValidator, core_schema, to_jsonable_python
+from pydantic_core import PydanticOmit, PydanticSerializationError, SchemaValidator, core_schema, to_json, to_jsonable_python
 
 from llmcore.types.annotations import description_in, unqualified
 from llmcore.types.merged_keys import is_foreign, parts_of
@@ -27,6 +28,10 @@ from llmcore.types.tools import JsonSchema
 __all__ = ["GeneratedSchema", "UnwritableSchema", "said_by"]
 
 _NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_PLAIN_VALUES = (str, int, bool, type(None))
+_CONTAINERS = frozenset({"tuple", "list", "set", "frozenset", "dict", "model", "dataclass", "typed-dict", "named-tuple"})
+_MAX_FLAGS = 6
+"""So many flags have 64 sums."""
 _SECRETS = (SecretStr, SecretBytes, Secret)
 _READ_AS_THEY_ARE: dict[str, set[type]] = {
     "str": {str},
@@ -47,6 +52,15 @@ class UnwritableSchema(PydanticInvalidForJsonSchema):
 
     def __str__(self) -> str:
         return self.message  # without the address of a page about another error
+
+
+class UnreadableSchema(UnwritableSchema):
+    """A type admits only what no JSON value is read as. `said`: what that is, and the fix."""
+
+    def __init__(self, path: Sequence[str], said: str) -> None:
+        super().__init__(path, said)
+        where = f"its field {'.'.join(path)!r}" if path else "it"
+        self.message = f"{where} {said}."
 
 
 class GeneratedSchema(GenerateJsonSchema):
@@ -109,6 +123,29 @@ class GeneratedSchema(GenerateJsonSchema):
                 part.setdefault("description", told[name])
         return made
 
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchema:
+        made: JsonSchema = super().literal_schema(schema)
+        _check_read(schema, schema["expected"])
+        return made
+
+    def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchema:
+        made: JsonSchema = super().enum_schema(schema)
+        if issubclass(schema["cls"], enum.Flag):
+            return _flags_schema(schema["cls"], made)
+        _check_read(schema, [member.value for member in schema["members"]])
+        return made
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchema:
+        keys: Any = schema.get("keys_schema", {"type": "any"})
+        if keys["type"] in _CONTAINERS:
+            raise UnreadableSchema([], f"has keys of the kind {keys['type']}, and keys are texts in JSON; take a list of pairs")
+        made: JsonSchema = super().dict_schema(schema)
+        values: list[Any] = keys.get("expected") or [member.value for member in keys.get("members", ())]
+        if others := [value for value in values if not isinstance(value, str)]:
+            _check_read(keys, others, as_keys=True)
+            made.pop("propertyNames", None)  # of numbers, and keys are texts
+        return made
+
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchema:
         return self._of_class(schema, super().model_schema)
 
@@ -127,12 +164,14 @@ class GeneratedSchema(GenerateJsonSchema):
 
     def generate_inner(self, schema: Any) -> JsonSchema:
         name = self._field_names.get(id(schema))
+        if schema["type"] == "enum" and issubclass(schema["cls"], enum.Flag):
+            schema = _with_flags_told(schema)
         try:
             made: JsonSchema = super().generate_inner(schema)
         except UnwritableSchema as error:
             if name is None:
                 raise
-            raise UnwritableSchema([name, *error.path], error.said) from error.__cause__
+            raise type(error)([name, *error.path], error.said) from error.__cause__
         except (PydanticUserError, PydanticOmit):
             raise
         except Exception as error:
@@ -143,6 +182,48 @@ class GeneratedSchema(GenerateJsonSchema):
         if is_list(examples := made.get("examples")) and any(map(_is_unwritable, examples)):
             made["examples"] = [example for example in examples if not _is_unwritable(example)]
         return made
+
+
+def _check_read(schema: Any, values: Sequence[Any], *, as_keys: bool = False) -> None:
+    """Raises `UnreadableSchema` for a value that the type does not make of its JSON form; `as_keys`: of a text of that."""
+    for value in values:
+        if type(value) in _PLAIN_VALUES and not as_keys:
+            continue
+        try:
+            data = to_json(value)
+            SchemaValidator(schema).validate_json(to_json(data.decode()) if as_keys else data)
+        except Exception:  # of the validator, or of what JSON has no form for
+            where, fix = ("has keys such as", "text") if as_keys else ("admits", "plain")
+            raise UnreadableSchema(
+                [], f"{where} {value!r}, which nothing in JSON is read as; derive an enum from str or int, or name {fix} values"
+            ) from None
+
+
+def _flags_schema(kind: type[enum.Flag], made: JsonSchema) -> JsonSchema:
+    """The schema of flags, which may stand together. Those of many are bounded alone."""
+    bits = [member.value for member in kind if member.value]
+    whole = {**{key: part for key, part in made.items() if key != "enum"}, "type": "integer"}
+    if len(bits) > _MAX_FLAGS:
+        return {**whole, "minimum": 0, "maximum": sum(bits)}
+    sums = [0]
+    for bit in bits:
+        sums += [bit | one for one in sums]
+    return {**whole, "enum": sorted({*sums, *(member.value for member in kind.__members__.values())})}
+
+
+def _with_flags_told(schema: Any) -> Any:
+    """As pydantic has it, which lays an enum's docstring over what its schema says, and the flags behind that."""
+    metadata: dict[str, Any] = schema.get("metadata") or {}
+    functions: list[Any] = [*metadata.get("pydantic_js_functions", ()), _told_flags]
+    return {**schema, "metadata": {**metadata, "pydantic_js_functions": functions}}
+
+
+def _told_flags(schema: Any, handler: GetJsonSchemaHandler) -> JsonSchema:
+    made = handler(schema)
+    flags = ", ".join(f"{member.value} = {member.name}" for member in schema["cls"])
+    own = handler.resolve_ref_schema(made)
+    own["description"] = f"{own.get('description', '')}\n\nA sum of any of {flags}.".strip()
+    return made
 
 
 def _told_of_fields(kind: object) -> dict[str, str]:

@@ -11,6 +11,7 @@ coercer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Flag
 from typing import Any, cast
 
 from pydantic import TypeAdapter
@@ -46,7 +47,10 @@ class _WithAliases(GeneratedSchema):
 
     def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchema:
         made: JsonSchema = super().enum_schema(schema)
-        return {**made, NAMES: [member.name for member in schema["members"]]}
+        kind: Any = schema["cls"]
+        if not issubclass(kind, Flag):
+            return {**made, NAMES: [member.name for member in schema["members"]]}
+        return {**made, NAMES: [kind(value).name or str(value) for value in made.get("enum", ())]}
 
     def named_tuple_schema(self, schema: core_schema.NamedTupleSchema) -> JsonSchema:
         made: JsonSchema = super().named_tuple_schema(schema)

@@ -22,7 +22,7 @@ from llmcore.types import Repair, Safety
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import whole
 from llmcore.validator.coercion.aliases import by_schema_names
-from llmcore.validator.coercion.conversions import CONVERSIONS, WAYS_TO_MEAN, Strictness
+from llmcore.validator.coercion.conversions import CONVERSIONS, OF_FORMATS, WAYS_TO_MEAN, Strictness
 from llmcore.validator.coercion.text_lists import items_of_text
 from llmcore.validator.coercion.views import View, kinds_of, view_of
 from llmcore.validator.schema.compiled import MAX_ERRORS, CompiledSchema
@@ -94,6 +94,8 @@ def settle(
     coercer = _Coercer(schema, strictness, schema.new_run(found.nodes), found.whole_floats)
     made = coercer.settled(value, root, wrapper)
     problems = [] if fits and not made.repairs else schema.problems(made.value, at=root)
+    if problems and coercer.inside:
+        problems = schema.problems(_with_insides(made.value, coercer.inside), at=root)
     if problems:
         problems = [*_under_another_name(made.value, schema, root, ()), *problems][:MAX_PROBLEMS]
     return Settled(made.value, [*moves, *made.repairs], problems)
@@ -132,6 +134,8 @@ class _Coercer:
         self.wrapping = False
         self.keyed = False
         """Is the value one that stands under a key of its own choice? Then its keys are data too."""
+        self.inside: dict[Path, Any] = {}
+        """What stands in texts where containers are wanted, and does not fit. It tells what is wrong in them."""
         self.listing = False
         """Is the value a list, for which an alternative beside the one at hand is meant?"""
 
@@ -174,6 +178,8 @@ class _Coercer:
         fitting = [made for made in candidates if made.repairs and self.fits(made.value, subschema)]
         if not fitting and (reshaped := [*self._reshaped(value, subschema, view, path)]):
             fitting = [made for made in reshaped if self.fits(made.value, subschema)]
+            if not fitting and reshaped[0].repairs[0].kind == "parsed_json":
+                self.inside[path] = reshaped[0].value
         best = _best(fitting)
         if best is None:
             return Coerced(nearer.value, nearer.repairs, fits=False)
@@ -221,7 +227,7 @@ class _Coercer:
             yield from self._allowed(value, view.allowed, view.names, path)
             return
         for name in view.types:
-            for row in CONVERSIONS.get(name, ()):
+            for row in (*CONVERSIONS.get(name, ()), *(OF_FORMATS.get(view.format, ()) if name == "string" else ())):
                 if self.may(row.strictness) and (made := row.convert(value)) is not None:
                     yield Coerced(made, [_repair(row.kind, path, value, made, row.safety)])
 
@@ -402,6 +408,15 @@ class _Coercer:
             return
         made = self.fixed(inner, subschema, path)
         yield Coerced(made.value, [_repair("unwrapped_object", path, value, inner, "guess"), *made.repairs])
+
+
+def _with_insides(value: Any, inside: dict[Path, Any], path: Path = ()) -> Any:
+    """A copy with what is inside of texts in their place."""
+    if isinstance(value, str) and path in inside:
+        return _with_insides(inside[path], inside, path)
+    if is_object(value):
+        return {key: _with_insides(item, inside, (*path, key)) for key, item in value.items()}
+    return [_with_insides(item, inside, (*path, at)) for at, item in enumerate(value)] if is_list(value) else value
 
 
 def _joined(made: Any, parts: Iterable[Coerced], value: Any) -> Coerced:

@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime, time
 from typing import Any, Literal, NamedTuple, get_args
 from uuid import UUID
 
@@ -19,7 +20,7 @@ from llmcore.validator.coercion import scalars
 from llmcore.validator.schema.keywords import json_key
 from llmcore.validator.schema.problems import type_name
 
-__all__ = ["CONVERSIONS", "WAYS_TO_MEAN", "Row", "Strictness", "check_strictness"]
+__all__ = ["CONVERSIONS", "OF_FORMATS", "WAYS_TO_MEAN", "Row", "Strictness", "check_strictness"]
 
 Strictness = Literal["off", "safe", "lenient"]
 """How far values may be changed: `off` not at all, `safe` where nothing is lost, `lenient` where it is likely."""
@@ -31,7 +32,11 @@ def check_strictness(given: object) -> None:
         raise CallerError(f'strictness must be "off", "safe" or "lenient", got {given!r}')
 
 
-_BARE_UUID = re.compile(r"[0-9a-fA-F]{32}")
+_OTHER_UUID = re.compile(r"[0-9a-fA-F]{32}|urn:uuid:[0-9a-fA-F-]{36}|\{[0-9a-fA-F-]{36}\}")
+_CHARS_OF_A_DATE = 10
+_LARGE = 1e15
+_THIS_CENTURY = (978_307_200, 4_102_444_800)
+"""The seconds from 1970 to 2001, and to 2100."""
 
 
 class Row(NamedTuple):
@@ -70,8 +75,42 @@ def _text_of(value: Any) -> str | None:
 
 
 def _with_hyphens(text: str) -> str | None:
-    """A UUID that is written without its hyphens, as Python and pydantic read it."""
-    return str(UUID(text)) if _BARE_UUID.fullmatch(text) else None
+    """A UUID that is written without its hyphens, in braces or as a URN, as Python and pydantic read it."""
+    try:
+        return str(UUID(text)) if _OTHER_UUID.fullmatch(text) else None
+    except ValueError:  # its hyphens stand elsewhere
+        return None
+
+
+def _number_in(value: Any) -> int | float | None:
+    """A finite number, or a text that is one."""
+    number = scalars.exact_number(value) if isinstance(value, str) else value
+    return number if isinstance(number, int | float) and not isinstance(number, bool) and abs(number) < _LARGE else None
+
+
+def _duration(value: Any) -> str | None:
+    """A number of seconds as ISO 8601 has it."""
+    number = _number_in(value)
+    digits = "" if number is None else repr(number)
+    return None if number is None or "e" in digits else f"{'-' if number < 0 else ''}PT{digits.lstrip('-')}S"
+
+
+def _date_of_midnight(text: str) -> str | None:
+    """The date of a time that says no more than that."""
+    try:
+        moment = datetime.fromisoformat(text.strip()) if len(text) > _CHARS_OF_A_DATE else None
+    except ValueError:
+        return None
+    return moment.date().isoformat() if moment is not None and moment.time() == time() else None
+
+
+def _time_of_epoch(value: Any) -> str | None:
+    """Seconds or milliseconds since 1970, of a time in this century: a number such as 20260102 is no such time."""
+    number = _number_in(value)
+    for unit in (1, 1000):
+        if number is not None and _THIS_CENTURY[0] <= number / unit < _THIS_CENTURY[1]:
+            return datetime.fromtimestamp(number / unit, UTC).isoformat().replace("+00:00", "Z")
+    return None
 
 
 def _too_long(number: float) -> bool:
@@ -92,11 +131,19 @@ CONVERSIONS: dict[str, tuple[Row, ...]] = {
         Row("boolean_from_text", "safe", "coerced", _of_text(scalars.exact_boolean)),
         Row("boolean_from_prose", "lenient", "guess", _of_text(scalars.truth_in_prose)),
     ),
-    "string": (
-        Row("text_from_scalar", "safe", "coerced", _text_of),
-        Row("uuid_hyphens", "safe", "coerced", _of_text(_with_hyphens)),
-    ),
+    "string": (Row("text_from_scalar", "safe", "coerced", _text_of),),
 }
+
+OF_FORMATS: dict[str, tuple[Row, ...]] = {
+    "uuid": (Row("uuid_hyphens", "safe", "coerced", _of_text(_with_hyphens)),),
+    "duration": (Row("duration_from_seconds", "safe", "coerced", _duration),),
+    "date": (
+        Row("date_of_midnight", "safe", "coerced", _of_text(_date_of_midnight)),
+        Row("date_from_epoch", "safe", "coerced", lambda value: _date_of_midnight(_time_of_epoch(value) or "")),
+    ),
+    "date-time": (Row("time_from_epoch", "safe", "coerced", _time_of_epoch),),
+}
+"""What becomes a text of a format."""
 
 
 def _same_text(value: Any, allowed: list[Any]) -> list[Any]:

@@ -36,16 +36,18 @@ FORMATS: dict[str, Callable[[str], object]] = {
     "date": datetime.date.fromisoformat,
     "date-time": lambda text: len(text) > 10 and datetime.datetime.fromisoformat(text),
     "time": lambda text: bool(datetime.time.fromisoformat(text) or True),
+    "duration": lambda text: not text.strip().lstrip("+-").replace(".", "", 1).isdigit(),
     "uuid": lambda text: len(text) == 36 and uuid.UUID(text),
     "ipv4": ipaddress.IPv4Address,
     "ipv6": ipaddress.IPv6Address,
     "email": _email,
     "uri": _uri,
 }
-"""ISO 8601 as `datetime.fromisoformat` reads it, so a time without an offset passes: tools take it."""
+"""ISO 8601 as `datetime.fromisoformat` reads it, so a time without an offset passes: tools take it. A duration is any text but a
+bare number."""
 
 _OTHER_NAMES = (
-    "duration idn-email name-email hostname idn-hostname uri-reference uri-template iri iri-reference multi-host-uri json-pointer"
+    "idn-email name-email hostname idn-hostname uri-reference uri-template iri iri-reference multi-host-uri json-pointer"
     " relative-json-pointer ipv4network ipv6network ipv4interface ipv6interface path file-path directory-path phone color"
 )
 _NAMES = frozenset({*FORMATS, *_OTHER_NAMES.split()})

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from jsonschema.exceptions import ValidationError
 
+from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.schema.problems import LEAVE_OUT, Problem, ProblemKind, cut, join_path, shown
 
@@ -185,16 +186,53 @@ def _explain_alternatives(error: ValidationError, resolve: Resolve, path: Path) 
     branches: dict[int, list[ValidationError]] = {}
     for inner in error.context or ():
         branches.setdefault(cast("int", inner.schema_path[0]), []).append(inner)
+    alternatives: list[Any] = [resolve(branch) for branch in _keyword_value(error)]
+    if (tag := _tag_of(alternatives, resolve)) is not None and is_object(error.instance):
+        return _explain_tagged(error, resolve, path, tag, branches)
     ranked = sorted(branches.values(), key=_misfit)
     if len(ranked) == 1 or (_misfit(ranked[0]) < _misfit(ranked[1]) and _misfit(ranked[0])[0] == 0):
         return [problem for inner in ranked[0] for problem in explain(inner, resolve, path)]
-    alternatives: list[Any] = _keyword_value(error)
-    values = [value for branch in alternatives for value in _constants(resolve(branch))]
-    if values and all(_constants(resolve(branch)) for branch in alternatives):
+    values = [value for branch in alternatives for value in _constants(branch)]
+    if values and all(map(_constants, alternatives)):
         choices = [str(value) for value in values[:_MAX_CHOICES]]
         return [_problem("value", path, _one_of(values), shown(error.instance), choices)]
     forms = list(dict.fromkeys(described(branch, resolve) for branch in alternatives))[:6]
     return [_problem("type", path, " or ".join(forms), shown(error.instance))]
+
+
+def _tag_of(alternatives: Sequence[Any], resolve: Resolve) -> tuple[str, list[list[Any]]] | None:
+    """The key by which objects say which of the alternatives they are, and what each has there; None where there is none."""
+    parts: list[Any] = [branch.get("properties") if is_object(branch) else None for branch in alternatives]
+    if len(parts) < 2 or not all(map(is_object, parts)):
+        return None
+    for name in parts[0]:
+        values = [_constants(resolve(one.get(name))) for one in parts]
+        literals = [_literal(value) for own in values for value in own]
+        if all(values) and len({*literals}) == len(literals):
+            return name, values
+    return None
+
+
+def _explain_tagged(
+    error: ValidationError,
+    resolve: Resolve,
+    path: Path,
+    tag: tuple[str, list[list[Any]]],
+    branches: dict[int, list[ValidationError]],
+) -> list[Problem]:
+    """What is wrong with the one alternative that the object says it is, or with what it says of that."""
+    name, values = tag
+    given: Any = error.instance.get(name)
+    said = _literal(given)
+    meant = next((at for at, own in enumerate(values) if name in error.instance and said in map(_literal, own)), None)
+    if meant is None:
+        admitted = [value for own in values for value in own]
+        got = shown(given) if name in error.instance else "nothing"
+        kind: ProblemKind = "value" if name in error.instance else "missing"
+        return [_problem(kind, (*path, name), _one_of(admitted), got, [str(value) for value in admitted[:_MAX_CHOICES]])]
+    found = [problem for inner in branches.get(meant, []) for problem in explain(inner, resolve, path)]
+    told = f" (as `{name}` is {said})"
+    return [updated(one, {"expected": one.expected + told, "message": one.message + told}) for one in found]
 
 
 def _misfit(errors: Sequence[ValidationError]) -> tuple[int, int, int]:

@@ -27,6 +27,12 @@ POINT = object_schema(x=INTEGER)
 LEVEL: JsonSchema = {"enum": [1, 2], NAMES: ["LOW", "HIGH"]}
 PAIR: JsonSchema = {"type": "array", "prefixItems": [INTEGER, STRING], "minItems": 1, "maxItems": 2, NAMES: ["a", "b"]}
 
+UUID: JsonSchema = {"type": "string", "format": "uuid"}
+ID = "0d0d0d0d-0d0d-0d0d-0d0d-0d0d0d0d0d0d"
+DURATION: JsonSchema = {"type": "string", "format": "duration"}
+DATE: JsonSchema = {"type": "string", "format": "date"}
+TIME: JsonSchema = {"type": "string", "format": "date-time"}
+
 Row = tuple[JsonSchema, Any, Any, str, str]
 
 SAFE: list[Row] = [
@@ -42,6 +48,16 @@ SAFE: list[Row] = [
     (STRING, 2.5, "2.5", "text_from_scalar", "coerced"),
     (STRING, True, "true", "text_from_scalar", "coerced"),
     ({"type": "string", "format": "uuid"}, "0D" * 16, "-".join(["0d" * 4, *["0d" * 2] * 3, "0d" * 6]), "uuid_hyphens", "coerced"),
+    (UUID, f"urn:uuid:{ID}", ID, "uuid_hyphens", "coerced"),
+    (UUID, f"{{{ID}}}", ID, "uuid_hyphens", "coerced"),
+    (DURATION, 3600, "PT3600S", "duration_from_seconds", "coerced"),
+    (DURATION, "-90.5", "-PT90.5S", "duration_from_seconds", "coerced"),
+    (DATE, "2026-01-02T00:00:00", "2026-01-02", "date_of_midnight", "coerced"),
+    (DATE, " 2026-01-02 00:00Z", "2026-01-02", "date_of_midnight", "coerced"),
+    (DATE, "2026-01-02T00:00:00.000+05:00", "2026-01-02", "date_of_midnight", "coerced"),
+    (DATE, 1767312000, "2026-01-02", "date_from_epoch", "coerced"),
+    (TIME, 1767347100, "2026-01-02T09:45:00Z", "time_from_epoch", "coerced"),
+    (TIME, "1767347100500", "2026-01-02T09:45:00.500000Z", "time_from_epoch", "coerced"),
     (LIST, "[1, 2]", [1, 2], "parsed_json", "coerced"),
     (POINT, '{"x": 1}', {"x": 1}, "parsed_json", "coerced"),
     (UNIT, " celsius", "Celsius", "allowed_value", "coerced"),

@@ -51,7 +51,9 @@ def test_of_alternatives_the_nearest_is_explained() -> None:
     circle = object_schema(kind={"const": "circle"}, radius={"type": "number"})
     square = object_schema(kind={"const": "square"}, side={"type": "number"})
     schema: JsonSchema = {"anyOf": [circle, square]}
-    assert problems_of(schema, {"kind": "square", "side": "two"}) == ['`side`: expected number, got string "two"']
+    assert problems_of(schema, {"kind": "square", "side": "two"}) == [
+        '`side`: expected number (as `kind` is "square"), got string "two"'
+    ]
 
 
 def test_an_unexpected_key_names_the_one_that_was_meant() -> None:
