@@ -37,6 +37,7 @@ from llmcore.types import (
     PartialOutput,
     Repair,
     ToolCall,
+    ToolError,
     ToolProgress,
     ToolStarted,
     Usage,
@@ -70,14 +71,21 @@ _ELSEWHERE = {
 
 
 class ToolFailure(Value):
-    """Why a tool failed: the `ToolError`'s type and message. `exception`: the class of what the tool raised (`KeyError`), ""
-    where it raised nothing: it did not end in time, was refused, or its arguments did not fit."""
+    """Why a tool failed: the `ToolError`'s type, message and details (JSON data). `exception`: the class of what the tool raised
+    (`KeyError`), "" where it raised nothing: it did not end in time, was refused, or its arguments did not fit."""
 
     model_config = ConfigDict(frozen=True)
 
     type: JsonText
     message: JsonText
     exception: JsonText = ""
+    details: JsonData = None
+
+    @classmethod
+    def of(cls, error: ToolError, exception: str) -> ToolFailure:
+        """What an error says, its details without the keys that the process knows of."""
+        details = None if error.details is None else process_scrubber().value(json_data(error.details))
+        return cls(type=error.type, message=error.message, exception=exception, details=details)
 
 
 class ToolRecord(ExactValue):

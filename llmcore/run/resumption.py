@@ -208,7 +208,7 @@ def _outcome(result: ToolResultBlock, record: ToolRecord) -> Outcome:
     error: ToolError | None = None
     if failure is not None:
         kind: Any = failure.type
-        error = ToolError(failure.message, tool_name=record.name, tool_id=record.id, type=kind)
+        error = ToolError(failure.message, tool_name=record.name, tool_id=record.id, type=kind, details=copied(failure.details))
     ended = TerminateLoop(record.value) if record.ended else None
     return Outcome(
         ToolCall(id=record.id, name=record.name, arguments=copied(record.arguments)),

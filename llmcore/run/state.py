@@ -378,7 +378,7 @@ class RunState:
             arguments=copied(call.arguments),
             value=copied(outcome.value),
             content=outcome.text,
-            error=None if error is None else ToolFailure(type=error.type, message=error.message, exception=exception),
+            error=None if error is None else ToolFailure.of(error, exception),
             duration=outcome.duration,
             retries=outcome.retries,
             turn=max(1, self.tool_turns),

@@ -8,6 +8,7 @@ it in C, where no time limit and no other thread gets a turn. So each value is l
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from itertools import chain
@@ -15,6 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from llmcore.types import ImageBlock, TextBlock
 from llmcore.types.limits import TOOL_RESULT_LIMITS, ToolResultLimits
 from llmcore.types.narrowing import is_object
 from llmcore.types.numbers import ExactFloat
@@ -33,6 +35,8 @@ _ENDLESS = {
     Awaitable: "an awaitable ({}) that nobody awaits; let the tool await it",
 }
 
+_ADDRESS = re.compile(r"<[^<>]* at 0x[0-9a-fA-F]+>")
+"""In the words that Python has for an object whose class has none."""
 _DICT = dict[Any, Any]
 _TEXT = frozenset({str})
 CONTENTS: dict[type[Any], Callable[[Any], Iterable[Any]]] = {
@@ -88,7 +92,7 @@ def look_through(value: object, limits: ToolResultLimits = TOOL_RESULT_LIMITS) -
 class Look:
     """One look through one value. `is_plain`: it is plain data through and through. `is_exact`: numbers in it remember how they
     were written. `other_keys`: the dicts in it that have keys which are no text, and may become equal when they are written as
-    such."""
+    such. `blocks`: the texts and images in it that are parts of a message."""
 
     def __init__(self, limits: ToolResultLimits, *, plain_only: bool = False) -> None:
         self._limits = limits
@@ -99,6 +103,7 @@ class Look:
         self.is_plain = True
         self.is_exact = False
         self.other_keys: list[dict[Any, Any]] = []
+        self.blocks: list[TextBlock | ImageBlock] = []
 
     def at(self, value: Any, depth: int) -> None:
         kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]  # of anything
@@ -135,14 +140,20 @@ class Look:
         elif issubclass(kind, str | bytes | bytearray):
             self._take(len(value))
         elif issubclass(kind, BaseModel):
+            if isinstance(value, TextBlock | ImageBlock):
+                self.blocks.append(value)
             self._inside(value, _of_a_model(value), depth)
         elif dataclasses.is_dataclass(kind):
             self._inside(value, (getattr(value, field.name, None) for field in dataclasses.fields(kind)), depth)
         return None
 
     def said(self, value: object) -> str:
-        """The `str()` of what is no data to pydantic; counts like the rest."""
+        """The `str()` of what is no data to pydantic; counts like the rest. Raises `UnwritableResult` for what has nothing to say
+        but where it stands in the memory."""
         text = str(value)
+        if _ADDRESS.search(text):
+            fix = "let the tool return data, or give the class a `__str__`"
+            raise UnwritableResult(f"holds an object of the class {type(value).__name__!r}, which has no JSON form; {fix}")
         self._take(len(text))
         return text
 

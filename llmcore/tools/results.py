@@ -45,11 +45,16 @@ def rendered(value: Any, max_chars: int) -> list[ResultBlock]:
     itself.
 
     Text stays as it is, bytes become text (those that are no UTF-8 in base64), anything else JSON.
-    A tool returns extra content (images) by returning blocks, alone
-    or in a list or tuple beside its text: `return "a map", ImageBlock(...)`.
+    A tool returns extra content (images) by returning blocks, alone or in a list or tuple beside its text:
+    `return "a map", ImageBlock(...)`. An image that stands deeper (in a dict, a model) comes behind the text. The text has
+    `[image 1]` in its place, which counts the images of the result.
     """
-    plain, blocks = ([value], _NO_BLOCKS) if type(value) in _SCALARS else _separated(value)
-    text = "\n".join(map(written, plain))
+    if type(value) in _SCALARS:
+        plain, blocks = [value], _NO_BLOCKS
+    else:
+        plain, own = _separated(value)
+        blocks = [*own]  # and more while the rest is written
+    text = "\n".join(written(one, blocks) for one in plain)
     return [*([made(TextBlock, text=shortened(text, max_chars))] if text or not blocks else []), *map(_encodable_block, blocks)]
 
 
@@ -80,14 +85,14 @@ def as_text(value: Any) -> str:
         return f"({error})"
 
 
-def written(value: Any) -> str:
-    """As `as_text`. Raises `UnwritableResult`."""
+def written(value: Any, blocks: list[ResultBlock] | None = None) -> str:
+    """As `as_text`. Raises `UnwritableResult`. `blocks`: where images go that stand in the value."""
     try:
         if issubclass(type(value), str):
             return escaped(str.__str__(value))
         if isinstance(value, bytes | bytearray):
             return _bytes_as_text(value)
-        plain: object = value if is_scalar(value) else _as_data(value)
+        plain: object = value if is_scalar(value) else _as_data(value, blocks)
         if holds_exact_floats(plain):
             return escaped(exact_json(_without_infinite(plain), separators=(",", ":")))
         try:
@@ -109,13 +114,34 @@ def _bytes_as_text(value: bytes | bytearray) -> str:
         return base64.urlsafe_b64encode(value).decode()
 
 
-def _as_data(value: Any) -> Any:
+def _as_data(value: Any, blocks: list[ResultBlock] | None) -> Any:
     look = look_through(value)
     written = look if look.is_plain else _look_at_what_serializers_give(value) or look
     for one in written.other_keys:
         _check_keys(one)
     data = to_jsonable_python(value, fallback=look.said, bytes_mode="base64")
-    return with_literals_of(value, data) if look.is_exact else data
+    data = with_literals_of(value, data) if look.is_exact else data
+    return data if blocks is None or not look.blocks else _with_blocks_apart(data, look.blocks, blocks)
+
+
+def _with_blocks_apart(data: Any, held: Sequence[ResultBlock], blocks: list[ResultBlock]) -> Any:
+    """The data with texts in place of the blocks `held`: of an image its number among the result's, whose `blocks` it joins."""
+    if is_list(data):
+        return [_with_blocks_apart(item, held, blocks) for item in data]
+    if not is_object(data):
+        return data
+    found = next((one for one in held if data.get("type") == one.type and _is_written_as(one, data)), None)
+    if found is None:
+        return {key: _with_blocks_apart(item, held, blocks) for key, item in data.items()}
+    if isinstance(found, TextBlock):
+        return found.text
+    blocks.append(found)
+    return f"[image {sum(isinstance(block, ImageBlock) for block in blocks)}]"
+
+
+def _is_written_as(block: ResultBlock, data: dict[Any, Any]) -> bool:
+    names = ("text",) if isinstance(block, TextBlock) else ("url", "data", "media_type")
+    return all(data.get(name) == getattr(block, name) for name in names)
 
 
 def _without_infinite(data: Any) -> Any:

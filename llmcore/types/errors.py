@@ -346,15 +346,19 @@ class InternalError(LLMCoreError):
 
 
 class ToolError(LLMCoreError):
-    """A tool could not be run or failed. `type` says which; `details` is plain data."""
+    """A tool could not be run or failed. `type` says which; `details` is plain data.
+
+    A tool may raise one: `raise ToolError("the quota is used", details={"left": 0})`. Its name and the call's id are filled in.
+    The model is told the message; `ToolRecord.error` has the details, too.
+    """
 
     def __init__(
         self,
         message: str,
         *,
-        tool_name: str,
-        tool_id: str,
-        type: Literal["validation", "execution", "timeout", "not_found"],
+        tool_name: str = "",
+        tool_id: str = "",
+        type: Literal["validation", "execution", "timeout", "not_found"] = "execution",
         details: Any = None,
     ) -> None:
         super().__init__(message)

@@ -1,0 +1,105 @@
+"""What a tool returns reaches the model as what it is: images as images wherever they stand, and no address of an object."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+from llmcore import FakeModel, ImageBlock, Orchestrator, TextBlock, ToolResultBlock
+from llmcore.run.result import ToolRecord
+
+MAP = ImageBlock(data="bWFw", media_type="image/png")
+CHART = ImageBlock(url="https://example.com/chart.png")
+
+
+class Page(BaseModel):
+    title: str
+    picture: ImageBlock = Field(serialization_alias="shown")
+
+
+@dataclass
+class Sheet:
+    title: str
+    pictures: list[ImageBlock]
+
+
+class Keys(TypedDict):
+    picture: ImageBlock
+
+
+class Bare:
+    pass
+
+
+class Told:
+    def __str__(self) -> str:
+        return "in its own words"
+
+
+class Held(BaseModel):
+    thing: Any
+
+
+def sent(value: Any) -> tuple[list[Any], ToolRecord]:
+    """What the model is shown of a tool that returns the value, and the record."""
+
+    def look() -> Any:
+        return value
+
+    model = FakeModel().tool_call("look", {}).text("Done.")
+    result = Orchestrator(model, [look]).run_sync("?")
+    (block,) = model.requests[1].messages[-1].content
+    assert isinstance(block, ToolResultBlock)
+    return block.content, result.tool_results[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "images"),
+    [
+        ({"title": "x", "picture": MAP}, '{"title":"x","picture":"[image 1]"}', [MAP]),
+        ([{"a": [MAP]}, {"b": CHART}], '[{"a":["[image 1]"]},{"b":"[image 2]"}]', [MAP, CHART]),
+        (Page(title="x", picture=CHART), '{"title":"x","shown":"[image 1]"}', [CHART]),
+        (Sheet("x", [MAP, CHART]), '{"title":"x","pictures":["[image 1]","[image 2]"]}', [MAP, CHART]),
+        (Keys(picture=MAP), '{"picture":"[image 1]"}', [MAP]),
+        (("a map", {"beside": MAP}), '["a map",{"beside":"[image 1]"}]', [MAP]),
+        (["a map", CHART, {"beside": MAP}], 'a map\n{"beside":"[image 2]"}', [CHART, MAP]),
+        ({"twice": [MAP, MAP]}, '{"twice":["[image 1]","[image 2]"]}', [MAP, MAP]),
+        ({"said": TextBlock(text="hello"), "n": 1}, '{"said":"hello","n":1}', []),
+        ({"type": "image", "data": "bWFw"}, '{"type":"image","data":"bWFw"}', []),
+    ],
+)
+def test_an_image_is_sent_as_one_wherever_it_stands(value: Any, text: str, images: list[ImageBlock]) -> None:
+    content, record = sent(value)
+    assert content == [TextBlock(text=text), *images]
+    assert record.error is None
+
+
+def test_a_picture_goes_out_as_a_picture() -> None:
+    content, record = sent({"pictures": {"map": MAP}})
+    assert json.loads(record.content) == {"pictures": {"map": "[image 1]"}}
+    assert [block for block in content if isinstance(block, ImageBlock)] == [MAP]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [Bare, object, threading.Lock, lambda: sent, lambda: Bare().__init__, lambda: [{"a": Bare()}], lambda: Held(thing=Bare())],
+    ids=["object", "plain object", "lock", "function", "method", "deeper", "in a model"],
+)
+def test_an_object_without_a_json_form_is_an_error_of_the_tool(made: Callable[[], Any]) -> None:
+    content, record = sent(made())
+    assert "0x" not in str(content)
+    assert record.error is not None
+    assert record.error.type == "execution"
+    assert "which has no JSON form; let the tool return data" in record.error.message
+
+
+def test_an_object_that_has_words_is_told_in_them() -> None:
+    assert sent(Told())[0] == [TextBlock(text='"in its own words"')]
+    assert sent({"a": Told()})[0] == [TextBlock(text='{"a":"in its own words"}')]
