@@ -80,7 +80,7 @@ class Toolbox:
         self._tools: dict[str, Tool] = {}
         for tool in tools:
             known = self._tools.setdefault(tool.name, tool)
-            if not _same(known, tool):
+            if not known.is_same(tool):
                 raise ToolDefinitionError(f"two tools of one list are called {tool.name!r}; name one by tool(f).renamed('...')")
         self._dynamic = any(tool.is_dynamic for tool in self._tools.values())
         self._compiled: ToolSet | None = None
@@ -118,7 +118,7 @@ class Toolbox:
                 raise ToolDefinitionError(
                     f"the run's tool {tool.name!r} is to replace one, but there are only {list(self._tools)}"
                 )
-            if known is not None and not tool.replaces and not _same(known, tool):
+            if known is not None and not tool.replaces and not known.is_same(tool):
                 raise ToolDefinitionError(
                     f"the run's tool {tool.name!r} has the name of one of the orchestrator's; give tool(f).replacing() to "
                     "let it stand in for that one in this run, or tool(f).renamed('...') to have both"
@@ -193,14 +193,6 @@ def _told_now(tool: Tool) -> ToolDefinition | Tool | None:
         _log.info("tool %s is left out, for it has nothing to choose from now", tool.name, extra={"tool": tool.name})
         return None
     return definition if parameters is definition.parameters else updated(definition, {"parameters": parameters})
-
-
-def _same(one: Tool, other: Tool) -> bool:
-    """Would it make no difference which of them runs?"""
-    if one is other:
-        return True
-    runs_the_same = one.function == other.function and one.instance is other.instance and one.options == other.options
-    return runs_the_same and one.definition == other.definition
 
 
 @dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)

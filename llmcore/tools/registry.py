@@ -94,14 +94,15 @@ class ToolRegistry(LiveTools):
             return self._tools.pop(name)
 
     def clone(self) -> ToolRegistry:
-        """A registry of its own with the same tools."""
+        """A registry of its own with the same tools. What is changed in their schemas, examples or tags there changes nothing
+        here."""
         made = ToolRegistry()
-        made._tools = {tool.name: tool for tool in self.list()}
+        made._tools = {tool.name: tool.apart() for tool in self.list()}
         return made
 
     def merge(self, other: Iterable[object], *, on_conflict: Literal["error", "ours", "theirs"] = "error") -> ToolRegistry:
-        """A new registry with the tools of both. A name that stands for different tools is an error unless told which
-        wins.
+        """A new registry with the tools of both, which shares with neither what can change. A name that stands for different tools
+        is an error unless told which wins.
 
         Raises `ConfigError` for another `on_conflict`.
         """
@@ -114,8 +115,8 @@ class ToolRegistry(LiveTools):
             theirs = as_tool(given)
             ours = made.get(theirs.name)
             if ours is None or on_conflict == "theirs":
-                made.register(theirs, replace=True)
-            elif ours is not theirs and on_conflict == "error":
+                made.register(theirs.apart(), replace=True)
+            elif not ours.is_same(theirs) and on_conflict == "error":
                 raise ToolDefinitionError(
                     f"both registries have a tool {theirs.name!r}; rename one or pass on_conflict='ours' or 'theirs'"
                 )

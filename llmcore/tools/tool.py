@@ -357,6 +357,28 @@ class Tool(AnyTool, Generic[P, R_co]):
         made.replaces = True
         return made
 
+    def apart(self) -> Tool[P, R_co]:
+        """The same tool, which shares nothing that can change with this one: schemas, examples, tags."""
+        made = copy.copy(self)
+        made.__dict__.pop("_static_definition", None)
+        options = self.options
+        own = {"params": copied(options.params), "examples": copied(options.examples), "tags": copied(options.tags)}
+        made.__dict__["options"] = replace(options, **own, required=copied(options.required))
+        if self._given is not None:
+            made._given = copied(self._given)
+        else:
+            with suppress(UnresolvedAnnotation):  # made of what is defined by then
+                compiled = self._compile()
+                made._compiled_with = replace(compiled, schema=copied(compiled.schema))
+        return made
+
+    def is_same(self, other: Tool[..., Any]) -> bool:
+        """Would it make no difference which of the two runs?"""
+        if self is other:
+            return True
+        runs_the_same = self.function == other.function and self.instance is other.instance and self.options == other.options
+        return runs_the_same and self.definition == other.definition
+
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
 

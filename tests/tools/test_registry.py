@@ -13,7 +13,7 @@ import pytest
 
 from llmcore import FakeModel, Orchestrator, normalize
 from llmcore.run.settings import Toolbox
-from llmcore.tools import RunContext, ToolConfig, ToolRegistry, ToolSet, as_tool, tool
+from llmcore.tools import RunContext, Tool, ToolConfig, ToolRegistry, ToolSet, as_tool, tool
 from llmcore.types import CallerError, Request, ToolDefinition, ToolDefinitionError
 
 
@@ -221,3 +221,42 @@ def test_a_registry_within_a_list_is_taken_wherever_tools_are() -> None:
     registry.register(three)
     assert normalize('<tool_call>{"name": "three", "arguments": {"n": 1}}</tool_call>', [registry, two]).tool_calls[0].known
     assert len(ToolRegistry([registry, two])) == 3
+
+
+def test_a_clone_shares_nothing_that_can_change() -> None:
+    @tool(tags=["a"], examples=[{"city": "Rome"}], params={"city": {"type": "string", "enum": ["Rome", "Oslo"]}})
+    def look(city: str) -> str:
+        return city
+
+    def plain(city: str) -> str:
+        return city
+
+    given = Tool.from_definition({"name": "given", "parameters": {"type": "object", "properties": {"a": {"enum": [1]}}}})
+    ours = ToolRegistry([look, plain, given])
+    before = [made.definition.model_dump() for made in ours]
+    theirs = ours.clone()
+    both = ours.merge(ToolRegistry([tool(plain, name="more")]))
+    assert [made.definition.model_dump() for made in theirs] == before
+    for registry in (theirs, both):
+        for made in registry:
+            for part in made.definition.parameters["properties"].values():
+                part["description"] = "changed"
+                part.get("enum", []).append("changed")
+            made.definition.tags.append("changed")
+            made.definition.examples.append({"city": "changed"})
+            if isinstance(made.options.params, dict):
+                made.options.params["city"]["type"] = "changed"
+    assert [made.definition.model_dump() for made in ours] == before
+    assert tool(look).options.params == {"city": {"type": "string", "enum": ["Rome", "Oslo"]}}
+    assert as_tool(plain).definition.parameters["properties"]["city"] == {"type": "string"}
+
+
+def test_a_clone_has_the_same_tools() -> None:
+    def look(city: str) -> str:
+        return city
+
+    ours = ToolRegistry([look])
+    assert [made.name for made in ours.merge(ours.clone())] == ["look"]
+    model = FakeModel().tool_call("look", {"city": "Rome"}).text("Done.")
+    assert Orchestrator(model, [ours, ours.clone()]).run_sync("?").tool_results[0].value == "Rome"
+    assert ours.clone().list()[0]("Rome") == "Rome"
