@@ -101,8 +101,8 @@ class ToolRegistry(LiveTools):
         return made
 
     def merge(self, other: Iterable[object], *, on_conflict: Literal["error", "ours", "theirs"] = "error") -> ToolRegistry:
-        """A new registry with the tools of both, which shares with neither what can change. A name that stands for different tools
-        is an error unless told which wins.
+        """A new registry with the tools of both, which shares with neither what can change. A name that stands for different
+        tools is an error unless told which wins.
 
         Raises `ConfigError` for another `on_conflict`.
         """

@@ -140,7 +140,7 @@ def _with_blocks_apart(data: Any, held: Sequence[ResultBlock], blocks: list[Resu
 
 
 def _is_written_as(block: ResultBlock, data: dict[Any, Any]) -> bool:
-    names = ("text",) if isinstance(block, TextBlock) else ("url", "data", "media_type")
+    names: tuple[str, ...] = ("text",) if isinstance(block, TextBlock) else ("url", "data", "media_type")
     return all(data.get(name) == getattr(block, name) for name in names)
 
 
