@@ -101,6 +101,7 @@ class ToolOptions:
             params=params if params is None or isinstance(params, type) else _but(params, names),
             required=None if required is None else [name for name in required if name not in names],
             examples=[_but(example, names) for example in self.examples],
+            summary=None if isinstance(self.summary, str) and _names_one(self.summary, names) else self.summary,
         )
 
     def overlaid(self, other: ToolOptions | None) -> ToolOptions:
@@ -125,6 +126,10 @@ def is_name(name: object) -> bool:
 
 def _but(given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name not in names}
+
+
+def _names_one(summary: str, names: Collection[str]) -> bool:
+    return any(re.search(rf"\{{{re.escape(name)}\W", summary) for name in names)
 
 
 def _check_params(params: Mapping[str, Any]) -> None:

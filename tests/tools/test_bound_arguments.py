@@ -172,6 +172,20 @@ def test_an_open_schema_does_not_let_a_bound_argument_in() -> None:
     assert (record.ran, "key" in record.error.message) == (False, True)
 
 
+def test_a_summary_does_not_tell_a_bound_argument() -> None:
+    @tool(summary="Search {query} as {key}")
+    def look(query: str, key: str) -> str:
+        return query
+
+    @tool(summary="Search {query}")
+    def look_plainly(query: str, key: str) -> str:
+        return query
+
+    assert look.summary_of({"query": "sun", "key": "k"}) == "Search sun as k"
+    assert as_tool(functools.partial(look, key=KEY)).summary_of({"query": "sun"}) == "look(query=sun)"
+    assert as_tool(functools.partial(look_plainly, key=KEY)).summary_of({"query": "sun"}) == "Search sun"
+
+
 def test_a_partialmethod_without_its_object_is_refused() -> None:
     with pytest.raises(ToolDefinitionError, match="without its object"):
         as_tool(Desk.bound)

@@ -221,14 +221,13 @@ def _explain_tagged(
     branches: dict[int, list[ValidationError]],
 ) -> list[Problem]:
     """What is wrong with the one alternative that the object says it is, or with what it says of that."""
-    name, values = tag
-    given: Any = error.instance.get(name)
-    said = _literal(given)
-    meant = next((at for at, own in enumerate(values) if name in error.instance and said in map(_literal, own)), None)
+    (name, values), given = tag, _given(error)
+    said = _literal(given[name]) if name in given else None
+    meant = next((at for at, own in enumerate(values) if said in map(_literal, own)), None)
     if meant is None:
         admitted = [value for own in values for value in own]
-        got = shown(given) if name in error.instance else "nothing"
-        kind: ProblemKind = "value" if name in error.instance else "missing"
+        kind: ProblemKind = "missing" if said is None else "value"
+        got = "nothing" if said is None else shown(given[name])
         return [_problem(kind, (*path, name), _one_of(admitted), got, [str(value) for value in admitted[:_MAX_CHOICES]])]
     found = [problem for inner in branches.get(meant, []) for problem in explain(inner, resolve, path)]
     told = f" (as `{name}` is {said})"
