@@ -180,7 +180,12 @@ class Orchestrator:
         checkpoint_of(checkpoint)
         self._defaults |= {"checkpoint": checkpoint, "run_store": run_store, "signing_key": signing_key_of(signing_key)}
         self._defaults["validators"] = validators_of(output_validators)
-        self._given = {"hooks": hooks or (), "observers": observers or (), "adapter": adapter, "web_search": web_search}
+        self._given: dict[str, Any] = {
+            "hooks": hooks or (),
+            "observers": observers or (),
+            "adapter": adapter,
+            "web_search": web_search,
+        }
         self._given |= {"output_validators": output_validators, "enforce_limits": enforce_limits}
         from llmcore.fallback import FallbackManager
         from llmcore.run.logbook import Logbook

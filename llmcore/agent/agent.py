@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from types import TracebackType, UnionType
@@ -259,7 +259,8 @@ class Agent(ReadableOptions):
     def chat_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
         """`chat` for code without an event loop; see `Orchestrator.run_sync`."""
         if is_overridden(self, Agent, "chat"):
-            return run_in_background("chat", lambda: self.chat(message, output_type, **options))
+            own = cast("Callable[..., Coroutine[Any, Any, Any]]", self.chat)
+            return run_in_background("chat", lambda: own(message, output_type, **options))
         return _answer_of(run_in_background("chat", lambda: self.run(message, output_type, **options)))  # an interruption has it
 
     def run_sync(self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]:

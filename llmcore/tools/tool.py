@@ -362,7 +362,11 @@ class Tool(AnyTool, Generic[P, R_co]):
         made = copy.copy(self)
         made.__dict__.pop("_static_definition", None)
         options = self.options
-        own = {"params": copied(options.params), "examples": copied(options.examples), "tags": copied(options.tags)}
+        own: dict[str, Any] = {
+            "params": copied(options.params),
+            "examples": copied(options.examples),
+            "tags": copied(options.tags),
+        }
         made.__dict__["options"] = replace(options, **own, required=copied(options.required))
         if self._given is not None:
             made._given = copied(self._given)

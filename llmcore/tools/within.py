@@ -19,6 +19,7 @@ _DEEPEST = 100
 _WITHIN = ("__func__", "fget", "__wrapped__", "__partialmethod__", "_partialmethod")
 """Where descriptors and decorators keep what they stand above. A `partialmethod` without its object has `__partialmethod__`
 (before Python 3.13: `_partialmethod`)."""
+_PARTIALS = (functools.partial, functools.partialmethod)
 _WITH_FUNC = (functools.partial, functools.partialmethod, functools.cached_property)
 """Those of `func`; anybody's object may have an attribute of that name."""
 _ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -68,10 +69,10 @@ def bound_in(function: object) -> frozenset[str]:
     for _ in range(_DEEPEST):
         if function is None or "__signature__" in getattr(function, "__dict__", {}):  # what says its own parameters
             break
-        if isinstance(function, functools.partial | functools.partialmethod):
+        if isinstance(function, _PARTIALS):
             partial = cast("Any", function)
             names |= {*partial.keywords, *_filled_by_place(partial)}
-        function = below(function)
+        function = below(cast("object", function))
     return frozenset(names)
 
 

@@ -72,7 +72,7 @@ class GeneratedSchema(GenerateJsonSchema):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._field_names: dict[int, str] = {}
-        self._classes: list[object] = []
+        self._classes: list[Any] = []
         """Those whose fields are being described, outer ones first."""
         self._shared_parts: list[Any] = []
         """What parts of the type refer to: pydantic's definitions."""
@@ -226,7 +226,7 @@ def _told_flags(schema: Any, handler: GetJsonSchemaHandler) -> JsonSchema:
     return made
 
 
-def _told_of_fields(kind: object) -> dict[str, str]:
+def _told_of_fields(kind: Any) -> dict[str, str]:
     """The descriptions that pydantic does not read: `Annotated[int, "text"]`, `Annotated[int, Doc("text")]`."""
     said: dict[str, Sequence[object]]
     if isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -234,7 +234,7 @@ def _told_of_fields(kind: object) -> dict[str, str]:
         said = {name: field.metadata for name, field in fields.items() if field.description is None}
     else:
         try:
-            hints = typing.get_type_hints(kind, include_extras=True) if kind is not None else {}
+            hints = typing.get_type_hints(cast("Any", kind), include_extras=True) if kind is not None else {}
         except Exception:  # names that only pydantic resolves
             return {}
         said = {name: getattr(unqualified(hint), "__metadata__", ()) for name, hint in hints.items()}

@@ -62,6 +62,11 @@ def decorated(query: str, key: str = "") -> str:
     return f"{query} {key}"
 
 
+class Client:
+    def __str__(self) -> str:
+        return KEY
+
+
 class Desk:
     def search(self, query: str, key: str) -> str:
         return f"{query} {key}"
@@ -125,7 +130,7 @@ BOUND: dict[str, Callable[[], Any]] = {
     "given schema": lambda: functools.partial(GIVEN, key=KEY),
     "given schema, by place": lambda: functools.partial(GIVEN, KEY),
     "context": lambda: functools.partial(with_context, key=KEY, context=None),
-    "an object": lambda: functools.partial(with_object, key=type("Client", (), {"__str__": lambda self: KEY})()),
+    "an object": lambda: functools.partial(with_object, key=Client()),
 }
 
 

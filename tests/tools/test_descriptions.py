@@ -87,22 +87,26 @@ def test_a_text_beside_a_fields_type_describes_the_field(kind: Any) -> None:
 
 
 def test_a_return_annotation_that_means_nothing_is_not_asked() -> None:
-    def look(city: str, days: int = 1) -> Missing: ...  # pyright: ignore[reportUnknownParameterType]
+    def look(city: str, days: int = 1) -> Missing:  # pyright: ignore[reportUnknownParameterType]
+        return city * days
 
     def strange(city: str) -> None: ...
 
     strange.__annotations__["return"] = "no type!"
-    for function in (look, strange):
+    functions: list[Any] = [look, strange]
+    for function in functions:
         assert as_tool(function).definition.parameters["properties"]["city"] == {"type": "string"}
-    given = Tool.from_definition({"name": "look", "parameters": as_tool(look).definition.parameters}, look)
+    given = Tool.from_definition({"name": "look", "parameters": as_tool(functions[0]).definition.parameters}, functions[0])
     assert given.definition.name == "look"
 
 
 def test_a_parameters_annotation_that_means_nothing_is_an_error() -> None:
-    def look(city: Missing) -> str: ...  # pyright: ignore[reportUnknownParameterType]
+    def look(city: Missing) -> str:  # pyright: ignore[reportUnknownParameterType]
+        return str(city)  # pyright: ignore[reportUnknownArgumentType]
 
+    function: Any = look  # pyright: ignore[reportUnknownVariableType]
     with pytest.raises(ToolDefinitionError, match="'Missing' cannot be resolved"):
-        _ = Tool(look).definition
+        _ = Tool(function).definition
 
 
 # A type that is the one argument
@@ -142,9 +146,10 @@ def test_a_function_that_takes_the_type_under_any_annotation_is_a_tool() -> None
         return order.item
 
     def bare(order) -> str:  # type: ignore[no-untyped-def]  # as people write it
-        return order.item  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+        return str(order.item)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
 
-    for function in (same, base, optional, annotated, bare):
+    functions: list[Any] = [same, base, optional, annotated, bare]
+    for function in functions:
         model = FakeModel().tool_call(function.__name__, {"item": "tea"}).text("Done.")
         assert Orchestrator(model, [tool(function, params=Order)]).run_sync("?").tool_results[0].value == "tea"
 

@@ -104,9 +104,11 @@ def test_what_is_said_of_injected_and_bound_parameters_is_not_told() -> None:
         """
         return path
 
-    for bound in (functools.partial(read, token="x"), functools.partial(lambda token, path: path, "x")):
-        bound.func.__doc__ = read.__doc__
-        bound.func.__name__ = "read"
+    def keyed(token: str, path: str) -> str:
+        return path
+
+    keyed.__doc__ = read.__doc__
+    for bound in (functools.partial(read, token="x"), functools.partial(keyed, "x")):
         definition = as_tool(bound).definition
         assert (definition.description, definition.parameters["properties"]["path"]["description"]) == ("Read it.", "It.")
 

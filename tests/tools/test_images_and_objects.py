@@ -35,7 +35,7 @@ class Keys(TypedDict):
 
 
 class Bare:
-    pass
+    def look(self) -> None: ...
 
 
 class Told:
@@ -89,7 +89,7 @@ def test_a_picture_goes_out_as_a_picture() -> None:
 
 @pytest.mark.parametrize(
     "made",
-    [Bare, object, threading.Lock, lambda: sent, lambda: Bare().__init__, lambda: [{"a": Bare()}], lambda: Held(thing=Bare())],
+    [Bare, object, threading.Lock, lambda: sent, lambda: Bare().look, lambda: [{"a": Bare()}], lambda: Held(thing=Bare())],
     ids=["object", "plain object", "lock", "function", "method", "deeper", "in a model"],
 )
 def test_an_object_without_a_json_form_is_an_error_of_the_tool(made: Callable[[], Any]) -> None:

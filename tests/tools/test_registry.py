@@ -244,8 +244,9 @@ def test_a_clone_shares_nothing_that_can_change() -> None:
                 part.get("enum", []).append("changed")
             made.definition.tags.append("changed")
             made.definition.examples.append({"city": "changed"})
-            if isinstance(made.options.params, dict):
-                made.options.params["city"]["type"] = "changed"
+            params: Any = made.options.params
+            if params is not None:
+                params["city"]["type"] = "changed"
     assert [made.definition.model_dump() for made in ours] == before
     assert tool(look).options.params == {"city": {"type": "string", "enum": ["Rome", "Oslo"]}}
     assert as_tool(plain).definition.parameters["properties"]["city"] == {"type": "string"}

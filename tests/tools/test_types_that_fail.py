@@ -49,7 +49,14 @@ class Marks(enum.Flag):
     B = 4
 
 
-Many = enum.IntFlag("Many", [f"F{number}" for number in range(9)])  # type: ignore[misc]
+class Many(enum.IntFlag):
+    A = enum.auto()
+    B = enum.auto()
+    C = enum.auto()
+    D = enum.auto()
+    E = enum.auto()
+    F = enum.auto()
+    G = enum.auto()
 
 
 class Coloured(BaseModel):
@@ -88,7 +95,7 @@ def took(kind: Any, value: Any) -> tuple[Any, list[str], int]:
         (Rights, 0, Rights(0)),
         (list[Rights], [7, 4], [Rights(7), Rights.RUN]),
         (Marks, 5, Marks.A | Marks.B),
-        (Many, 511, Many(511)),
+        (Many, 127, Many(127)),
         (timedelta, 3600, timedelta(hours=1)),
         (timedelta | None, 1.5, timedelta(seconds=1.5)),
         (timedelta, "PT1H", timedelta(hours=1)),
@@ -110,7 +117,7 @@ def test_a_valid_value_of_a_type_arrives_without_a_turn(kind: Any, value: Any, a
     [
         (Rights, 8),
         (Marks, 2),
-        (Many, 512),
+        (Many, 128),
         (date, "2026-01-02T10:00:00"),
         (date, 20260102),
         (datetime, 20260102),

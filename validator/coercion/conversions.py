@@ -113,6 +113,11 @@ def _time_of_epoch(value: Any) -> str | None:
     return None
 
 
+def _date_of_epoch(value: Any) -> str | None:
+    """As `_time_of_epoch`, of a midnight."""
+    return _date_of_midnight(_time_of_epoch(value) or "")
+
+
 def _too_long(number: float) -> bool:
     return isinstance(number, int) and number.bit_length() > 14_000  # about 4,200 digits: CPython refuses 4,300
 
@@ -139,7 +144,7 @@ OF_FORMATS: dict[str, tuple[Row, ...]] = {
     "duration": (Row("duration_from_seconds", "safe", "coerced", _duration),),
     "date": (
         Row("date_of_midnight", "safe", "coerced", _of_text(_date_of_midnight)),
-        Row("date_from_epoch", "safe", "coerced", lambda value: _date_of_midnight(_time_of_epoch(value) or "")),
+        Row("date_from_epoch", "safe", "coerced", _date_of_epoch),
     ),
     "date-time": (Row("time_from_epoch", "safe", "coerced", _time_of_epoch),),
 }

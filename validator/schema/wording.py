@@ -222,12 +222,12 @@ def _explain_tagged(
 ) -> list[Problem]:
     """What is wrong with the one alternative that the object says it is, or with what it says of that."""
     (name, values), given = tag, _given(error)
-    said = _literal(given[name]) if name in given else None
-    meant = next((at for at, own in enumerate(values) if said in map(_literal, own)), None)
+    said = _literal(given[name]) if name in given else ""
+    meant = next((at for at, own in enumerate(values) if said in [_literal(value) for value in own]), None)
     if meant is None:
         admitted = [value for own in values for value in own]
-        kind: ProblemKind = "missing" if said is None else "value"
-        got = "nothing" if said is None else shown(given[name])
+        kind: ProblemKind = "value" if said else "missing"
+        got = shown(given[name]) if said else "nothing"
         return [_problem(kind, (*path, name), _one_of(admitted), got, [str(value) for value in admitted[:_MAX_CHOICES]])]
     found = [problem for inner in branches.get(meant, []) for problem in explain(inner, resolve, path)]
     told = f" (as `{name}` is {said})"
