@@ -18,7 +18,7 @@ from typing import Annotated, Any, Optional, cast, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
-from typing_extensions import is_typeddict
+from typing_extensions import Format, get_annotations, is_typeddict
 
 from llmcore.tools.context import RunContext
 from llmcore.tools.docstrings import documentation
@@ -356,12 +356,7 @@ def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
 
 def _annotations(target: Any, *, returned: bool) -> Any:
     """Of the function the annotations of its parameters, or that of what it returns, which need not mean anything."""
-    if sys.version_info >= (3, 14):
-        import annotationlib
-
-        found = annotationlib.get_annotations(target, format=annotationlib.Format.FORWARDREF)
-    else:
-        found = getattr(target, "__annotations__", {})
+    found = get_annotations(target, format=Format.FORWARDREF)
     told = {name: hint for name, hint in found.items() if (name == "return") == returned}
     scope = {name: getattr(target, name) for name in ("__globals__", "__type_params__") if hasattr(target, name)}
     return types.SimpleNamespace(__annotations__=told, **scope)

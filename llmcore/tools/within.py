@@ -69,11 +69,15 @@ def bound_in(function: object) -> frozenset[str]:
     for _ in range(_DEEPEST):
         if function is None or "__signature__" in getattr(function, "__dict__", {}):  # what says its own parameters
             break
-        if isinstance(function, _PARTIALS):
+        if _is_partial(function):
             partial = cast("Any", function)
             names |= {*partial.keywords, *_filled_by_place(partial)}
-        function = below(cast("object", function))
+        function = below(function)
     return frozenset(names)
+
+
+def _is_partial(value: object) -> bool:
+    return isinstance(value, _PARTIALS)
 
 
 def _filled_by_place(partial: Any) -> list[str]:

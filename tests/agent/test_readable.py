@@ -122,7 +122,7 @@ class Public(Agent):
     system = "S."
 
     def system_messages(self) -> list[Any]:
-        return list[Any]() + super().system_messages() + ["mine"]
+        return [*super().system_messages(), "mine"]
 
     async def finalize_response(self, text: str) -> str:
         return str(super().finalize_response(text)).strip()
