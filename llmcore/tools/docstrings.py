@@ -1,7 +1,7 @@
-"""What a docstring says of a function and of its parameters, in Google, NumPy or Sphinx style, also mixed.
+"""Descriptions out of docstrings in Google, NumPy or Sphinx style, also mixed, by griffe.
 
-The descriptions of parameters are taken out of the text. All else stays in it as it stands: sections such as `Returns:` or
-`Warning:`, and what is said of names that are no parameters.
+This module finds the lines that describe parameters and gives them to griffe. All else stays in the text as it stands:
+sections such as `Returns:`, and what is said of names that are no parameters.
 """
 
 from __future__ import annotations
@@ -17,18 +17,30 @@ from llmcore.tools.within import bound_in
 
 __all__ = ["Documentation", "documentation"]
 
-_TITLE = re.compile(r"\s*(?:(?:other|keyword)\s)?(?:parameters|params|arguments|args)\s*(?P<colon>:?)\s*", re.IGNORECASE)
-_RULE = re.compile(r"\s*(?:-{3,}|={3,})\s*")
-_NAMES = r"[`*]{0,2}(?P<names>\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)[`*]{0,3}"
-_REST = r"\s*(?:\(.*?\)|\[.*?\])?\s*(?::(?!:)|(?<=\s)--?\s|[\u2013\u2014])\s*(?P<said>.*)"
-_ITEM = re.compile(rf"\s*(?:[-*+\u2022]\s+)?{_NAMES}{_REST}")
-_BULLET = re.compile(rf"\s*[-*+\u2022]\s+{_NAMES}{_REST}")
-_NUMPY_ITEM = re.compile(rf"\s*{_NAMES}\s*(?::\s*(?P<said>.*))?")
-_FIELD = re.compile(
-    r"\s*:(?P<kind>param|parameter|arg|argument|key|keyword|type)\s+(?:[^:\n]*\s)?(?P<names>\*{0,2}\w+)\s*:(?P<said>.*)"
+_TITLE = r"(?i:(?:(?:other|keyword)[ ])?(?:parameters|params|arguments|args))[ ]*"
+_RULE = r"(?P=at)[-=]{3,}[ ]*\n"
+_BLOCK = re.compile(  # what stands below a title is in the group of the style; a Sphinx field has no title
+    rf"""^(?P<at>[ \t]*)(?:
+      {_TITLE}:?[ ]*\n{_RULE} (?P<numpy> (?: (?!.*\n{_RULE}) .*\n )*)
+    | {_TITLE}:[ ]*\n (?P<google> (?: (?: (?P=at)(?:[ \t]+\S|[-*+\u2022][ ]).* )? [ \t]*\n )*)
+    | (?P<sphinx> :(?:param(?:eter)?|arg(?:ument)?|key(?:word)?|type)[ ].*\n
+        (?: (?:[ \t]*\n)* (?P=at)[ \t]+\S.*\n | (?P=at)[^:\s].*\n )*)
+    )""",
+    re.MULTILINE | re.VERBOSE,
 )
-_WORDS_OF_A_TYPE = 3
-"""More words than these beside a NumPy name, with none below it, are a description: `path : The file to read.`"""
+_NAME = r"(?:[-*+\u2022][ ]+)?[`*]*(?P<names>\w+(?:,[ ]*\w+)*)[`*]*[ ]*"
+_GOOGLE = rf"{_NAME}(?:\(.*?\))?[ ]*(?::(?!:)|(?<=\s)--?\s|[\u2013\u2014])"
+_DEEPER = r"(?:(?:\n[ \t]*)*\n(?P=at)[ \t]+\S.*)"
+_NOT_NEXT = rf"\n(?P=at)(?!{_GOOGLE.replace('?P<names>', '?:')})\S.*"
+_STYLES = {  # an item, how griffe wants it, and what griffe wants before the items
+    "google": (rf"^(?P<at>[ \t]*){_GOOGLE}(?P<said>.*(?:{_DEEPER}|{_NOT_NEXT})*)", "    {names}: {said}", "Args:"),
+    "numpy": (
+        rf"^(?P<at>[ \t]*)(?a:{_NAME})(?::[ ]*(?P<beside>.*))?$(?P<said>{_DEEPER}*)",
+        "{names}\n        {said}",
+        "Parameters\n---",
+    ),
+    "sphinx": (r":(?P<kind>\w+) (?:[^:\n]* )?(?P<names>\w+)[ ]*:(?P<said>(?:.*\n)*)", ":{kind} {names}: {said}", ""),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +54,27 @@ class Documentation:
 def documentation(function: object) -> Documentation:
     """Read the function's own docstring; an empty `Documentation` when it has none."""
     described = function.func if isinstance(function, functools.partial) else function
-    text = inspect.cleandoc(described.__doc__ or "")
-    if "\n" not in text:
-        return Documentation(text)
-    reading = _Reading(text.split("\n"), _described_names(cast("Callable[..., Any]", function)))
-    reading.read()
-    return Documentation(re.sub(r"\n{3,}", "\n\n", "\n".join(reading.left)).strip(), reading.parameters)
+    text = inspect.cleandoc(described.__doc__ or "") + "\n"
+    names = _described_names(cast("Callable[..., Any]", function))
+
+    def is_known(item: re.Match[str]) -> bool:
+        return not names.isdisjoint(re.split(r",\s*", item["names"]))
+
+    left: list[str] = []
+    parameters: dict[str, str] = {}
+    at = 0
+    for block in _BLOCK.finditer(text):
+        style = next(style for style in _STYLES if block[style] is not None)
+        pattern = re.compile(_STYLES[style][0], re.MULTILINE)
+        if items := [item for item in pattern.finditer(block[style]) if is_known(item)]:
+            others = pattern.sub(lambda item: "" if is_known(item) else item[0], block[style])
+            is_titled = re.search(rf"^{block['at']}[ \t]+\S", others, re.MULTILINE)
+            title = text[block.start() : block.start(style)] if is_titled else ""
+            left += [text[at : block.start()], title + others.strip("\n")]
+            at = block.end()
+            parameters = _read(style, items) | parameters
+    left.append(text[at:])
+    return Documentation("\n\n".join(part.strip("\n") for part in left if part.strip()).strip(), parameters)
 
 
 def _described_names(function: Callable[..., Any]) -> frozenset[str]:
@@ -59,83 +86,15 @@ def _described_names(function: Callable[..., Any]) -> frozenset[str]:
     return bound_in(function) | {one.name for one in parameters if one.kind is not one.VAR_KEYWORD}
 
 
-class _Reading:
-    """The lines of one docstring. `left` are those that describe no parameter; the others are empty there."""
+def _read(style: str, items: list[re.Match[str]]) -> dict[str, str]:
+    import griffe  # it takes 80 ms, so it is loaded only where a docstring describes parameters
 
-    def __init__(self, lines: list[str], names: frozenset[str]) -> None:
-        self.left = [*lines]
-        self.parameters: dict[str, str] = {}
-        self._lines = lines
-        self._names = names
-
-    def read(self) -> None:
-        at = 0
-        while at < len(self._lines):
-            title = _TITLE.fullmatch(self._lines[at])
-            if title is not None and _RULE.fullmatch(self._line(at + 1)):
-                at = self._section(at, at + 2, _NUMPY_ITEM)
-            elif title is not None and title["colon"]:
-                at = self._section(at, at + 1, _ITEM)
-            elif (found := _FIELD.fullmatch(self._lines[at])) is not None:
-                end = self._end_of(at, lambda line: not line.lstrip().startswith(":"))
-                self._take(found, at, end, is_told=found["kind"] != "type")
-                at = end
-            else:
-                at += 1
-
-    def _line(self, at: int) -> str:
-        return self._lines[at] if at < len(self._lines) else ""
-
-    def _section(self, title: int, start: int, item: re.Pattern[str]) -> int:
-        """The items below a title, up to what is none. Where all of them are read, the title goes, too."""
-        at = body = self._after_blank(start)
-        level = _indent(self._line(body))
-        if item is _ITEM and level <= _indent(self._lines[title]):
-            item = _BULLET
-        taken = left = 0
-        while _indent(self._line(at)) == level and (found := item.fullmatch(self._line(at))) is not None:
-            if item is _NUMPY_ITEM and _RULE.fullmatch(self._line(at + 1)):
-                break  # it is the next title
-            end = self._end_of(at, lambda line: item is _ITEM and _ITEM.fullmatch(line) is None)
-            is_taken = self._take(found, at, end, is_told=True)
-            if not is_taken and item is not _ITEM and not self._line(at - 1).strip():
-                break  # a paragraph
-            taken, left, at = taken + is_taken, left + (not is_taken), end
-        if taken and not left:
-            self.left[title:body] = [""] * (body - title)
-        return max(at, start)
-
-    def _end_of(self, start: int, goes_on: Callable[[str], bool]) -> int:
-        """Where what begins on this line ends: deeper lines belong to it, and those right below it that go on."""
-        level, end, is_beside = _indent(self._lines[start]), start + 1, True
-        for at in range(start + 1, len(self._lines)):
-            line = self._lines[at]
-            if not line.strip():
-                is_beside = False
-            elif _indent(line) > level or (is_beside and _indent(line) == level and goes_on(line)):
-                end = at + 1
-            else:
-                break
-        return self._after_blank(end)
-
-    def _after_blank(self, at: int) -> int:
-        while at < len(self._lines) and not self._lines[at].strip():
-            at += 1
-        return at
-
-    def _take(self, found: re.Match[str], start: int, end: int, *, is_told: bool) -> bool:
-        """Take the lines out of the text, where they describe parameters."""
-        names = [name.strip().lstrip("*") for name in found["names"].split(",")]
-        if self._names.isdisjoint(names):
-            return False
-        said, more = (found["said"] or "").split(), " ".join(self._lines[start + 1 : end]).split()
-        if found.re is _NUMPY_ITEM and (more or len(said) <= _WORDS_OF_A_TYPE):
-            said = []  # its type
-        for name in names if is_told and (said or more) else ():
-            self.parameters.setdefault(name, " ".join([*said, *more]))
-        self.left[start:end] = [""] * (end - start)
-        return True
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
+    _, layout, title = _STYLES[style]
+    laid_out = ["", title]
+    for item in items:
+        said = item["said"].strip() or item.groupdict().get("beside") or ""  # NumPy's `path : The file to read.`
+        names = ", ".join(re.split(r",\s*", item["names"]))
+        laid_out.append(layout.format_map({**item.groupdict(), "names": names, "said": re.sub(r"\s*\n\s*", "\n        ", said)}))
+    sections: list[Any] = getattr(griffe, f"parse_{style}")(griffe.Docstring("\n".join(laid_out)), warnings=False)
+    read = [item for section in sections if section.kind.value == "parameters" for item in section.value if item.description]
+    return {name.strip(): " ".join(item.description.split()) for item in read for name in item.name.split(",")}

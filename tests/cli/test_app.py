@@ -14,7 +14,7 @@ from llmcore import __version__
 from llmcore.cli.app import COMMANDS
 from tests.cli.conftest import ROOT, Invoke
 
-HEAVY = {"litellm", "openai", "httpx", "aiohttp", "lxml", "jsonschema", "json_repair", "yaml", "regex"}
+HEAVY = {"litellm", "openai", "httpx", "aiohttp", "lxml", "jsonschema", "json_repair", "yaml", "regex", "griffe"}
 
 
 def test_the_version(invoke: Invoke) -> None:

@@ -78,12 +78,14 @@ def test_every_other_section_stays_as_it_stands(title: str, style: str, place: s
     ("docstring", "left"),
     [
         ("Read it.\n\nArgs:\n    It takes a path.", "Read it.\n\nArgs:\n    It takes a path."),
-        ("Read it.\n\nArgs:\n    path: It.\n    gone: Was there.", "Read it.\n\nArgs:\n\n    gone: Was there."),
+        ("Read it.\n\nArgs:\n    path: It.\n    gone: Was there.", "Read it.\n\nArgs:\n    gone: Was there."),
         ("Read it.\n\nArgs:\n    **more: Numbers by name.", "Read it.\n\nArgs:\n    **more: Numbers by name."),
         ("Read it.\n\nParameters\n----------\npath\n    It.\n\nNote: slow.", "Read it.\n\nNote: slow."),
         ("Read it.\n\nArgs: see above", "Read it.\n\nArgs: see above"),
         ("Read it.\n\nArgs:", "Read it.\n\nArgs:"),
         (":param gone: Was there.\n:raises OSError: It is gone.", ":param gone: Was there.\n:raises OSError: It is gone."),
+        (":param path: It.\n:returns: A text.\n:param count: It.", ":returns: A text."),
+        ("Read it.\n\nArgs:\n    path: It.\n\nExample:\n    a\n\n\n    b", "Read it.\n\nExample:\n    a\n\n\n    b"),
         ("Read it.\n\n    path: It.\n\nNo title.", "Read it.\n\n    path: It.\n\nNo title."),
     ],
 )
