@@ -39,10 +39,13 @@ class ReadableOptions:
     max_tokens: Any
     max_tool_turns: Any
     model: Any
+    nested_events: Any
     observers: Any
     output_type: Any
     output_validators: Any
     parallel_tool_calls: Any
+    run_store: Any
+    signing_key: Any
     socket_emit: Any
     stop: Any
     strategies: Any

@@ -15,6 +15,7 @@ from llmcore.adapters.base import Adapter, ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
 from llmcore.adapters.request.outgoing import not_again
 from llmcore.adapters.request.output import FINAL_RESULT
+from llmcore.adapters.request.restoring import Restoring, restored_envelope, restored_held
 from llmcore.adapters.request.special_tokens import Joiners, broken
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply, may_be_one_event
@@ -22,7 +23,6 @@ from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.run.catalog import broken_contract
 from llmcore.run.held import EnvelopeWords
-from llmcore.run.restoring import Restoring, restored_envelope, restored_held
 from llmcore.run.streams import is_within
 from llmcore.run.within import GRACE, within
 from llmcore.tools import leaving

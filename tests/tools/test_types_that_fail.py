@@ -104,7 +104,6 @@ def took(kind: Any, value: Any) -> tuple[Any, list[str], int]:
         (list[date], ["2026-01-02 00:00:00"], [date(2026, 1, 2)]),
         (datetime, 1767312000, datetime(2026, 1, 2, tzinfo=UTC)),
         (dict[Numbers, str], {"1": "x"}, {Numbers.ONE: "x"}),
-        (dict[Literal[1, 2], str], {"1": "x"}, {1: "x"}),
     ],
 )
 def test_a_valid_value_of_a_type_arrives_without_a_turn(kind: Any, value: Any, arrives: Any) -> None:

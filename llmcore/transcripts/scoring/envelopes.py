@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
+from llmcore.adapters.request.restoring import restored_envelope
 from llmcore.adapters.request.special_tokens import joiners_in
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.transcripts.formats.events import EventSplitter
@@ -29,8 +30,6 @@ def envelope_of(exchange: Exchange, tools: ToolSet | None, forced_tool: str | No
     joiners = joiners_in(exchange.request) if envelope is not None else None
     if envelope is None or joiners is None:
         return envelope, unreadable
-    from llmcore.run.restoring import restored_envelope  # only here: few recordings hold any
-
     return restored_envelope(joiners, envelope), unreadable
 
 

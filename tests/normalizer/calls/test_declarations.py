@@ -19,7 +19,7 @@ _TOOLS = ToolSet(
     ]
 )
 _SCHEMA = {"type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"]}
-_NOTHING = {"type": "object", "properties": {}}
+_NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 _DECLARATIONS: list[dict[str, Any]] = [
     {"name": "ping", "description": "Checks.", "parameters": {}},
     {"name": "ping", "description": "Checks."},

@@ -424,7 +424,7 @@ def test_another_guess_is_not_asked_about_once_more() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        'get_weather("Rome")',
+        'get_weather("Rome", 3)',
         '<tool_call>{"name": "get_weather", "arguments": {"city": "..."}}</tool_call>',
         '<tool_call>{"name": "get_weather", "arguments": {"city": "Rome", "city": "Oslo"}}</tool_call>',
     ],
