@@ -286,7 +286,7 @@ def _tell_beside(reading: Reading, at: int, end: int, messages: list[Message]) -
     """Record what messages say beside their calls."""
     for message in messages:
         reading.repaired(*message.repairs)
-        if message.unread and not message.content:
+        if message.unread > message.data:
             reading.note(at, end, None, "no_call_object")
 
 

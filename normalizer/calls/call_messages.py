@@ -64,6 +64,8 @@ class Message:
     certain: bool = False
     unread: int = 0
     """Of what it lists as calls, how many could not be read as one."""
+    data: int = 0
+    """How many of those `content` says."""
     repairs: list[Repair] = field(default_factory=list[Repair])
     """Of what it says beside its calls."""
 
@@ -227,6 +229,7 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
                     "\n\n".join([*filter(None, [answer[0]]), *data]),
                     certain=True,
                     unread=len(data),
+                    data=len(data),
                     repairs=answer[1],
                 )
             if is_about_the_message(value, key, BESIDE_CALLS):
@@ -333,7 +336,9 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
             if len(messages) < len(items) and not any(call.given and is_known(call.name, tools) for call in calls):
                 return None
             said = [_said(item, message) for item, message in zip(items, unfolded, strict=True)]
-            return Message(calls, "bare_array", "\n\n".join(filter(None, said)) or None, unread=unfolded.count(None))
+            return Message(
+                calls, "bare_array", "\n\n".join(filter(None, said)) or None, unread=(data := unfolded.count(None)), data=data
+            )
         return None if calls is None else Message(calls, "bare_array")
     if is_object(value):
         if keyed and (call := _keyed(value)) is not None:

@@ -44,6 +44,8 @@ _BEFORE = late(
 )
 """Openers that stand before the one of a call: of a section, of a message, of a separator, of a fence; no quotation mark of
 Gemma's."""
+_MARKS = ("<", "[", "]", "`")
+"""With one of these a marker begins. A call without one is not begun anew behind the marker of another form."""
 _BEFORE_VALUE = (":", ": ", "[", "{", ",", ", ")
 _NEXT = "\ue000"
 """In the place of what comes next: a character that no notation knows."""
@@ -192,7 +194,8 @@ def begun_again(
         first = reading.nest(text[start:at], on_trial=True).drafts
         if first and first[-1].complete and not _holds(arguments, text[place:end]):
             continue  # the calls of one list, each with an opener of its own
-        if not begins_line(text, start, at) and _ends_in_value(reading, text[start:place]):
+        anew = begins_line(text, start, at) and (at == place or text[start] in _MARKS)
+        if not anew and _ends_in_value(reading, text[start:place]):
             within = True
             continue
         return BegunAgain(at, first, _GOES_ON.match(text, at + second[-1].stop, end) is not None)

@@ -42,6 +42,7 @@ _NOT_SAID = "\0"
 """In the place of reasoning and calls, where the words said aloud are looked at."""
 _LONG_TRIAL = 4096  # characters: a look whether a call was begun again counts once more for each of these
 _FEW_PIECES = 16  # back to a lead-in,
+_OPENERS = 128  # characters from the beginning of a call, among which its openers stand
 _NEAR = 256  # and characters that are none of its words
 _CUT_IN_VALUE = frozenset(("cut_member", "cut_string"))
 _CUT_THERE = Repair(kind="closer_missing", safety="truncated")
@@ -315,10 +316,23 @@ class Reading(Record):
         message, the header counts for all calls up to the next one."""
         self._addressed = (name, at) if name else None
 
-    def in_open_value(self, at: int) -> bool:
-        """Does `at` stand in a value that the last call left open, where no call begins?"""
-        left = self._left_open
-        return left is not None and not begins_line(self.src.text, left.start, at)
+    @property
+    def leaves_value_open(self) -> bool:
+        """Did the last call end in a value that is open?"""
+        return self._left_open is not None
+
+    def in_open_value(self, at: int, opener: str = "", dialect: str = "") -> bool:
+        """Does `at` stand in a value that the last call left open, where no call begins? One that is begun anew begins a line, and
+        as the first one does: by its `opener`, or in its `dialect`. A form without a marker begins with a bracket or (`opener` is
+        "") with a word."""
+        left, text = self._left_open, self.src.text
+        if left is None:
+            return False
+        if not begins_line(text, left.start, at):
+            return True
+        if dialect:
+            return dialect != left.dialect and text.find(opener, left.start, min(at, left.start + _OPENERS)) < 0
+        return text[left.start] != opener if opener else not text[left.start].isalpha()
 
     def judged(self, standing: Standing, *, passes_on: bool = True) -> None:
         """What its surroundings make of the call that is read next. `passes_on`: what follows what was read shares its doubt."""

@@ -258,8 +258,6 @@ def _inkling_header(reading: Reading, at: int, body: int) -> Steps[bool]:
 def _inkling_frame(reading: Reading, at: int, body: int) -> bool:
     """The frame of an answer, of an error, or of a call in words of its own, which is read as any call."""
     opener = reading.src.text[at:body]
-    while reading.src.text.startswith(opener, body):  # of a model that does not stop
-        body += len(opener)
     reading.text(at)
     reading.markup(body)
     reading.frame(calls=opener == _INKLING_TEXT_CALL)

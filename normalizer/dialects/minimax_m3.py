@@ -20,7 +20,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, as_json
 from llmcore.normalizer.notations.relaxed.state import Stop
 from llmcore.normalizer.scanning.source import Steps, search, skip_space, starts
-from llmcore.types.envelope import Repair
+from llmcore.types.envelope import Repair, Safety
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object
 
@@ -169,7 +169,8 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
         if call.again:
             call.repairs.append(Repair(kind="closer_missing", path=key, safety="truncated"))
         elif not closed or (closer is not None and closer["tag"] != key):
-            call.repairs.append(Repair(kind="wrong_closer" if closed else "closer_missing", path=key))
+            safety: Safety = "lossless" if closer is not None else "truncated"
+            call.repairs.append(Repair(kind="wrong_closer" if closed else "closer_missing", path=key, safety=safety))
         _m3_store(reading, call, Element(key, [text]), told=told >= 0)
         return closer.end() if closed and closer is not None else stop
     if told >= 0 and call.stream is not None:

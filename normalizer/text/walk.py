@@ -158,7 +158,7 @@ class Walk:
         counts = trigger in _CODE or (takes and at >= brackets_from)
         if handler is None or not counts or reading.text_kind == "reasoning":
             return at + 1
-        if reading.in_open_value(at if trigger in _OPEN else reading.line_start(at)):  # a form without a bracket begins its line
+        if reading.in_open_value(at, trigger) if trigger in _OPEN else reading.in_open_value(reading.line_start(at)):
             return at + 1
         before = reading.looks.spent
         went = handler(reading, at)
@@ -175,7 +175,7 @@ class Walk:
             return False
         if not (reading.takes_calls or reading.answers):
             return False
-        if reading.in_open_value(at) or self._passed_over:
+        if reading.leaves_value_open or self._passed_over:
             return False
         if len(reading.drafts) + 1 >= reading.limits.calls:  # at a limit the readers say what counts
             return False
@@ -197,6 +197,8 @@ class Walk:
         reading.judged(standing)
         reading.text(at)
         for whole in wholes:
+            if is_framed(whole, src.text):
+                reading.addressed("")  # its frame is part of its shape
             reading.markup(whole.start)
             draft = reading.begin(whole.start, whole.name, whole.dialect, whole.id)
             reading.end(draft, whole.stop, whole.arguments, whole.raw)
@@ -363,7 +365,7 @@ class Walk:
             for row in rows:
                 if row.calls and not (takes := self._may_call() if takes is None else takes) and not self._counts(row):
                     continue
-                if row.calls and reading.in_open_value(at):
+                if row.calls and reading.in_open_value(at, src.text[at:body], row.dialect):
                     continue
                 if row.follows is not always:
                     if ahead < 0:

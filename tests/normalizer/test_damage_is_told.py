@@ -66,7 +66,7 @@ def _lost(found: Envelope, text: str) -> list[object]:
     """What a call that may run lacks or has too much, and nothing tells."""
     if not found.tool_calls or all(map(_is_told, found.tool_calls)) or not validate(found, _TOOLS).runnable:
         return []
-    said = [one for call in found.tool_calls for one in _texts(call.arguments)]
+    said = [one for call in found.tool_calls if call.arguments is not None for one in _texts(call.arguments)]
     return [one for one in said if one not in _VALUES.values()] + [
         one for one in _VALUES.values() if one in text and one not in said
     ]

@@ -68,7 +68,7 @@ FORMS: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
     "wrapper without its namespace": (f"< calls>{E_BODY}</ calls>", ONE),
     "wrapper with a bar for a bracket": (f"<|DSML|tool_calls|\n{E_BODY}\n</|DSML|tool_calls|>", ONE),
     "attributes of a tool element": ('<tool name="moor" berth="B 7" />', ONE),
-    "calling tool": ('[Calling tool: moor]\n<parameter name="berth">B 7</invoke>', ONE),
+    "calling tool": ('[Calling tool: moor]\n<parameter name="berth">B 7</parameter></invoke>', ONE),
     "declaration": ('declaration:default_api:moor{berth:"B 7"}', ONE),
     "function with a colon": ('<function:default_api:moor{berth:<|"|>B 7<|"|>}', ONE),
     "junk line": ('court\n<invoke name="moor">\n<parameter name="berth">B 7</parameter>\n</invoke>', ONE),

@@ -224,7 +224,8 @@ def test_reasoning_that_opens_a_text_is_the_engines(pair: tuple[str, str], finis
             engine = TextEngine(TOOLS, listening=False, by_shape=False).read(text, finish)
             wanted = envelope_of_text(engine, finish)
             assert (got, got.segments, got.blocks) == (wanted, wanted.segments, wanted.blocks)
-    assert taken >= len(_THOUGHTS) or pair[0] not in marker_table(None).unshared
+    is_frame = pair[0] == "<|content_thinking|>"  # of which the engine alone knows what it makes of the rest
+    assert taken >= len(_THOUGHTS) or is_frame or pair[0] not in marker_table(None).unshared
 
 
 def test_limits_are_the_engines() -> None:
