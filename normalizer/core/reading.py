@@ -322,9 +322,11 @@ class Reading(Record):
         return self._left_open is not None
 
     def in_open_value(self, at: int, opener: str = "", dialect: str = "") -> bool:
-        """Does `at` stand in a value that the last call left open, where no call begins? One that is begun anew begins a line, and
-        as the first one does: by its `opener`, or in its `dialect`. A form without a marker begins with a bracket or (`opener` is
-        "") with a word."""
+        """Does `at` stand in a value that the last call left open, where no call begins?
+
+        A call that is begun anew begins a line, and begins as the open one did: by the same `opener`, or in the same `dialect`. A
+        form without a marker begins with a bracket or, if `opener` is "", with a word.
+        """
         left, text = self._left_open, self.src.text
         if left is None:
             return False
