@@ -68,6 +68,8 @@ class Record(Places):
     """How many calls were begun, withdrawn ones too."""
     _lead: tuple[int, int] | None = None
     """An opener (start, end with white space) that is markup if a call begins right behind it."""
+    _framed = False
+    """Has a frame begun?"""
     _next_call = -1
     """Where the next call stands that the one that is being read swallowed: nothing behind it is classified yet."""
 
@@ -259,8 +261,27 @@ class Record(Places):
     def frame(self, *, calls: bool = False) -> None:
         """A frame begins or ends here: from now on frames say what the reply calls. `calls`: the one that begins names a tool, so
         that what it holds may be a call in any form."""
+        if not self._framed:
+            self._framed = True
+            self._take_back_outside()
         self.answers = self.frames_call and not calls
         self.takes_calls = self.frames_call and (calls or self.counts_bare)
+
+    def _take_back_outside(self) -> None:
+        """What stands before the first frame is the answer: only the dialects that are `counted` called there."""
+        outside = [draft for draft in self.drafts if draft.dialect not in self.counted]
+        if not outside:
+            return
+        self._finished(self._unfinished.withdrawn())
+        self.drafts = [draft for draft in self.drafts if draft.dialect in self.counted]
+        kept = {(draft.start, draft.stop) for draft in self.drafts}
+        for draft in outside:
+            self.note(draft.start, draft.stop, draft.name, "outside_frame")
+        for at, (start, end, kind) in enumerate(self.pieces):
+            if end <= outside[-1].stop and (kind == "markup" or (kind == "call" and (start, end) not in kept)):
+                self.pieces[at] = (start, end, "content")
+                if self.teller is not None:
+                    self.teller.reclassified(start, end, "content")
 
     @property
     def leads(self) -> bool:

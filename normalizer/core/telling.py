@@ -102,6 +102,11 @@ class Teller:
             self.said = end
         self._held, self._spoken, self._is_all_content = [], False, not end
 
+    def reclassified(self, start: int, end: int, kind: SegmentKind) -> None:
+        """A stretch of what was told turned out to be of this kind."""
+        if start < self.said:
+            self.events.append(Reclassified(start, min(end, self.said), kind))
+
     def interrupted(self, last: Piece | None) -> None:
         """Something else follows on the `last` piece. White space alone between two blocks is markup: what was held of it is not
         said."""

@@ -111,3 +111,23 @@ def test_a_framed_answer_in_a_native_reply_is_no_call(frame: str) -> None:
     envelope = normalize(body, TOOLS)
     assert envelope.tool_calls == []
     assert '"Oslo"' in envelope.content
+
+
+_ANSWERED = {
+    "harmony": "<|channel|>final<|message|>Done.<|return|>",
+    "kimi_k3": "<|open|>response<|sep|>Done.<|close|>response<|sep|>",
+    "inkling": "<|content_text|>Done.<|end_message|>",
+}
+
+
+@pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "glm45", "anthropic_function_calls", "bare_json", "mistral_v11"])
+@pytest.mark.parametrize("frame", _ANSWERED)
+def test_what_stands_before_the_first_frame_is_no_call(frame: str, name: str) -> None:
+    written = DIALECTS[name].write(_CALLS)
+    envelope = read_every_way(f"{written}\n{_ANSWERED[frame]}", chunkings=3)
+    assert envelope.tool_calls == []
+    assert {miss.reason for miss in envelope.near_misses} == {"outside_frame"}
+    assert envelope.content.startswith(written.strip()[:12])
+    assert envelope.content.endswith("Done.")
+    taught = read_every_way(f"{written}\n{_ANSWERED[frame]}", chunkings=3, taught=name)
+    assert [call.arguments for call in taught.tool_calls] == [{"city": "Oslo"}]
