@@ -459,9 +459,9 @@ def test_a_sentence_about_one_call_a_schema_or_a_condition_names_none(words: str
     "unit", ["tool choice is of the model ", "not supported tools ", "only auto or none ", "with the model "]
 )
 def test_sentences_are_read_in_linear_time(unit: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert list(parts_refused(unit * (32_768 // len(unit)))) is not None
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(
