@@ -106,21 +106,41 @@ def _may_be_wrapped(value: Any, wrapper: str | None, view: View) -> bool:
 
 
 def _under_another_name(value: Any, schema: CompiledSchema, subschema: Any, path: Path) -> Iterator[Problem]:
-    """Each object whose only key is none of its type's, and holds an object with all that the type requires."""
+    """Each key that is the only one of its object, is none of its type's, and stands around what the type wants."""
     view = view_of(schema, subschema)
     if is_list(value):
         for index, item in enumerate(value[:MAX_PROBLEMS]):
             yield from _under_another_name(item, schema, view.item_schema(index), (*path, index))
-    for key, item in value.items() if is_object(value) and view.properties else ():
+    for key, item in value.items() if is_object(value) else ():
         if key in view.properties:
             yield from _under_another_name(item, schema, view.properties[key], (*path, key))
-        elif len(value) == 1 and is_object(item) and view.required and item.keys() >= {*view.required}:
-            named = join_path((*path, key))
-            message = f"`{named}` stands around the object that is wanted; leave the key out"
-            expected, got = "no such key around the object", shown(item)
-            yield Problem(kind="unexpected", path=named, expected=expected, got=got, message=message)
+        elif len(value) == 1 and (keys := _keys_around(item, view)) is not None:
+            named = join_path((*path, key, *keys))
+            message = f"`{named}` stands around the value that is wanted; leave the key out"
+            yield Problem(
+                kind="unexpected", path=named, expected="no such key around the value", got=shown(item), message=message
+            )
     for branch in (each for alternatives in view.alternatives for each in alternatives):
         yield from _under_another_name(value, schema, branch, path)
+
+
+def _keys_around(value: Any, view: View) -> list[str] | None:
+    """The keys, outer ones first, that stand alone around what the type wants; None if that is not there."""
+    keys: list[str] = []
+    known = {spelling(name) for name in view.properties}
+    while not _is_wanted(value, view, known):
+        if not is_object(value) or len(value) != 1:
+            return None
+        keys.append(next(iter(value)))
+        value = value[keys[-1]]
+    return keys
+
+
+def _is_wanted(value: Any, view: View, known: set[str]) -> bool:
+    if is_object(value):
+        return any(spelling(key) in known for key in value)
+    kinds = {type_name(value)} | ({"number"} if isinstance(value, int) and not isinstance(value, bool) else set())
+    return "object" not in view.types and not kinds.isdisjoint(view.types)
 
 
 _WRAPPERS = frozenset({"arguments", "properties"})

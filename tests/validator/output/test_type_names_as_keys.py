@@ -91,6 +91,12 @@ def test_a_key_that_is_also_a_field_is_the_field(strictness: Strictness) -> None
         ('{"Village": {"name": "Oslo"}}', City, "Village"),
         ('{"Village": {"name": "Oslo"}}', City | int, "Village"),
         ('{"start": {"Village": {"name": "Oslo"}}}', Trip, "start.Village"),
+        ('{"village": {"Name": "Oslo"}}', City, "village"),
+        ('{"village": {"size": 3}}', City, "village"),
+        ('{"data": {"village": {"name": "Oslo"}}}', City, "data.village"),
+        ('{"villages": [{"name": "Oslo"}]}', list[City], "villages"),
+        ('{"answer": 5}', int, "answer"),
+        ('{"answer": "red"}', Color, "answer"),
         ('{"start": {"name": "Oslo"}, "stops": [{"Village": {"name": "Oslo"}}]}', Trip, "stops[0].Village"),
     ],
 )
@@ -98,5 +104,5 @@ def test_another_name_around_the_value_is_named(text: str, output_type: Any, pat
     with pytest.raises(OutputParseError) as raised:
         parse(text, output_type)
     first = raised.value.problems[0]
-    assert (first.kind, first.path, first.expected) == ("unexpected", path, "no such key around the object")
+    assert (first.kind, first.path, first.expected) == ("unexpected", path, "no such key around the value")
     assert f"`{path}`" in str(raised.value)
