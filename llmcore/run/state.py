@@ -366,6 +366,8 @@ class RunState:
     def note_outcomes(self, outcomes: Sequence[Outcome]) -> None:
         """Enter what became of this turn's calls."""
         self.tool_results += map(self.record, outcomes)
+        for outcome in outcomes:
+            self.note_repairs("call", outcome.repairs, outcome.call.id)
 
     def record(self, outcome: Outcome) -> ToolRecord:
         """What became of a call of this turn, as the result tells it."""

@@ -32,6 +32,7 @@ from llmcore.tools.signature import ArgumentsError
 from llmcore.tools.threads import ThreadCall
 from llmcore.tools.tool import Tool
 from llmcore.types import (
+    Repair,
     RetryConfig,
     RetryTool,
     TerminateLoop,
@@ -147,6 +148,7 @@ class _Try:
     ) -> None:
         self._call = call
         self._tool = tool
+        self._ignored: list[Repair] = []
         self._context = context
         self._max_chars = config.max_result_chars
         self._timeout = tool.options.timeout or config.timeout
@@ -225,7 +227,8 @@ class _Try:
         if not isinstance(arguments, Mapping):  # so the function is not begun
             self.has_begun = False
             raise TypeError(_no_arguments(self._tool.name, arguments))
-        keywords = self._tool.keywords(cast("Mapping[str, Any]", arguments))
+        self._ignored.clear()
+        keywords = self._tool.keywords(cast("Mapping[str, Any]", arguments), self._ignored)
         if self._tool.context_parameter:
             keywords[self._tool.context_parameter] = self._context
         self._starts()
@@ -257,7 +260,7 @@ class _Try:
                 return self._failure(value.error)
             if isinstance(value, BaseException):
                 return self._failure(value)
-            return Outcome(self._call, rendered(value, self._max_chars), copied(value))
+            return Outcome(self._call, rendered(value, self._max_chars), copied(value), repairs=(*self._ignored,))
         except BaseException as error:
             if is_ctrl_c(error):
                 raise

@@ -5,13 +5,14 @@ It stands apart from `execution` because it stays interpreted (docs/compiled.md)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.tools.results import escaped, shortened
-from llmcore.types import ImageBlock, TerminateLoop, TextBlock, ToolCall, ToolError, ToolResult, ToolResultBlock
+from llmcore.types import ImageBlock, Repair, TerminateLoop, TextBlock, ToolCall, ToolError, ToolResult, ToolResultBlock
 from llmcore.types.copies import copied, made
 from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, bounded
 
@@ -23,7 +24,8 @@ class Outcome:
     """What became of one call. `value` is what the tool returned; `error` is set when it failed; `ended` when it
     asked the run to end. `held`: there is no outcome yet, for the call waits for the caller. `summary`: the call in words,
     where its author says how. `duration` is in seconds over all tries; `retries` counts those after the first. `ran`: the
-    tool was begun, so it may have done something, whatever became of it then."""
+    tool was begun, so it may have done something, whatever became of it then. `repairs`: keys of its arguments that their types
+    ignored."""
 
     call: ToolCall
     content: list[TextBlock | ImageBlock]
@@ -37,6 +39,7 @@ class Outcome:
     raised: BaseException | None = None
     """The exception that the tool raised; None where it did not, or where it told by it what to do (`TerminateLoop`)."""
     held: bool = False
+    repairs: Sequence[Repair] = ()
 
     @property
     def text(self) -> str:

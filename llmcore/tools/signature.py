@@ -23,7 +23,7 @@ from typing_extensions import Format, get_annotations, is_typeddict
 from llmcore.tools.context import RunContext
 from llmcore.tools.docstrings import documentation
 from llmcore.tools.within import bound_in, innermost
-from llmcore.types import JsonSchema, ToolDefinitionError
+from llmcore.types import JsonSchema, Repair, ToolDefinitionError
 from llmcore.types.annotations import fields_of_unpacked, undefined_in, unfillable, usable
 from llmcore.types.copies import copied
 from llmcore.types.generated_schema import GeneratedSchema, UnwritableSchema, said_by
@@ -39,6 +39,7 @@ __all__ = [
     "UnresolvedAnnotation",
     "hints_of",
     "is_context",
+    "note_ignored_keys",
     "problems_of",
     "refuse_bound",
     "schema_of_type",
@@ -252,9 +253,9 @@ class SignatureSchema:
         reader = model.__pydantic_validator__
         return Reading(reader.validate_json, reader.validate_python, model.__pydantic_core_schema__, keeps_data=True)
 
-    def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def bind(self, arguments: Mapping[str, Any], repairs: list[Repair] | None = None) -> dict[str, Any]:
         """The arguments as the annotated types, by parameter name; what the model left out is left to the function's
-        default.
+        default. Into `repairs` goes each key that a type ignored.
 
         Raises `ArgumentsError`.
         """
@@ -266,6 +267,7 @@ class SignatureSchema:
         for each in arguments.values():
             if isinstance(each, (dict, list)):
                 refuse_lost_keys(self._keys, arguments, filled)
+                note_ignored_keys(self._keys, arguments, filled, repairs)
                 break
         given, values = filled.__pydantic_fields_set__, filled.__dict__
         keywords = {
@@ -333,6 +335,15 @@ def refuse_lost_keys(keys: KeyCheck, arguments: Mapping[str, Any], filled: Any) 
     """Raises `ArgumentsError` where the types have one key of what are several in the arguments: a value would be lost."""
     if lost := keys.lost(dict(arguments), filled, _MAX_PROBLEMS):
         raise ArgumentsError([bounded(f"{'.'.join(map(str, each.path)) or 'arguments'}: {_told_lost(each)}") for each in lost])
+
+
+def note_ignored_keys(keys: KeyCheck, arguments: Mapping[str, Any], filled: Any, repairs: list[Repair] | None) -> None:
+    """Enter each key of the arguments that their types ignored: a value was dropped."""
+    if repairs is None or not (ignored := [*keys.ignored(dict(arguments), filled)]):
+        return
+    from llmcore.validator.schema.problems import join_path  # seldom
+
+    repairs += [Repair(kind="dropped_key", path=join_path(path), before=item, safety="coerced") for path, item in ignored]
 
 
 def _told_lost(merged: Merged) -> str:

@@ -32,13 +32,14 @@ from llmcore.tools.signature import (
     ArgumentsError,
     SignatureSchema,
     UnresolvedAnnotation,
+    note_ignored_keys,
     problems_of,
     refuse_lost_keys,
     schema_of_type,
 )
 from llmcore.tools.summaries import check_summary, summary_of
 from llmcore.tools.within import AnyTool, bound_in, innermost, tool_within, yields
-from llmcore.types import ConfigError, JsonSchema, ToolDefinition, ToolDefinitionError, definition_of
+from llmcore.types import ConfigError, JsonSchema, Repair, ToolDefinition, ToolDefinitionError, definition_of
 from llmcore.types.annotations import usable
 from llmcore.types.called import in_words, is_async
 from llmcore.types.copies import copied, updated
@@ -255,8 +256,9 @@ class Tool(AnyTool, Generic[P, R_co]):
         asked = self._given_schema or self._compile().signature
         return asked.context_parameter
 
-    def keywords(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """A call's arguments as the keyword arguments of the function, in the annotated types.
+    def keywords(self, arguments: Mapping[str, Any], repairs: list[Repair] | None = None) -> dict[str, Any]:
+        """A call's arguments as the keyword arguments of the function, in the annotated types. Into `repairs` goes each key that
+        a type ignored.
 
         Declared parameters (`params`) that are not required and were left out arrive as the `default` that they declare, for the
         model was told that one; else as the function's own, else as None. Raises `ArgumentsError`.
@@ -265,8 +267,8 @@ class Tool(AnyTool, Generic[P, R_co]):
             return self._given_schema.keywords(arguments)
         compiled = self._compile()
         if compiled.reading is not None and compiled.keys is not None:
-            return {compiled.signature.names[0]: _validated(compiled.reading, compiled.keys, arguments)}
-        return compiled.signature.bind({**self._declared_defaults, **arguments})
+            return {compiled.signature.names[0]: _validated(compiled.reading, compiled.keys, arguments, repairs)}
+        return compiled.signature.bind({**self._declared_defaults, **arguments}, repairs)
 
     @property
     def _declared_defaults(self) -> dict[str, Any]:
@@ -483,12 +485,13 @@ def _left_out(params: Mapping[str, Any] | None, required: Collection[str] | None
     return lambda name: name not in required and (params is None or name in params)
 
 
-def _validated(reading: Reading, keys: KeyCheck, arguments: Mapping[str, Any]) -> Any:
+def _validated(reading: Reading, keys: KeyCheck, arguments: Mapping[str, Any], repairs: list[Repair] | None) -> Any:
     try:
         made = reading.read_any(dict(arguments))
     except ValidationError as error:
         raise ArgumentsError(problems_of(error)) from None
     refuse_lost_keys(keys, arguments, made)
+    note_ignored_keys(keys, arguments, made, repairs)
     return made
 
 

@@ -23,7 +23,7 @@ from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import whole
 from llmcore.validator.coercion.aliases import by_schema_names
 from llmcore.validator.coercion.conversions import CONVERSIONS, OF_FORMATS, WAYS_TO_MEAN, Strictness
-from llmcore.validator.coercion.text_lists import items_of_text
+from llmcore.validator.coercion.text_lists import items_of_text, may_be_one_item
 from llmcore.validator.coercion.views import View, kinds_of, view_of
 from llmcore.validator.schema.compiled import MAX_ERRORS, CompiledSchema
 from llmcore.validator.schema.keywords import Run, TooMuchWork, json_key
@@ -395,9 +395,9 @@ class _Coercer:
         if self.wrapping:
             return
         self.wrapping = True
-        if "array" in view.types and isinstance(value, str) and (items := items_of_text(value, commas=not path)):
+        if "array" in view.types and isinstance(value, str) and (items := items_of_text(value)):
             yield self._then(items, view, path, _repair("items_of_text", path, value, items))
-        elif "array" in view.types and (path or not isinstance(value, str) or _is_word(value) or not self._takes_texts(view)):
+        elif "array" in view.types and not (isinstance(value, str) and self._takes_texts(view) and not _is_one_item(value, path)):
             yield self._then([value], view, path, _repair("wrapped_in_list", path, value, [value]))
         if "object" in view.types and len(view.properties) == 1 and _is_token(value):
             made = {next(iter(view.properties)): value}
@@ -465,8 +465,10 @@ def _is_token(value: Any) -> bool:
     return not isinstance(value, str) or (0 < len(value) <= 64 and len(value.split()) == 1)
 
 
-def _is_word(text: str) -> bool:
-    return _is_token(text) and text[0].isalnum() and text[-1].isalnum()
+def _is_one_item(text: str, path: Path) -> bool:
+    """May a text stand for a list of one? All of an answer only where it is a word."""
+    is_word = _is_token(text) and text[0].isalnum() and text[-1].isalnum()
+    return may_be_one_item(text) and (is_word or bool(path))
 
 
 def _is_called(view: View, key: str) -> bool:

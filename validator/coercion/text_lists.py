@@ -7,23 +7,28 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["items_of_text"]
+__all__ = ["items_of_text", "may_be_one_item"]
 
 _BULLETED = re.compile(r"(?P<bullet>[-*+•\u2013])[ \t]+(?P<item>\S.*)")
 _NUMBERED = re.compile(r"\(?(?P<number>\d{1,4})[.)][ \t]+(?P<item>\S.*)")
 _WORD = r"\w[\w'\u2019&/+-]*"
 _PLAIN_ITEM = re.compile(rf"{_WORD}(?: {_WORD}){{0,3}}|[-+]?\d+\.\d+|-\d+")
-_SEPARATOR = re.compile(r"\s*,(?!\d)\s*|\s*,\s+")
-"""A comma between two digits belongs to a number."""
+_SEPARATOR = re.compile(r"\s*(?:,(?!\d)|[\uff0c\u3001])\s*|\s*,\s+")
+"""A comma, also an ideographic one. One between two digits belongs to a number."""
+_SEPARATES = re.compile(r"[,;\n\uff0c\u3001]")
 _FEWEST_OF_A_SENTENCE = 3
 """Items of a comma list that ends in a full stop: fewer may be a sentence (`Yes, Rome.`)."""
 
 
-def items_of_text(text: str, *, commas: bool) -> list[str] | None:
+def may_be_one_item(text: str) -> bool:
+    """May it stand for a single item? Not where something in it separates parts, as far as one can tell."""
+    return _SEPARATES.search(re.sub(r"\d,\d", "", text)) is None
+
+
+def items_of_text(text: str) -> list[str] | None:
     """The items, in order and without their markers; None if the text is not clearly a list.
 
     One line that ends in a colon may stand above a bulleted or numbered list. Nothing else may stand beside the items.
-    `commas`: may commas separate items? In a value of a field they may belong to one item (`Paris, France`).
     """
     lines = [line for line in text.strip().splitlines() if line.strip()]
     if len(lines) > 1 and lines[0].rstrip().endswith(":"):
@@ -31,7 +36,7 @@ def items_of_text(text: str, *, commas: bool) -> list[str] | None:
     if len({len(line) - len(line.lstrip()) for line in lines}) > 1:
         return None  # an inner list
     stripped = [line.strip() for line in lines]
-    return _bulleted(stripped) or _numbered(stripped) or (_between_commas(stripped[0]) if commas and len(lines) == 1 else None)
+    return _bulleted(stripped) or _numbered(stripped) or (_between_commas(stripped[0]) if len(lines) == 1 else None)
 
 
 def _bulleted(lines: list[str]) -> list[str] | None:

@@ -79,6 +79,12 @@ class CompiledOutput:
         except BaseException as error:
             return Finished(None, [_raised(error)], error)
 
+    @cached_property
+    def name(self) -> str | None:
+        """The name of the class, without its parameters; None for what is no class. Its schema may have another title."""
+        name = getattr(self.output_type, "__name__", None)
+        return name.partition("[")[0] if isinstance(name, str) else None
+
     def ignored_keys(self, data: Any, value: Any) -> list[Repair]:
         """A record of each key of `data` that the type ignored when `value` was made of it: `before` is what stood there.
 

@@ -306,7 +306,7 @@ class _Parse:
             return
         if self._enough() and not self.schema.is_valid(value):
             return
-        settled = settle(value, self.schema, strictness=self.strictness)
+        settled = settle(value, self.schema, strictness=self.strictness, wrapper=self.output.name)
         if settled.problems:
             self.problems.append(_Failure(size, settled.problems))
             return

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pytest
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel, ConfigDict, RootModel
 from typing_extensions import TypedDict
 
 from llmcore.types import OutputParseError
@@ -41,6 +41,18 @@ class BigTown:
     name: str
 
 
+class Titled(BaseModel):
+    model_config = ConfigDict(title="Big Town")
+    name: str
+
+
+T = TypeVar("T")
+
+
+class Box(BaseModel, Generic[T]):
+    it: T
+
+
 class Trip(BaseModel):
     start: City
     stops: list[City] = []
@@ -60,6 +72,9 @@ OSLO = City(name="Oslo")
         ('{"big_town": {"name": "Oslo"}}', BigTown, BigTown("Oslo")),
         ('{"Place": {"name": "Oslo"}}', Place, {"name": "Oslo"}),
         ('{"Color": "red"}', Color, Color.RED),
+        ('{"Big Town": {"name": "Oslo"}}', Titled, Titled(name="Oslo")),
+        ('{"Titled": {"name": "Oslo"}}', Titled, Titled(name="Oslo")),
+        ('{"Box": {"it": 1}}', Box[int], Box[int](it=1)),
         ('{"Cities": [{"name": "Oslo"}]}', Cities, Cities([OSLO])),
         ('[{"City": {"name": "Oslo"}}]', list[City], [OSLO]),
         ('{"start": {"City": {"name": "Oslo"}}}', Trip, Trip(start=OSLO)),
