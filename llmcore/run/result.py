@@ -265,9 +265,8 @@ class RunResult(Value, Generic[T]):
     def unpriced(self) -> list[str]:
         """The models of requests whose cost is not known, although that of other requests is: for them `usage.cost` is None. They
         are named as `Attempt.model` has them; empty where every cost is known, or none. Give them `prices` in the registry."""
-        told = [one for one in self.attempts if one.usage.total_tokens]
-        unknown = dict.fromkeys(one.model for one in told if one.usage.cost is None)
-        return [*unknown] if any(one.usage.cost is not None for one in told) else []
+        unknown = dict.fromkeys(one.model for one in self.attempts if one.usage.cost is None and one.usage.total_tokens)
+        return [*unknown] if any(one.usage.cost is not None for one in self.attempts) else []
 
     @property
     def approvals(self) -> list[OpenCall]:

@@ -276,10 +276,12 @@ class TurnState:
         self._requests.reply = sending.envelope
 
     def _charged(self, sending: Sending) -> Usage | None:
-        """The usage of a request that was broken off: of what came, it is paid for; None when nothing did. Servers tell usage at
-        the end, which this one has not come to."""
+        """The usage of a request that was broken off: of what came, it is paid for. When nothing came, it costs nothing where its
+        price is known, and is None elsewhere. Servers tell usage at the end, which this one has not come to."""
         if not sending.came:
-            return None
+            nothing = Usage()
+            free = cost_of(nothing, sending.call.endpoint)
+            return None if free is None else updated(nothing, {"cost": free})
         return self._usage(sending.usage or _NOT_TOLD, sending.call, sending.envelope or Envelope())
 
     # The reply

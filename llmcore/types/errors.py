@@ -381,6 +381,9 @@ class CallsPending(LLMCoreError):
         """The calls (`ToolCall`) that wait, in call order."""
         return [] if self.partial is None else list(self.partial.pending)
 
+    def as_data(self) -> dict[str, Any]:
+        return {**super().as_data(), "pending": [_masked(json_data(call)) for call in self.pending]}
+
 
 class FallbackExhausted(LLMCoreError):
     """All strategies failed. `failures` holds each failure, in order; `attempts` tells of each request, `details` of all in
