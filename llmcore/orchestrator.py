@@ -38,7 +38,7 @@ from llmcore.run.tool_source import ToolSource, is_provider
 from llmcore.tools import RunContext, Tool, ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
 from llmcore.types import Budget, ConfigError, JsonSchema, Request, TextBlock
-from llmcore.types.called import Kind, check_kinds, in_words
+from llmcore.types.called import Kind, check_kinds, in_words, placed
 from llmcore.types.functions import OfContext, OfValue
 from llmcore.types.shown_options import show_options
 from llmcore.types.telling import silently
@@ -391,7 +391,7 @@ class Orchestrator:
         from llmcore.background import refuse_to_block, shared_loop
 
         refuse_to_block("stream_sync", "async for ... in stream(...)")
-        return in_sync(self.stream(request, output_type, **options), shared_loop())
+        return in_sync(self.stream(*placed(request, output_type), **options), shared_loop())
 
     async def probe(self, model: str, *, deployment: str | None = None, timeout: float | None = None) -> ProbeReport:
         """Ask a model small questions in every output mode, and report what holds: eight requests of a few tokens each at most.

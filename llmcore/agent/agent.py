@@ -56,7 +56,7 @@ from llmcore.types import (
     Message,
     Request,
 )
-from llmcore.types.called import in_words
+from llmcore.types.called import in_words, placed
 from llmcore.types.shown_options import show_options
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class Agent(ReadableOptions):
         Raises what a run raises, and `CallsPending` where the run ended without an answer because calls are left to the caller:
         the error's `pending` has them, and `run` gives them without an error.
         """
-        return _answer_of(await self.run(message, output_type, **options))
+        return _answer_of(await self.run(*placed(message, output_type), **options))
 
     @overload
     async def run(self, message: Said | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
@@ -257,16 +257,19 @@ class Agent(ReadableOptions):
     def chat_sync(self, message: Said | None, output_type: JsonSchema | UnionType, **options: Unpack[RunOptions]) -> Any: ...
 
     def chat_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
-        """`chat` for code without an event loop; see `Orchestrator.run_sync`."""
+        """`chat` for code without an event loop; see `Orchestrator.run_sync`. A `chat` of your own may be sync, and is given the
+        arguments that the caller gave."""
+        given = placed(message, output_type)
         if is_overridden(self, Agent, "chat"):
-            own = cast("Callable[..., Coroutine[Any, Any, Any]]", self.chat)
-            return run_in_background("chat", lambda: own(message, output_type, **options))
-        return _answer_of(run_in_background("chat", lambda: self.run(message, output_type, **options)))  # an interruption has it
+            refuse_to_block("chat_sync", "await chat(...)")
+            said = cast("Callable[..., Any]", self.chat)(*given, **options)
+            return run_in_background("chat", lambda: said) if isinstance(said, Coroutine) else said
+        return _answer_of(run_in_background("chat", lambda: self.run(*given, **options)))  # an interruption has it
 
     def run_sync(self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]:
         """`run` for code without an event loop."""
         asked = cast("dict[str, Any]", options)
-        return run_in_background("run", lambda: self.run(message, output_type, **asked))
+        return run_in_background("run", lambda: self.run(*placed(message, output_type), **asked))
 
     @overload
     def stream_sync(self, message: Said | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> SyncRunStream[T]: ...
@@ -279,7 +282,7 @@ class Agent(ReadableOptions):
     def stream_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> SyncRunStream[Any]:
         """`stream` for code without an event loop."""
         refuse_to_block("stream_sync", "async for ... in stream(...)")
-        return in_sync(self.stream(message, output_type, **options), shared_loop())
+        return in_sync(self.stream(*placed(message, output_type), **options), shared_loop())
 
     # As a tool
 

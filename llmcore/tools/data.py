@@ -12,6 +12,7 @@ import re
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from itertools import chain
+from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 from pydantic import BaseModel
@@ -35,8 +36,8 @@ _ENDLESS = {
     Awaitable: "an awaitable ({}) that nobody awaits; let the tool await it",
 }
 
-_ADDRESS = re.compile(r"<[^<>]* at 0x[0-9a-fA-F]+>")
-"""In the words that Python has for an object whose class has none."""
+_ADDRESS = re.compile(r"[<>][^<>]* at 0x[0-9a-fA-F]{1,16}\b[^<>]{0,80}>")
+"""In the words that Python has for an object whose class has none, with what stands there of its state: `[unlocked]`."""
 _DICT = dict[Any, Any]
 _TEXT = frozenset({str})
 CONTENTS: dict[type[Any], Callable[[Any], Iterable[Any]]] = {
@@ -149,9 +150,9 @@ class Look:
 
     def said(self, value: object) -> str:
         """The `str()` of what is no data to pydantic; counts like the rest. Raises `UnwritableResult` for what has nothing to say
-        but where it stands in the memory."""
+        but where it stands in the memory or on the disk."""
         text = str(value)
-        if _ADDRESS.search(text):
+        if isinstance(value, BuiltinFunctionType | ModuleType) or _ADDRESS.search(text):
             fix = "let the tool return data, or give the class a `__str__`"
             raise UnwritableResult(f"holds an object of the class {type(value).__name__!r}, which has no JSON form; {fix}")
         self._take(len(text))

@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 _MAX_PROBLEMS = 20
+_NULL = {"type": "null"}
 BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 """The kinds of parameters that a call can name."""
 
@@ -170,7 +171,7 @@ class SignatureSchema:
         if may_be_absent:
             declared = Field(alias=name, default_factory=_nothing)  # a default that is not told
         elif isinstance(default, FieldInfo):  # def f(n: int = Field(5, ge=1)): the function's own default is no value
-            hint = Annotated[Optional[hint] if default.default is None else hint, default]  # noqa: UP045  (see below)
+            hint = Annotated[_or_none(hint) if default.default is None else hint, default]
             self._always_passed.add(name)
         elif default is inspect.Parameter.empty and self._may_be_left_out(name):
             default = None  # arrives as None, which only we can pass
@@ -179,8 +180,8 @@ class SignatureSchema:
             self._always_passed.add(name)
         if default is not inspect.Parameter.empty and not isinstance(default, FieldInfo):
             declared = Field(default=default, alias=name)
-            if default is None and hint is not Any:
-                hint = Optional[hint]  # noqa: UP045  (built at run time; `|` refuses some annotations)
+            if default is None:
+                hint = _or_none(hint)
         self._fields[f"field_{len(self._fields)}"] = (name, hint, declared)
         if default is inspect.Parameter.empty and not may_be_absent:
             self._without_default.add(name)
@@ -209,9 +210,12 @@ class SignatureSchema:
         except Exception as error:
             raise self._unusable(error) from error
         schema.pop("title", None)
-        for key, description in descriptions.items():
-            if key in schema.get("properties", {}):
-                schema["properties"][key].setdefault("description", description)
+        for key, told in schema.get("properties", {}).items():
+            values = [branch for branch in told.get("anyOf", ()) if branch != _NULL]
+            if "description" not in told and len(values) == 1 and "description" in values[0]:  # None as a default made it a union
+                told["description"] = values[0].pop("description")
+            if key in descriptions:
+                told.setdefault("description", descriptions[key])
         return schema
 
     def _unusable(self, error: Exception) -> ToolDefinitionError:
@@ -297,6 +301,18 @@ def _takes(hint: Any, kind: type[Any]) -> bool:
     if is_typeddict(wanted):
         return wanted is kind or made is dict
     return issubclass(made, wanted)
+
+
+def _or_none(hint: Any) -> Any:
+    """The annotation, or a union of it and None where it does not take None itself."""
+    return hint if _takes_none(hint) else Optional[hint]  # noqa: UP045  (built at run time; `|` refuses some annotations)
+
+
+def _takes_none(hint: Any) -> bool:
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _takes_none(args[0])
+    return hint is Any or hint is type(None) or (origin in (typing.Union, types.UnionType) and any(map(_takes_none, args)))
 
 
 def _has_own_default(hint: Any) -> bool:

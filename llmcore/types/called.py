@@ -16,7 +16,7 @@ from llmcore.types.errors import ConfigError, LLMCoreError, RetryTool, Terminate
 from llmcore.types.groups import told_by
 from llmcore.types.wordings import described, unknown
 
-__all__ = ["Kind", "check_kinds", "check_takes_one", "in_words", "is_async", "naming", "takes", "told"]
+__all__ = ["Kind", "check_kinds", "check_takes_one", "in_words", "is_async", "naming", "placed", "takes", "told"]
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -98,6 +98,13 @@ def told(function: F, name: str | None = None, instead: Instead | None = None) -
             raise mistake from error
 
     return cast("F", call)
+
+
+def placed(*arguments: Any) -> tuple[Any, ...]:
+    """The arguments up to the last that is not None: a method that a user has written anew need not take the others."""
+    while arguments and arguments[-1] is None:
+        arguments = arguments[:-1]
+    return arguments
 
 
 def in_words(*, instead: Instead | None = None, only: Collection[str] | None = None) -> Callable[[type[T]], type[T]]:

@@ -10,7 +10,7 @@ import enum
 import json
 import math
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from pydantic import BaseModel, GetJsonSchemaHandler, PydanticUserError, SecretBytes, SecretStr
@@ -122,6 +122,14 @@ class GeneratedSchema(GenerateJsonSchema):
             if part is not None and name in told:
                 part.setdefault("description", told[name])
         return made
+
+    def named_tuple_schema(self, schema: Any) -> JsonSchema:
+        return _with_items_told(schema["cls"], schema["fields"], super().named_tuple_schema(schema))
+
+    def call_schema(self, schema: Any) -> JsonSchema:
+        """Of a named tuple too, which an older pydantic builds by a call."""
+        fields = schema["arguments_schema"].get("arguments_schema", ())
+        return _with_items_told(schema["function"], fields, super().call_schema(schema))
 
     def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchema:
         made: JsonSchema = super().literal_schema(schema)
@@ -239,6 +247,15 @@ def _told_of_fields(kind: Any) -> dict[str, str]:
             return {}
         said = {name: getattr(unqualified(hint), "__metadata__", ()) for name, hint in hints.items()}
     return {name: text for name, parts in said.items() if (text := description_in(parts)) is not None}
+
+
+def _with_items_told(kind: Any, fields: Iterable[Any], made: JsonSchema) -> JsonSchema:
+    """The schema of a named tuple, whose fields are items in their order, with their descriptions."""
+    told = _told_of_fields(kind)
+    for field, part in zip(fields, made.get("prefixItems", ()), strict=False):
+        if field["name"] in told:
+            part.setdefault("description", told[field["name"]])
+    return made
 
 
 def _is_unwritable(value: Any) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from llmcore import Agent, Budget, FakeModel, Finished, ModelRegistry, Orchestrator, TextDelta, ToolConfig
 from llmcore.agent.options import OPTIONS
 from llmcore.agent.readable import ReadableOptions
-from llmcore.types import ConfigError
+from llmcore.types import CallerError, ConfigError
 
 
 def plain() -> str:
@@ -163,6 +163,62 @@ def test_the_sync_forms_call_what_a_class_has_written_anew() -> None:
         assert [type(event) for event in stream][-1] is Finished
     assert stream.result.content == "there"
     assert model.requests[1].messages[-1].text == "Hi!"
+
+
+async def of_a_message(self: Agent, message: str) -> str:
+    return f"<{await Agent.chat(self, message)}>"
+
+
+async def of_options(self: Agent, message: str, **options: Any) -> str:
+    return f"<{await Agent.chat(self, message, **options)}>"
+
+
+async def of_a_type_by_name(self: Agent, message: str, *, output_type: Any = None) -> str:
+    return f"<{await Agent.chat(self, message, output_type)}>"
+
+
+async def of_nothing(self: Agent) -> str:
+    return f"<{await Agent.chat(self, 'Hi')}>"
+
+
+def of_a_sync_form(self: Agent, message: str) -> str:
+    return f"<{self.run_sync(message).content}>"
+
+
+@pytest.mark.parametrize("chat", [of_a_message, of_options, of_a_type_by_name, of_nothing, of_a_sync_form])
+def test_a_chat_of_another_signature_is_given_what_the_caller_gave(chat: Any) -> None:
+    model = FakeModel(default="hello")
+    agent = type("Own", (Agent,), {"chat": chat})(model)
+    assert agent.chat_sync(*([] if chat is of_nothing else ["Hi"])) == "<hello>"
+    assert model.requests[0].messages[-1].text == "Hi"
+
+
+def test_a_run_and_a_stream_of_another_signature_are_given_what_the_caller_gave() -> None:
+    class Own(Agent):
+        async def run(self, message: Any, **options: Any) -> Any:  # type: ignore[override]  # as people write it
+            return await super().run(f"{message}!", **options)
+
+        def stream(self, message: Any, **options: Any) -> Any:  # type: ignore[override]
+            return super().stream(f"{message}?", **options)
+
+    class Asking(Orchestrator):
+        def stream(self, request: Any, **options: Any) -> Any:  # type: ignore[override]
+            return super().stream(f"{request}?", **options)
+
+    model = FakeModel(default="hello")
+    agent: Any = Own(model)
+    assert agent.chat_sync("Hi") == agent.run_sync("Hi").content == "hello"
+    for one in (agent, Asking(model)):
+        with one.stream_sync("Hi") as stream:
+            assert [*stream]
+    assert [request.messages[-1].text for request in model.requests] == ["Hi!", "Hi!", "Hi?", "Hi?"]
+
+
+@pytest.mark.anyio
+async def test_a_sync_chat_is_refused_where_a_loop_runs() -> None:
+    agent = type("Own", (Agent,), {"chat": of_a_sync_form})(FakeModel("hello"))
+    with pytest.raises(CallerError, match="chat_sync would block the event loop"):
+        agent.chat_sync("Hi")
 
 
 def test_an_orchestrators_sync_forms_call_what_a_class_has_written_anew() -> None:

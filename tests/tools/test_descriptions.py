@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NotRequired
 
 import annotated_doc
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 from typing_extensions import Doc, TypedDict
 
 from llmcore import FakeModel, Orchestrator, json_schema, tool
@@ -61,12 +62,54 @@ def test_a_text_beside_the_type_describes_the_parameter(function: Any) -> None:
     assert as_tool(function).definition.parameters["properties"]["count"]["description"] == TEXT
 
 
+def or_none(count: Annotated[int | None, TEXT] = None) -> None: ...
+def none_by_default(count: Annotated[int, Doc(TEXT)] = None) -> None: ...  # type: ignore[assignment]  # noqa: RUF013
+def field_or_none(count: Annotated[int | None, Field(description=TEXT)] = None) -> None: ...
+def of_a_field(count: Annotated[int | None, TEXT] = Field(None)) -> None: ...
+def inside_of_a_union(count: Annotated[int, TEXT] | None = None) -> None: ...
+
+
+@pytest.mark.parametrize("function", [or_none, none_by_default, field_or_none, of_a_field, inside_of_a_union])
+@pytest.mark.parametrize("docstring", [None, "Count.\n\nArgs:\n    count: not this\n"])
+def test_a_text_beside_a_type_that_may_be_null_describes_the_parameter(function: Any, docstring: str | None) -> None:
+    def look() -> None: ...
+
+    look.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    look.__annotations__, look.__doc__ = function.__annotations__, docstring
+    assert as_tool(look).definition.parameters["properties"]["count"] == {
+        "anyOf": [{"type": "integer"}, {"type": "null"}],
+        "default": None,
+        "description": TEXT,
+    }
+
+
+def test_what_checks_a_value_is_not_asked_of_a_null_by_default() -> None:
+    def look(count: Annotated[int, AfterValidator(lambda count: count + 1)] = None) -> None: ...  # type: ignore[assignment]  # noqa: RUF013
+
+    assert as_tool(look).keywords({"count": None}) == {"count": None}
+    assert as_tool(look).keywords({"count": 1}) == {"count": 2}
+
+
 def test_a_text_deeper_in_the_annotation_is_told_there() -> None:
     def look(names: list[Annotated[str, "A name."]], n: Annotated[int, TEXT] | None = None) -> None: ...
 
     parts = as_tool(look).definition.parameters["properties"]
     assert parts["names"]["items"]["description"] == "A name."
     assert TEXT in str(parts["n"])
+
+
+class Items(NamedTuple):
+    count: Annotated[int, TEXT]
+    other: Annotated[int | None, Doc(TEXT)] = None
+    told: Annotated[int, "not this", Field(description="this")] = 1
+    bare: int = 1
+
+
+def test_a_text_beside_the_type_describes_an_item_of_a_named_tuple() -> None:
+    def look(items: Items) -> None: ...
+
+    for schema in (json_schema(Items), as_tool(look).definition.parameters["$defs"]["Items"]):
+        assert [item.get("description") for item in schema["prefixItems"]] == [TEXT, TEXT, "this", None]
 
 
 @pytest.mark.parametrize("kind", [Model, Data, Keys])

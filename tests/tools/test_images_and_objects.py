@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable
@@ -103,3 +104,34 @@ def test_an_object_without_a_json_form_is_an_error_of_the_tool(made: Callable[[]
 def test_an_object_that_has_words_is_told_in_them() -> None:
     assert sent(Told())[0] == [TextBlock(text='"in its own words"')]
     assert sent({"a": Told()})[0] == [TextBlock(text='{"a":"in its own words"}')]
+
+
+def outer() -> Callable[[], None]:
+    def inner() -> None: ...
+
+    return inner
+
+
+class Repeated:
+    def __repr__(self) -> str:
+        return f"Repeated({threading.Event()!r})"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [outer, lambda: lambda: 1, threading.Event, asyncio.Lock, asyncio.Event, lambda: json, lambda: len, Repeated],
+    ids=["nested function", "lambda", "event", "async lock", "async event", "module", "builtin", "held in a repr"],
+)
+@pytest.mark.parametrize(
+    "wrap", [lambda it: it, lambda it: {"a": [it]}, lambda it: Held(thing=it)], ids=["alone", "deeper", "model"]
+)
+def test_an_object_whose_repr_has_an_address_or_a_path_is_an_error(made: Callable[[], Any], wrap: Callable[[Any], Any]) -> None:
+    content, record = sent(wrap(made()))
+    assert "0x" not in str(content)
+    assert record.error is not None
+    assert "which has no JSON form; let the tool return data" in record.error.message
+
+
+def test_words_about_an_address_are_told() -> None:
+    for text in ["<b>crash</b> at 0x7fff", "at 0x10", "x > 1 at 0x7fff <br>"]:
+        assert sent(type("Own", (), {"__str__": lambda self, text=text: text})())[0] == [TextBlock(text=json.dumps(text))]

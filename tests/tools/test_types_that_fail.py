@@ -221,6 +221,77 @@ def test_of_members_that_a_key_tells_apart_the_one_that_was_meant_is_named(kind:
     assert told(kind, value).count("- `value") == 1
 
 
+class Noted(BaseModel):
+    type: Literal["noted"]
+    paid: Payment | None = None
+    inner: list[Noted | Blank] = []
+
+
+class Blank(BaseModel):
+    type: Literal["blank"]
+
+
+class Free(BaseModel):
+    note: str
+
+
+class Left(BaseModel):
+    side: Literal["a"]
+    of: Literal["left"]
+    n: int
+
+
+class Right(BaseModel):
+    side: Literal["a"]
+    of: Literal["right"]
+    n: int
+
+
+class Alone(BaseModel):
+    side: Literal["b"]
+    n: int
+
+
+Sides = Annotated[Annotated[Left | Right, Field(discriminator="of")] | Alone, Field(discriminator="side")]
+CARD = {"kind": "card", "number": "1", "year": "soon"}
+NO_YEAR = 'expected integer (as `kind` is "card"), got string "soon"'
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "line"),
+    [
+        (Card | Transfer | None, CARD, f"`value.year`: {NO_YEAR}"),
+        (Payment | str, CARD, f"`value.year`: {NO_YEAR}"),
+        (Payment | list[Payment], [CARD], f"`value[0].year`: {NO_YEAR}"),
+        (Payment | list[Payment], CARD, f"`value.year`: {NO_YEAR}"),
+        (Payment | Free, CARD, f"`value.year`: {NO_YEAR}"),
+        (dict[str, Payment | None], {"a": CARD}, f"`value.a.year`: {NO_YEAR}"),
+        (
+            Noted | Blank,
+            {"type": "noted", "paid": CARD},
+            '`value.paid.year`: expected integer (as `kind` is "card"), got string "soon"',
+        ),
+        (
+            Noted | Blank,
+            {"type": "noted", "inner": [{"type": "noted", "inner": [{"type": "noted", "paid": CARD}]}]},
+            '`value.inner[0].inner[0].paid.year`: expected integer (as `kind` is "card")',
+        ),
+        (Sides, {"side": "b", "n": "x"}, '`value.n`: expected integer (as `side` is "b"), got string "x"'),
+        (
+            Sides,
+            {"side": "a", "of": "right", "n": "x"},
+            '`value.n`: expected integer (as `side` is "a" and `of` is "right"), got string "x"',
+        ),
+        (Sides, {"side": "a", "n": 1}, '`value.of`: expected one of "left", "right" (as `side` is "a"), got nothing'),
+        (Sides, {"side": "c", "n": 1}, '`value.side`: expected one of "a", "b", got string "c"'),
+        (Payment | None, {}, '`value.kind`: expected one of "card", "transfer", "wire", "cash", got nothing'),
+    ],
+)
+def test_the_member_that_is_meant_is_named_in_a_union_within_a_union(kind: Any, value: Any, line: str) -> None:
+    assert f"- {line}" in told(kind, value)
+    assert told(kind, value).count("- `value") == 1
+
+
 class Outer(BaseModel):
     card: Card
     years: list[int] = []

@@ -9,6 +9,7 @@ deeper than `Limits.depth`.
 from __future__ import annotations
 
 import json
+from functools import partial
 from hashlib import sha256
 from itertools import islice
 from typing import Any
@@ -45,6 +46,8 @@ BASE_BUDGET = 20_000
 _VISITS_PER_NODE = 12
 MAX_ERRORS = 64
 """Errors that are looked at in order to choose the best."""
+_MAX_REASONS = 16
+"""Errors that are looked at of each alternative of a union."""
 _CACHED_SCHEMAS = 1024
 
 _FAULTS = (RecursionError, ArithmeticError, TypeError, ValueError)
@@ -139,10 +142,17 @@ class CompiledSchema:
         found = survey(value)
         if found.problem is not None:
             return [found.problem]
-        errors, fault = self._errors(value, self.schema if at is None else at, MAX_ERRORS, self.new_run(found.nodes))
-        problems = [problem for error in errors for problem in explain(error, self.resolve)]
+        run = self.new_run(found.nodes)
+        errors, fault = self._errors(value, self.schema if at is None else at, MAX_ERRORS, run)
+        reasons = partial(self._reasons, run)
+        problems = [problem for error in errors for problem in explain(error, self.resolve, reasons)]
         problems += [fault] if fault is not None else []
         return sorted({str(problem): problem for problem in problems}.values(), key=_rank)[:most]
+
+    def _reasons(self, run: Run, value: Any, alternative: Any) -> list[ValidationError]:
+        """Why an alternative does not take the value; none where what is left of the budget is too little to say."""
+        run.budget -= 1
+        return self._errors(value, alternative, _MAX_REASONS, run)[0] if run.budget > 0 else []
 
     def is_valid(self, value: Any, *, at: Any = None) -> bool:
         """Does the value fit? False also when that could not be found out."""

@@ -8,7 +8,7 @@
 
 One validation runs inside a `Run`, which is found through a context variable since jsonschema calls keywords with the
 validator, the keyword's value, the instance and the schema only. Errors carry in `message` only what is not elsewhere
-in them (the missing key, the extra key): wording is for `explain`.
+in them (the missing key, the extra key): wording is for `explain`, which also judges why each alternative of a union fails.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, Protocol, cast
 
 from jsonschema import Draft202012Validator
@@ -29,7 +28,7 @@ from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import ExactFloat, exact_fraction, number_key, whole
 from llmcore.validator.schema.formats import fits_format
 from llmcore.validator.schema.patterns import MAX_MATCHED, matches
-from llmcore.validator.schema.problems import LEAVE_OUT
+from llmcore.validator.schema.problems import LEAVE_OUT, NO_FIT
 from llmcore.validator.schema.quick import Checks
 
 __all__ = ["HardenedValidator", "Run", "TooMuchWork", "Validator", "current_run", "json_key"]
@@ -41,11 +40,6 @@ def _is_integer(_: object, value: object) -> bool:
 
 
 _TYPE_CHECKER = Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer)
-
-_BRANCH_ERRORS = 16
-"""Errors kept of each alternative of anyOf and oneOf."""
-_EXPLAINED_LEVELS = 2
-"""Alternatives within alternatives deeper than this are judged, but why they fail is not kept: it would be a tree."""
 
 
 class TooMuchWork(Exception):
@@ -70,7 +64,6 @@ class Run:
     target: Callable[[str], Any]
     validators: dict[int, Validator]
     checks: Checks
-    alternatives: int = 0
     slow_patterns: set[str] = field(default_factory=set[str])
 
     def visit(self) -> None:
@@ -124,28 +117,14 @@ def _all_of(validator: Validator, branches: list[Any], instance: Any, schema: Js
 
 
 def _any_of(validator: Validator, branches: list[Any], instance: Any, schema: JsonSchema) -> Errors:
-    run, failures = current_run.get(), list[ValidationError]()
-    run.alternatives += 1
-    most = _BRANCH_ERRORS if run.alternatives <= _EXPLAINED_LEVELS else 1
-    try:
-        for index, branch in enumerate(branches):
-            errors = list(islice(_descend(validator, instance, branch), most))
-            if not errors:
-                return
-            for error in errors:
-                error.schema_path.appendleft(index)
-            failures += errors if most > 1 else ()
-    finally:
-        run.alternatives -= 1
-    yield ValidationError("no alternative fits", context=failures)
+    if not any(_fits(validator, instance, branch) for branch in branches):
+        yield ValidationError(NO_FIT)
 
 
 def _one_of(validator: Validator, branches: list[Any], instance: Any, schema: JsonSchema) -> Errors:
     fitting = [branch for branch in branches if _fits(validator, instance, branch)]
-    if not fitting:
-        yield from _any_of(validator, branches, instance, schema)
-    elif len(fitting) > 1:
-        yield ValidationError(f"{len(fitting)} alternatives fit")
+    if len(fitting) != 1:
+        yield ValidationError(f"{len(fitting)} alternatives fit" if fitting else NO_FIT)
 
 
 def _not(validator: Validator, refused: Any, instance: Any, schema: JsonSchema) -> Errors:

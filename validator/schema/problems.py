@@ -19,6 +19,7 @@ __all__ = [
     "LEAVE_OUT",
     "MAX_PROBLEMS",
     "MAX_SHOWN",
+    "NO_FIT",
     "Problem",
     "ProblemKind",
     "cut",
@@ -30,6 +31,8 @@ __all__ = [
 
 LEAVE_OUT = "it is optional: leave the key out"
 """What is told of a null in place of a key that is not required."""
+NO_FIT = "no alternative fits"
+"""What an error of a union says where no alternative takes the value, and not several of a `oneOf`."""
 ProblemKind = Literal[
     "unknown_tool",
     "unreadable_arguments",

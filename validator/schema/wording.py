@@ -8,36 +8,49 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from jsonschema.exceptions import ValidationError
 
 from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.validator.schema.problems import LEAVE_OUT, Problem, ProblemKind, cut, join_path, shown
+from llmcore.validator.schema.problems import LEAVE_OUT, NO_FIT, Problem, ProblemKind, cut, join_path, shown
 
 __all__ = ["close_to", "described", "explain"]
 
 _MAX_CHOICES = 20
 _MAX_PATTERN = 120
+_OF_UNIONS = {"anyOf", "oneOf", "discriminator", "title", "description", "default", "examples"}
+"""Keywords that no more than a union has."""
 
 Path = tuple[str | int, ...]
 Resolve = Callable[[Any], Any]
+Reasons = Callable[[Any, Any], list[ValidationError]]
 
 
-def explain(error: ValidationError, resolve: Resolve, base: Path = ()) -> list[Problem]:
-    """The problems that one error stands for, at least one. `resolve` follows a schema's `$ref`."""
+def explain(error: ValidationError, resolve: Resolve, reasons: Reasons, base: Path = (), said: str = "") -> list[Problem]:
+    """The problems that one error stands for, at least one. `resolve` follows a schema's `$ref`; `reasons` gives the errors of a
+    value and one alternative, none where the alternative takes the value or cannot be judged. `said`: which alternative of the
+    innermost union the value says that it is."""
     path = (*base, *error.path)
+    if error.message == NO_FIT:
+        return _explain_alternatives(error, resolve, reasons, path, said)
+    return [_as_said(_explain_one(error, resolve, path), said)]
+
+
+def _explain_one(error: ValidationError, resolve: Resolve, path: Path) -> Problem:
     keyword = str(error.validator)
-    if keyword in ("anyOf", "oneOf") and error.context:
-        return _explain_alternatives(error, resolve, path)
     if keyword in ("required", "dependentRequired"):
-        return [_missing(error, resolve, path)]
+        return _missing(error, resolve, path)
     if keyword == "additionalProperties" or error.schema is False:
-        return [_unexpected(error, resolve, path)]
+        return _unexpected(error, resolve, path)
     kind, expected = _WORDS.get(keyword, _other)(error)
-    return [_problem(kind, path, expected, _got(error), choices=_choices(error))]
+    return _problem(kind, path, expected, _got(error), choices=_choices(error))
+
+
+def _as_said(problem: Problem, said: str) -> Problem:
+    return updated(problem, {"expected": problem.expected + said, "message": problem.message + said}) if said else problem
 
 
 def _problem(kind: ProblemKind, path: Path, expected: str, got: str, choices: Sequence[str] = ()) -> Problem:
@@ -182,56 +195,71 @@ _WORDS: dict[str, Callable[[ValidationError], tuple[ProblemKind, str]]] = {
 # --- alternatives -----------------------------------------------------------------------------------------------------
 
 
-def _explain_alternatives(error: ValidationError, resolve: Resolve, path: Path) -> list[Problem]:
-    branches: dict[int, list[ValidationError]] = {}
-    for inner in error.context or ():
-        branches.setdefault(cast("int", inner.schema_path[0]), []).append(inner)
-    alternatives: list[Any] = [resolve(branch) for branch in _keyword_value(error)]
-    if (tag := _tag_of(alternatives, resolve)) is not None and is_object(error.instance):
-        return _explain_tagged(error, resolve, path, tag, branches)
-    ranked = sorted(branches.values(), key=_misfit)
-    if len(ranked) == 1 or (_misfit(ranked[0]) < _misfit(ranked[1]) and _misfit(ranked[0])[0] == 0):
-        return [problem for inner in ranked[0] for problem in explain(inner, resolve, path)]
+def _explain_alternatives(error: ValidationError, resolve: Resolve, reasons: Reasons, path: Path, said: str) -> list[Problem]:
+    """What is wrong with the alternative that is meant, or with the key that says which one is; else what all of them are."""
+    alternatives = [*_flat(_keyword_value(error), resolve)]
+    meant, told = alternatives, list[str]()
+    if is_object(error.instance):
+        given = _given(error)
+        meant = [branch for branch in alternatives if _takes_objects(branch)]
+        while tag := _tag_of(meant, given, resolve):
+            name, values, literal = tag
+            if literal not in map(_literal, values):
+                kind: ProblemKind = "value" if literal else "missing"
+                got = shown(given[name]) if literal else "nothing"
+                choices = [str(value) for value in values[:_MAX_CHOICES]]
+                return [_as_said(_problem(kind, (*path, name), _one_of(values), got, choices), said)]
+            meant = [branch for branch in meant if literal in map(_literal, _values_at(branch, name, resolve))]
+            told.append(f"`{name}` is {literal}")
+            said = f" (as {' and '.join(told)})"
+    found = [reasons(error.instance, branch) for branch in meant]
+    ranked = sorted(found, key=_misfit)
+    if all(found) and (len(found) == 1 or (found and _misfit(ranked[0]) < _misfit(ranked[1]) and _misfit(ranked[0])[0] == 0)):
+        return [problem for inner in ranked[0] for problem in explain(inner, resolve, reasons, path, said)]
     values = [value for branch in alternatives for value in _constants(branch)]
     if values and all(map(_constants, alternatives)):
         choices = [str(value) for value in values[:_MAX_CHOICES]]
-        return [_problem("value", path, _one_of(values), shown(error.instance), choices)]
+        return [_as_said(_problem("value", path, _one_of(values), shown(error.instance), choices), said)]
     forms = list(dict.fromkeys(described(branch, resolve) for branch in alternatives))[:6]
-    return [_problem("type", path, " or ".join(forms), shown(error.instance))]
+    return [_as_said(_problem("type", path, " or ".join(forms), shown(error.instance)), said)]
 
 
-def _tag_of(alternatives: Sequence[Any], resolve: Resolve) -> tuple[str, list[list[Any]]] | None:
-    """The key by which objects say which of the alternatives they are, and what each has there; None where there is none."""
-    parts: list[Any] = [branch.get("properties") if is_object(branch) else None for branch in alternatives]
-    if len(parts) < 2 or not all(map(is_object, parts)):
-        return None
-    for name in parts[0]:
-        values = [_constants(resolve(one.get(name))) for one in parts]
-        literals = [_literal(value) for own in values for value in own]
-        if all(values) and len({*literals}) == len(literals):
-            return name, values
+def _flat(branches: Iterable[Any], resolve: Resolve) -> Iterator[Any]:
+    """The alternatives, with those of a union in its place. No schema is compiled in which they are without end."""
+    for branch in map(resolve, branches):
+        inner = (branch.get("anyOf") or branch.get("oneOf")) if is_object(branch) and branch.keys() <= _OF_UNIONS else None
+        if inner:
+            yield from _flat(inner, resolve)
+        else:
+            yield branch
+
+
+def _takes_objects(schema: Any) -> bool:
+    return is_object(schema) and not _constants(schema) and "object" in schema.get("type", "object")
+
+
+def _values_at(schema: dict[str, Any], name: str, resolve: Resolve) -> list[Any]:
+    return _constants(resolve(schema.get("properties", {}).get(name)))
+
+
+def _tag_of(alternatives: Sequence[Any], given: dict[str, Any], resolve: Resolve) -> tuple[str, list[Any], str] | None:
+    """A key by which objects say which of the alternatives they are, what is admitted there, and the literal that is given.
+
+    Where some of the alternatives do not know the key, it counts only if the object has a value there that the others admit.
+    """
+    for name in dict.fromkeys(name for branch in alternatives for name in branch.get("properties", {})):
+        own = [_values_at(branch, name, resolve) for branch in alternatives]
+        admitted = {_literal(value): value for values in own for value in values}
+        groups = {frozenset(map(_literal, values)) for values in own}
+        if len(groups) == 1 or sum(map(len, groups)) != len(admitted):
+            continue
+        said = _literal(given[name]) if name in given else ""
+        is_free = any(
+            not values and name in branch.get("properties", {}) for values, branch in zip(own, alternatives, strict=True)
+        )
+        if all(own) or (said in admitted and not is_free):
+            return name, list(admitted.values()), said
     return None
-
-
-def _explain_tagged(
-    error: ValidationError,
-    resolve: Resolve,
-    path: Path,
-    tag: tuple[str, list[list[Any]]],
-    branches: dict[int, list[ValidationError]],
-) -> list[Problem]:
-    """What is wrong with the one alternative that the object says it is, or with what it says of that."""
-    (name, values), given = tag, _given(error)
-    said = _literal(given[name]) if name in given else ""
-    meant = next((at for at, own in enumerate(values) if said in [_literal(value) for value in own]), None)
-    if meant is None:
-        admitted = [value for own in values for value in own]
-        kind: ProblemKind = "value" if said else "missing"
-        got = shown(given[name]) if said else "nothing"
-        return [_problem(kind, (*path, name), _one_of(admitted), got, [str(value) for value in admitted[:_MAX_CHOICES]])]
-    found = [problem for inner in branches.get(meant, []) for problem in explain(inner, resolve, path)]
-    told = f" (as `{name}` is {said})"
-    return [updated(one, {"expected": one.expected + told, "message": one.message + told}) for one in found]
 
 
 def _misfit(errors: Sequence[ValidationError]) -> tuple[int, int, int]:
