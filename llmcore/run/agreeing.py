@@ -213,9 +213,16 @@ class Said:
 
     @classmethod
     def by(cls, outcome: Outcome, max_chars: int) -> Said:
-        """Raises `UnwritableResult` when the value cannot be written as text."""
+        """Raises `UnwritableResult` when the value cannot be written as text, but for that of a `TerminateLoop`: the caller is
+        given it as it is."""
         error = (outcome.error.type, outcome.error.message) if outcome.error is not None else None
-        return cls(_data(outcome.content), _data(rendered(outcome.value, max_chars)), error, outcome.ended)
+        try:
+            value = _data(rendered(outcome.value, max_chars))
+        except UnwritableResult as unwritable:
+            if outcome.ended is None:
+                raise
+            value = f"{unwritable} ({id(outcome.value)})"
+        return cls(_data(outcome.content), value, error, outcome.ended)
 
 
 def agreeing_outcome(before: Said, given: Outcome, max_chars: int) -> Outcome:
