@@ -262,8 +262,8 @@ class Agent(ReadableOptions):
         given = placed(message, output_type)
         if is_overridden(self, Agent, "chat"):
             refuse_to_block("chat_sync", "await chat(...)")
-            said = cast("Callable[..., Any]", self.chat)(*given, **options)
-            return run_in_background("chat", lambda: said) if isinstance(said, Coroutine) else said
+            said = cast("Callable[..., Coroutine[Any, Any, Any]]", self.chat)(*given, **options)
+            return run_in_background("chat", lambda: said) if isinstance(cast("object", said), Coroutine) else said
         return _answer_of(run_in_background("chat", lambda: self.run(*given, **options)))  # an interruption has it
 
     def run_sync(self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]:

@@ -188,7 +188,7 @@ def of_a_sync_form(self: Agent, message: str) -> str:
 @pytest.mark.parametrize("chat", [of_a_message, of_options, of_a_type_by_name, of_nothing, of_a_sync_form])
 def test_a_chat_of_another_signature_is_given_what_the_caller_gave(chat: Any) -> None:
     model = FakeModel(default="hello")
-    agent = type("Own", (Agent,), {"chat": chat})(model)
+    agent: Any = type("Own", (Agent,), {"chat": chat})(model)
     assert agent.chat_sync(*([] if chat is of_nothing else ["Hi"])) == "<hello>"
     assert model.requests[0].messages[-1].text == "Hi"
 

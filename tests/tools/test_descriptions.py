@@ -99,7 +99,7 @@ def test_a_text_deeper_in_the_annotation_is_told_there() -> None:
 
 
 class Items(NamedTuple):
-    count: Annotated[int, TEXT]
+    number: Annotated[int, TEXT]
     other: Annotated[int | None, Doc(TEXT)] = None
     told: Annotated[int, "not this", Field(description="this")] = 1
     bare: int = 1
