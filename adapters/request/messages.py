@@ -174,12 +174,12 @@ class _Native:
         return [*rendered, {"role": "user", "content": shown}] if shown else rendered
 
     def _assistant(self, message: Message) -> Rendered:
-        said = _with_refusals_said(message.content, self._provider)
+        said = message.content if self._provider.returns_refusals else _with_refusals_said(message.content)
         rendered: Rendered = {"role": "assistant", "content": _content(said, self._provider, given=False) or None}
         calls = list(self._calls(message.content))
         if calls:
             rendered["tool_calls"] = marked_twins(calls) if self._provider.wire == "gemini" else calls
-        _RETURNED.get(self._provider.wire or "", _nothing)(rendered, message.content)
+        _RETURNED.get(self._provider.wire or "", _nothing)(rendered, said)
         if not self._provider.returns_refusals:
             rendered.pop("refusal", None)
         if self._provider.returns_reasoning and calls:
@@ -212,16 +212,14 @@ class _Native:
         return {}
 
 
-def _with_refusals_said(blocks: Sequence[Block], provider: Provider) -> list[Block]:
-    """The blocks; where the wire has no part of its own for a refusal, its words as text."""
-    if provider.returns_refusals:
-        return list(blocks)
-    refusals = {
-        at: str(block.data["refusal"])
-        for at, block in enumerate(blocks)
-        if isinstance(block, ProviderBlock) and block.data.get("refusal")
-    }
-    return [TextBlock(text=refusals[at]) if at in refusals else block for at, block in enumerate(blocks)]
+def _with_refusals_said(blocks: Sequence[Block]) -> Sequence[Block]:
+    """The blocks, and the words of a refusal as a paragraph behind them, for a wire that has no part of its own for it."""
+    told = (block.data.get("refusal") for block in blocks if isinstance(block, ProviderBlock))
+    refusals = [str(words) for words in told if words]
+    if not refusals:
+        return blocks
+    is_more = any(isinstance(block, TextBlock) and block.text for block in blocks)
+    return [*blocks, TextBlock(text="\n\n".join([*([""] if is_more else []), *refusals]))]
 
 
 def _nothing(rendered: Rendered, blocks: Sequence[Block]) -> None:
@@ -289,7 +287,8 @@ class _Prompted:
             return [{"role": "user", "content": _content([TextBlock(text=text), *images], self._provider)}]
         if message.role == "assistant":
             uses = [(block.name, block.input or {}) for block in message.tool_uses]
-            text = write_calls(self._call, message.text, uses)
+            words = "".join(block.text for block in _with_refusals_said(message.content) if isinstance(block, TextBlock))
+            text = write_calls(self._call, words, uses)
             return [{"role": "assistant", "content": text}] if text else []
         content = _content(message.content, self._provider)
         return [{"role": message.role, "content": content}] if content else []

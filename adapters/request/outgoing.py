@@ -71,6 +71,8 @@ _OWN_PARTS = {
     **dict.fromkeys(("web_search_call", "server_tool_use", "web_search_tool_result"), _EARLIER_SEARCH),
 }
 """Parts of a provider's own, by their type."""
+_SOURCES = ("annotations", "citations", "search_results", "groundingMetadata", "citationMetadata", "urlContextMetadata")
+"""Where a part of a provider's own tells sources. Only Claude's `citations` go back."""
 _OF_REASONING = frozenset(
     {"reasoning_details", "provider_specific_fields", "thinking_blocks", "thoughtSignature", "thought_signature", "extra_content"}
 )
@@ -302,13 +304,19 @@ class Outgoing:
         return _times_in(body, head) > sum(words.count(head) for words in (*said, system if isinstance(system, str) else ""))
 
     def _lost_parts(self, body: bytes) -> Iterator[str]:
-        """Reasoning and searches of a provider that stand in parts of its own, and not in the body."""
+        """Reasoning, searches and sources of a provider that stand in parts of its own, and not in the body."""
         for block in blocks_of(self._call):
             data = block.data if isinstance(block, ProviderBlock) else {}
             lost = _OWN_PARTS.get(str(data.get("type", "")))
             proofs = [data.get(name) for name in ("encrypted_content", "id", "tool_use_id")]
             if lost is not None and not any(isinstance(proof, str) and proof and _is_in(body, proof) for proof in proofs):
                 yield lost
+            if any(data.get(name) for name in _SOURCES) and not self._returns_citations(block):
+                yield _EARLIER_SEARCH
+
+    def _returns_citations(self, block: Block) -> bool:
+        is_claudes = isinstance(block, ProviderBlock) and block.provider == self._prepared.provider.wire == "anthropic"
+        return is_claudes and self._call.mode == "native_tools"
 
 
 def _is_in(body: bytes, text: str) -> bool:

@@ -57,7 +57,7 @@ def _unsendable(call: ModelCall, provider: Provider) -> Iterator[str]:
         if isinstance(block, ImageBlock) and block.detail is not None and not is_openais:
             yield "image detail"
         if isinstance(block, ProviderBlock) and block.provider == "openai-chat" and "type" not in block.data:
-            taken = _OF_REPLIES | (MESSAGE_FIELDS if is_openais else {"refusal"})
+            taken = _OF_REPLIES | (MESSAGE_FIELDS if is_openais and call.mode == "native_tools" else {"refusal"})
             yield from (f"message field {name[:64]!r}" for name in block.data if name not in taken)
     if provider.one_system_message and _has_late_system(call.request.messages):
         yield "place of a system message"

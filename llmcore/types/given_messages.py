@@ -1,7 +1,7 @@
 """Messages as people have them: this library's own, dicts of them, and those of the SDKs of OpenAI, LiteLLM, Ollama and Anthropic
 (their dicts, their objects, and what `model_dump()` makes of these).
 
-What is taken becomes `Message`s with nothing lost. A field that a provider's reply has beside its words becomes a
+What is taken becomes `Message`s with nothing lost. A field that an assistant's message has beside its words becomes a
 `ProviderBlock`. A field that says nothing (null, or empty) is dropped. Any other field that llmcore does not know is a
 `CallerError`, and so is what is no message: the error says where, and what to give. Nothing given is changed. O(length).
 """
@@ -78,7 +78,10 @@ _CALL_FIELDS = ("extra_content", "provider_specific_fields")
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "tool_plan")
 _OF_ALL = frozenset({"role", "content", "images", "name", "cache_control"})
 _OF_RESULTS = _OF_ALL | {"tool_call_id", "tool_name"}
-_OF_OTHERS = _OF_ALL | {"tool_calls", "function_call", "thinking_blocks", "type", *_THOUGHTS} | REPLY_FIELDS
+_OF_USERS = _OF_ALL | {"type"}
+_OF_REPLIES = _OF_USERS | {"tool_calls", "function_call", "thinking_blocks", *_THOUGHTS} | REPLY_FIELDS
+_BY_ROLE = {"tool": _OF_RESULTS, "assistant": _OF_REPLIES}
+"""The fields of a message, by its role; those of the others are the user's."""
 _PART_FIELDS = frozenset({"type", "cache_control"})
 _CALL_READ = frozenset({"id", "type", "index", "function", "cache_control", *_CALL_FIELDS})
 _FUNCTION_READ = frozenset({"name", "arguments", "index", "description", *_CALL_FIELDS})
@@ -119,6 +122,7 @@ class _Reader:
         self._called: dict[str, str] = {}
         self._without_id = _WithoutId()
         self._where = ""
+        self._parts_read = _PART_FIELDS
 
     def message(self, index: int, item: object) -> Message | Dict:
         self._where = f"message {index} of the request"
@@ -132,7 +136,8 @@ class _Reader:
         content = fields.get("content")
         if fields.keys() <= {"role", "content"} and role == fields["role"] and _is_ours(role, content):
             return fields
-        self._check_names(fields, _OF_RESULTS if role == "tool" else _OF_OTHERS, self._where)
+        self._parts_read = _PART_FIELDS | _REPLY_PARTS if role == "assistant" else _PART_FIELDS
+        self._check_names(fields, _BY_ROLE.get(role, _OF_USERS), self._where)
         self._check_content(role, [] if content is None and fields.get("images") else content)
         if role == "tool":
             return Message(role="tool", content=[self._result(fields, content)])
@@ -206,7 +211,7 @@ class _Reader:
         where = f"a part of {self._where} (type {kind!r})"
         cached = {"cache_control": fields["cache_control"]} if fields.get("cache_control") else {}
         if kind in _TEXTS and isinstance(fields.get("text"), str):
-            self._check_names(fields, {"text", *_PART_FIELDS, *_REPLY_PARTS}, where)
+            self._check_names(fields, {"text", *self._parts_read}, where)
             return [TextBlock.model_validate({"text": fields["text"], **cached}), *_told(fields, _TEXTS[kind])]
         if kind in ("image_url", "input_image"):
             self._check_names(fields, {"image_url", "detail", *_PART_FIELDS}, where)
@@ -228,7 +233,7 @@ class _Reader:
     def _own(self, kind: str, fields: Dict, where: str) -> list[Any]:
         """A block of ours, as Anthropic's API has it as well."""
         known = _OWN_BLOCKS[kind].model_fields
-        self._check_names(fields, {*known, *_REPLY_PARTS}, where)
+        self._check_names(fields, {*known, *self._parts_read}, where)
         block = {key: value for key, value in fields.items() if key in known}
         if kind == "tool_result" and is_list(content := fields.get("content")):
             block["content"] = self._parts(content)
@@ -381,10 +386,10 @@ def _says(value: object) -> bool:
 
 def _near(name: str, known: Collection[str]) -> str:
     """Which field was meant, or those that there are, without those of replies."""
-    if "role" in known and name in _OF_RESULTS | _OF_OTHERS:
+    if "role" in known and name in _OF_RESULTS | _OF_REPLIES:
         return f"a message of the role {'tool' if name in _OF_RESULTS else 'assistant'!r} has it"
     names = sorted(set(known) - (REPLY_FIELDS - _OF_ALL) if "role" in known else known)
-    others = _OF_RESULTS | _OF_OTHERS if "role" in known else known
+    others = _OF_RESULTS | _OF_REPLIES if "role" in known else known
     near = slip_of(name, sorted(others)) or nearest(name, names)
     return f"did you mean {near!r}?" if near else f"there are {', '.join(names)}"
 

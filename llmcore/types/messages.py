@@ -141,7 +141,8 @@ class RedactedThinkingBlock(_Block):
 
 class ProviderBlock(_Block):
     """A part only its own provider understands: Gemini thought signatures, Responses reasoning items, citations, refusals,
-    documents, audio, server-side tools. It passes through and is sent back only to `provider`.
+    documents, audio, server-side tools. It stays in the history. What `provider`'s wire takes of it goes back there, and
+    nowhere else.
     """
 
     type: Literal["provider"] = "provider"

@@ -220,6 +220,16 @@ UNKNOWN: list[tuple[Json, str]] = [
     ({"role": "tool", "tool_call_id": "c", "content": "x", "tool_calls": [CALL]}, "a message of the role 'assistant' has it"),
     ({"role": "user", "content": "x", "tool_call_id": "c"}, "a message of the role 'tool' has it"),
     (ODD, "has no field 5"),
+    *(
+        ({"role": role, "content": "x", field: value}, f"has no field {field!r}; a message of the role 'assistant' has it")
+        for role in ("user", "system", "developer")
+        for field, value in (
+            ("citations", ["u"]), ("usage", {"input_tokens": 3}), ("id", "m"), ("status", "completed"), ("refusal", "no"),
+            ("reasoning_content", "Hm."), ("tool_calls", [CALL]),
+        )
+    ),
+    ({"role": "user", "content": [{"type": "text", "text": "x", "citations": [{"cited_text": "y"}]}]}, "has no field 'citations'"),
+    ({"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "x", "annotations": ["y"]}]}, "has no field 'annotations'"),
     ({"role": "user", "content": [{"type": "text", "text": "x", "txt": "y"}]}, "a part of message 1 of the request (type 'text') has no field 'txt'; did you mean 'text'?"),
     ({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://x/a", "detial": "low"}}]}, "has no field 'detial'; did you mean 'detail'?"),
     ({"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "https://x/a", "sise": 1}}]}, "has no field 'sise'"),

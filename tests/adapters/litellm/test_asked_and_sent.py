@@ -35,7 +35,14 @@ CALLED: list[dict[str, Any]] = [
 
 
 async def sent(
-    adapter: LiteLLMAdapter, provider: str, model: str | None = None, *, tools: Any = (), streamed: bool = False, **request: Any
+    adapter: LiteLLMAdapter,
+    provider: str,
+    model: str | None = None,
+    *,
+    tools: Any = (),
+    streamed: bool = False,
+    mode: Any = "native_tools",
+    **request: Any,
 ) -> tuple[Seen, set[str]]:
     """The one request that left, and what was told as left out."""
     with WireServer(["Fine."]) as server:
@@ -44,7 +51,7 @@ async def sent(
             endpoint = Endpoint.model_validate(fields)
         else:
             endpoint = endpoint_at(server, provider, model)
-        call = call_of(endpoint, Request.model_validate({"messages": "Hi", **request}), tools=tools)
+        call = call_of(endpoint, Request.model_validate({"messages": "Hi", **request}), tools=tools, mode=mode)
         if streamed:
             events: list[Any] = [event async for event in adapter.stream(call)]
             dropped = set(events[-1]["llmcore"]["dropped"])
@@ -265,6 +272,41 @@ async def test_a_refusal_in_the_history_keeps_its_words(adapter: LiteLLMAdapter,
     assert "I will not." in json.dumps(seen.body)
     assert "sanitised" not in json.dumps(seen.body)
     assert dropped == set()
+
+
+@pytest.mark.parametrize("mode", ["native_tools", "text"])
+@pytest.mark.parametrize("provider", [*PROVIDERS, "bedrock"])
+async def test_a_refusal_in_the_history_stands_apart_from_the_words_beside_it(
+    adapter: LiteLLMAdapter, provider: str, mode: str
+) -> None:
+    said = {"role": "assistant", "content": "Hi", "refusal": "no"}
+    seen, dropped = await sent(adapter, provider, messages=[CALLED[0], said, CALLED[-1]], mode=mode)
+    body = json.dumps(seen.body)
+    assert "Hino" not in body
+    assert "Hi\\n\\nno" in body or '"refusal": "no"' in body
+    assert dropped == set()
+
+
+SOURCES = [{"citations": ["https://x.example"]}, {"annotations": [{"type": "url_citation"}]}, {"search_results": [{"url": "u"}]}]
+
+
+@pytest.mark.parametrize("field", SOURCES, ids=lambda field: next(iter(field)))
+@pytest.mark.parametrize("provider", [*PROVIDERS, "bedrock"])
+async def test_sources_of_an_earlier_turn_that_no_wire_takes_are_told(
+    adapter: LiteLLMAdapter, provider: str, field: dict[str, Any]
+) -> None:
+    said = {"role": "assistant", "content": "Hi", **field}
+    seen, dropped = await sent(adapter, provider, messages=[CALLED[0], said, CALLED[-1]])
+    assert next(iter(field)) not in json.dumps(seen.body)
+    assert dropped == {"web search of an earlier turn"}
+
+
+async def test_a_name_that_a_prompted_mode_cannot_send_is_told(adapter: LiteLLMAdapter) -> None:
+    seen, dropped = await sent(
+        adapter, "openai_compatible", messages=[{"role": "user", "name": "ann", "content": "Hi"}], mode="text"
+    )
+    assert "ann" not in json.dumps(seen.body["messages"])
+    assert dropped == {"message field 'name'"}
 
 
 @pytest.mark.parametrize("provider", ["openai_compatible", "anthropic"])
