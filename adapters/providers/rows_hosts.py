@@ -60,6 +60,11 @@ GROQ = Provider(
 
 _NO_TEMPLATE = {"tokenises_words": False}
 _ROUTED = "OpenRouter documentation: Tool Calling, Structured Outputs (by the model behind it)"
+_ROUTED_OPENAI = (
+    FULL.model_copy(update={"web_search": True}),
+    _ROUTED,
+    {"schema_dialect": "openai", "output_dialect": "openai_strict", "strict_tools": True, "limits": (OPENAI_LIMITS,)},
+)
 
 OPENROUTER = Provider(
     name="openrouter",
@@ -75,13 +80,8 @@ OPENROUTER = Provider(
     names_of_models=("*/*", "auto"),
     capabilities=Capabilities(streaming=True, web_search=True),
     models=(
-        ModelRow(
-            "openai/gpt-*",
-            FULL.model_copy(update={"web_search": True}),
-            _ROUTED,
-            {"schema_dialect": "openai", "output_dialect": "openai_strict", "strict_tools": True, "limits": (OPENAI_LIMITS,)}
-            | _NO_TEMPLATE,
-        ),
+        ModelRow("openai/gpt-oss*", *_ROUTED_OPENAI),  # open weights, which hosts serve by their chat template
+        ModelRow("openai/gpt-*", *_ROUTED_OPENAI[:2], {**_ROUTED_OPENAI[2], **_NO_TEMPLATE}),
         ModelRow(
             "anthropic/*",
             CLAUDE.model_copy(update={"json_schema": None, "schema_with_tools": False}),

@@ -41,15 +41,18 @@ _TOKENS = {
         rf"{_BAR}{_IN_BARS}{_BAR}?>",  # <|im_start|>, <|tool_call>, and with fullwidth bars
         rf"[A-Za-z_][\w.-]{{0,63}}{_BAR}>",  # <turn|>
         r"/?s>",
-        r"(?:bos|eos|sop|eop|escape)>",
-        r"(?:start|end)_(?:of_turn|function_(?:call|declaration|response))>",
+        r"(?:bos|eos|pad|unk|sep|sop|eop|eoh|eoa|escape|fim_(?:prefix|middle|suffix|pad))>",
+        r"(?:start|end)_(?:of_(?:turn|image)|function_(?:call|declaration|response))>",
+        r"(?:end_of_utterance|beginning_of_sentence|end_of_sentence)>",
+        r"/?longcat_\w{1,32}>",
+        r"role>(?:HUMAN|SYSTEM|ASSISTANT|OBSERVATION)</role>",  # as Ling's template writes it; elsewhere `<role>` is a tag
         r"/?(?:seed:\w{1,32}|ifm\|\w{1,32})>",
         r"</?SYS>>",
         r"(?:extra_id|SPECIAL|reserved)_\d{1,6}>",
     ),
     r"\[": (
         r"/?(?:INST|TOOL_CALLS?|TOOL_RESULTS?|TOOL_CONTENT|AVAILABLE_TOOLS|SYSTEM_PROMPT|THINK|MODEL_SETTINGS)\]",
-        r"(?:ARGS|CALL_ID|IMG|IMG_BREAK|IMG_END|PREFIX|MIDDLE|SUFFIX|BEGIN_AUDIO|AUDIO|TOOL_REQUEST|END_TOOL_REQUEST)\]",
+        r"(?:ARGS|CALL_ID|IMG|IMG_BREAK|IMG_END|PREFIX|MIDDLE|SUFFIX|BEGIN_AUDIO|AUDIO|TRANSCRIBE|TOOL_REQUEST|END_TOOL_REQUEST)\]",
         r"(?:[gs]?MASK|UNUSED_TOKEN_\d{1,6})\]",
         r"\|[^\[\]|\n]{1,32}\|\]",  # [|user|]
         r"e~\[",
@@ -60,6 +63,8 @@ _TOKENS = {
     _BAR: (rf"(?:DSML|GCML){_BAR}",),
 }
 """What may follow the first character of a special token, by that character. No token is the beginning of another one."""
+_WORDS = ("refusal", "name")
+"""Fields of a `ProviderBlock` that a chat template renders as words of the message."""
 _TOKEN = re.compile("|".join(f"{first}{JOINER}{{0,32}}(?:{'|'.join(rest)})" for first, rest in _TOKENS.items()))
 _FIRST = re.compile("|".join(_TOKENS))
 _MAY_BE_BROKEN = re.compile(rf"(?:{'|'.join(_TOKENS)})(?={JOINER}|\\u200[dD])|\\u(?=[0-9a-fA-F]{{4}}(?:{JOINER}|\\u200[dD]))")
@@ -238,8 +243,9 @@ class _Breaking:
             return block if same else updated(block, changes)
         if isinstance(block, ThinkingBlock) and not block.signature:
             return _with(block, "thinking", self._text(block.thinking))
-        if isinstance(block, ProviderBlock) and isinstance(said := block.data.get("refusal"), str):
-            return _with(block, "data", {**block.data, "refusal": self._text(said)})
+        if isinstance(block, ProviderBlock):
+            words = {key: self._text(said) for key in _WORDS if isinstance(said := block.data.get(key), str)}
+            return _with(block, "data", {**block.data, **words})
         return block
 
     def _result(self, block: ToolResultBlock) -> ToolResultBlock:

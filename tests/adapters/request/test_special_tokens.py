@@ -43,6 +43,8 @@ OF_TEMPLATES = [
     *("[AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CONTENT]", "[CALL_ID]", "[THINK]", "[/THINK]"),
     *("<start_of_turn>", "<end_of_turn>", "<start_function_response>", "<|turn>", "<turn|>", '<|"|>', "<|tool_response>"),
     *("[gMASK]", "<sop>", "]~b]", "]~!b[", "[e~[", "]<]minimax[>[", "[|user|]", "[|endofturn|]", "<seed:bos>", "<extra_id_0>"),
+    *("<end_of_utterance>", "<sep>", "<eoh>", "<eoa>", "<pad>", "<unk>", "<fim_prefix>", "[TRANSCRIBE]", "<start_of_image>"),
+    *("<beginning_of_sentence>", "<end_of_sentence>", "<longcat_user>", "</longcat_s>", "<role>HUMAN</role>"),
     *("<SPECIAL_10>", "<reserved_106>", "[UNUSED_TOKEN_145]", "◁think▷", "◁/think▷", "<|plugin|>", "｜DSML｜", "<｜DSML｜invoke"),
 ]
 """Tokens of chat templates, which say who speaks or what begins."""
@@ -95,7 +97,7 @@ def test_closers_are_tokens_as_well(closer: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["<tool_call>", "</tool_call>", "<b>x</b>", "list[int] | None", "x <| f |> g", "a[0][1]", "[ERROR] no", "Array<string|number>", "👩\u200d👧", "[link](u)"],
+    ["<tool_call>", "</tool_call>", "<b>x</b>", "list[int] | None", "x <| f |> g", "a[0][1]", "[ERROR] no", "Array<string|number>", "👩\u200d👧", "[link](u)", "<role>You are kind.</role>", "<role>user</role>", "<mask/>", "<image>"],
 )  # fmt: skip
 def test_tags_and_code_stay(text: str) -> None:
     assert broken_text(text) == (text, [])
@@ -140,6 +142,7 @@ def test_every_text_of_a_request_is_broken_and_nothing_else() -> None:
         TextBlock(text=TOKEN),
         ThinkingBlock(thinking=TOKEN),
         ProviderBlock(provider="openai-chat", data={"refusal": TOKEN}),
+        ProviderBlock(provider="openai-chat", data={"name": TOKEN}),
         ToolUseBlock(id=TOKEN, name=TOKEN, input={TOKEN: [TOKEN, {"a": TOKEN}], "n": 1.5}),
         ToolUseBlock(id="b", name="f", input=None, raw_input=TOKEN),
         ToolResultBlock(
@@ -154,7 +157,7 @@ def test_every_text_of_a_request_is_broken_and_nothing_else() -> None:
     assert sent.messages[0].content[:5] == signed
     said = json.dumps([block.model_dump() for block in sent.messages[0].content[5:]], ensure_ascii=False)
     assert said.count(TOKEN) == 1, "the image's URL"
-    assert said.count(SENT) == 12
+    assert said.count(SENT) == 13
     assert sent.system == SENT
 
 
