@@ -22,17 +22,27 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.hooks import HookChain, HooksGiven
 from llmcore.models import ModelRegistry
 from llmcore.run.catalog import Catalog
+from llmcore.run.choosing import begun
 from llmcore.run.claims import RunStore
 from llmcore.run.context_size import context_bound
-from llmcore.run.interjections import Interjections
+from llmcore.run.interjections import box_of
 from llmcore.run.known_models import KnownModels
+from llmcore.run.late import LateRun
 from llmcore.run.observing import Observer, Observers
 from llmcore.run.options import KINDS, PER_RUN, Given, RunOptions, Strictness
 from llmcore.run.recording import Recording
 from llmcore.run.result import RunResult
 from llmcore.run.saving import checkpoint_of
 from llmcore.run.seals import signing_key_of
-from llmcore.run.settings import TOOL_OPTIONS, checked_options, resolve, seconds_allowed, tool_settings, validators_of
+from llmcore.run.settings import (
+    TOOL_OPTIONS,
+    checked_options,
+    resolve,
+    seconds_allowed,
+    tool_settings,
+    validators_of,
+    with_types,
+)
 from llmcore.run.streams import RunStream, SyncRunStream, in_sync
 from llmcore.run.tool_source import ToolSource, is_provider
 from llmcore.tools import RunContext, Tool, ToolConfig, ToolErrors
@@ -192,6 +202,7 @@ class Orchestrator:
         from llmcore.run.machinery import Machinery
         from llmcore.run.rehearsing import layers_ready
 
+        Request.model_rebuild()  # else a first stream would build it on its event loop
         known: object = models  # an agent whose options changed gives what it had
         self._catalog = known if isinstance(known, Catalog) else Catalog(models, capabilities=capabilities, adapter=adapter)
         self._machinery = Machinery(
@@ -320,7 +331,7 @@ class Orchestrator:
         """
         if output_type is not None:
             options = {**options, "output_type": output_type}
-        return RunStream(self._prepare(request, options, listening=True))
+        return RunStream(self._begun(request, options, listening=True))
 
     @overload
     def iterate(self, request: Given | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> Steps[T]: ...
@@ -337,12 +348,8 @@ class Orchestrator:
         from llmcore.run.stepping import Steps
 
         asked = options if output_type is None else {**options, "output_type": output_type}
-        given = asked.get("interjections")
-        if given is not None and not isinstance(given, Interjections):
-            raise ConfigError("interjections of iterate() is an Interjections box, or left out: Steps.interject adds to it")
-        box = Interjections() if given is None else given
-        run = self._prepare(request, {**asked, "interjections": box}, listening=False)
-        return Steps(run, box)
+        box = box_of(asked.get("interjections"))
+        return Steps(self._begun(request, {**asked, "interjections": box}, listening=False), box)
 
     @overload
     def run_sync(
@@ -456,15 +463,32 @@ class Orchestrator:
         return seconds_allowed(options, self._defaults["budget"])
 
     def _prepare(self, request: Given | None, options: Mapping[str, Any], *, listening: bool) -> Run:
+        return self._checked(request, options, listening=listening)()
+
+    def _begun(self, request: Given | None, options: Mapping[str, Any], *, listening: bool) -> Run | LateRun:
+        """The run, for who reads it later. Where it would hold up an event loop, it loads the layers when it begins."""
+        from llmcore.run.rehearsing import holds_up_the_loop
+
+        make = self._checked(request, options, listening=listening)
+        return LateRun(self._machinery.ready, make) if holds_up_the_loop() else make()
+
+    def _checked(self, request: Given | None, options: Mapping[str, Any], *, listening: bool) -> Callable[[], Run]:
+        """What makes the run, which is checked, but for what loads the validator."""
         if request is None and options.get("message_history") is None:
             raise ConfigError("the request is None; give text, messages, a Request or a result to go on from")
-        from llmcore.run.loop import Run
-
         source, own = self._tools, options.get("tools")
         if is_provider(own):
             source, options = source.beside(own), {name: given for name, given in options.items() if name != "tools"}
         settings = resolve(request, options, tools=source.snapshot(), more_tools=source.is_open, **self._defaults)
-        return Run(settings, self._machinery, source, listening=listening)
+        chosen = begun(self._machinery, settings, more_tools=source.is_open)
+
+        def make() -> Run:
+            from llmcore.run.loop import Run
+
+            settings = with_types(chosen.settings, options.get("output_validators"))
+            return Run(replace(chosen, settings=settings), self._machinery, source, listening=listening)
+
+        return make
 
 
 _SETTINGS = frozenset(inspect.signature(Orchestrator).parameters)

@@ -5,14 +5,13 @@ and carries the run out. It stands apart since this part is compiled, and corout
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from os import urandom
 from typing import Literal, cast
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, Plan, best_place, first_well, resting
 from llmcore.run.choices import RunModels
-from llmcore.run.choosing import choose
+from llmcore.run.choosing import Chosen
 from llmcore.run.claims import Journal
 from llmcore.run.learning import SPARE_REQUESTS
 from llmcore.run.machinery import Machinery
@@ -20,7 +19,7 @@ from llmcore.run.observed import ObservedRun
 from llmcore.run.recording import open_recordings
 from llmcore.run.result import RunResult
 from llmcore.run.saving import SavePoints
-from llmcore.run.settings import RunSettings, Toolbox, check_allowed, check_choice, check_names
+from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
 from llmcore.run.stepping import Step
 from llmcore.run.tool_source import ToolSource
@@ -36,7 +35,7 @@ from llmcore.types import (
     Timeout,
     ToolCall,
 )
-from llmcore.types.copies import copied, updated
+from llmcore.types.copies import copied
 from llmcore.types.logs import current_run, logger
 from llmcore.types.native import mypyc_attr
 
@@ -50,11 +49,11 @@ STOPPED = "The run ended before this call was answered."
 class RunCourse:
     """What one run holds."""
 
-    def __init__(self, settings: RunSettings, machinery: Machinery, source: ToolSource, *, listening: bool) -> None:
-        self._chosen = chosen = choose(machinery.catalog, settings, machinery.web_search, source.is_open)
+    def __init__(self, chosen: Chosen, machinery: Machinery, source: ToolSource, *, listening: bool) -> None:
+        self._chosen = chosen
         self._source = source
         self._search, self._spare_search = chosen.search, chosen.spare_search
-        self._model, settings = chosen.model, chosen.settings
+        self._model, self._tools, settings = chosen.model, chosen.tools, chosen.settings
         request, place = settings.request, settings.place
         self._machinery = machinery
         listening = listening or (place is not None and place.hears)
@@ -70,24 +69,11 @@ class RunCourse:
         self._looked_again = False
         self._shown: PartialOutput | None = None
         self._attempts_fixed = "attempts" in settings.budget.model_fields_set
-        self._tools = machinery.tool_config.overlaid(self._model.tools).overlaid(settings.tool_overrides)
-        if self._tools.tool_choice is not None and "tool_choice" not in request.model_fields_set:
-            request = updated(request, {"tool_choice": self._tools.tool_choice})
-        check_names(settings.toolbox, settings.output)
-        if not source.is_open:
-            check_allowed(self._tools, settings.toolbox)
-            check_choice(request, settings.toolbox, self._tools)
-        self._toolbox: Toolbox = settings.toolbox.limited(self._tools)
-        if self._search is not None and self._toolbox.get(self._search.name) is None:  # then it is told that nobody searches
-            request = updated(request, {"allow_web_search": True})
-        if request is not settings.request or self._toolbox is not settings.toolbox:
-            settings = replace(settings, request=request, toolbox=self._toolbox)
+        self._toolbox: Toolbox = settings.toolbox
         run = ObservedRun(urandom(16).hex(), self._model.alias, machinery.name, current_run.get(), request, self._model)
         recordings = [*machinery.recordings, *open_recordings()]
         self.state = RunState(settings, machinery.observers.watch(run, recordings), recordings)
-        bounds_cost = self.state.ledger.bounds_cost
-        self._check_price()
-        self._models = RunModels(machinery.catalog, chosen.needs, priced_only=bounds_cost)
+        self._models = RunModels(machinery.catalog, chosen.needs, priced_only=self.state.ledger.bounds_cost)
         self._hooks = machinery.hooks.under(self._seconds_left)
         above = place.save if place is not None and place.saves else None
         store = None if place is not None and place.is_the_calls else settings.run_store  # the outer run has it then

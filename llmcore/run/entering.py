@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llmcore.run.interjections import interjected, is_box
+from llmcore.run.interjections import interjected
 from llmcore.run.state import RunState
 from llmcore.run.validating import with_types_code
 from llmcore.tools.results import UnwritableResult, written
@@ -30,10 +30,10 @@ async def goes_on_by_interjections(state: RunState) -> bool:
     """The final message is there: ask a function for messages that let the run go on, and enter them. What is put into a box by
     then is for the next run."""
     source = state.settings.interjections
-    if source is None or is_box(source):
+    if source is None:
         return False
-    added = await interjected(source, state.context(), state.ledger.seconds_left)
-    return len(state.enter(added)) > 0
+    added = await interjected(source, state.context(), state.ledger.seconds_left, is_over=True)
+    return bool(added) and len(state.enter(added)) > 0
 
 
 async def end_by(state: RunState, ended: TerminateLoop) -> None:

@@ -21,7 +21,7 @@ from llmcore.types.copies import copied
 from llmcore.types.given_messages import given_messages
 from llmcore.types.narrowing import is_object
 
-__all__ = ["Interjections", "interjected", "interjections_of", "is_box", "left_waiting", "not_waiting"]
+__all__ = ["Interjections", "box_of", "interjected", "interjections_of", "left_waiting", "not_waiting"]
 
 _ROLES = ("user", "system")
 
@@ -37,6 +37,8 @@ class Interjections:
 
     def __init__(self) -> None:
         self._waiting: deque[Message] = deque()
+        self._beside: CallersFunction | None = None
+        """A function that is asked too."""
 
     def add(self, *messages: str | Message) -> None:
         """Add text of the user, or messages of the role user or system. Raises `CallerError`."""
@@ -69,15 +71,25 @@ def interjections_of(given: object) -> CallersFunction | None:
     return CallersFunction("interjections (an Interjections box, or a function)", function, 0)
 
 
-def is_box(source: CallersFunction) -> bool:
-    """Is it a box, and no function?"""
-    return isinstance(getattr(source.function, "__self__", None), Interjections)
+def box_of(given: object) -> Interjections:
+    """The box that was given, or one beside the function that was. Raises `ConfigError`."""
+    if isinstance(given, Interjections):
+        return given
+    box = Interjections()
+    box._beside = interjections_of(given)
+    return box
+
+
+def _box(source: CallersFunction | None) -> Interjections | None:
+    """The box that it is, if it is no function."""
+    box = getattr(source.function, "__self__", None) if source is not None else None
+    return box if isinstance(box, Interjections) else None
 
 
 def left_waiting(source: CallersFunction | None) -> list[Message]:
     """What was added and has not entered. A function is not asked: what it would give was not added."""
-    box = getattr(source.function, "__self__", None) if source is not None else None
-    return box.look() if isinstance(box, Interjections) else []
+    box = _box(source)
+    return box.look() if box is not None else []
 
 
 def not_waiting(messages: Sequence[Message], source: CallersFunction | None) -> list[Message]:
@@ -92,15 +104,21 @@ def not_waiting(messages: Sequence[Message], source: CallersFunction | None) -> 
     return left
 
 
-async def interjected(source: CallersFunction, context: RunContext[Any], seconds: float | None) -> list[Message]:
-    """The messages that enter now. Raises what the function raises, and `CallerError` for what is no message of a user."""
-    if isinstance(box := getattr(source.function, "__self__", None), Interjections):
-        return box.take()
-    given = await source(seconds, context)
+async def interjected(
+    source: CallersFunction, context: RunContext[Any], seconds: float | None, *, is_over: bool = False
+) -> list[Message]:
+    """The messages that enter now. `is_over`: unless a function lets the run go on, what is in a box is for the next one.
+
+    Raises what the function raises, and `CallerError` for what is no message of a user.
+    """
+    box = _box(source)
+    asked = source if box is None else box._beside
+    given = None if asked is None else await asked(seconds, context)
     listed: Iterable[object] = (
         () if given is None else cast("Iterable[object]", given) if isinstance(given, list | tuple) else [given]
     )
-    return [message for one in listed for message in _messages(one)]
+    messages = [message for one in listed for message in _messages(one)]
+    return messages if box is None or (is_over and not messages) else [*box.take(), *messages]
 
 
 def _messages(given: object) -> list[Message]:

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import count
 
 from llmcore.run.attempt import TurnAttempt
-from llmcore.run.choosing import chosen_again
+from llmcore.run.choosing import Chosen, chosen_again
 from llmcore.run.claims import claim_object
 from llmcore.run.course import STOPPED, RunCourse
 from llmcore.run.entering import end_by, goes_on_by_interjections, take_interjections
@@ -21,7 +21,7 @@ from llmcore.run.held_answer import held_answer, take_held
 from llmcore.run.machinery import Machinery
 from llmcore.run.open_calls import OpenCall
 from llmcore.run.result import RunResult
-from llmcore.run.settings import RunSettings, Toolbox, check_choice, check_names
+from llmcore.run.settings import Toolbox, check_choice, check_names
 from llmcore.run.settling import aborted, settled
 from llmcore.run.state import GO_ON
 from llmcore.run.tool_source import ToolSource
@@ -47,10 +47,10 @@ __all__ = ["Run"]
 
 
 class Run(RunCourse):
-    """One run. Made with everything checked; `out()` carries it out, once, and so does reading `events()`."""
+    """One run. Made when everything is checked; `out()` carries it out, once, and so does reading `events()`."""
 
-    def __init__(self, settings: RunSettings, machinery: Machinery, source: ToolSource, *, listening: bool) -> None:
-        super().__init__(settings, machinery, source, listening=listening)
+    def __init__(self, chosen: Chosen, machinery: Machinery, source: ToolSource, *, listening: bool) -> None:
+        super().__init__(chosen, machinery, source, listening=listening)
         if self._save_points is not None:
             self.state.inner.save_by(self._save)
 
@@ -270,7 +270,7 @@ class Run(RunCourse):
         toolbox = (await self._source.now(state.context(), state.ledger.seconds_left)).extended(request.tools, more=True)
         if self._search is not None and toolbox.get(self._search.name) is None:
             toolbox = toolbox.extended([self._search])
-        check_names(toolbox, state.settings.output)
+        check_names(toolbox, typed=state.settings.output is not None)
         if not state.has_used_tools:
             check_choice(request, toolbox, self._tools)
         return toolbox.limited(self._tools)

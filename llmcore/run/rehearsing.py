@@ -22,12 +22,23 @@ from llmcore.types import LLMCoreError, Reply
 from llmcore.types.collecting import paused_collector
 from llmcore.types.locks import ForkSafeLock
 
-__all__ = ["layers_ready", "load_layers"]
+__all__ = ["holds_up_the_loop", "layers_ready", "load_layers"]
 
 _lock = ForkSafeLock()
 _are_ready = False
 _rehearses: ContextVar[bool] = ContextVar("llmcore_layers_rehearsal", default=False)
 _ANY_PROVIDER = "openai_compatible"
+
+
+def holds_up_the_loop() -> bool:
+    """Would a run that is made here load the layers on an event loop?"""
+    if _are_ready or _rehearses.get():
+        return False
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 async def layers_ready(make: Callable[..., Any]) -> None:

@@ -4,7 +4,7 @@ is sent."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, cast
@@ -57,6 +57,7 @@ __all__ = [
     "seconds_allowed",
     "tool_settings",
     "validators_of",
+    "with_types",
 ]
 
 _SENT_AS_DATA = ("messages", "system", "tool_choice", "stop", "extra_body", "extra_headers")
@@ -364,7 +365,7 @@ def resolve(
     signing_key: object = None,
 ) -> RunSettings:
     """Everything a run needs to know, from the orchestrator's defaults and the call's options. `more_tools`: a function tells
-    others in each turn. Raises `CallerError`s."""
+    others in each turn. Raises `CallerError`s. `with_types` adds what loads the validator."""
     check_options("run", options)
     request, history = _resolved(given, options)
     is_new = len(request.messages) > history
@@ -394,11 +395,11 @@ def resolve(
         deps=options.get("deps", deps),
         strictness=options.get("strictness", strictness),
         tool_overrides=tool_settings(options.get("tool_config"), options),
-        output=OutputSpec.of(request.output_type),
+        output=None,
         context=context_bound(options.get("max_context_tokens", max_context_tokens), token_counter),
         interjections=interjections_of(options.get("interjections")),
         place=place,
-        output_validators=(*validators, *validators_of(options.get("output_validators"))),
+        output_validators=validators,
         repairs=came.repairs,
         resumed=came.resumed,
         checkpoint=checkpoint_of(options.get("checkpoint", checkpoint)),
@@ -406,6 +407,15 @@ def resolve(
         run_store=options.get("run_store", run_store),
         signing_key=key,
     )
+
+
+def with_types(settings: RunSettings, validators: object) -> RunSettings:
+    """The settings with how a typed answer is read, and the run's own output validators. Raises `CallerError`."""
+    output_type = settings.request.output_type
+    if output_type is None and validators is None:
+        return settings
+    own = validators_of(validators)
+    return replace(settings, output=OutputSpec.of(output_type), output_validators=(*settings.output_validators, *own))
 
 
 _READ: Mapping[str, Callable[[Any], object]] = {  # the last: it may be one that cannot be judged yet
@@ -441,9 +451,9 @@ def check_choice(request: Request, toolbox: Toolbox, config: ToolConfig) -> None
     raise ConfigError(f"{asked}, which is none of the tools {_names(toolbox)}")
 
 
-def check_names(toolbox: Toolbox, output: OutputSpec | None) -> None:
+def check_names(toolbox: Toolbox, *, typed: bool) -> None:
     """Raises `ToolDefinitionError` where a tool has the name by which the model gives a typed answer."""
-    if output is not None and toolbox.get(FINAL_RESULT) is not None:
+    if typed and toolbox.get(FINAL_RESULT) is not None:
         raise ToolDefinitionError(
             f"a tool is called {FINAL_RESULT!r}, which is how a typed answer is given (output_type): rename it by "
             "tool(f).renamed('...')"

@@ -154,12 +154,16 @@ class Asked:
         return self.waiting.pop(0) if is_final and self.waiting else None
 
 
-@pytest.mark.parametrize("way", ["run", "stream"])
+@pytest.mark.parametrize("way", ["run", "stream", "iterate"])
 async def test_a_function_is_asked_after_the_final_message_too_and_the_run_goes_on(way: str) -> None:
     source, model = Asked("And in French?", "And in Latin?"), FakeModel("Three.", "Trois.", "Tres.")
     orchestrator = Orchestrator(model)
     if way == "stream":
         result = await finished(orchestrator.stream("1 + 2?", interjections=source))
+    elif way == "iterate":
+        steps = orchestrator.iterate("1 + 2?", interjections=source)
+        assert [step.kind async for step in steps] == ["reply"] * 3
+        result = steps.result
     else:
         result = await orchestrator.run("1 + 2?", interjections=source)
     assert (result.content, source.asked) == ("Tres.", ["user", "assistant", "assistant", "assistant"])
@@ -172,6 +176,17 @@ async def test_a_function_is_asked_after_the_final_message_too_and_the_run_goes_
         "Tres.",
     ]
     assert [attempt.reason for attempt in result.attempts] == ["first", "turn", "turn"]
+
+
+async def test_steps_take_what_is_added_to_them_beside_a_function() -> None:
+    source, model = Asked("And in French?"), fake().text("Trois.")
+    steps = Orchestrator(model, [add]).iterate("go", interjections=source)
+    async for step in steps:
+        steps.interject(f"after {step.kind} {step.turn}")
+    assert [message.text for message in model.requests[1].messages[-2:]] == ["after reply 1", "after results 1"]
+    assert [message.text for message in model.requests[2].messages[-2:]] == ["after reply 2", "And in French?"]
+    assert [message.text for message in steps.result.not_entered] == ["after reply 3"]
+    assert source.asked == ["user", "tool", "assistant", "assistant"]
 
 
 async def test_a_typed_answer_is_a_final_message_too_and_results_are_no_message_of_the_model() -> None:
@@ -281,5 +296,5 @@ async def test_what_is_no_message_of_a_user_is_refused() -> None:
         Interjections().add(wrong)
     with pytest.raises(ConfigError, match="interjections"):
         await Orchestrator(FakeModel("ok")).run("go", interjections=cast("Any", "text"))
-    with pytest.raises(ConfigError, match="Interjections box"):
-        Orchestrator(FakeModel("ok")).iterate("go", interjections=lambda: None)
+    with pytest.raises(ConfigError, match="interjections"):
+        Orchestrator(FakeModel("ok")).iterate("go", interjections=cast("Any", "text"))
