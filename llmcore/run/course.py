@@ -16,7 +16,6 @@ from llmcore.run.claims import Journal
 from llmcore.run.learning import SPARE_REQUESTS
 from llmcore.run.machinery import Machinery
 from llmcore.run.observed import ObservedRun
-from llmcore.run.recording import open_recordings
 from llmcore.run.result import RunResult
 from llmcore.run.saving import SavePoints
 from llmcore.run.settings import Toolbox
@@ -71,7 +70,7 @@ class RunCourse:
         self._attempts_fixed = "attempts" in settings.budget.model_fields_set
         self._toolbox: Toolbox = settings.toolbox
         run = ObservedRun(urandom(16).hex(), self._model.alias, machinery.name, current_run.get(), request, self._model)
-        recordings = [*machinery.recordings, *open_recordings()]
+        recordings = [*machinery.recordings, *machinery.open_recordings()]
         self.state = RunState(settings, machinery.observers.watch(run, recordings), recordings)
         self._models = RunModels(machinery.catalog, chosen.needs, priced_only=self.state.ledger.bounds_cost)
         self._hooks = machinery.hooks.under(self._seconds_left)

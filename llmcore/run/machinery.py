@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from llmcore.fallback import FallbackManager
 from llmcore.hooks import HookChain
 from llmcore.run.catalog import Catalog
 from llmcore.run.observing import Observers
-from llmcore.run.recording import Recording
+from llmcore.run.recording import Recording, open_recordings
 from llmcore.tools import Tool, ToolConfig
 
 __all__ = ["Machinery"]
@@ -32,5 +32,7 @@ class Machinery:
     observers: Observers = field(default_factory=Observers)
     name: str = ""
     recordings: tuple[Recording, ...] = ()
+    open_recordings: Callable[[], Sequence[Recording]] = open_recordings
+    """Gives those that record all runs of the process."""
     ready: Callable[[], Awaitable[None]] = _at_once
     """Awaited before a run begins: what a first run needs is loaded then."""

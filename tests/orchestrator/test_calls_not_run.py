@@ -75,6 +75,24 @@ both_forms = pytest.mark.parametrize("write", [native, in_text])
 
 
 @every_way
+@pytest.mark.parametrize("ids", [("u1", "u2", "u3"), ("u", "u", "u"), ()], ids=["own", "same", "ours"])
+async def test_a_wrong_call_that_is_made_again_unchanged_is_listed_each_time(way: str, ids: Sequence[str]) -> None:
+    wrong = [native("x", ids=[one]) for one in ids] or [in_text("x")] * 3
+    result = await ran([*wrong, "I have added it."], way, Desk())
+    assert not_run(result) == [("book", "x", "validation")] * 3
+    assert all("made it again" in str(one.error) for one in result.tool_results[:1])
+
+
+@every_way
+@both_forms
+async def test_so_is_one_beside_a_call_that_is_kept(way: str, write: Any) -> None:
+    desk = Desk()
+    result = await ran([write(1, "x"), write("x"), write(1, 2), "Done."], way, desk)
+    assert [one for one in not_run(result) if one[1] == "x"] == [("book", "x", "validation")] * 2
+    assert desk.booked == [1, 2]
+
+
+@every_way
 @both_forms
 async def test_a_call_that_a_correction_replaced(write: Any, way: str) -> None:
     desk = Desk()

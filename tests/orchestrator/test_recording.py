@@ -25,6 +25,7 @@ from llmcore import (
     RunContext,
     tool,
 )
+from llmcore.run import rehearsing
 from llmcore.transcripts import Score, read_transcripts
 from tests.support.wire_server import Turn, WireServer
 
@@ -137,6 +138,27 @@ async def test_a_context_records_all_runs_of_the_process(tmp_path: Path) -> None
     said = sorted(line["exchanges"][0]["request"]["messages"][-1]["content"] for line in lines(path))
     assert said == ["Deep?", "Inner?", "Outer?", "Thread?"]
     assert recording.runs == 4
+
+
+@pytest.mark.parametrize("way", ["run", "stream", "warm-up"])
+def test_what_llmcore_runs_to_load_its_layers_is_not_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    monkeypatch.setattr(rehearsing, "_are_ready", False)
+    path = tmp_path / "all.jsonl"
+    orchestrator = Orchestrator(FakeModel("Hello."))
+
+    async def streamed() -> None:
+        async for _ in orchestrator.stream("Hi"):
+            pass
+
+    with llmcore.record(path):
+        if way == "warm-up":
+            llmcore.warm_up_sync()
+        if way == "stream":
+            asyncio.run(streamed())
+        else:
+            orchestrator.run_sync("Hi")
+    assert len(lines(path)) == 1
+    assert Orchestrator(ReplayAdapter(path)).run_sync("Hi").content == "Hello."
 
 
 def test_a_context_for_code_without_an_event_loop(tmp_path: Path) -> None:

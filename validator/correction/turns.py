@@ -29,10 +29,13 @@ __all__ = ["DroppedCall", "Turn", "dropped", "merged", "with_all_withdrawn", "wi
 
 _NEVER_RAN = frozenset({"calls_limit", "call_not_allowed"})
 """Repairs that tell of calls which a reply held and the turn does not."""
+_OF_GUESSES = ("doubtful", "untrusted")
+"""Kinds of problems that a model's saying the call once more may settle."""
 DroppedType = Literal["validation", "not_found", "execution"]
 _MAX_REASON = 500
 """Characters of what is wrong with a call."""
 _MADE_ANEW = "The model made another one in its place"
+_MADE_AGAIN = "The model made it again unchanged"
 _NOT_MADE_AGAIN = "The model did not make it again"
 _IN_WORDS = "The model answered in words instead"
 _CHANGED = "The model changed it when it was asked for another call again"
@@ -134,7 +137,7 @@ def dropped(turn: Turn, at: int, became: str = "") -> DroppedCall:
 
 
 def _replaced(turn: Turn, asked: Iterable[int], names: Iterable[str], calls: Iterable[ToolCall]) -> list[DroppedCall]:
-    """Those of the calls at these indexes that were not simply made once more. `calls` took their place, which have the `names`
+    """Those of the calls at these indexes that were wrong, or that were not simply made once more. `calls` took their place, which have the `names`
     as the report maps them."""
     made, left = Counter(map(_as_written, calls)), Counter(names)
     gone: list[DroppedCall] = []
@@ -145,6 +148,8 @@ def _replaced(turn: Turn, asked: Iterable[int], names: Iterable[str], calls: Ite
         made[key] -= is_same
         if not is_same:
             gone.append(dropped(turn, at, _MADE_ANEW if is_named else _NOT_MADE_AGAIN))
+        elif any(problem.call == at and problem.kind not in _OF_GUESSES for problem in turn.problems):
+            gone.append(dropped(turn, at, _MADE_AGAIN))
     return gone
 
 
