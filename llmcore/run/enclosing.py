@@ -6,7 +6,9 @@ inner one. The budget's side is the `Ledger`'s, which may have a parent.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -59,6 +61,22 @@ class Place:
         self.saves = is_the_calls and run.save is not None
         self._run = run
         self._call_id = call_id
+        self._try = context.in_thread()
+
+    def stopping(self) -> AbstractContextManager[object]:
+        """The task that carries the inner run out is cancelled when nobody waits for the call any more. Where the call is a task
+        itself, that one's cancellation does it. Raises `CancelledError` where nobody waits for it by now."""
+        if self._try is None:
+            return nullcontext()
+        if self._try.is_cancelled:
+            raise asyncio.CancelledError("nobody waits any more for the call that this run was made for")
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+        def stop() -> None:
+            if task is not None and not loop.is_closed():
+                loop.call_soon_threadsafe(task.cancel)
+
+        return self._try.stopping(stop)
 
     @property
     def hears(self) -> bool:

@@ -67,6 +67,13 @@ class Run(RunCourse):
     async def out(self, tell: Tell[Event]) -> RunResult:
         """Carry it out. Errors carry the partial result."""
         needed_loop()
+        place = self.state.settings.place
+        if place is None:
+            return await self._carried_out(tell)
+        with place.stopping():
+            return await self._carried_out(tell)
+
+    async def _carried_out(self, tell: Tell[Event]) -> RunResult:
         state, place = self.state, self.state.settings.place
         if place is not None and place.hears:
             tell = told_after(place.hear, tell)

@@ -6,7 +6,8 @@ deep for a parameter asks `current_tool_call_id()`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol
@@ -42,11 +43,31 @@ class Within(Protocol):
 class TryState:
     """One try of a call. The event loop writes it, and any thread reads it."""
 
-    __slots__ = ("is_cancelled", "is_over")
+    __slots__ = ("_stops", "in_thread", "is_cancelled", "is_over")
 
     def __init__(self) -> None:
         self.is_cancelled = False
         self.is_over = False
+        self.in_thread = False
+        """Does a sync tool run in its thread? The cancellation of the task does not reach what that waits for."""
+        self._stops: list[Callable[[], object]] = []
+
+    def cancel(self) -> None:
+        """Nobody waits for it any more."""
+        self.is_cancelled = self.is_over = True
+        for stop in tuple(self._stops):
+            stop()
+
+    @contextmanager
+    def stopping(self, stop: Callable[[], object]) -> Generator[None, None, None]:
+        """What is done within is told to `stop` when nobody waits for the try any more, or does not by now."""
+        self._stops.append(stop)
+        if self.is_cancelled:
+            stop()
+        try:
+            yield
+        finally:
+            self._stops.remove(stop)
 
 
 class ProgressSink(Protocol):
@@ -117,6 +138,10 @@ class RunContext(Generic[DepsT]):
         if self._sink is None or self._try is None or not self._sink.hears_nested:
             return None
         return self._sink, self._try
+
+    def in_thread(self) -> TryState | None:
+        """The try, where a sync tool runs in a thread for it."""
+        return self._try if self._try is not None and self._try.in_thread else None
 
     def of(self, within: Within) -> RunContext[DepsT]:
         """This context, which knows its run."""

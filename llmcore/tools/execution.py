@@ -189,7 +189,7 @@ class _Try:
 
     def _left(self) -> None:
         """Nobody waits for it any more."""
-        self._state.is_cancelled = self._state.is_over = True
+        self._state.cancel()
 
     async def _answer(self) -> Outcome:
         """Preprocess, function, postprocess, and in the end the value in words: in a thread, where the tool is sync."""
@@ -220,8 +220,10 @@ class _Try:
             return told
 
     async def _in_thread(self, function: Callable[[], Any]) -> Any:
-        self._thread_call = ThreadCall(function)
-        return await self._thread_call.result()
+        self._thread_call, self._state.in_thread = ThreadCall(function), True
+        value = await self._thread_call.result()
+        self._state.in_thread = False
+        return value
 
     def _called(self, arguments: Any) -> Any:
         if not isinstance(arguments, Mapping):  # so the function is not begun

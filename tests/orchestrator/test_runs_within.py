@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from typing import Any
 
 import pytest
@@ -10,8 +12,18 @@ import pytest
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
 from llmcore.testing import FakeModel
-from llmcore.tools import RunContext
-from llmcore.types import Budget, ConfigError, LimitExceeded, RateLimited, RequestRefused, RetryConfig, Timeout, ToolError
+from llmcore.tools import RunContext, tool
+from llmcore.types import (
+    Budget,
+    ConfigError,
+    LimitExceeded,
+    RateLimited,
+    RequestRefused,
+    RetryConfig,
+    Timeout,
+    ToolError,
+    ToolStarted,
+)
 from tests.orchestrator.support import assert_valid
 
 pytestmark = pytest.mark.anyio
@@ -265,3 +277,63 @@ def _retrying(retry: RetryConfig) -> Any:
     from llmcore.tools import ToolConfig
 
     return ToolConfig(errors="retry", retry=retry)
+
+
+@pytest.mark.parametrize("end", ["cancelled", "closed", "timeout"])
+async def test_a_run_that_a_sync_tool_waits_for_ends_with_its_call(end: str) -> None:
+    began, over, heard = threading.Event(), threading.Event(), list[bool]()
+
+    def step(ctx: RunContext[None]) -> str:
+        began.set()
+        while not ctx.cancelled:
+            time.sleep(0.005)
+        heard.append(ctx.cancelled)
+        return "gave up"
+
+    inner = FakeModel(default="done").tool_call("step").tool_call("step")
+
+    def ask(ctx: RunContext[None]) -> str:
+        try:
+            return Orchestrator(inner, [tool(step, timeout=30)]).run_sync("go", parent=ctx).content
+        finally:
+            over.set()
+
+    outer = Orchestrator(FakeModel(default="ok").tool_call("ask"), [tool(ask, timeout=0.3 if end == "timeout" else 30)])
+    if end == "timeout":
+        assert (await outer.run("go")).content == "ok"
+    elif end == "closed":
+        async with outer.stream("go") as stream:
+            async for event in stream:
+                if isinstance(event, ToolStarted):
+                    assert await asyncio.to_thread(began.wait, 20)
+                    break
+    else:
+        run = asyncio.create_task(outer.run("go"))
+        assert await asyncio.to_thread(began.wait, 20)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+    assert await asyncio.to_thread(over.wait, 20)
+    assert inner.call_count == 1
+
+
+async def test_one_that_is_made_after_its_call_was_left_asks_nothing() -> None:
+    began, left, over = threading.Event(), threading.Event(), threading.Event()
+    inner = FakeModel(default="done")
+
+    def ask(ctx: RunContext[None]) -> str:
+        began.set()
+        left.wait(20)
+        try:
+            return Orchestrator(inner).run_sync("go", parent=ctx).content
+        finally:
+            over.set()
+
+    run = asyncio.create_task(Orchestrator(FakeModel(default="ok").tool_call("ask"), [ask]).run("go"))
+    assert await asyncio.to_thread(began.wait, 20)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    left.set()
+    assert await asyncio.to_thread(over.wait, 20)
+    assert inner.call_count == 0

@@ -137,8 +137,8 @@ def dropped(turn: Turn, at: int, became: str = "") -> DroppedCall:
 
 
 def _replaced(turn: Turn, asked: Iterable[int], names: Iterable[str], calls: Iterable[ToolCall]) -> list[DroppedCall]:
-    """Those of the calls at these indexes that were wrong, or that were not simply made once more. `calls` took their place, which have the `names`
-    as the report maps them."""
+    """Those of the calls at these indexes that were wrong, or that were not simply made once more. `calls` took their place,
+    which have the `names` as the report maps them."""
     made, left = Counter(map(_as_written, calls)), Counter(names)
     gone: list[DroppedCall] = []
     for at in asked:
