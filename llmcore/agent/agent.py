@@ -383,6 +383,7 @@ class Agent(ReadableOptions):
         teller = self._teller(methods)
         before, ended = talk.begin(self.name, said), False
         state = talk.state(before)
+        unclaimed = None if state is None else talk.given
         try:
             asked: dict[str, Any] = {**core.per_run, **{name: methods[name] for name in _OF_CHATS & methods.keys()}, **options}
             await core.base._machinery.ready()  # pyright: ignore[reportPrivateUsage]  # as its run does
@@ -392,7 +393,7 @@ class Agent(ReadableOptions):
             given = talk.messages if state is None else said or state
             history = {"message_history": state} if state is not None and said else {}
             run = chat.run = self._orchestrator()._prepare(given, asked | until.left | history, listening=listening)  # pyright: ignore[reportPrivateUsage]  # the one loop
-            run.is_told = run.is_told or teller.listens
+            run.is_told, run.copy_of = run.is_told or teller.listens, unclaimed
             talk.snapshot, ledger = run.state.snapshot, run.state.ledger
             teller.seconds_left = lambda: ledger.seconds_left
             async with aclosing(run.events()) as events:
@@ -409,7 +410,8 @@ class Agent(ReadableOptions):
         except BaseException as error:
             if not ended:
                 so_far = None if chat.run is None else chat.run.so_far()
-                talk.fail(before if state is None else state, so_far)
+                unclaimed = unclaimed if chat.run is None else chat.run.copy_of
+                talk.fail(before if state is None else state, so_far, unclaimed)
                 if isinstance(error, LLMCoreError) and error.partial is None and so_far is None:
                     error.partial = RunResult(messages=as_messages([*before, *said]))
                 if isinstance(error, Exception):

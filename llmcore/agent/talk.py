@@ -62,6 +62,8 @@ class Talk:
         self._messages = _Messages()
         self._state: RunResult[Any] | None = None
         """The result to go on from: calls of it wait, or it was saved before its run ended."""
+        self.given: RunResult[Any] | None = None
+        """The one that it is a copy of, which a run that goes on with it claims."""
         self.snapshot: Callable[[], RunResult[Any]] | None = None
         """Gives the run that goes on, as far as it has come."""
         self.set(given)
@@ -90,7 +92,8 @@ class Talk:
         """Go on from messages, or from a result. Raises `CallerError`."""
         self._put(as_messages(given))
         result: RunResult[Any] | None = cast("Any", given) if isinstance(given, RunResult) else None
-        self._state = copied(result) if result is not None and (result.pending or not result.ended) else None
+        self.given = result if result is not None and (result.pending or not result.ended) else None
+        self._state = copied(self.given)
 
     def state(self, messages: Sequence[Message]) -> RunResult[Any] | None:
         """The result to go on from, with what was said behind it since; None where its messages are others by now."""
@@ -119,9 +122,13 @@ class Talk:
         self._messages.is_open = True
         return before
 
-    def fail(self, before: Any, so_far: RunResult[Any] | None) -> None:
-        """Keep what was done; `before`, messages or the result that waited, where that is nothing."""
-        self.set(so_far if so_far is not None and _was_done(so_far) else before)
+    def fail(self, before: Any, so_far: RunResult[Any] | None, given: RunResult[Any] | None) -> None:
+        """Keep what was done; `before`, messages or the result that waited, where that is nothing. `given`: the one that this is
+        a copy of, where the chat has not claimed it."""
+        is_done = so_far is not None and _was_done(so_far)
+        self.set(so_far if is_done else before)
+        if not is_done and given is not None:
+            self.given = given
 
     def waits_within(self, run: object) -> bool:
         """Do calls of it wait which another call of that run made?"""

@@ -59,6 +59,8 @@ class RunCourse:
         self._listening = listening
         self.is_told = listening
         """Are events told, though nothing is streamed?"""
+        self.copy_of: RunResult | None = None
+        """The result that the one which this goes on with is a copy of, until it is claimed."""
         self.is_stepped = False
         """Are the run's steps told among its events?"""
         self._mode: OutputMode | None = None

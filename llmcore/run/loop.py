@@ -158,7 +158,8 @@ class Run(RunCourse):
         if saved is None or (place is not None and place.is_the_calls):  # then the outer run has claimed it
             return
         if points is None or not await points.claim(self._seconds_left(), saved):
-            claim_object(saved, state.watch.run.id)
+            claim_object(saved if self.copy_of is None else self.copy_of, state.watch.run.id)
+        self.copy_of = None
 
     async def _save_end(self) -> None:
         self.state.ended = True

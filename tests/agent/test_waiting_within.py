@@ -395,15 +395,17 @@ def test_an_agent_that_is_gone_in_the_midst_of_its_run_has_an_unknown_outcome() 
     did: list[str] = []
     states: list[RunResult] = []
     at_work(did, deep=False, fresh=True).run_sync("Go", checkpoint=states.append)
-    midway = next(state for state in states if any(call.stage == "within" for call in state.open_calls))
+    saved = next(state for state in states if any(call.stage == "within" for call in state.open_calls)).model_dump_json()
+    midway = RunResult.model_validate_json(saved)
     for agent in (Agent(FakeModel("done")), plain_function(did)):
-        result = agent.run_sync(midway)
+        result = agent.run_sync(RunResult.model_validate_json(saved))
         assert "is unknown" in result.tool_results[0].content
         assert result.content in ("done", "all is done")
     assert Agent(FakeModel("done")).chat_sync(midway, answers={midway.open_calls[0].id: Answer("by hand")}) == "done"
     for wrong in (Approve(), Deny()):
+        again = RunResult.model_validate_json(saved)
         with pytest.raises(CallerError, match="was begun, and goes on by itself"):
-            at_work(did, deep=False, fresh=False).run_sync(midway, answers={midway.open_calls[0].id: wrong})
+            at_work(did, deep=False, fresh=False).run_sync(again, answers={again.open_calls[0].id: wrong})
 
 
 def test_a_kept_conversation_is_asked_again_when_its_calls_have_their_results() -> None:

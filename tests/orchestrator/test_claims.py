@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from llmcore import (
     Agent,
     Answer,
     Approve,
+    AuthenticationFailed,
     CallerError,
     ConfigError,
     Deny,
@@ -219,6 +221,49 @@ async def test_a_partial_result_goes_on_once(store: RunStore) -> None:
     partial: RunResult[Any] | None = raised.value.partial
     assert partial is not None
     assert (await bank(run_store=store).run("And now?", message_history=partial)).content == "done"
+
+
+def teller(model: FakeModel, **options: Any) -> Agent:
+    return Agent(model, name="teller", tools=[send], **options)
+
+
+@pytest.mark.parametrize("given", ["to run", "as messages", "loaded"])
+async def test_without_a_store_the_same_object_goes_on_once_in_agents_too(given: str) -> None:
+    state = await asking().run("Go.")
+
+    async def go_on() -> str:
+        if given == "to run":
+            return (await teller(FakeModel(default="done")).run(state, answers=approved(state))).content
+        agent = teller(FakeModel(default="done"), **({"messages": state} if given == "as messages" else {}))
+        if given == "loaded":
+            agent.load_messages(state)
+        return str(await agent.chat(answers=approved(state)))
+
+    assert await go_on() == "done"
+    assert len(SENT) == 2
+    for again in (go_on, go_on, partial(bank().run, state, answers=approved(state))):
+        with pytest.raises(CallerError, match="was resumed already"):
+            await again()
+    assert len(SENT) == 2
+
+
+async def test_an_agent_that_was_refused_is_refused_again() -> None:
+    state = await asking().run("Go.")
+    agent = teller(FakeModel(default="done"), messages=state)
+    await bank().run(state, answers=approved(state))
+    for _ in range(2):
+        with pytest.raises(CallerError, match="was resumed already"):
+            await agent.chat(answers=approved(state))
+    assert len(SENT) == 2
+
+
+async def test_a_chat_that_failed_before_anything_was_done_goes_on_in_its_agent() -> None:
+    state = await asking().run("Go.")
+    agent = teller(FakeModel().error(AuthenticationFailed("no")).text("done"), messages=state)
+    denied = {call.id: Deny() for call in state.pending}
+    with pytest.raises(AuthenticationFailed):
+        await agent.chat(answers=denied)
+    assert await agent.chat(answers=denied) == "done"
 
 
 @pytest.mark.parametrize("key", [None, KEY])

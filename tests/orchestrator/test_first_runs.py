@@ -66,7 +66,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("cold")]
 async def _read(reads: Any) -> RunResult[Any]:
     async for _ in reads:
         pass
-    return reads.result
+    result: RunResult[Any] = reads.result
+    return result
 
 
 def add(a: int, b: int) -> int:
