@@ -28,7 +28,7 @@ from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.litellm.stream_waits import StreamWaits
 from llmcore.adapters.litellm.taken import ask
 from llmcore.adapters.litellm.unheard import unheard
-from llmcore.adapters.litellm.usage import read_usage, usage_in, whole_prompt
+from llmcore.adapters.litellm.usage import read_usage, tokens_of, usage_in, whole_prompt
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.outgoing import Outgoing
@@ -52,19 +52,28 @@ take them, before anything was sent), then `"response"` with the body,
 or `"chunk"` for each chunk and `"end"`, or `"error"` with the error as `failures.recordable` gives it. Values are not
 yet free of secrets."""
 
-_STREAM_WIRE = "openai-chat"  # LiteLLM makes every provider's stream OpenAI-shaped
-_READ_HERE: dict[str | None, tuple[str, ...]] = {_STREAM_WIRE: ("/chat/completions", "/responses"), None: ("/v2/chat",)}
-"""Where streams are read without LiteLLM, by the provider's wire: OpenAI's, of whose other endpoint LiteLLM loses what was
-searched and where it stands, and Cohere's, whose events break LiteLLM's reader."""
+_STREAM_WIRE = "openai-chat"  # LiteLLM makes OpenAI's chunks of a stream that it reads
+_READ_HERE: dict[str | None, tuple[str, ...]] = {
+    _STREAM_WIRE: ("/chat/completions", "/responses"),
+    "anthropic": ("/messages", ":streamRawPredict"),
+    "gemini": (":streamGenerateContent",),
+    "bedrock-converse": ("/converse-stream",),
+    None: ("/v2/chat",),
+}
+"""Where streams are read without LiteLLM: by the provider's wire, the ends of the URLs.
+
+LiteLLM loses which call a piece belongs to, and which call came to its end (Anthropic, Bedrock). It loses what was searched and
+where it stands (Anthropic, OpenAI's other endpoint). It fails at calls in parts (Gemini) and at Cohere's events.
+"""
 _CLAUDES_COUNTS = frozenset({"message_start", "message_delta"})
 _CLAUDES_WORDS = frozenset({"content_block_start", "content_block_delta"})
 """Events of Claude's own streams that tell usage, and those in which something is said."""
+_BEDROCKS_WORDS = frozenset({"contentBlockStart", "contentBlockDelta"})
+"""The same of Bedrock's."""
 _NOWHERE: tuple[str, ...] = ()
 _AS_LITELLM_SAYS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls", "function_call"})
 """Finish words left to LiteLLM, which may have made an answer of a call: the tool that it forces for a typed answer."""
 _NO_REASON = "ended before a finish_reason"
-_MALFORMED = "MALFORMED_FUNCTION_CALL"
-"""Gemini's word for a call that it could not read; LiteLLM leaves out the message beside it, which holds the call."""
 _ECHOES = frozenset({"thinking_blocks", "reasoningContent"})
 """Fields that say what a delta's `thinking_blocks` say."""
 _MOST_HELD = 1000
@@ -157,7 +166,7 @@ class LiteLLMAdapter:
         yield {"llmcore": progress.summary()}
 
     async def _events(self, call: ModelCall, prepared: Prepared, watch: Watch) -> AsyncGenerator[dict[str, Any], None]:
-        """The events of a stream: the provider's own on OpenAI's wire, else LiteLLM's chunks. Raises when it was cut.
+        """The events of a stream: the provider's own where we read it (`_READ_HERE`), else LiteLLM's. Raises when it was cut.
 
         Those before the first that says something are held back: it may be that a JSON body came in place of a stream.
         """
@@ -202,7 +211,10 @@ class LiteLLMAdapter:
         async def send() -> Any:
             watch.carriers.clear()
             try:
-                return await module.acompletion(**prepared.arguments, **(prepared.streamed if watch.streamed else {}))
+                answer = await module.acompletion(**prepared.arguments, **(prepared.streamed if watch.streamed else {}))
+                if watch.streamed and (fetch := getattr(answer, "fetch_stream", None)) is not None:
+                    await fetch()  # LiteLLM asks Gemini only when the first chunk is
+                return answer
             except Exception:
                 if watch.fault is not None:
                     raise watch.fault from None
@@ -369,20 +381,13 @@ def _source(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dic
     """The provider's own events where we read them ourselves and nobody has read them yet: LiteLLM loses what is odd in them."""
     exchange = watch.exchange
     untouched = exchange is not None and exchange.ok and not exchange.taken
-    if untouched and exchange is not None and exchange.url.endswith(_read_here(prepared)):
-        return exchange.events()
+    if untouched and exchange is not None and not watch.forces_litellm_tool:
+        path = exchange.url.partition("?")[0]
+        if path.endswith(_READ_HERE.get(prepared.provider.wire, _NOWHERE)):
+            return exchange.events()
     if exchange is not None and exchange.over and object_in(exchange.document).get("object") == "response":
         return _whole(exchange.document)  # LiteLLM makes a stream of it
     return _chunks(watch, answer)
-
-
-def _read_here(prepared: Prepared) -> tuple[str, ...]:
-    """The ends of the URLs of which we read streams ourselves. Of Claude's searches LiteLLM makes pieces of its own, which cannot
-    go back."""
-    searches = "web_search_options" in prepared.arguments and "response_format" not in prepared.arguments
-    if prepared.provider.wire == "anthropic" and searches:
-        return ("/messages", ":streamRawPredict")
-    return _READ_HERE.get(prepared.provider.wire, _NOWHERE)
 
 
 async def _whole(body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
@@ -401,8 +406,6 @@ async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], N
                 elif (word := watch.exchange.end.word).lower() not in _AS_LITELLM_SAYS:
                     choice["finish_reason"] = word
         yield event
-    if watch.exchange is not None and (end := watch.exchange.end).word == _MALFORMED and end.message:
-        yield {"error": {"code": end.word, "failed_generation": end.message}}
 
 
 async def _to_its_end(watch: Watch, answer: Any) -> AsyncGenerator[Any, None]:
@@ -435,12 +438,17 @@ class _Progress:
         self._told = Told()  # by the events, which may be LiteLLM's
         self._usage: Any = None
         self._claudes: dict[str, Any] = {}  # what Claude tells of usage at a stream's start and end
+        self._thought = 0  # characters of Claude's, who does not count what it thought
+        self._wire = _STREAM_WIRE
 
     def saw(self, event: dict[str, Any]) -> None:
         if self._first is None and _says_something(event):
             self._first = time.perf_counter() - self._started
+            self._wire = _STREAM_WIRE if "choices" in event else self._prepared.provider.wire or _STREAM_WIRE
         self._told.saw(event)
-        if event.get("type") in _CLAUDES_COUNTS:
+        if isinstance(thought := object_in(event.get("delta")).get("thinking"), str):
+            self._thought += len(thought)
+        elif event.get("type") in _CLAUDES_COUNTS:
             self._claudes |= object_in(object_in(event.get("message", event)).get("usage"))
             self._usage = whole_prompt(self._claudes)
         else:
@@ -451,6 +459,8 @@ class _Progress:
         seen = self._watch.exchange is not None and self._watch.exchange.end.events > 0
         told = self._watch.exchange.end.told if seen and self._watch.exchange is not None else self._told
         usage = read_usage(self._usage, self._call.endpoint, estimated=not told.counted)
+        if self._thought:
+            usage = usage.model_copy(update={"reasoning_tokens": min(tokens_of(self._thought), usage.output_tokens)})
         return {
             "usage": usage.model_dump(),
             "time_to_first_token": self._first,
@@ -458,7 +468,7 @@ class _Progress:
             "id": told.id,
             "model": told.model or self._call.endpoint.model,
             "provider": self._call.endpoint.provider,
-            "wire": _STREAM_WIRE,
+            "wire": self._wire,
             "forced_tool": forced_tool(self._call, self._prepared.tools),
             "dropped": self._prepared.left_out,
             "ended": True,
@@ -468,7 +478,9 @@ class _Progress:
 def _says_something(event: dict[str, Any]) -> bool:
     if isinstance(event.get("delta"), str):  # of the responses
         return bool(event["delta"])
-    if event.get("type") in _CLAUDES_WORDS:
+    if event.get("type") in _CLAUDES_WORDS or not _BEDROCKS_WORDS.isdisjoint(event):
+        return True
+    if any(object_in(candidate.get("content")).get("parts") for candidate in objects_in(event.get("candidates"))):
         return True
     choices = (object_in(choice.get("delta")) for choice in objects_in(event.get("choices")))
     deltas = (*choices, object_in(object_in(event.get("delta")).get("message")))  # Cohere's

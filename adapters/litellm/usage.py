@@ -22,7 +22,7 @@ from llmcore.types import Block, Envelope, ImageBlock, ToolResultBlock, Usage
 from llmcore.types.bounds import is_amount
 from llmcore.types.narrowing import is_object, object_in, objects_in
 
-__all__ = ["accounted", "cost_of", "read_usage", "usage_in"]
+__all__ = ["accounted", "cost_of", "read_usage", "tokens_of", "usage_in", "whole_prompt"]
 
 _PER_MILLION = 1_000_000
 _CHARACTERS_PER_TOKEN = 4
@@ -40,7 +40,7 @@ def _count(source: object, *path: str) -> int:
     return count_of(source)
 
 
-_HOLDERS = ("response", "x_groq", "delta")
+_HOLDERS = ("response", "x_groq", "delta", "metadata")
 
 
 def _detail(usage: object, places: tuple[str, ...], name: str) -> int:
@@ -48,14 +48,16 @@ def _detail(usage: object, places: tuple[str, ...], name: str) -> int:
 
 
 def usage_in(*events: Mapping[str, Any]) -> object:
-    """The usage that a body or a stream event tells, None when it tells none: in its usual place, or where Groq (`x_groq`),
-    Moonshot (the choice), Cohere (the last delta) and OpenAI's responses (the last event) put it. Of several the first that
-    counts: LiteLLM loses Cohere's."""
+    """The usage that a body or a stream event tells, None when it tells none.
+
+    It stands in its usual place, or where Groq (`x_groq`), Moonshot (the choice), Cohere (the last delta), Bedrock (`metadata`)
+    and OpenAI's responses (the last event) put it. Of several the first that counts: LiteLLM loses Cohere's.
+    """
     found = [
-        object_in(usage.get("tokens")) or usage
+        _in_openais_words(object_in(usage.get("tokens")) or usage)
         for event in events
         for place in (event, *(object_in(event.get(key)) for key in _HOLDERS), *objects_in(event.get("choices")))
-        if is_object(usage := place.get("usage")) and usage
+        if is_object(usage := place.get("usage") or place.get("usageMetadata")) and usage
     ]
     return next(filter(_counts, found), found[0] if found else None)
 
@@ -64,6 +66,27 @@ def whole_prompt(usage: Mapping[str, Any]) -> dict[str, Any]:
     """The usage as Claude tells it, with the cached tokens among the input's, as others count them."""
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     return {**usage, "input_tokens": sum(count_of(usage.get(name)) for name in names)}
+
+
+def _in_openais_words(usage: dict[str, Any]) -> dict[str, Any]:
+    """Gemini's and Bedrock's own usage, counted as LiteLLM counts it; any other as it is."""
+    if "promptTokenCount" in usage:
+        names = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "toolUsePromptTokenCount", "totalTokenCount")
+        asked, said, thought, by_tools, total = (_count(usage, name) for name in names)
+        return {
+            "prompt_tokens": asked + by_tools,
+            "completion_tokens": said if asked + said + by_tools == total else said + thought,  # some count thoughts as said
+            "prompt_tokens_details": {"cached_tokens": _count(usage, "cachedContentTokenCount")},
+            "completion_tokens_details": {"reasoning_tokens": thought},
+        }
+    if "inputTokens" in usage:
+        read, written = _count(usage, "cacheReadInputTokens"), _count(usage, "cacheWriteInputTokens")
+        return {
+            "prompt_tokens": _count(usage, "inputTokens") + read + written,
+            "completion_tokens": _count(usage, "outputTokens"),
+            "prompt_tokens_details": {"cached_tokens": read, "cache_creation_tokens": written},
+        }
+    return usage
 
 
 def _counts(usage: dict[str, Any]) -> bool:
@@ -122,24 +145,25 @@ def _asked(call: ModelCall) -> int:
     request = call.request
     blocks = [block for message in request.messages for block in message.content]
     carried = [str(request.system or ""), str(call.output_schema or ""), *(tool.model_dump_json() for tool in call.tools)]
-    return _tokens(sum(map(len, carried))) + sum(map(_tokens_of, blocks))
+    return tokens_of(sum(map(len, carried))) + sum(map(_tokens_in, blocks))
 
 
-def _tokens_of(block: Block) -> int:
+def _tokens_in(block: Block) -> int:
     if isinstance(block, ImageBlock):
         return _TOKENS_PER_IMAGE
     if isinstance(block, ToolResultBlock):
-        return sum(map(_tokens_of, block.content))
-    return _tokens(len(block.model_dump_json()))
+        return sum(map(_tokens_in, block.content))
+    return tokens_of(len(block.model_dump_json()))
 
 
 def _answered(reply: Envelope) -> int:
     """Tokens of a reply, roughly. The source of a native reply holds neither its calls nor its reasoning."""
     text = max(len(reply.source), len(reply.content) + len(reply.reasoning))
-    return _tokens(text + sum(len(call.name) + len(call.raw_arguments) for call in reply.tool_calls if call.span is None))
+    return tokens_of(text + sum(len(call.name) + len(call.raw_arguments) for call in reply.tool_calls if call.span is None))
 
 
-def _tokens(characters: int) -> int:
+def tokens_of(characters: int) -> int:
+    """The tokens that so many characters are, roughly."""
     return -(-characters // _CHARACTERS_PER_TOKEN)
 
 

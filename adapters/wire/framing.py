@@ -23,6 +23,7 @@ _EXCEPTION = b":exception-type"
 """The header of a frame that tells an error."""
 _KIND_OF_EXCEPTION = re.compile(rb":exception-type\x07\x00[\x01-\x80]([A-Za-z]{1,128})")
 """The same with its value, a text (7) and how long it is: what the error is called."""
+_KIND_OF_EVENT = re.compile(rb":event-type\x07\x00[\x01-\x80]([A-Za-z]{1,128})")
 _FIELD = re.compile(rb"[A-Za-z][\w.-]*\Z")
 """What the name of a server-sent event's field looks like; a field that nobody knows is ignored, as the standard says."""
 _IGNORED = frozenset({b"id", b"retry"})
@@ -141,7 +142,7 @@ def _is_event(value: bytes) -> bool:
 
 
 class Frames:
-    """AWS's event stream: the payloads of its frames. Same use as `EventLines`."""
+    """AWS's event stream: what its frames hold. Same use as `EventLines`."""
 
     in_document = False
 
@@ -164,7 +165,7 @@ class Frames:
             if _EXCEPTION in headers_read:
                 yield Sent(_called(data_read, headers_read), b"error")
             else:
-                yield Sent(_unwrapped(data_read))
+                yield Sent(_named_event(data_read, headers_read))
             at += length
         del self._held[:at]
 
@@ -181,10 +182,12 @@ def _called(payload: bytes, headers: bytes) -> bytes:
     return json.dumps({"type": found[1].decode(), **told}).encode()
 
 
-def _unwrapped(payload: bytes) -> bytes:
-    """A model's own event stands in the frame in base64, where the request was made in the model's own format."""
+def _named_event(payload: bytes, headers: bytes) -> bytes:
+    """The object of an event under what it is called, which its headers alone tell. A model's own event stands in the frame in
+    base64, where the request was made in the model's own format."""
     if not payload.startswith(b'{"bytes"') or (inner := object_in(parse_json(payload)).get("bytes")) is None:
-        return payload
+        found = _KIND_OF_EVENT.search(headers)
+        return payload if found is None else b'{"' + found[1] + b'": ' + payload + b"}"
     try:
         return base64.b64decode(str(inner))
     except (ValueError, binascii.Error):

@@ -58,7 +58,7 @@ _MARKED = ("choices", "delta")
 _CHOICES = ("choices", "candidates")
 _NOT_WHOLE = frozenset({"failed", "cancelled", INCOMPLETE})
 _END_FLAGS = ("done", "is_finished")
-_KNOWN_KEYS = frozenset({"choices", "candidates", "done", "contentBlockIndex", "promptFeedback"})
+_KNOWN_KEYS = frozenset({"choices", "candidates", "done", "contentBlockDelta", "messageStop", "promptFeedback"})
 _KNOWN_TYPES = re.compile(
     r"(?:message|content_block|content|tool-call|tool-plan|response)[_.-]|ping|stream-start|text-generation"
 )
@@ -224,13 +224,13 @@ class StreamEnd:
     """Watches the events of one stream. `finished`: one said that the reply is whole; `word`: the finish word it gave;
     `done`: OpenAI's end mark came; `over`: that, or another event that is the last (Ollama's `"done": true`), so that the
     connection's end need not be waited for; `events`: how many came; `known`: their wire's end is known, so that without it the
-    reply was cut; `message`: what Gemini says beside the word; `told`: who answered, and whether tokens were counted."""
+    reply was cut; `told`: who answered, and whether tokens were counted."""
 
-    __slots__ = ("done", "events", "finished", "known", "message", "over", "told", "word")
+    __slots__ = ("done", "events", "finished", "known", "over", "told", "word")
 
     def __init__(self) -> None:
         self.finished = self.known = self.done = self.over = False
-        self.word = self.message = ""
+        self.word = ""
         self.events = 0
         self.told = Told()
 
@@ -252,5 +252,3 @@ class StreamEnd:
         if ends:
             self.finished = True
             self.over = object_in(event).get("done") is True
-            told = (part.get("finishMessage") for part in objects_in(object_in(event).get("candidates")))
-            self.message = next((text for text in told if isinstance(text, str)), self.message)

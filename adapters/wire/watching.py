@@ -108,6 +108,8 @@ class Watch:
     def __init__(self, limits: Limits, *, streamed: bool, known: bool, outgoing: OutgoingBodies | None = None) -> None:
         self.limits = limits
         self._outgoing = outgoing
+        self.forces_litellm_tool = False
+        """LiteLLM asks for a tool of its own in which the answer is to come; only its reading of the reply tells the answer."""
         self.fault: Exception | None = None
         """Why a request was not let through; LiteLLM tells it in words of its own."""
         self.streamed = streamed
@@ -148,6 +150,7 @@ class Watch:
             return body
         try:
             if method != "GET":
+                self.forces_litellm_tool = holds_litellm_tool(body)
                 return self._outgoing.leaves(url, body, signed=signed)
             self._outgoing.check_fetch(url)
         except Exception as error:

@@ -124,18 +124,18 @@ def _read_arrived(call: NativeCall, terms: Terms, is_last: bool) -> list[ToolCal
     if not call.name or len(call.name) > terms.limits.name:
         return []
     tool = None if terms.tools is None else terms.tools.get(call.name)
-    ending = Ending(terms.ended_by_itself, terms.ended_by_length and is_last)
+    ended_by_itself = terms.ended_by_itself and not call.lacks_end  # then only JSON that lacks no closer is whole
+    ending = Ending(ended_by_itself, terms.ended_by_length and is_last)
     text = call.text
     if call.free_text:
-        found = [free_text_arguments(text, call.whole or terms.ended_by_itself)]
+        found = [free_text_arguments(text, call.whole or ended_by_itself)]
     elif text.strip() and text.strip() != "null":
         found = text_arguments(text, ending, terms.limits)
     elif call.has_value:
         found = [object_arguments(call.value, tool, ending, terms.limits)]
     else:
-        ended = call.whole or (terms.ended_by_itself and not call.is_cut)
-        found = [no_arguments(tool, ended and not ending.at_call)]
-    if not _sound(found) and (switched := switched_arguments(call.name, text, terms.tools, terms.limits)):
+        found = [no_arguments(tool, (call.whole or ended_by_itself) and not ending.at_call)]
+    if not _sound(found) and not call.lacks_end and (switched := switched_arguments(call.name, text, terms.tools, terms.limits)):
         found = [switched]
     named = [(call.name, arguments) for arguments in found]
     if call.name in PARALLEL and tool is None:

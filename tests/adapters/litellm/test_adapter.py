@@ -29,7 +29,7 @@ from llmcore.types import (
     ToolSet,
     ToolUseBlock,
 )
-from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
+from llmcore.types.narrowing import is_list, is_object, object_in
 from tests.adapters.conftest import KEY, PROVIDERS, WEATHER, call_of, endpoint_at
 from tests.support.wire_server import Failure, Raw, Turn, WireServer, demo
 
@@ -63,17 +63,8 @@ def calls_in(body: Any) -> list[tuple[str, Any]]:
 
 
 def streamed_calls(chunks: list[dict[str, Any]]) -> list[tuple[str, Any]]:
-    """The calls of a stream: a new non-null id starts a new one."""
-    names: list[str] = []
-    arguments: list[str] = []
-    for chunk in chunks:
-        for choice in chunk["choices"]:
-            for delta in objects_in(choice["delta"].get("tool_calls")):
-                if delta.get("id"):
-                    names.append(delta["function"]["name"])
-                    arguments.append("")
-                arguments[-1] += delta["function"].get("arguments") or ""
-    return [(name, json.loads(text)) for name, text in zip(names, arguments, strict=True)]
+    """The calls of a stream, as layer 2 reads them."""
+    return [(call.name, call.arguments) for call in normalize(chunks).tool_calls]
 
 
 def test_is_an_adapter() -> None:
@@ -95,17 +86,17 @@ async def test_a_plain_reply_is_the_providers_own_body(adapter: LiteLLMAdapter, 
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-async def test_a_stream_is_openai_shaped_chunks_and_a_summary(adapter: LiteLLMAdapter, provider: str) -> None:
+async def test_a_stream_is_events_of_its_wire_and_a_summary(adapter: LiteLLMAdapter, provider: str) -> None:
     with WireServer([TWO_CALLS]) as server:
         chunks, summary = await collected(adapter, call_of(endpoint_at(server, provider)))
     assert streamed_calls(chunks) == [("get_weather", {"city": "Paris"}), ("get_weather", {"city": "Rome"})]
-    text = "".join(choice["delta"].get("content") or "" for chunk in chunks for choice in chunk["choices"])
-    assert text == "Let me look."
+    assert normalize(chunks).content == "Let me look."
     assert (summary["usage"]["input_tokens"], summary["usage"]["output_tokens"]) == (50, 12)
     assert summary["usage"]["estimated"] is False
     assert summary["ended"] is True
     assert 0 < summary["time_to_first_token"] <= summary["duration"]
-    assert summary["wire"] == "openai-chat"
+    of_ollama = provider == "ollama"  # LiteLLM reads its streams
+    assert summary["wire"] == ("openai-chat" if of_ollama else WIRES.get(provider, "openai-chat"))
     assert len(server.requests) == 1
 
 
@@ -309,7 +300,7 @@ async def test_a_streamed_call_that_is_written_oddly_is_not_lost(adapter: LiteLL
 async def test_a_text_of_many_equal_pieces_comes_through(adapter: LiteLLMAdapter, provider: str) -> None:
     with WireServer([Turn("-" * 1500)]) as server:
         chunks, _ = await collected(adapter, call_of(endpoint_at(server, provider)))
-    assert "".join(choice["delta"].get("content") or "" for chunk in chunks for choice in chunk["choices"]) == "-" * 1500
+    assert normalize(chunks).content == "-" * 1500
 
 
 @pytest.mark.parametrize(("place", "provider"), [("x_groq", "groq"), ("choice", "openai_compatible")])

@@ -330,7 +330,7 @@ def test_a_start_that_is_sent_twice_is_one_call(wire: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "is_whole"), [("", False), ('{"shelf": "A', False), ('{"shelf": "A"}', True), ('{"shelf": "A"', True)]
+    ("said", "is_whole"), [("", False), ('{"shelf": "A', False), ('{"shelf": "A"}', True), ('{"shelf": "A"', False)]
 )
 @pytest.mark.parametrize("wire", WITH_ENDS)
 def test_without_its_end_a_call_is_complete_only_when_its_arguments_show_it(wire: str, said: str, is_whole: bool) -> None:
