@@ -43,7 +43,7 @@ def _frame(kind: str, payload: dict[str, Any]) -> bytes:
     return message + struct.pack(">I", binascii.crc32(message))
 
 
-def _streamed(*events: tuple[str, dict[str, Any]]) -> Raw:
+def frames_of(*events: tuple[str, dict[str, Any]]) -> Raw:
     return Raw([_frame(kind, payload) for kind, payload in events], "application/vnd.amazon.eventstream")
 
 
@@ -51,7 +51,7 @@ def _delta(index: int, delta: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return "contentBlockDelta", {"contentBlockIndex": index, "delta": delta}
 
 
-_STREAM = _streamed(
+_STREAM = frames_of(
     ("messageStart", {"role": "assistant"}),
     _delta(0, {"reasoningContent": {"text": "Look "}}),
     _delta(0, {"reasoningContent": {"text": "it up."}}),
@@ -63,7 +63,7 @@ _STREAM = _streamed(
     ("messageStop", {"stopReason": "tool_use"}),
     ("metadata", {"usage": _USAGE, "metrics": {"latencyMs": 1}}),
 )
-_ANSWER = _streamed(
+_ANSWER = frames_of(
     ("messageStart", {"role": "assistant"}),
     _delta(0, {"text": "Mild."}),
     ("contentBlockStop", {"contentBlockIndex": 0}),
