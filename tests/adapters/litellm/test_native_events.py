@@ -11,10 +11,10 @@ import pytest
 from llmcore import Orchestrator
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.normalizer import normalize
-from llmcore.types import Finished
+from llmcore.types import Finished, LLMCoreError
 from tests.adapters.conftest import EVERY_MODEL, WEATHER, call_of, endpoint_at
 from tests.adapters.litellm.test_bedrock_reasoning import frames_of
-from tests.support.wire_server import Raw, WireServer
+from tests.support.wire_server import Failure, Raw, WireServer
 
 pytestmark = pytest.mark.anyio
 Step = tuple[Any, ...]
@@ -160,3 +160,27 @@ async def test_the_answer_in_a_tool_that_litellm_forces_is_read_by_litellm(adapt
         call = call_of(endpoint, mode="json_schema", tools=(), output_schema=WEATHER.parameters)
         envelope = normalize([event async for event in adapter.stream(call) if "llmcore" not in event])
     assert (envelope.content, envelope.tool_calls) == ('{"city": "Paris"}', [])
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Failure(400, {"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT"}}),
+        Failure(429, {"error": {"code": 429, "message": "quota", "status": "RESOURCE_EXHAUSTED"}}, {"retry-after": "3"}),
+        Failure(503, {"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}),
+    ],
+    ids=lambda failure: str(failure.status),
+)
+async def test_a_refused_stream_is_the_error_that_a_refused_body_is(adapter: LiteLLMAdapter, failure: Failure) -> None:
+    with WireServer([failure]) as server:
+        call = call_of(endpoint_at(server, "gemini"))
+        with pytest.raises(LLMCoreError) as whole:
+            await adapter.complete(call)
+        with pytest.raises(LLMCoreError) as streamed:
+            await anext(aiter(adapter.stream(call)))
+        assert len(server.requests) == 2
+    told = [
+        (type(error), str(error), getattr(error, "status", None), getattr(error, "retry_after", None))
+        for error in (whole.value, streamed.value)
+    ]
+    assert told[0] == told[1]
