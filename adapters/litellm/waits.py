@@ -37,8 +37,8 @@ _RESETS = (
 def retry_after(error: BaseException, body: Mapping[str, Any]) -> float | None:
     """Seconds the provider asks to wait, from its header (seconds or an HTTP date) or Gemini's `RetryInfo`; None if
     unsaid."""
-    found = (getattr(error, name, None) for name in ("litellm_response_headers", "headers"))  # `error.response` is a fake
-    headers: Mapping[str, Any] = next((each for each in found if each and isinstance(each, Mapping)), {})
+    given: Any = getattr(error, "litellm_response_headers", None) or getattr(error, "headers", None)  # `error.response` is a fake
+    headers: Any = given if hasattr(given, "get") else {}
     milliseconds = _finite(headers.get("retry-after-ms"))  # OpenAI's and Azure's, the more exact of the two
     if milliseconds is not None:
         return milliseconds / 1000

@@ -23,7 +23,7 @@ WHOLE = '{"room": "hall"}'
 
 
 def _anthropic(*steps: Step, stop: str = "tool_use") -> Raw:
-    message = {
+    message: dict[str, Any] = {
         "type": "message",
         "role": "assistant",
         "id": "m",
@@ -34,7 +34,7 @@ def _anthropic(*steps: Step, stop: str = "tool_use") -> Raw:
     events: list[dict[str, Any]] = [{"type": "message_start", "message": message}]
     for kind, block, *told in steps:
         if kind == "begin":
-            use = {"type": "tool_use", "id": told[0], "name": "set_light", "input": {}}
+            use: dict[str, Any] = {"type": "tool_use", "id": told[0], "name": "set_light", "input": {}}
             events.append({"type": "content_block_start", "index": block, "content_block": use})
         elif kind == "more":
             delta = {"type": "input_json_delta", "partial_json": told[0]}
@@ -115,7 +115,9 @@ async def test_a_call_whose_block_is_begun_anew_does_not_run(provider: str) -> N
 
 
 def _gemini(*parts: dict[str, Any]) -> Raw:
-    events = [{"candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0}]} for part in parts]
+    events: list[dict[str, Any]] = [
+        {"candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0}]} for part in parts
+    ]
     usage = {
         "promptTokenCount": 7,
         "candidatesTokenCount": 3,
