@@ -134,7 +134,7 @@ async def test_a_call_in_parts_comes_through() -> None:
         held = {"jsonPath": path, **value, **({"willContinue": True} if more else {})}
         return {"functionCall": {"partialArgs": [held], "willContinue": True}}
 
-    call = [
+    call: list[dict[str, Any]] = [
         {"functionCall": {"name": "set_light", "willContinue": True}},
         part("$.room", more=True, stringValue="ha"),
         part("$.room", stringValue="ll"),
@@ -148,8 +148,8 @@ async def test_a_call_in_parts_comes_through() -> None:
 
 
 async def test_a_call_in_parts_that_does_not_come_to_its_end_does_not_run() -> None:
-    cut = [{"functionCall": {"name": "set_light", "willContinue": True}}]
-    whole = {"functionCall": {"name": "set_light", "args": {"room": "hall"}}}
+    cut: list[dict[str, Any]] = [{"functionCall": {"name": "set_light", "willContinue": True}}]
+    whole: dict[str, Any] = {"functionCall": {"name": "set_light", "args": {"room": "hall"}}}
     did, _ = await _run("gemini", [_gemini(*cut), _gemini(whole), _gemini({"text": "Done."})])
     assert did == ["hall 1"]
 
