@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from llmcore.normalizer.bare import fences, react
-from llmcore.normalizer.bare.json_forms import calling_tool, json_form, mid_line, mid_line_brace, named_brace, opens_object
+from llmcore.normalizer.bare.json_forms import behind_data, calling_tool, json_form, mid_line, mid_line_brace, named_brace, opens_object
 from llmcore.normalizer.bare.labelled_lines import LABELS, labelled
 from llmcore.normalizer.bare.lost_headers import announced, harmony_header
 from llmcore.normalizer.bare.made_up import wrapper_before
@@ -33,6 +33,8 @@ _SIGNS = 8  # of the end of the text, in which a sign may begin a marker:
 _MAY_BEGIN = ("]", *OWN_SIGNS)
 _PYTHON_HEAD = late(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\(")
 _PYTHON_MAYBE = late(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\Z")
+_DATA_SIGNS = "\"[-0123456789tfn"
+"""What data begins with that may stand in a list before a call."""
 _NOTHING = late(r"(?:(?:None|null)\s{0,16}+)?\]")
 _NOTHING_LENGTH = 21
 _GAP = r"\s{0,64}+"
@@ -176,6 +178,8 @@ def _bracket(reading: Reading, at: int) -> Steps[int]:
         return (yield from json_form(reading, at))
     if char and char in "]nN" and (yield from _is_empty_list(reading, at, ahead)):
         return reading.done
+    if char and char in _DATA_SIGNS and (first := (yield from behind_data(reading, ahead))) >= 0:
+        return (yield from json_form(reading, at, first))
     while not src.final and (_PYTHON_MAYBE.match(src.text, ahead) or _CALLING_MAYBE.match(src.text, ahead)):
         yield None
     if (calling := _CALLING.match(src.text, ahead)) is not None:

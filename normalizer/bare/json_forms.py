@@ -41,6 +41,7 @@ from llmcore.types.narrowing import is_object
 __all__ = [
     "OBJECT_BEGINS",
     "OBJECT_BEGUN",
+    "behind_data",
     "calling_tool",
     "json_form",
     "mid_line",
@@ -67,6 +68,10 @@ _FLAT = late(r'\{(?=\s*")(?:[^{}()\[\]"\\<`]++|"[^"\\]*+")*+\}')
 """Data that is one object without brackets in it."""
 _OPENS_OBJECT = late(r"\{|\[\s*[\[{]")
 _DATA = late(r"[\[\s]*\{\s*\"")
+_ITEM = late(r"""\s*+(?:-?\d[\d.eE+-]{0,32}+|true|false|null|"[^"\\\n]{0,96}+"|\[[^\[\]{}"\n]{0,96}+\])\s*+,""")
+_OPENS = late(r"\s*+(?=\{)")
+_ITEM_BEGUN = late(r"""\s*+(?:-?[\d.eE+-]*+|[a-z]{1,5}+|"[^"\\\n]*+"?|\[[^\[\]{}"\n]*+\]?)\s*+\Z""")
+"""Data in a list of calls, with its comma, and the beginning of it at the text's end."""
 _Parsed = tuple[list[Message], list[Repair], bool]
 """What `read_body` tells of a body."""
 _PATIENCE = 4  # objects in a row of which none calls a tool that was told
@@ -142,9 +147,24 @@ def _object_follows(reading: Reading, at: int) -> Steps[bool]:
     return reading.src.text.startswith("{", start)
 
 
-def json_form(reading: Reading, at: int) -> Steps[int]:
-    """An object or array at `at`, and those that follow it directly."""
-    if not (yield from _plausible(reading, at)):
+def behind_data(reading: Reading, at: int) -> Steps[int]:
+    """Where the first object of a list stands behind other data, which begins at `at`, if it may be a call; -1 where none is."""
+    src, start = reading.src, at
+    while True:
+        while (item := _ITEM.match(src.text, at)) is not None and item.end() - start < _HEAD:
+            at = item.end()
+        brace = past(_OPENS, src.text, at) if at > start else at
+        item = None  # a match keeps the text it was found in
+        if at > start and src.text.startswith("{", brace) and brace - start < _HEAD:
+            return brace if (yield from _plausible(reading, brace)) else -1
+        if src.final or len(src.text) - start >= _HEAD or _ITEM_BEGUN.match(src.text, at) is None:
+            return -1
+        yield None
+
+
+def json_form(reading: Reading, at: int, first: int = -1) -> Steps[int]:
+    """An object or array at `at`, and those that follow it directly. `first`: where an object of it stands that may be a call."""
+    if first < 0 and not (yield from _plausible(reading, at)):
         return (yield from _data(reading, at))
     bodies: list[Body] = []
     read: list[_Parsed] = []

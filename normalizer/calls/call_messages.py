@@ -29,7 +29,9 @@ from llmcore.normalizer.calls.call_objects import (
     call_object,
     declares,
     is_definition,
+    names_disagree,
     no_arguments,
+    other_name,
 )
 from llmcore.normalizer.calls.named_only import is_named_only
 from llmcore.normalizer.core.names import is_known, peel
@@ -89,14 +91,26 @@ def _all(values: list[Any], read: Callable[[Any], CallObject | None]) -> list[Ca
     return found if len(found) == len(calls) else None
 
 
-def _mixed(read: list[CallObject | None], items: list[Any], tools: ToolSet | None) -> tuple[list[CallObject] | None, list[str]]:
-    """(the calls of a list, its other items as JSON text); None and nothing where an item is none and no call is sure."""
+def _joined(said: str | None, data: list[Any]) -> str:
+    """What a message says beside its calls, and the data that its list of calls holds."""
+    return "\n\n".join([*filter(None, [said]), *map(exact_json, data)])
+
+
+def _doubt_names(holder: dict[str, Any], calls: list[CallObject], tools: ToolSet | None) -> None:
+    """Each call is a guess of which the object that lists the calls names another tool."""
+    for call in calls:
+        if (other := other_name(holder, call.name, (), tools)) != "":
+            call.repairs = [*call.repairs, names_disagree(other, call.name)]
+
+
+def _mixed(read: list[CallObject | None], items: list[Any], tools: ToolSet | None) -> tuple[list[CallObject] | None, list[Any]]:
+    """(the calls of a list, its other items); None and nothing where an item is none and no call is sure."""
     calls = [call for call in read if call is not None]
     if len(calls) == len(items):
         return calls, []
     if not any(call.given and is_known(call.name, tools) for call in calls):
         return None, []
-    return calls, [exact_json(item) for item, call in zip(items, read, strict=True) if call is None]
+    return calls, [item for item, call in zip(items, read, strict=True) if call is None]
 
 
 def unfolded(name: str, calls: list[CallObject], tools: ToolSet | None) -> list[CallObject]:
@@ -140,8 +154,13 @@ def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     if (unread and not calls and not _may_call(written)) or not (companions or any(is_known(call.name, tools) for call in calls)):
         return None
     said, repairs = said_in(content)
-    more = needs if isinstance(needs, bool) else None
-    return Message(calls, "llmcore_envelope", said, more, certain=companions, unread=unread, repairs=repairs)
+    more, data = needs if isinstance(needs, bool) else None, unread if calls else []
+    if data:
+        said = _joined(said, data)
+    _doubt_names(value, calls, tools)
+    return Message(
+        calls, "llmcore_envelope", said, more, certain=companions, unread=len(unread), data=len(data), repairs=repairs
+    )
 
 
 def _may_call(written: Any) -> bool:
@@ -151,8 +170,8 @@ def _may_call(written: Any) -> bool:
     )
 
 
-def _enveloped(written: Any, tools: ToolSet | None) -> tuple[list[CallObject], int]:
-    """(calls, how many entries are none) of what stands under `toolCalls`: a list, one call in place of the list, calls by their
+def _enveloped(written: Any, tools: ToolSet | None) -> tuple[list[CallObject], list[Any]]:
+    """(calls, the entries that are none) of what stands under `toolCalls`: a list, one call in place of the list, calls by their
     names or by numbers, or one of them as JSON text."""
     if isinstance(written, str) and written.strip():
         parsed = read_json(written)
@@ -162,10 +181,11 @@ def _enveloped(written: Any, tools: ToolSet | None) -> tuple[list[CallObject], i
         numbered = bool(values) and all(call_object(value, tools) is not None for value in values)
         written = values if numbered else [{name: given} for name, given in written.items()]
     if written is None or (isinstance(written, str) and (not written.strip() or written.strip() in _NO_CALL_NAMES)):
-        return [], 0
+        return [], []
     entries: list[Any] = written if is_list(written) else [written]
-    calls = [call for entry in entries if (call := _entry(entry, tools)) is not None]
-    return calls, len(entries) - len(calls)
+    read = [_entry(entry, tools) for entry in entries]
+    data = [entry for entry, call in zip(entries, read, strict=True) if call is None]
+    return [call for call in read if call is not None], data
 
 
 def _entry(value: Any, tools: ToolSet | None) -> CallObject | None:
@@ -222,16 +242,10 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             answer = answer_beside(value, key, alone=not calls)
             if calls is None or answer is None:
                 return None
+            _doubt_names(value, calls, tools)
             if data:
-                return Message(
-                    calls,
-                    form,
-                    "\n\n".join([*filter(None, [answer[0]]), *data]),
-                    certain=True,
-                    unread=len(data),
-                    data=len(data),
-                    repairs=answer[1],
-                )
+                said = _joined(answer[0], data)
+                return Message(calls, form, said, certain=True, unread=len(data), data=len(data), repairs=answer[1])
             if is_about_the_message(value, key, BESIDE_CALLS):
                 _called_with_nothing(calls, listed, tools)
             form, calls = "pasted_wire" if "role" in value else form, [*calls, *_listed_beside(value, key, calls, tools)]
@@ -301,15 +315,10 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     return None if call is None else Message([call], "single_key")
 
 
-def _by_names(items: list[Any], unfolded: list[Message | None]) -> Message:
-    """A list of objects, one of which has the name of a tool for its only key: so have the others, of tools that are not known.
-    What cannot be read so is counted."""
-    named = [
-        Message([call]) if message is None and (call := _keyed(item)) is not None and call.arguments is not None else message
-        for item, message in zip(items, unfolded, strict=True)
-    ]
-    calls = [call for message in named if message is not None for call in message.calls]
-    return Message(calls, "single_key", unread=named.count(None))
+def _named(item: Any) -> Message | None:
+    """An item of a list of calls, each with the name for its only key."""
+    call = _keyed(item)
+    return None if call is None or call.arguments is None else Message([call])
 
 
 def _said(item: Any, message: Message | None) -> str | None:
@@ -327,8 +336,9 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
             calls = _all(items, _keyed)
         else:
             unfolded = [_object(item, tools) if is_object(item) else None for item in items]
-            if any(message is not None and message.form == "single_key" for message in unfolded):
-                return _by_names(items, unfolded)
+            by_names = any(message is not None and message.form == "single_key" for message in unfolded)
+            if by_names:  # so are the calls of tools that are not known
+                unfolded = [_named(item) if message is None else message for item, message in zip(items, unfolded, strict=True)]
             messages = [message for message in unfolded if message is not None]
             if len(items) == 1 and messages and messages[0].form == "llmcore_envelope":
                 return messages[0]
@@ -336,9 +346,8 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
             if len(messages) < len(items) and not any(call.given and is_known(call.name, tools) for call in calls):
                 return None
             said = [_said(item, message) for item, message in zip(items, unfolded, strict=True)]
-            return Message(
-                calls, "bare_array", "\n\n".join(filter(None, said)) or None, unread=(data := unfolded.count(None)), data=data
-            )
+            form, data = "single_key" if by_names else "bare_array", unfolded.count(None)
+            return Message(calls, form, "\n\n".join(filter(None, said)) or None, unread=data, data=data)
         return None if calls is None else Message(calls, "bare_array")
     if is_object(value):
         if keyed and (call := _keyed(value)) is not None:

@@ -32,7 +32,9 @@ __all__ = [
     "call_object",
     "declares",
     "is_definition",
+    "names_disagree",
     "no_arguments",
+    "other_name",
 ]
 
 NAME_KEYS = (
@@ -214,14 +216,19 @@ def _renamed(holder: dict[str, Any], tool: CompiledTool | None) -> Iterator[str]
             yield key
 
 
-def _other_name(holder: dict[str, Any], named: str, tool: CompiledTool | None, tools: ToolSet | None) -> str:
-    """The name of another tool that stands under another key for names; "" when there is none."""
+def other_name(holder: dict[str, Any], name: str, parameters: Collection[str], tools: ToolSet | None) -> str:
+    """The name of another tool than `name` that stands under a key for names, which is none of the `parameters`; "" when there is
+    none."""
     for key in NAME_KEYS:
         other = holder.get(key)
-        taken = key == named or (tool is not None and key in tool.properties)
-        if isinstance(other, str) and not taken and is_known(other, tools) and peel(other, tools) != peel(holder[named], tools):
+        if isinstance(other, str) and key not in parameters and is_known(other, tools) and peel(other, tools) != peel(name, tools):
             return other
     return ""
+
+
+def names_disagree(before: str, after: str) -> Repair:
+    """Two names stand in one object. Which of them counts cannot be told."""
+    return Repair(kind="names_disagree", before=before, after=after, safety="guess")
 
 
 def _more_arguments(holder: dict[str, Any], taken: tuple[str, ...], tool: CompiledTool | None) -> Iterator[tuple[str, Any]]:
@@ -299,7 +306,8 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
         if more:
             arguments, added = _merged(arguments or {}, more)
             given, repairs = True, [*repairs, *added]
-    if (other := _other_name(inner, named, tool, tools)) != "":
-        repairs = [*repairs, Repair(kind="names_disagree", before=other, after=name, safety="guess")]
+    own = set(properties) - {named}
+    if (other := other_name(inner, name, own, tools) or (other_name(outer, name, own, tools) if inner is not outer else "")) != "":
+        repairs = [*repairs, names_disagree(other, name)]
     identity = next((outer[key] for key in ID_KEYS if isinstance(outer.get(key), str)), "")
     return CallObject(name, arguments, given, identity, repairs)

@@ -46,7 +46,11 @@ _BEFORE = late(
 Gemma's."""
 _MARKS = ("<", "[", "]", "`")
 """With one of these a marker begins. A call without one is not begun anew behind the marker of another form."""
-_BEFORE_VALUE = (":", ": ", "[", "{", ",", ", ")
+_BEFORE_VALUE = (":", ": ", "[", "{", "(", ",", ", ")
+_BEFORE_ARGUMENT = {"(": tuple("(,=[{:*"), "{": ("{", ":", "[")}
+"""By the bracket of a call that begins with its name: behind one of these a call is a value, also on a line of its own."""
+_ADDED = late(r"""["')\]]\s*+\+\s*+\Z""")
+"""So it is where it is added to another one."""
 _NEXT = "\ue000"
 """In the place of what comes next: a character that no notation knows."""
 _REACH = 256
@@ -58,8 +62,8 @@ _ESCAPING = re.compile(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
 _MAY_OPEN = late(r"[<\[{(]")
 _LINES = late(r"""\s*+["']?[\w.-]{1,128}+["']?:[ \t\r\n]""")
 """YAML: a line that begins with an opener is in a block, or has ended the call; so is one before a line as deep as it is."""
-_AS_WRITTEN = frozenset({"assigned", "bare_word", "expression", "joined_strings", "positional"})
-"""Guesses at what a value means, not at where it ends."""
+_AS_WRITTEN = frozenset({"assigned", "bare_word", "expression", "joined_strings", "names_disagree", "positional"})
+"""Guesses at what is meant, not at where a value ends."""
 _LINE_BEHIND = late(r"[^\n]*+\n(?:[ \t]*+\n)*+([ \t]*+)\S")
 
 
@@ -130,7 +134,9 @@ def _found(text: str, start: int, end: int, head: str, names: frozenset[str] | N
 
 def _is_trusted(arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> bool:
     """Does the call show by its notation where each of its values ends?"""
-    if not complete or arguments is None or _ESCAPING.match(raw) is None:
+    if not complete or arguments is None:
+        return False
+    if _ESCAPING.match(raw) is None and all(repair.kind != "positional" for repair in repairs):
         return False
     return not repairs or all(repair.safety in ("lossless", "coerced") or repair.kind in _AS_WRITTEN for repair in repairs)
 
@@ -176,6 +182,19 @@ def _ends_in_value(reading: _Asked, text: str) -> bool:
     return not drafts or drafts[-1].arguments is None or any(_NEXT in value for value in texts_in(drafts[-1].arguments))
 
 
+def _is_argument(text: str, start: int, place: int, closed: bool, before: list[Draft]) -> bool:
+    """Is the call at `place` an argument of the one at `start`, whose brackets are `closed`? `before`: what the text before it
+    says."""
+    head = _HEAD.match(text, place)
+    signs = None if head is None else _BEFORE_ARGUMENT.get(head[0][-1])
+    if signs is None or closed:
+        return signs is not None
+    if _ADDED.search(text, max(start, place - _REACH), place) is not None:
+        return True
+    in_text = bool(before) and any(repair.kind == "cut_string" for repair in before[-1].repairs)
+    return not in_text and text[start:place].rstrip().endswith(signs)
+
+
 def begun_again(
     reading: _Asked, draft: Draft, end: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]
 ) -> BegunAgain | None:
@@ -183,6 +202,7 @@ def begun_again(
     if _is_trusted(arguments, raw, complete, repairs) or (complete and any(repair.kind == HOLDS_CALL for repair in repairs)):
         return None
     text, start, within = reading.src.text, draft.start, False
+    closed = complete and all(repair.kind != "inner_quotes" for repair in repairs)
     for place in _places(reading, start, end, raw):
         if not reading.try_again(end - start):
             return BegunAgain(-1, [])
@@ -195,7 +215,7 @@ def begun_again(
         if first and first[-1].complete and not _holds(arguments, text[place:end]):
             continue  # the calls of one list, each with an opener of its own
         anew = begins_line(text, start, at) and (at == place or text[start] in _MARKS)
-        if not anew and _ends_in_value(reading, text[start:place]):
+        if _is_argument(text, start, place, closed, first) or (not anew and _ends_in_value(reading, text[start:place])):
             within = True
             continue
         return BegunAgain(at, first, _GOES_ON.match(text, at + second[-1].stop, end) is not None)

@@ -27,12 +27,13 @@ from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.record import Record
 from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.windows_paths import with_paths
-from llmcore.normalizer.scanning.source import Steps
+from llmcore.normalizer.scanning.source import Steps, past
 from llmcore.normalizer.scanning.words import ENVELOPE
 from llmcore.normalizer.trust.listed_calls import goes_on_as_list
 from llmcore.normalizer.trust.surroundings import CERTAIN, LED_IN, PLAIN, Form, Standing, Surroundings, has_words
 from llmcore.normalizer.trust.turns import other_speaks
 from llmcore.types.envelope import Repair
+from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
 
@@ -44,6 +45,7 @@ _LONG_TRIAL = 4096  # characters: a look whether a call was begun again counts o
 _FEW_PIECES = 16  # back to a lead-in,
 _OPENERS = 128  # characters from the beginning of a call, among which its openers stand
 _NEAR = 256  # and characters that are none of its words
+_FENCE_HEAD = late(r"[`~]{3,24}[^\n]{0,80}\n\s*+(?=\S)")
 _CUT_IN_VALUE = frozenset(("cut_member", "cut_string"))
 _CUT_THERE = Repair(kind="closer_missing", safety="truncated")
 
@@ -325,7 +327,7 @@ class Reading(Record):
         """Does `at` stand in a value that the last call left open, where no call begins?
 
         A call that is begun anew begins a line, and begins as the open one did: by the same `opener`, or in the same `dialect`. A
-        form without a marker begins with a bracket or, if `opener` is "", with a word.
+        form without a marker begins with a bracket or, if `opener` is "", with a word, in a fence or not.
         """
         left, text = self._left_open, self.src.text
         if left is None:
@@ -334,7 +336,8 @@ class Reading(Record):
             return True
         if dialect:
             return dialect != left.dialect and text.find(opener, left.start, min(at, left.start + _OPENERS)) < 0
-        return text[left.start] != opener if opener else not text[left.start].isalpha()
+        begun = text[past(_FENCE_HEAD, text, left.start)]
+        return begun != opener if opener else not begun.isalpha()
 
     def judged(self, standing: Standing, *, passes_on: bool = True) -> None:
         """What its surroundings make of the call that is read next. `passes_on`: what follows what was read shares its doubt."""

@@ -378,3 +378,42 @@ def test_a_call_of_its_own_row_in_a_value_is_a_guess_where_values_have_no_escape
     assert ("holds_call" in kinds) == (name in _BETWEEN_TAGS)
     if not kinds:
         assert [(call.name, call.arguments) for call in found.tool_calls] == [("move_shelf", {"shelf": value})]
+
+
+_NESTED = 'label_box(box="rope")'
+
+
+@pytest.mark.parametrize("end", [")", ""])
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"move_shelf({_NESTED}",
+        f"move_shelf(\n  {_NESTED}\n",
+        f'move_shelf("a",\n{_NESTED}',
+        f"move_shelf(shelf={_NESTED}",
+        f"move_shelf(shelf=\n{_NESTED}",
+        f"move_shelf([\n{_NESTED}]",
+        f'move_shelf({{"shelf":\n{_NESTED}}}',
+        f'move_shelf("a" +\n{_NESTED}',
+        f"So:\nmove_shelf(\n{_NESTED}\n",
+        f"[move_shelf(\n{_NESTED}",
+        f"<|python_tag|>move_shelf(\n{_NESTED}",
+        f"<tool_call>move_shelf({_NESTED}",
+        f"```python\nmove_shelf(\n{_NESTED}",
+    ],
+)
+def test_a_call_that_is_an_argument_of_another_one_is_none_of_its_own(written: str, end: str) -> None:
+    found = read_every_way(written + end, _TOOLS, chunkings=2)
+    assert {call.name for call in found.tool_calls} <= {"move_shelf"}
+    assert not any(call.complete and _runs(call) for call in found.tool_calls)
+
+
+def test_a_call_in_braces_within_another_one_is_none_of_its_own() -> None:
+    found = read_every_way('move_shelf{\nlabel_box{"box": "rope"}}', _TOOLS, chunkings=2)
+    assert [call.name for call in found.tool_calls if _runs(call)] == []
+
+
+@pytest.mark.parametrize("cut", ["upper", "upper,", "(upper"])
+def test_a_call_of_python_behind_half_a_string_is_begun_anew(cut: str) -> None:
+    found = read_every_way(f'move_shelf(shelf="{cut}\n{_NESTED}', _TOOLS, chunkings=2)
+    assert [(call.name, _runs(call)) for call in found.tool_calls] == [("move_shelf", False), ("label_box", True)]

@@ -55,6 +55,34 @@ def test_the_calls_of_a_mixed_list_are_read_and_its_data_stays_content(listed: s
     assert json.loads(envelope.content) == {"temperature": 3}
 
 
+@pytest.mark.parametrize("wrapper", ["{}", "<tool_call>{}</tool_call>", "```json\n{}\n```", '{"tool_calls": {}}', '{"toolCalls": {}}'])
+@pytest.mark.parametrize("before", ["3", "-2.5", "null", "true", '"Oslo"', "[1, 2]", '3 ,\n "a"', "1,null"])
+def test_the_calls_of_a_list_that_begins_with_data_are_read(before: str, wrapper: str) -> None:
+    envelope = read_every_way(wrapper.replace("{}", f"[{before} ,\n {_CALL}, 7]"))
+    assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
+    said = envelope.content.split("\n\n")
+    assert json.dumps(json.loads(f"[{before}, 7]")) == f"[{', '.join(said)}]"
+
+
+def test_data_beside_calls_by_their_names_stays_content() -> None:
+    envelope = read_every_way('[{"get_weather": {"city": "Oslo"}}, {"temperature": 3}, "warm", {"unknown": {"a": 1}}]')
+    assert [call.name for call in envelope.tool_calls] == ["get_weather", "unknown"]
+    assert envelope.content == '{"temperature": 3}\n\n"warm"'
+
+
+@pytest.mark.parametrize("more", ["", ', "needsMoreWork": true'])
+def test_data_among_the_calls_of_an_envelope_stays_beside_its_content(more: str) -> None:
+    envelope = read_every_way(f'{{"toolCalls": [{_CALL}, {{"temperature": 3}}, 4], "content": "Warm."{more}}}')
+    assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
+    assert (envelope.content, envelope.near_misses) == ('Warm.\n\n{"temperature": 3}\n\n4', [])
+
+
+@pytest.mark.parametrize("text", ["[1, 2, 3]", '["a", "b"]', '[1, {"temperature": 3}]', "[1] says so.", "[true"])
+def test_a_list_of_data_stays_content(text: str) -> None:
+    envelope = read_every_way(text)
+    assert (envelope.tool_calls, envelope.content) == ([], text)
+
+
 @pytest.mark.parametrize("text", ['[{"name": "ping", "value": 3}, {"temperature": 3}]', '["get_weather", {"temperature": 3}]'])
 def test_a_list_without_a_call_stays_content(text: str) -> None:
     envelope = read_every_way(text)
