@@ -11,7 +11,15 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from llmcore.normalizer.bare import fences, react
-from llmcore.normalizer.bare.json_forms import behind_data, calling_tool, json_form, mid_line, mid_line_brace, named_brace, opens_object
+from llmcore.normalizer.bare.json_forms import (
+    behind_data,
+    calling_tool,
+    json_form,
+    mid_line,
+    mid_line_brace,
+    named_brace,
+    opens_object,
+)
 from llmcore.normalizer.bare.labelled_lines import LABELS, labelled
 from llmcore.normalizer.bare.lost_headers import announced, harmony_header
 from llmcore.normalizer.bare.made_up import wrapper_before
@@ -19,8 +27,7 @@ from llmcore.normalizer.bare.named_above import announced_tool, arguments_below,
 from llmcore.normalizer.bare.python_forms import is_callable, mid_line_call, python_list, python_run
 from llmcore.normalizer.bare.python_lines import begins_lines, begins_tuple, in_a_block, python_lines, python_tuple, unread_lines
 from llmcore.normalizer.bare.verdicts import leads_in, may_stand, rest_is_blank
-from llmcore.normalizer.calls.call_messages import PARALLEL
-from llmcore.normalizer.core.names import is_known, name_start, peel
+from llmcore.normalizer.core.names import PARALLEL, is_known, name_start, peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.source import Steps, match_within, settle, skip_space
 from llmcore.normalizer.scanning.words import BEFORE_BARE, OWN_SIGNS
@@ -33,7 +40,7 @@ _SIGNS = 8  # of the end of the text, in which a sign may begin a marker:
 _MAY_BEGIN = ("]", *OWN_SIGNS)
 _PYTHON_HEAD = late(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\(")
 _PYTHON_MAYBE = late(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\Z")
-_DATA_SIGNS = "\"[-0123456789tfn"
+_DATA_SIGNS = '"[-0123456789tfn'
 """What data begins with that may stand in a list before a call."""
 _NOTHING = late(r"(?:(?:None|null)\s{0,16}+)?\]")
 _NOTHING_LENGTH = 21

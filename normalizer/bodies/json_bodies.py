@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from llmcore.normalizer.bodies.preview import BodyPreview, Preview
-from llmcore.normalizer.calls.call_messages import PARALLEL, Message, calls_of, is_no_call, unfolded, without_last
+from llmcore.normalizer.calls.call_messages import Message, calls_of, is_no_call, without_last
 from llmcore.normalizer.calls.call_objects import LIST_KEYS, CallObject, arguments_of, no_arguments
 from llmcore.normalizer.calls.repeated_keys import all_in_arrays
 from llmcore.normalizer.core.draft import Draft
-from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.names import holds_calls
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.notations.extent import Extent, delimiters_of
@@ -231,7 +231,7 @@ def _keep_written(message: Message, text: str) -> None:
 
 def _quick(reading: Reading, text: str, head: re.Match[str]) -> Message | None:
     """`{"name": ..., "arguments": {...}}` exactly: only the arguments are parsed."""
-    if not text.endswith("}") or head[1] in PARALLEL:
+    if not text.endswith("}") or holds_calls(head[1], reading.tools):
         return None
     written = text[head.end() : -1].rstrip()
     value = sound_object(written, reading.limits)
@@ -432,11 +432,11 @@ def named_call(
         call, end = quick
         call.name, call.id = name, id
         end, missing = yield from closing(reading, end, closers, levels=levels)
-        add_calls(reading, (at, end), unfolded(name, [call], reading.tools), dialect, repairs=[*repairs, *missing])
+        add_calls(reading, (at, end), [call], dialect, repairs=[*repairs, *missing])
         return _marked(reading, at, end)
     preview = None
-    is_one = not is_no_call(name, reading.tools) and (name not in PARALLEL or is_known(name, reading.tools) is True)
-    if reading.listening and reading.src.text.startswith("{", start) and is_one:
+    is_call = not is_no_call(name, reading.tools) and not holds_calls(name, reading.tools)
+    if reading.listening and reading.src.text.startswith("{", start) and is_call:
         preview = Preview(reading, at, start, dialect, closers)
         preview.start(name, start, id)
     body = yield from body_extent(reading, start, closers, preview)
@@ -445,7 +445,6 @@ def named_call(
     calls, found, complete = arguments_body(reading, body)
     for call in calls:
         call.name, call.id = name, id
-    calls = unfolded(name, calls, reading.tools)
     add_calls(reading, (at, end), calls, dialect, complete=complete, repairs=[*repairs, *found, *dropped], drafts=begun)
     return _marked(reading, at, end)
 

@@ -10,9 +10,9 @@ import re
 from bisect import bisect_left
 from typing import Final, Protocol
 
-from llmcore.normalizer.calls.call_messages import PARALLEL, is_no_call
+from llmcore.normalizer.calls.call_messages import is_no_call
 from llmcore.normalizer.core.draft import Draft
-from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.names import holds_calls
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.extent import Extent, delimiters_of
 from llmcore.types.late import late
@@ -128,7 +128,7 @@ class Preview:
     def _is_no_call(self, name: str) -> bool:
         """Is it a name that calls nothing, or one that holds calls, whose own names are told when all has come?"""
         tools = self._reading.tools
-        return is_no_call(name, tools) or (name in PARALLEL and not is_known(name, tools))
+        return is_no_call(name, tools) or holds_calls(name, tools)
 
     def _may_define(self, head: re.Match[str]) -> bool:
         """May these parameters be the schema of a tool, by their first key? Not if the tool has a parameter of that name."""

@@ -34,21 +34,21 @@ from llmcore.normalizer.calls.call_objects import (
     other_name,
 )
 from llmcore.normalizer.calls.named_only import is_named_only
-from llmcore.normalizer.core.names import is_known, peel
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.names import holds_calls, is_known, peel
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS
 from llmcore.types.envelope import Repair
+from llmcore.types.limits import Limits
 from llmcore.types.narrowing import is_list, is_object, objects_in
 from llmcore.types.numbers import exact_json
 from llmcore.types.tools import ToolSet
 
-__all__ = ["PARALLEL", "Message", "calls_of", "is_no_call", "unfolded", "without_last"]
+__all__ = ["Message", "calls_held", "calls_of", "is_no_call", "without_last"]
 
 _ACTION_LISTS = ("action", "actions")
 """Lists of calls as browser agents and plans write them; only the tools' names tell them from data."""
 _PASTED_LISTS = ("content", "parts")  # of a message as Anthropic, Bedrock or Gemini write it
-PARALLEL = frozenset({"multi_tool_use.parallel", "parallel"})
-"""What models call to call several tools: the GPT families by the first name."""
 _NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "directly-answer", "none", "None"})
 
 
@@ -113,14 +113,6 @@ def _mixed(read: list[CallObject | None], items: list[Any], tools: ToolSet | Non
     return calls, [item for item, call in zip(items, read, strict=True) if call is None]
 
 
-def unfolded(name: str, calls: list[CallObject], tools: ToolSet | None) -> list[CallObject]:
-    """The calls that one of several tools holds, where that is what the name says; else `calls`."""
-    if name not in PARALLEL or is_known(name, tools):
-        return calls
-    held = [_object(call.arguments, tools) if call.arguments else None for call in calls]
-    return [one for message in held if message is not None for one in message.calls] or calls
-
-
 def _flat(value: Any, tools: ToolSet | None) -> CallObject | None:
     """An envelope's call, also with flat arguments and the name under `type`."""
     call = call_object(value, tools)
@@ -158,9 +150,7 @@ def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     if data:
         said = _joined(said, data)
     _doubt_names(value, calls, tools)
-    return Message(
-        calls, "llmcore_envelope", said, more, certain=companions, unread=len(unread), data=len(data), repairs=repairs
-    )
+    return Message(calls, "llmcore_envelope", said, more, certain=companions, unread=len(unread), data=len(data), repairs=repairs)
 
 
 def _may_call(written: Any) -> bool:
@@ -303,7 +293,7 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
                 _called_with_nothing([call], [value[key]], tools)
             return None if call is None else Message([call], form, certain=form == "pasted_wire")
     call = call_object(value, tools)
-    if call is not None and call.name in PARALLEL and not is_known(call.name, tools) and is_object(call.arguments):
+    if call is not None and holds_calls(call.name, tools) and is_object(call.arguments):
         return _object(call.arguments, tools) if any(is_list(call.arguments.get(key)) for key in FORM_OF_LIST) else None
     if call is not None and value.get("type") == "tool_use" and is_object(value.get("input")):
         return Message([call], "pasted_wire", certain=True)
@@ -354,6 +344,24 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
             return Message([call])
         return _object(value, tools)
     return None
+
+
+def calls_held(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> list[Draft]:
+    """The calls that the arguments of a call of several tools list, also as JSON text; none where that cannot be read."""
+    listed: dict[str, Any] = {}
+    for key, value in arguments.items():
+        if key in FORM_OF_LIST and isinstance(value, str):
+            parsed = read_json(value, limits=limits)
+            sound = len(parsed.values) == 1 and parsed.complete and not parsed.repairs and not value[parsed.end :].strip()
+            value = parsed.values[0] if sound else value
+        listed[key] = value
+    message = _object(listed, tools) if any(is_list(listed.get(key)) for key in FORM_OF_LIST) else None
+    held: list[Draft] = []
+    for call in message.calls if message is not None else ():
+        draft, found = Draft(-1, call.name, call.id, "", 0), call.arguments if call.given else no_arguments(call.name, tools)
+        draft.finish(0, found, "" if found is None else exact_json(found), True, call.repairs)
+        held.append(draft)
+    return held
 
 
 def without_last(value: Any) -> Any:

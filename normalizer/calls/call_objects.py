@@ -221,7 +221,9 @@ def other_name(holder: dict[str, Any], name: str, parameters: Collection[str], t
     none."""
     for key in NAME_KEYS:
         other = holder.get(key)
-        if isinstance(other, str) and key not in parameters and is_known(other, tools) and peel(other, tools) != peel(name, tools):
+        if not isinstance(other, str) or key in parameters:
+            continue
+        if is_known(other, tools) and peel(other, tools) != peel(name, tools):
             return other
     return ""
 
@@ -307,7 +309,7 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
             arguments, added = _merged(arguments or {}, more)
             given, repairs = True, [*repairs, *added]
     own = set(properties) - {named}
-    if (other := other_name(inner, name, own, tools) or (other_name(outer, name, own, tools) if inner is not outer else "")) != "":
+    if (other := other_name(inner, name, own, tools) or other_name(outer, name, own, tools)) != "":
         repairs = [*repairs, names_disagree(other, name)]
     identity = next((outer[key] for key in ID_KEYS if isinstance(outer.get(key), str)), "")
     return CallObject(name, arguments, given, identity, repairs)

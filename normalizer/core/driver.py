@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.scanning.source import Steps
@@ -47,4 +47,8 @@ class Driver(Protocol):
     def nest(self, text: str, *, on_trial: bool = False) -> tuple[Nested, int]:
         """What a text within the text says, and what looks in it that came to nothing cost. `on_trial`: it is read to see whether
         a call was begun again; in it that is not looked for."""
+        ...
+
+    def calls_in(self, arguments: dict[str, Any]) -> list[Draft]:
+        """The calls that the arguments of a call of several tools list; none where one of its lists cannot be read."""
         ...

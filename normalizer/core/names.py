@@ -17,7 +17,9 @@ __all__ = [
     "JUNK_LINE",
     "NAMES_DIFFER",
     "NEVER_LAST",
+    "PARALLEL",
     "call_begins",
+    "holds_calls",
     "is_known",
     "name_line",
     "name_start",
@@ -158,6 +160,15 @@ def named_in_tag(text: str, at: int, end: int, names: frozenset[str]) -> bool:
 
 def is_known(name: str, tools: ToolSet | None) -> bool:
     return peel(name, tools) is not None
+
+
+PARALLEL: Final = frozenset({"multi_tool_use.parallel", "parallel"})
+"""What models call to call several tools: the GPT families by the first name."""
+
+
+def holds_calls(name: str, tools: ToolSet | None) -> bool:
+    """Is it the name of what calls several tools, and of no tool?"""
+    return name.removeprefix("functions.") in PARALLEL and not is_known(name, tools)
 
 
 NAMES_DIFFER: Final = "names_differ"

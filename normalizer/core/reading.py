@@ -22,7 +22,7 @@ from typing import Any, cast
 from llmcore.normalizer.core.begun_again import TRIALS, begins_line, begun_again, openers_before, took_closers
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.driver import Driver, Nested
-from llmcore.normalizer.core.names import NAMES_DIFFER, call_begins, names_another, peel
+from llmcore.normalizer.core.names import NAMES_DIFFER, call_begins, holds_calls, names_another, peel
 from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.record import Record
 from llmcore.normalizer.core.remains import remains_in
@@ -195,8 +195,14 @@ class Reading(Record):
     # ------------------------------------------------------------------ decides
 
     def begin(self, start: int, name: str, dialect: str, id: str = "") -> Draft:
-        """A call is certain: its name and that it starts at `start`. One too many, or without a name, stays out (index -1)."""
+        """A call is certain: its name and that it starts at `start`. One too many, or without a name, stays out (index -1). So
+        does one of several tools: the calls that it holds are begun where it ends."""
         self.text(start)
+        if holds_calls(name, self.tools):
+            return Draft(-1, name, id, dialect, start)
+        return self._begin(start, name, dialect, id)
+
+    def _begin(self, start: int, name: str, dialect: str, id: str) -> Draft:
         self._left_open = None
         if len(self.drafts) >= self.limits.calls or not name.strip() or self._next_call >= 0:
             return Draft(-1, name, id, dialect, start)
@@ -225,6 +231,9 @@ class Reading(Record):
                 draft.start = min(draft.start, self._next_call)
                 draft.finish(self._next_call, None, "", False, [])
                 self._is_read(draft)
+            return
+        if draft.index < 0 and holds_calls(draft.name, self.tools):
+            self._unfold(draft, end, arguments, raw, complete, repairs or [])
             return
         if draft.index < 0:
             self.miss(draft.start, end, draft.name or None, "calls_limit" if draft.name.strip() else "no_name")
@@ -268,6 +277,19 @@ class Reading(Record):
         if self.teller is not None and not draft.told:
             self.delta(draft, draft.text)
         self._is_read(draft)
+
+    def _unfold(
+        self, draft: Draft, end: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]
+    ) -> None:
+        """Enter the calls that one of several tools holds; where none can be read, the call as it is."""
+        held = self._driver.calls_in(arguments or {})
+        for k, said in enumerate(held):
+            mine = self._begin(draft.start, said.name, draft.dialect, said.id or ("" if k else draft.id))
+            whole = said.complete and (complete or k < len(held) - 1)
+            self.end(mine, end, said.arguments, said.raw, complete=whole, repairs=[*repairs, *said.repairs], sealed=True)
+        if not held:
+            mine = self._begin(draft.start, draft.name, draft.dialect, draft.id)
+            self.end(mine, end, arguments, raw, complete=complete, repairs=repairs)
 
     def _is_misaddressed(self, draft: Draft) -> bool:
         """Does the header before the call name another tool?"""

@@ -13,9 +13,8 @@ from llmcore.normalizer.native.wire_pieces import CallStart
 from llmcore.types.envelope import ToolCall
 from llmcore.types.narrowing import text_of
 
-__all__ = ["PARALLEL", "CallAssembly", "NativeCall"]
+__all__ = ["CallAssembly", "NativeCall"]
 
-PARALLEL = frozenset({"multi_tool_use.parallel", "parallel"})
 _ABSENT = object()
 
 

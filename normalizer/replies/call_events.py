@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llmcore.normalizer.native.calls import PARALLEL, NativeCall
+from llmcore.normalizer.core.names import holds_calls
+from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.shape import json_text
 from llmcore.types.copies import updated
 from llmcore.types.envelope import ToolCall
@@ -61,7 +62,7 @@ class CallEvents:
 
     def started(self, call: NativeCall) -> list[NormalizerEvent]:
         """Tell of the call once its name is certain, with the arguments that came before the name."""
-        if call.index >= 0 or not call.name or call.name in PARALLEL or "<" in call.name:
+        if call.index >= 0 or not call.name or holds_calls(call.name, None) or "<" in call.name:
             return []
         call.index = self._next()
         events: list[NormalizerEvent] = [ToolCallStarted(call.index, call.id or f"call_{call.position}", call.name)]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 
+from llmcore.normalizer.core.names import holds_calls
 from llmcore.normalizer.native.arguments import (
     Arguments,
     Ending,
@@ -18,7 +19,7 @@ from llmcore.normalizer.native.arguments import (
     object_arguments,
     text_arguments,
 )
-from llmcore.normalizer.native.calls import PARALLEL, NativeCall
+from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.shape import as_dict, as_list, as_text, json_text
 from llmcore.normalizer.replies.leaks import calls_in_name, switched_arguments
 from llmcore.normalizer.replies.left_out import CALLS_LIMIT
@@ -138,7 +139,7 @@ def _read_arrived(call: NativeCall, terms: Terms, is_last: bool) -> list[ToolCal
     if not _sound(found) and not call.lacks_end and (switched := switched_arguments(call.name, text, terms.tools, terms.limits)):
         found = [switched]
     named = [(call.name, arguments) for arguments in found]
-    if call.name in PARALLEL and tool is None:
+    if holds_calls(call.name, terms.tools):
         named = _unfold(call.name, found) or named
     ids = chain([call.id], repeat(""))
     return [_tool_call(name, id, arguments, terms) for (name, arguments), id in zip(named, ids, strict=False)]

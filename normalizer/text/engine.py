@@ -17,8 +17,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Final
+from typing import Any, Final
 
+from llmcore.normalizer.calls.call_messages import calls_held
+from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.driver import Nested
 from llmcore.normalizer.core.pieces import Piece, joined
 from llmcore.normalizer.core.reading import Reading
@@ -241,6 +243,9 @@ class TextEngine:
             inner._reading.frame()
         inner.read(text)
         return inner._reading.nested_result(inner.content), inner._reading.looks.total
+
+    def calls_in(self, arguments: dict[str, Any]) -> list[Draft]:
+        return calls_held(arguments, self._reading.tools, self._limits)
 
     # ------------------------------------------------------------------ inside
 

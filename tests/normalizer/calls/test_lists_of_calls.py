@@ -14,6 +14,7 @@ _USES = (
     '{"tool_uses": [{"recipient_name": "functions.get_weather", "parameters": {"city": "Oslo"}}, '
     '{"recipient_name": "functions.ping", "parameters": {}}]}'
 )
+_LIST = _USES[_USES.index("[") : -1]
 _NAMES = ["parallel", "multi_tool_use.parallel"]
 _FORMS = [
     '{"name": "NAME", "arguments": USES}',
@@ -23,17 +24,45 @@ _FORMS = [
     "<|channel|>commentary to=functions.NAME<|message|>USES<|call|>",
     "[TOOL_CALLS]NAME[ARGS]USES",
     "<function=NAME>USES</function>",
+    '<tool_call>{"name": "functions.NAME", "arguments": USES}</tool_call>',
+    "<function=NAME>\n<parameter=tool_uses>\nLIST\n</parameter>\n</function>",
+    '<invoke name="NAME"><parameter name="tool_uses">LIST</parameter></invoke>',
+    '<invoke name="functions.NAME"><tool_uses>LIST</tool_uses></invoke>',
+    '<｜DSML｜invoke name="NAME"><｜DSML｜parameter name="tool_uses" string="false">LIST</｜DSML｜parameter></｜DSML｜invoke>',
+    "<tool_call>NAME<arg_key>tool_uses</arg_key><arg_value>LIST</arg_value></tool_call>",
+    "<|tool_call>call:NAME{tool_uses:LIST}<tool_call|>",
+    "<|tool_call_start|>[NAME(tool_uses=LIST)]<|tool_call_end|>",
+    "<|tool_calls_section_begin|><|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>USES<|tool_call_end|><|tool_calls_section_end|>",
+    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>NAME<｜tool▁sep｜>USES<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
 ]
 
 
 @pytest.mark.parametrize("name", _NAMES)
 @pytest.mark.parametrize("form", _FORMS)
 def test_a_wrapper_of_several_calls_is_unwrapped(form: str, name: str) -> None:
-    calls = read_every_way(form.replace("NAME", name).replace("USES", _USES)).tool_calls
+    text = form.replace("NAME", name).replace("USES", _USES).replace("LIST", _LIST)
+    calls = read_every_way(text).tool_calls
     assert [(call.name, call.arguments) for call in calls] == [("get_weather", {"city": "Oslo"}), ("ping", {})]
 
 
-@pytest.mark.parametrize("name", _NAMES)
+@pytest.mark.parametrize("uses", ["often", "[]", "3", '[{"recipient_name": "functions.ping", "parameters": {'])
+def test_what_a_wrapper_holds_that_is_no_list_of_calls_runs_nothing(uses: str) -> None:
+    envelope = read_every_way(f"<function=parallel>\n<parameter=tool_uses>\n{uses}\n</parameter>\n</function>")
+    assert [(call.name, call.known) for call in envelope.tool_calls] == [("parallel", False)]
+
+
+def test_calls_of_a_wrapper_that_is_cut_off_do_not_run() -> None:
+    envelope = read_every_way(f'<invoke name="parallel"><parameter name="tool_uses">{_LIST[:-20]}')
+    assert not any(call.complete for call in envelope.tool_calls)
+
+
+def test_a_tool_that_has_the_name_of_the_wrapper_is_called() -> None:
+    tools = ToolSet([tool("parallel", [], tool_uses="array")])
+    text = f"<function=parallel>\n<parameter=tool_uses>\n{_LIST}\n</parameter>\n</function>"
+    assert [call.name for call in read_every_way(text, tools).tool_calls] == ["parallel"]
+
+
+@pytest.mark.parametrize("name", [*_NAMES, *(f"functions.{name}" for name in _NAMES)])
 def test_a_native_wrapper_of_several_calls_is_unwrapped(name: str) -> None:
     called = {"id": "a", "type": "function", "function": {"name": name, "arguments": _USES}}
     body = {"choices": [{"message": {"role": "assistant", "tool_calls": [called]}, "finish_reason": "tool_calls"}]}
@@ -55,7 +84,9 @@ def test_the_calls_of_a_mixed_list_are_read_and_its_data_stays_content(listed: s
     assert json.loads(envelope.content) == {"temperature": 3}
 
 
-@pytest.mark.parametrize("wrapper", ["{}", "<tool_call>{}</tool_call>", "```json\n{}\n```", '{"tool_calls": {}}', '{"toolCalls": {}}'])
+@pytest.mark.parametrize(
+    "wrapper", ["{}", "<tool_call>{}</tool_call>", "```json\n{}\n```", '{"tool_calls": {}}', '{"toolCalls": {}}']
+)
 @pytest.mark.parametrize("before", ["3", "-2.5", "null", "true", '"Oslo"', "[1, 2]", '3 ,\n "a"', "1,null"])
 def test_the_calls_of_a_list_that_begins_with_data_are_read(before: str, wrapper: str) -> None:
     envelope = read_every_way(wrapper.replace("{}", f"[{before} ,\n {_CALL}, 7]"))
