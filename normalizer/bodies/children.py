@@ -126,12 +126,13 @@ def read_children(text: str, start: int, stop: int, tool: CompiledTool, tools: T
 
 
 def _unclosed(text: str, start: int, tool: CompiledTool) -> tuple[int, int]:
-    """Where a value without a closer ends, twice: before the next property's opener."""
+    """Where a value without a closer ends, twice: before the next property's opener, or where the call ends."""
     for child in _OPENER.finditer(text, start):
         if takes(tool, child[1]):
-            end = start + len(text[start : child.start()].rstrip())
-            return end, end
-    return len(text), len(text)
+            text = text[: child.start()]
+            break
+    end = start + len(text[start:].rstrip())
+    return end, end
 
 
 def _holds_call(text: str, names: frozenset[str]) -> bool:
@@ -167,7 +168,7 @@ def enter_children(reading: Reading, tool: CompiledTool, children: list[Child], 
         if escaped and "&" in text and CDATA not in text:
             entries.repairs.append(Repair(kind="entities_decoded", path=child.key, before=text, safety="coerced"))
         if not child.closed:
-            entries.repairs.append(Repair(kind="closer_missing", path=child.key))
+            entries.repairs.append(Repair(kind="closer_missing", path=child.key, safety="guess"))
         elif _holds_call(text, reading.names or frozenset()):
             entries.repairs.append(Repair(kind=HOLDS_CALL, path=child.key, safety="guess"))
 

@@ -28,6 +28,7 @@ from llmcore.normalizer.core.begun_again import HOLDS_CALL, openers_before
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.notations.refusals import clipped
 from llmcore.normalizer.scanning.sought import KEY, Sought, filled
 from llmcore.normalizer.scanning.source import Steps, past, search
 from llmcore.normalizer.scanning.words import BLANKS
@@ -79,11 +80,10 @@ class Peeled(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """`item`: what may come next in a body: groups `parameter` (with `key`, perhaps `declared`, `given` (its value, quoted) or
-    `empty`: it has none)
-    or `end` (the call's closer), or neither (something that ends the call without being part of it). `value`: what may end a
-    value (its own closer may have a hole for the key): groups `own`, or `parameter`, or `end`, or `again` (the next
-    call: this one is not whole), or neither.
+    """`item`: what may come next in a body: groups `parameter` (with `key`, perhaps `declared`, `given` (its value, quoted),
+    `surplus` (closers too many) or `empty`: it has none) or `end` (the call's closer), or neither (something that ends the call
+    without being part of it). `value`: what may end a value (its own closer may have a hole for the key): groups `own`, or
+    `parameter`, or `end`, or `again` (the next call: this one is not whole), or neither.
     `cdata`: what stands between `<![CDATA[` and `]]>` is taken literally. `keeps_line_breaks`: none belongs to the format.
     `nameless`: what stands for a key where there is none. `elements`: those of the tool's own tag, whose text is escaped as XML
     wants it, or not at all. `known_keys`: a key that the tool does not have is a guess. `undeclared`: the type of a value that
@@ -174,6 +174,8 @@ def read_parameters(
         found.first = item.start() if found.first < 0 else found.first
         start, key, declared = item.end(), grammar.key(item["key"] or ""), _declared(item, grammar)
         given_here = item["given"] if "given" in (groups := item.re.groupindex) else None
+        if "surplus" in groups and item["surplus"]:
+            found.repairs.append(_surplus(item["surplus"]))
         if given_here or ("empty" in groups and item["empty"]):
             text = decoded(given_here[1:-1]) if given_here else _value_in_tag(item["parameter"], found)
             _enter(reading, found, stream, key, text, tool, declared, grammar)
@@ -198,12 +200,18 @@ def _value_in_tag(tag: str, found: Parameters) -> str:
     return decoded(values[0]) if values else ""
 
 
+def _surplus(closers: str) -> Repair:
+    return Repair(kind="extra_closer", before=clipped(closers.strip()), after="")
+
+
 def _left_behind(text: str, start: int, stop: int, item: re.Match[str] | None, found: Parameters) -> bool:
-    """What is `start:stop`, where no value stands and `item` comes next? Closers too many are nothing. Behind a value that was
+    """What is `start:stop`, where no value stands and `item` comes next? Closers too many are recorded. Behind a value that was
     closed, with the text's end or another call next, it is no part of the call, which ends before it (True). Else it is a text
     that no key took."""
-    end = past(_CLOSERS, text, start)
-    rest = text[end:stop].strip()
+    end = min(past(_CLOSERS, text, start), stop)
+    rest, closers = text[end:stop].strip(), text[start:end].strip()
+    if closers and item is not None:
+        found.repairs.append(_surplus(closers))
     if not rest:
         return False
     if item is None and rest.startswith("<"):  # a tag that was cut off

@@ -23,12 +23,13 @@ from llmcore.normalizer.scanning.sought import Sought, undecided_from
 from llmcore.normalizer.scanning.source import Source, Steps, past
 from llmcore.types.late import late
 
-__all__ = ["RawValue", "outdented", "read_value", "trimmed"]
+__all__ = ["RawValue", "begins_indented", "outdented", "read_value", "trimmed"]
 
 _OVERLAP: Final = 1024
 _CLOSER: Final = 64  # the longest closer of a value
 _HEAD: Final = 24  # so far into a value a literal may begin that is all of it
 _BREAKS: Final = ("\n", "\r")
+_OPENS_TAG: Final = ("<", "]<]")
 _BLANKS: Final = late(r"[ \t]*+")
 _SPACES: Final = late(r"\s*+")
 _SIGN: Final = late("<(?!<)")  # what ends a value begins so
@@ -98,7 +99,13 @@ def _indentation(text: str, start: int) -> str:
     """The blanks before the tag that opens the value at `start`, if it begins its line."""
     line = text.rfind("\n", max(0, start - _OVERLAP), start) + 1
     tag = past(_BLANKS, text, line)
-    return text[line:tag] if text.startswith("<", tag) and tag < start else ""
+    return text[line:tag] if text.startswith(_OPENS_TAG, tag) and tag < start else ""
+
+
+def begins_indented(text: str, start: int) -> bool:
+    """Does the value at `start` begin with a line break behind a tag that is indented? What is layout in its lines the last one
+    tells."""
+    return text[start : start + 1] in _BREAKS and bool(_indentation(text, start))
 
 
 def _behind_literal(text: str, start: int, raw: str, *, closed: bool) -> str:
@@ -403,8 +410,8 @@ class _Heard:
         if self._stream is None or self._literal:
             return
         text, told = self._src.text, self._told
-        if told == self._start and not self._keeps and text[told : told + 1] in _BREAKS and _indentation(text, told):
-            self._literal = True  # what is layout in its lines the last one tells
+        if told == self._start and not self._keeps and begins_indented(text, told):
+            self._literal = True
             return
         if told == self._start and self._cdata:
             self._blank = past(_SPACES, text, self._blank)

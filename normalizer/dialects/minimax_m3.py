@@ -11,7 +11,7 @@ from typing import Any, Final
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
 from llmcore.normalizer.bodies.cdata import CDATA, joined, literal_joined
 from llmcore.normalizer.bodies.entries import Entries, is_whole
-from llmcore.normalizer.bodies.parameters import trimmed
+from llmcore.normalizer.bodies.raw_values import begins_indented, outdented, trimmed
 from llmcore.normalizer.calls.nested_values import Element, element_value
 from llmcore.normalizer.core.begun_again import HOLDS_CALL, begins_line
 from llmcore.normalizer.core.dialect import Dialect
@@ -116,7 +116,8 @@ def _m3_invoke(reading: Reading, head: re.Match[str], name: str) -> Steps[None]:
             call.closed = tag is not None and tag["tag"] == "invoke" and bool(tag["slash"])
             call.end = tag.end() if tag is not None and call.closed else stop
             break
-        if tag["slash"]:  # a closer too many
+        if tag["slash"]:
+            call.repairs.append(Repair(kind="extra_closer", before=tag[0], after=""))
             position = tag.end()
             continue
         key, position, empty = tag["tag"], tag.end(), bool(tag["empty"])
@@ -159,7 +160,7 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
     stop = closer.start() if closer is not None else len(src.text)
     if closer is None or closer["slash"] or closer["tag"] == "invoke" or is_text:
         closed = closer is not None and bool(closer["slash"]) and closer["tag"] not in _FRAMES
-        written = trimmed(src.text[start:stop], closed=True)
+        written = trimmed(outdented(src.text, start, src.text[start:stop]), closed=True)
         text = joined(written)
         call.repairs += literal_joined(written, text, key) if CDATA in written else ()
         if told >= 0 and call.stream is not None:
@@ -225,6 +226,7 @@ def _m3_text(reading: Reading, call: _M3, key: str, start: int, *, streams: bool
     src = reading.src
     told = position = start
     while True:
+        streams = streams and not begins_indented(src.text, start)
         tag = _TAG.search(src.text, position)
         if tag is not None or src.final:
             return told - start - _lead(src.text, start) if told > start else -1, tag

@@ -120,7 +120,7 @@ def _names_before_keys(text: str, word: str, start: int, after: int, names: froz
 
 _PAIR = (
     r"(?P<parameter>(?:<(?:arg_key|tool_call)>\s{0,16})?%s(?P<key>[\w.-]{1,128}+)"
-    r"\s{0,16}</arg_key>(?:\s{0,16}</arg_key>)?(?:[\s:]{0,16}<arg_value>|(?=[\s:]{0,16}[^\s:<])))"
+    r"\s{0,16}</arg_key>(?P<surplus>\s{0,16}</arg_key>)?(?:[\s:]{0,16}<arg_value>|(?=[\s:]{0,16}[^\s:<])))"
 )
 _FIRST_PAIR = late(_PAIR % "")
 _NEXT_ITEM = late(

@@ -18,6 +18,7 @@ _FORMS = {
     "key and value": "<tool_call>copy_file\n{0}<arg_key>src</arg_key>\n{0}<arg_value>{1}</arg_value>\n</tool_call>",
     "tool's tag": "<copy_file>\n{0}<src>{1}</src>\n</copy_file>",
     "name line": "copy_file\n{0}<src>{1}</src>\n</copy_file>",
+    "minimax_m3": ']<]minimax[>[<tool_call>\n{0}]<]minimax[>[<invoke name="copy_file">\n{0}]<]minimax[>[<src>{1}]<]minimax[>[</src>\n{0}]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>',
     "namespace": '<minimax:tool_call>\n{0}<invoke name="copy_file">\n{0}<parameter name="src">{1}</parameter>\n{0}</invoke>\n</minimax:tool_call>',
 }  # fmt: skip
 

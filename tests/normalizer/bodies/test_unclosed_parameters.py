@@ -17,6 +17,8 @@ _GUESSED = {
     "function": '<function name="copy_file"><param name="src">b.t\n</function>',
     "children": '<invoke name="copy_file"><src>b.t\n</invoke>',
     "legacy": "<invoke><tool_name>copy_file</tool_name><parameters><src>b.t\n</parameters></invoke>",
+    "tool's tag": "<copy_file>\n<src>b.t\n</copy_file>",
+    "tool's tag, the next parameter": "<copy_file>\n<src>b.t\n<dst>c</dst>\n</copy_file>",
     "tool call": '<tool_call name="copy_file"><parameter name="src">b.t\n</tool_call>',
 }
 _SAID = {
