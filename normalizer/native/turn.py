@@ -63,6 +63,12 @@ class Turn:
         return "".join([part.text for part in self.parts if isinstance(part, Thinking)])
 
     @property
+    def reasoning_is_signed(self) -> bool:
+        """Did the provider sign its last block of reasoning, which it does where the block closes?"""
+        blocks = [part for part in self.parts if isinstance(part, Thinking)]
+        return bool(blocks) and bool(blocks[-1].signature)
+
+    @property
     def is_refusal(self) -> bool:
         """Did the model refuse, in its wire's own part for that, and do nothing else? Its finish word is an ordinary one then."""
         texts = [part for part in self.parts if isinstance(part, TextRange)]

@@ -55,6 +55,9 @@ from llmcore.types.narrowing import text_of
 __all__ = ["NativeReply"]
 
 _ENDED_BY_ITSELF: tuple[FinishReason, ...] = ("stop", "tool_calls")
+_REASONING_CLOSES = frozenset({"anthropic", "bedrock-converse", "gemini", "openai-responses"})
+"""Wires that tell where reasoning ends."""
+_IN_REASONING = "in_reasoning"
 _CALL_EVENTS = (ToolCallStarted, ArgumentsDelta, ToolCallFinished)
 
 
@@ -219,10 +222,11 @@ class NativeReply:
             self._events += self._call_events.renumber(self._text.finish(turn.finish_reason))
         readings = self._read_calls()
         native = readings.calls
-        reread = None if native else self._reread_reasoning()
+        reread, missed = (None, list[NearMiss]()) if native else self._reread_reasoning()
         text = reread or self._text or _no_text()
         merged = merge(native, text, self._settings.limits)
         self._events += [Reclassified(*tile) for tile in merged.reclassified]
+        merged.near_misses = [*merged.near_misses, *missed[: self._settings.limits.near_misses]]
         envelope = self._envelope(readings, merged, text, reread is not None)
         return envelope, self._drain()
 
@@ -250,21 +254,24 @@ class NativeReply:
                 self._events += self._call_events.finished(call, found)
         return readings
 
-    def _reread_reasoning(self) -> TextEngine | None:
-        """The reasoning as text whose reasoning never closed, when the reply holds nothing else and a call stands in
-        it."""
-        reasoning = self._turn.reasoning
+    def _reread_reasoning(self) -> tuple[TextEngine | None, list[NearMiss]]:
+        """The reasoning as text whose reasoning never closed, when the reply holds nothing else and a call stands in it. A call in
+        reasoning that was closed is a near miss."""
+        reasoning, closed = self._turn.reasoning, self._wire in _REASONING_CLOSES or self._turn.reasoning_is_signed
         if not reasoning or (self._text is not None and self._text.source.strip()):
-            return None
-        engine = self._settings.engine(reasoning_open=True)
+            return None, []
+        engine = self._settings.engine(reasoning_open=not closed)
         events = [*engine.feed(reasoning), *engine.finish(self._turn.finish_reason)]
-        if not engine.calls:
-            return None
+        if closed or not engine.calls:
+            names = [call.name for call in engine.calls if call.complete]
+            names += [miss.name or "" for miss in engine.near_misses if miss.reason == _IN_REASONING]
+            at = (self._length, self._length)
+            return None, [NearMiss(span=at, name=name or None, reason=_IN_REASONING) for name in names]
         spans = sorted({call.span for call in engine.calls if call.span})
         if self._listening:
             self._events += [Reclassified(start, end, "call") for start, end in spans]
             self._events += self._call_events.renumber([event for event in events if isinstance(event, _CALL_EVENTS)])
-        return engine
+        return engine, []
 
     def _envelope(self, readings: Readings, merged: Merged, text: TextEngine, reread: bool) -> Envelope:
         turn, limits, end = self._turn, self._settings.limits, self._length

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from llmcore.normalizer import normalize
@@ -57,3 +59,31 @@ def test_reasoning_in_a_native_reply_is_looked_at_too() -> None:
     message = {"role": "assistant", "content": f"<think>{_WRITTEN[0]}</think>"}
     envelope = normalize({"choices": [{"message": message, "finish_reason": "stop"}]}, TOOLS)
     assert [miss.reason for miss in envelope.near_misses] == ["in_reasoning"]
+
+
+_SIGNED = {"type": "thinking", "thinking": f"I look.\n{_WRITTEN[0]}\nNo.", "signature": "c2ln"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"type": "message", "role": "assistant", "content": [_SIGNED], "stop_reason": "end_turn"},
+        {"candidates": [{"content": {"parts": [{"text": _WRITTEN[0], "thought": True}]}, "finishReason": "STOP"}]},
+        {"output": [{"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": _WRITTEN[0]}]}]},
+        {
+            "output": {"message": {"content": [{"reasoningContent": {"reasoningText": {"text": _WRITTEN[0]}}}]}},
+            "stopReason": "end_turn",
+        },
+        {"choices": [{"message": {"role": "assistant", "content": "", "thinking_blocks": [_SIGNED]}}]},
+        {"choices": [{"message": {"role": "assistant", "reasoning_content": f"<think>{_WRITTEN[0]}</think>"}}]},
+    ],
+)
+def test_a_call_in_reasoning_that_the_wire_closes_is_a_near_miss(body: dict[str, Any]) -> None:
+    envelope = normalize(body, TOOLS)
+    assert envelope.tool_calls == []
+    assert [(miss.name, miss.reason) for miss in envelope.near_misses] == [("get_weather", "in_reasoning")]
+
+
+def test_a_call_in_a_field_of_reasoning_that_nothing_closes_is_read() -> None:
+    body = {"choices": [{"message": {"role": "assistant", "content": "", "reasoning_content": _WRITTEN[0]}}]}
+    assert [call.name for call in normalize(body, TOOLS).tool_calls] == ["get_weather"]
