@@ -109,6 +109,8 @@ class ElementCall:
     """The dialect when its arguments are elements named after them."""
     told_apart: bool = True
     """The tag alone says that it is a call: an element of any name is an argument, not only one that the tool has."""
+    described: bool = False
+    """Its opening tag describes the tool: without arguments it declares it."""
     given: dict[str, Any] = field(default_factory=dict[str, Any])
     """Arguments that stand as attributes of its opening tag."""
     repairs: list[Repair] = field(default_factory=list[Repair])
@@ -325,6 +327,8 @@ def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: st
         return _declined(reading, call, start, "no_arguments")
     if item is not None and item.lastgroup == "end" and not call.told_apart and not may_lack_arguments(reading, call):
         return _declined(reading, call, start, "no_arguments")
+    if item is not None and item.lastgroup == "end" and call.described and not call.given:
+        return _declined(reading, call, start, "definition")
     if item is not None and item.lastgroup == "parameter" and _describes(call, item):
         return _declined(reading, call, start, "definition")
     if item is None:

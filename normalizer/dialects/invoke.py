@@ -98,11 +98,12 @@ def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
     call.children_of = "invoke_children" if dialect == _FIRST_ROW else dialect
     if attributes:
         read_attributes(reading, call, attributes, alone=alone)
-    if tag in COMMON_WORDS:
-        described = "description" in attributes and "description" not in call.given
-        if described or (alone and not may_lack_arguments(reading, call)):
-            reading.miss(at, end, name, "definition" if described else "no_arguments")
-            return False
+    call.described = "description" in attributes and "description" not in call.given
+    if (call.described and (alone or tag in COMMON_WORDS)) or (
+        tag in COMMON_WORDS and alone and not may_lack_arguments(reading, call)
+    ):
+        reading.miss(at, end, name, "definition" if call.described else "no_arguments")
+        return False
     if alone:
         raw = as_json(call.given) if call.given else ""
         reading.end(reading.begin(at, name, dialect, call.id), end, call.given, raw, repairs=call.repairs)

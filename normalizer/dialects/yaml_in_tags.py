@@ -23,7 +23,7 @@ from llmcore.normalizer.bodies.yaml_lines import (
     with_arguments,
     without_foreign_closers,
 )
-from llmcore.normalizer.calls.call_objects import CallObject, no_arguments
+from llmcore.normalizer.calls.call_objects import CallObject, declares, no_arguments
 from llmcore.normalizer.calls.yaml_values import YamlLines, has_key, read_lines, typed_pairs
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import is_known
@@ -228,9 +228,11 @@ def _call_in(reading: Reading, pairs: list[tuple[str, YamlNode]]) -> CallObject 
     if named is None:
         return None
     call = CallObject(nodes[named].text.strip(), None, False)
+    tool = reading.tool(call.name)
+    if declares({key: _plain(node) for key, node in pairs}, () if tool is None else tool.properties):
+        return None
     call.id = next((nodes[key].text for key in ID_KEYS if key in nodes), "")
     held = next((key for key in ARGUMENT_KEYS if key in nodes and key != named), None)
-    tool = reading.tool(call.name)
     if held is not None:
         read = with_arguments(reading, call, nodes[held])
         if read is not None:
@@ -243,6 +245,13 @@ def _call_in(reading: Reading, pairs: list[tuple[str, YamlNode]]) -> CallObject 
         call.arguments, call.repairs = typed_pairs(beside, tool, limits=reading.limits)
         call.repairs.append(Repair(kind="flat_arguments", after=call.arguments, safety="coerced"))
     return call if call.arguments is not None else None
+
+
+def _plain(node: YamlNode) -> Any:
+    """What a node holds, each scalar as its text."""
+    if node.pairs is not None:
+        return {key: _plain(value) for key, value in node.pairs}
+    return node.text if node.items is None else [_plain(item) for item in node.items]
 
 
 def _dropped(pairs: list[tuple[str, YamlNode]], taken: tuple[str, ...], tool: CompiledTool | None) -> list[Repair]:

@@ -255,7 +255,7 @@ class NativeReply:
         return readings
 
     def _reread_reasoning(self) -> tuple[TextEngine | None, list[NearMiss]]:
-        """The reasoning as text whose reasoning never closed, when the reply holds nothing else and a call stands in it. A call in
+        """The reasoning as text whose reasoning never closed, when the reply holds nothing else and a call stands in it. One in
         reasoning that was closed is a near miss."""
         reasoning, closed = self._turn.reasoning, self._wire in _REASONING_CLOSES or self._turn.reasoning_is_signed
         if not reasoning or (self._text is not None and self._text.source.strip()):

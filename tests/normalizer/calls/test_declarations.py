@@ -80,3 +80,35 @@ def test_a_declaration_under_the_name_of_its_tool_is_an_echo() -> None:
 def test_what_has_arguments_is_a_call(written: dict[str, Any], expected: dict[str, Any], wrapper: str) -> None:
     (call,) = read_every_way(wrapper.replace("{}", json.dumps(written)), _TOOLS).tool_calls
     assert call.arguments == expected
+
+
+_PING = ToolSet([tool("ping"), tool("save_note", ["title"], title="string")])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call>\nname: ping\ndescription: Pings.\nparameters: {}\n</tool_call>",
+        "<tool_call>\nname: save_note\nparameters:\n  type: object\n  properties:\n    title:\n      type: string\n</tool_call>",
+        '<function name="ping" description="Pings."></function>',
+        '<invoke name="ping" description="Pings."/>',
+        '<invoke name="ping" description="Pings."></invoke>',
+        '<tool_call name="ping" description="Pings."/>',
+    ],
+)
+def test_a_declaration_in_yaml_or_in_attributes_is_no_call(text: str) -> None:
+    envelope = read_every_way(text, _PING)
+    assert (envelope.tool_calls, envelope.content) == ([], text)
+    assert envelope.near_misses
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call>\nname: save_note\ndescription: Saves.\nparameters:\n  title: a\n</tool_call>",
+        '<invoke name="save_note" description="Saves."><parameter name="title">a</parameter></invoke>',
+    ],
+)
+def test_a_call_that_is_described_and_has_arguments_is_one(text: str) -> None:
+    (call,) = read_every_way(text, _PING).tool_calls
+    assert (call.name, call.arguments) == ("save_note", {"title": "a"})
