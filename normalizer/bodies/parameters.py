@@ -210,7 +210,7 @@ def _left_behind(text: str, start: int, stop: int, item: re.Match[str] | None, f
     that no key took."""
     end = min(past(_CLOSERS, text, start), stop)
     rest, closers = text[end:stop].strip(), text[start:end].strip()
-    if closers and item is not None:
+    if "<" in closers and item is not None:
         found.repairs.append(_surplus(closers))
     if not rest:
         return False

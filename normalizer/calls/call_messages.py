@@ -234,8 +234,8 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
                 return None
             _doubt_names(value, calls, tools)
             if data:
-                said = _joined(answer[0], data)
-                return Message(calls, form, said, certain=True, unread=len(data), data=len(data), repairs=answer[1])
+                beside = _joined(answer[0], data)
+                return Message(calls, form, beside, certain=True, unread=len(data), data=len(data), repairs=answer[1])
             if is_about_the_message(value, key, BESIDE_CALLS):
                 _called_with_nothing(calls, listed, tools)
             form, calls = "pasted_wire" if "role" in value else form, [*calls, *_listed_beside(value, key, calls, tools)]

@@ -258,16 +258,13 @@ class TestNativeReasoning:
         text = 'A thought about {"name": "f"} and <b>.'
         assert normalize(body(None, finish="stop", reasoning=text), TOOLS).reasoning == text
 
-    def test_signed_reasoning_goes_back_unchanged_and_its_call_after_it(self) -> None:
+    def test_signed_reasoning_goes_back_unchanged_and_a_call_in_it_is_none(self) -> None:
         reply = {
             "type": "message",
             "content": [{"type": "thinking", "thinking": self.CALL, "signature": "s"}],
             "stop_reason": "end_turn",
         }
-        assert normalize(reply, TOOLS).blocks == [
-            ThinkingBlock(thinking=self.CALL, signature="s"),
-            ToolUseBlock(id="call_0", name="f", input={"a": 1}, raw_input='{"a": 1}'),
-        ]
+        assert normalize(reply, TOOLS).blocks == [ThinkingBlock(thinking=self.CALL, signature="s")]
 
     def test_listeners_hear_of_it_at_the_end(self) -> None:
         envelope, told = heard(*[chunk(reasoning_content=character) for character in self.CALL])
