@@ -37,7 +37,7 @@ class Interjections:
 
     def __init__(self) -> None:
         self._waiting: deque[Message] = deque()
-        self._beside: CallersFunction | None = None
+        self.beside: CallersFunction | None = None
         """A function that is asked too."""
 
     def add(self, *messages: str | Message) -> None:
@@ -76,7 +76,7 @@ def box_of(given: object) -> Interjections:
     if isinstance(given, Interjections):
         return given
     box = Interjections()
-    box._beside = interjections_of(given)
+    box.beside = interjections_of(given)
     return box
 
 
@@ -112,7 +112,7 @@ async def interjected(
     Raises what the function raises, and `CallerError` for what is no message of a user.
     """
     box = _box(source)
-    asked = source if box is None else box._beside
+    asked = source if box is None else box.beside
     given = None if asked is None else await asked(seconds, context)
     listed: Iterable[object] = (
         () if given is None else cast("Iterable[object]", given) if isinstance(given, list | tuple) else [given]

@@ -139,7 +139,7 @@ def _keys_around(value: Any, view: View) -> list[str] | None:
 def _is_wanted(value: Any, view: View, known: set[str]) -> bool:
     if is_object(value):
         return any(spelling(key) in known for key in value)
-    kinds = {type_name(value)} | ({"number"} if isinstance(value, int) and not isinstance(value, bool) else set())
+    kinds = {type_name(value)} | ({"number"} if isinstance(value, int) and not isinstance(value, bool) else set[str]())
     return "object" not in view.types and not kinds.isdisjoint(view.types)
 
 
