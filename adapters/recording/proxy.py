@@ -282,7 +282,8 @@ class RecordingProxy:
         request = _json(ended.body)
         model = _model(ended.path, request)
         exchange: dict[str, Any] = {
-            "attempt": {"model": model, "mode": "native_tools", "reason": "first"},
+            # without tools in the request, a prompt may have taught them: then its mode is not known
+            "attempt": {"model": model, "reason": "first"} | ({"mode": "native_tools"} if _offers_tools(request) else {}),
             "request": request,
             **_response(scrubber, ended.status, ended.headers.get("content-type", ""), bytes(ended.got), cut),
         }
@@ -368,6 +369,11 @@ def _behind(upstream: str, path: str) -> str:
     asked = path.partition("?")[0].split("/")[1:]
     twice = next((most for most in range(len(own), 0, -1) if own[-most:] == asked[:most]), 0)
     return upstream.removesuffix("".join(f"/{part}" for part in own[len(own) - twice :])) + path
+
+
+def _offers_tools(request: Any) -> bool:
+    """Does the body offer tools, on whatever wire?"""
+    return any(object_in(request).get(key) for key in ("tools", "functions", "toolConfig"))
 
 
 def _model(path: str, request: Any) -> str:

@@ -28,6 +28,8 @@ __all__ = ["ReplayAdapter"]
 
 _ENDED: dict[str, Any] = {"llmcore": {"ended": True}}
 """What an adapter says of a stream that came to its own end."""
+_RUNS = "litellm"
+"""The level of what llmcore records: each line is a run."""
 
 
 @in_words(only=("__init__",))
@@ -207,6 +209,9 @@ def _runs_in(path: Path, run: str | None) -> list[Transcript]:
     except TranscriptError:
         if not read or (run is not None and run not in [found.id for found in read]):
             raise
+    lines = [found.id for found in read]
+    if run in lines and read[lines.index(run)].level == _RUNS:  # it is a run already, also where it goes on with an earlier one
+        read = read[lines.index(run) :]
     return joined(read)
 
 

@@ -25,6 +25,7 @@ from llmcore import (
     RunContext,
     tool,
 )
+from llmcore.adapters.recording.proxy import RecordingProxy
 from llmcore.run import rehearsing
 from llmcore.transcripts import Score, read_transcripts
 from tests.support.wire_server import Turn, WireServer
@@ -220,3 +221,32 @@ def test_what_cannot_be_recorded_is_told_at_once(tmp_path: Path) -> None:
         llmcore.record(3)  # type: ignore[call-overload]  # the point of the test
     with pytest.raises(ConfigError, match=r"must be an Orchestrator, not .*Agent.*with llmcore.record"):
         llmcore.record(tmp_path / "runs.jsonl", Agent(FakeModel("x")))  # type: ignore[call-overload]  # the point
+
+
+async def test_a_recorded_run_that_goes_on_with_an_earlier_one_replays_by_its_id(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    orchestrator = llmcore.record(path, Orchestrator(FakeModel("one", "two")))
+    first = await orchestrator.run("A")
+    await orchestrator.run("B", message_history=first)
+    second = await Orchestrator(ReplayAdapter(path, run="runs-2")).run("B", message_history=first)
+    assert second.content == "two"
+    both = Orchestrator(ReplayAdapter(path))
+    assert (await both.run("B", message_history=await both.run("A"))).content == "two"
+
+
+@pytest.mark.parametrize("native", [True, False], ids=["native calls", "calls as text"])
+async def test_a_tool_loop_that_the_proxy_recorded_replays_as_a_run(tmp_path: Path, native: bool) -> None:
+    arguments = {"city": "Oslo"}
+    text = json.dumps({"name": "get_weather", "arguments": arguments})
+    first = Turn(calls=[("get_weather", arguments)]) if native else Turn(f"<tool_call>{text}</tool_call>")
+    path = tmp_path / "runs.jsonl"
+    with WireServer([first, Turn("Sunny.")]) as server:
+        proxy = RecordingProxy(server.root, path, provider="openai_compatible", provenance="local: a test")
+        with proxy:
+            model = ModelConfig(
+                alias="m", provider="openai_compatible", model="m", base_url=f"{proxy.url}/v1", api_key=SecretStr(KEY)
+            )
+            live = await Orchestrator(ModelRegistry([model]), [get_weather]).run("Weather in Oslo?")
+    replayed = await Orchestrator(ReplayAdapter(path), [get_weather]).run("Weather in Oslo?")
+    assert (live.content, replayed.content) == ("Sunny.", "Sunny.")
+    assert [record.arguments for record in replayed.tool_results] == [arguments]
