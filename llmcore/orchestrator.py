@@ -451,6 +451,7 @@ class Orchestrator:
             "capabilities": self.capabilities,
             "strategies": machinery.fallback.strategies,
             "tool_config": machinery.tool_config,
+            "tools": () if self._tools.is_open else tuple(self.list_tools()),
         }
         values = {**self._defaults, **self._given, **own}
         field = Request.model_fields.get(name)

@@ -50,15 +50,21 @@ class Core:
 
     def option(self, name: str) -> Any:
         """The value that an option has for a chat: as it was set, else as the orchestrator has it, else None."""
+        models = [*self.base.models]
+        model = next((one for one in models if one.alias == self.settings.get("model") or len(models) == 1), None)
+        if name in TOOL_OPTIONS or name == "tool_config":
+            config = self.base._option("tool_config")  # pyright: ignore[reportPrivateUsage]  # the same settings
+            config = config.overlaid(None if model is None else model.tools)
+            if not self.owns_base:  # else they are the orchestrator's, which a model's own give way to
+                named = {option: self.settings[option] for option in TOOL_OPTIONS if option in self.settings}
+                config = config.overlaid(tool_settings(self.settings.get("tool_config"), named))
+            return config if name == "tool_config" else getattr(config, TOOL_OPTIONS[name])
+        if name == "tools" and not self.owns_base and not self.settings["tools"]:
+            return self.base._option("tools")  # pyright: ignore[reportPrivateUsage]  # the same settings
         if name in self.settings:
             return self.settings[name]
         if name == "model":
-            models = [*self.base.models]
-            return models[0].alias if len(models) == 1 else None
-        if name in TOOL_OPTIONS or name == "tool_config":
-            named = {option: self.settings[option] for option in TOOL_OPTIONS if option in self.settings}
-            config = self.base._option("tool_config").overlaid(tool_settings(self.settings.get("tool_config"), named))  # pyright: ignore[reportPrivateUsage]  # the same settings
-            return config if name == "tool_config" else getattr(config, TOOL_OPTIONS[name])
+            return None if model is None else model.alias
         return self.base._option(name)  # pyright: ignore[reportPrivateUsage]  # the same settings
 
     def changed(self, kind: str, name: str, value: Any) -> Core:

@@ -237,3 +237,19 @@ def test_an_orchestrators_sync_forms_call_what_a_class_has_written_anew() -> Non
         seen = [*stream]
     assert not any(isinstance(event, TextDelta) for event in seen)
     assert stream.result.content == "6"
+
+
+def test_what_a_registry_says_of_tools_is_what_an_agent_reads() -> None:
+    says = {"max_turns": 2, "timeout": 5, "errors": "abort"}
+    registry = ModelRegistry.from_dict({"models": {"x": {"provider": "custom", "model": "x", "tools": says}}})
+    fake = FakeModel(default="Hi.")
+    agent = Agent(registry, adapter=fake)
+    assert (agent.max_tool_turns, agent.tool_timeout, agent.tool_errors) == (2, 5.0, "abort")
+    shared = Agent(Orchestrator(registry, adapter=fake), tool_timeout=7.0)
+    assert (shared.max_tool_turns, shared.tool_timeout) == (2, 7.0)
+
+
+def test_the_tools_of_a_shared_orchestrator_are_those_of_an_agent_without_its_own() -> None:
+    shared = Agent(Orchestrator(FakeModel(default="Hi."), [plain]))
+    assert [tool.name for tool in shared.tools] == ["plain"]
+    assert Told(FakeModel()).tools == (plain,)
