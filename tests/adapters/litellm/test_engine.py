@@ -123,8 +123,8 @@ async def test_a_wait_that_is_cut_short_while_litellm_is_imported_names_the_impo
     monkeypatch.setattr(engine, "_loaded", None)
     monkeypatch.setattr(engine, "litellm_now", imported)
     model = {"provider": "openai_compatible", "model": "m", "base_url": "http://127.0.0.1:9/v1", "api_key": "k"}
-    run = asyncio.create_task(Orchestrator({"models": {"m": model}}).run("Hello?", deadline=0.001))
-    while not begun.is_set():
+    run = asyncio.create_task(Orchestrator({"models": {"m": model}}).run("Hello?", deadline=0.2))
+    while not begun.is_set() and not run.done():
         await asyncio.sleep(0.001)
     run.cancel()
     with pytest.raises(
