@@ -178,11 +178,8 @@ class Orchestrator:
             "signing_key": signing_key,
         }
         system = checked_options("Orchestrator", options).get("system")
-        check_kinds(
-            "Orchestrator",
-            {"capabilities": capabilities, "enforce_limits": enforce_limits, "name": name},
-            OWN_KINDS,
-        )
+        own = {"capabilities": capabilities, "enforce_limits": enforce_limits, "name": name}
+        check_kinds("Orchestrator", own, OWN_KINDS)
         self._tools = ToolSource(tools)
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
         context_bound(max_context_tokens, token_counter)

@@ -163,8 +163,7 @@ def read_value(
 
 def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: bool) -> Steps[RawValue]:
     """As `read_value`, while the value comes, or of one that holds a literal or a call."""
-    src, ends = search.src, search.ends
-    position, literal, literal_open, behind = start, "", False, start
+    src, ends, position, literal, literal_open, behind = search.src, search.ends, start, "", False, start
     if cdata:
         inner = yield from _literal_at(src, start)
         if inner >= 0:
@@ -174,8 +173,7 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
                 heard.finish(literal)
                 return RawValue(literal, len(src.text), None, closed=False, is_literal=False, literal_open=True)
             position = behind = close + len(CDATA_END)
-    begun = position
-    stop, group, end = -1, None, -1
+    begun, stop, group, end = position, -1, None, -1
     first_inner: tuple[int, str] | None = None
     while stop < 0:
         found = ends.search(src.text, position)
@@ -230,19 +228,17 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
         heard.finish(literal)
         end = len(src.text) if half else behind
         return RawValue(literal, end, None, closed=False, is_literal=True, literal_open=literal_open)
-    if not keeps:
-        raw = (
-            trimmed(outdented(src.text, start, raw), closed=closed)
-            if behind == start
-            else _behind_literal(src.text, start, raw, closed=closed)
-        )
+    if not keeps and behind == start:
+        raw = trimmed(outdented(src.text, start, raw), closed=closed)
+    elif not keeps:
+        raw = _behind_literal(src.text, start, raw, closed=closed)
     text = literal + joined(raw) if literal and raw.strip() else literal if behind > start else joined(raw) if cdata else raw
     heard.finish(text)
     literal_open = literal_open or CDATA in literal  # one begun within another: the first was never closed
     stop = len(src.text) if stop < 0 else stop
-    value = RawValue(text, end if closed else stop, group, closed, behind > start, literal_open)
-    value.written = src.text[start:stop] if behind > start or (cdata and CDATA in raw) else ""
-    value.closed_wrongly = not closed and _without_wrong_closer(src.text[start:stop]) != src.text[start:stop]
+    value, written = RawValue(text, end if closed else stop, group, closed, behind > start, literal_open), src.text[start:stop]
+    value.written = written if behind > start or (cdata and CDATA in raw) else ""
+    value.closed_wrongly = not closed and _without_wrong_closer(written) != written
     value.holds_call, value.holds_closer, value.in_doubt = search.passed_call, search.passed_closer, search.in_doubt
     return value
 

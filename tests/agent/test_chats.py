@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
 import time
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -364,7 +364,7 @@ async def test_pending_calls_are_no_answer_for_chat_and_one_for_run() -> None:
         await agent.chat("Go")
     assert not isinstance(caught.value, CallerError)
     assert [call.name for call in caught.value.pending] == ["elsewhere"]
-    assert pickle.loads(pickle.dumps(caught.value)).pending == caught.value.pending
+    assert deepcopy(caught.value).pending == caught.value.pending
 
 
 async def test_an_orchestrator_as_client_is_shared() -> None:

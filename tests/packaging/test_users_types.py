@@ -177,7 +177,7 @@ def values(orchestrator: Orchestrator, kind: type[Any]) -> None:
     word: str = orchestrator.execute_sync("q", Literal["a", "b"])
     small: int = parse("3", Annotated[int, Field(lt=9)])
     data: dict[str, Any] = orchestrator.execute_sync("q", {"type": "object"})
-    whatever: City = orchestrator.execute_sync("q", kind)
+    whatever: Any = orchestrator.execute_sync("q", kind)
     print(numbers, perhaps, either, word, small, data, whatever)
 
 
