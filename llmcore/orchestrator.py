@@ -316,7 +316,8 @@ class Orchestrator:
     ) -> RunStream[Any]: ...
 
     def stream(self, request: Given | None = None, output_type: Any = None, **options: Any) -> RunStream[Any]:
-        """The run's events as they come; the last is `Finished(RunResult)`. Caller's errors are raised at once, here. The stream
+        """The run's events as they come; the last is `Finished(RunResult)`. Caller's errors are raised at once,
+        here. If this is the first run of a process, an unusable `output_type` is told at the first read. The stream
         itself holds what they add up to: `text`, `reasoning`, `calls`, `results`, `partial`, and at the end `result`.
 
         With an `output_type` the value is `result.output` where `result.has_output`. A run may end well without one: calls are
@@ -341,7 +342,8 @@ class Orchestrator:
     def iterate(self, request: Given | None = None, output_type: Any = None, **options: Any) -> Steps[Any]:
         """The run step by step: `async for step in orchestrator.iterate(...)`, a step for each reply and each batch of tool
         results. Between two steps nothing goes on. `Steps.result` is the run as far as it has come, also where it is left
-        early; `Steps.interject` adds a message. Errors are those of `run`; caller's errors are raised at once, here."""
+        early; `Steps.interject` adds a message. Errors are those of `run`; caller's errors are raised at once, here.
+        If this is the first run of a process, an unusable `output_type` is told at the first step."""
         from llmcore.run.stepping import Steps
 
         asked = options if output_type is None else {**options, "output_type": output_type}
