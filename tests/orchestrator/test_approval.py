@@ -393,14 +393,16 @@ async def test_hooks_budget_retries_and_timeout_hold_for_it() -> None:
 
     result = await waiting(("flaky", {"how": "twice"}), ("flaky", {"how": "slow"}), tools=[flaky])
     answers = {call.id: Approve() for call in result.pending}
+    unclaimed = result.model_dump_json()
     seen: list[str] = []
     hooks = Hooks(before_tool_run=lambda call, context: seen.append(f"before {call.id}"), on_tool_response=lambda message: None)
     done = await Orchestrator(FakeModel("ok"), [flaky], hooks=hooks).run(result, answers=answers)
     assert [(one.retries, one.error.type if one.error else None) for one in done.tool_results] == [(1, None), (1, "timeout")]
     assert len(seen) == 2
+    again = RunResult[Any].model_validate_json(unclaimed)
     with pytest.raises(LimitExceeded) as caught:
         await Orchestrator(FakeModel("ok"), [flaky], max_parallel_tools=1).run(
-            result, answers=answers, budget=Budget(tool_calls=1)
+            again, answers=answers, budget=Budget(tool_calls=1)
         )
     assert_valid(caught.value.partial.messages)
 

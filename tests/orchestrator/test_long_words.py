@@ -90,7 +90,7 @@ def test_what_an_adapter_raises() -> None:
         async def complete(self, call: Any) -> Any:
             raise ValueError("x" * LENGTH)
 
-    with pytest.raises(LLMCoreError, match="the adapter raised ValueError") as caught:
+    with pytest.raises(LLMCoreError, match="the adapter Broken raised ValueError") as caught:
         Orchestrator(Broken("x")).run_sync("x")
     assert len(str(caught.value)) <= MAX_MESSAGE
 

@@ -359,7 +359,7 @@ async def test_an_adapter_that_breaks_its_contract_is_an_internal_error() -> Non
     class Broken(FakeModel):
         lets_exceptions_through = False
 
-    with pytest.raises(LLMCoreError, match="the adapter raised AssertionError"):
+    with pytest.raises(LLMCoreError, match="the adapter Broken raised AssertionError"):
         await Orchestrator(Broken(default=fails)).run("x")
 
 
