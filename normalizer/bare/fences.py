@@ -24,7 +24,6 @@ from llmcore.normalizer.scanning.words import CALL_FENCES, COLONS, OWN_SIGNS, ST
 from llmcore.normalizer.trust.block_quotes import in_block_quote
 from llmcore.normalizer.trust.lead_ins import announces, sentence_before
 from llmcore.normalizer.trust.surroundings import is_closed
-from llmcore.normalizer.trust.told_lead_ins import said_by
 from llmcore.types.late import late
 
 __all__ = ["back_ticks", "code_in", "fence_behind_opener", "holds_closer", "tildes", "without_code"]
@@ -305,8 +304,7 @@ def _may_be_meant(reading: Reading, group: list[tuple[Fence, Nested]]) -> bool:
         return False
     if all(_holds_bare_calls(reading, fence, inner) for fence, inner in group):
         return True
-    sentence = sentence_before(text, reading.text_start(), first.start)
-    return announces(sentence) or (said_by(sentence) == "act" and len(sentence.split()) > 1)
+    return announces(sentence_before(text, reading.text_start(), first.start))
 
 
 def _holds_bare_calls(reading: Reading, fence: Fence, inner: Nested) -> bool:

@@ -22,8 +22,8 @@ from llmcore.normalizer.scanning.source import Steps, past, skip_space
 from llmcore.normalizer.scanning.words import COLONS, FACES, HTML_NAMES, TURN_TOKENS
 from llmcore.normalizer.trust.documents import is_in_document
 from llmcore.normalizer.trust.html import is_in_page, may_be_html
-from llmcore.normalizer.trust.line_signs import consents, is_sign, may_be_listed
-from llmcore.normalizer.trust.surroundings import CERTAIN, Standing, ends_sentence, is_closed, sentence_goes_on
+from llmcore.normalizer.trust.line_signs import is_sign, may_be_listed
+from llmcore.normalizer.trust.surroundings import CERTAIN, ends_sentence, is_closed
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 
@@ -70,8 +70,8 @@ def leads_in(before: str) -> bool:
 
 
 def may_stand(reading: Reading, before: str, at: int) -> bool:
-    """May a form of a known tool follow this text on its line, up to `at`: behind a lead-in, or, doubtful, behind a sentence, a
-    word of consent, or the sign of a list that is announced or stands alone?"""
+    """May a form of a known tool follow this text on its line, up to `at`: behind a lead-in, or, doubtful, behind a
+    sentence, or the sign of a list that is announced or stands alone?"""
     if leads_in(before):
         return True
     if reading.tools is None:
@@ -80,7 +80,7 @@ def may_stand(reading: Reading, before: str, at: int) -> bool:
         return True
     if reading.nested:
         return False
-    return consents(before) or (is_sign(before) and may_be_listed(reading.src.text, reading.text_start(), at - len(before)))
+    return is_sign(before) and may_be_listed(reading.src.text, reading.text_start(), at - len(before))
 
 
 _TAG_REACH = 512
@@ -278,15 +278,5 @@ def only_shown(reading: Reading, begin: int, end: int) -> Steps[str | None]:
     if shown := (yield from shown_behind(reading, standing, end)):
         reading.shown(end, shown)
         return shown
-    if standing.in_sentence and (yield from _goes_on(reading, end, standing)):
-        standing = Standing(doubt="within_a_sentence", words=standing.words)
     reading.judged(standing.decided())
     return None
-
-
-def _goes_on(reading: Reading, end: int, standing: Standing) -> Steps[bool]:
-    """Does the sentence before a call go on behind it?"""
-    src = reading.src
-    while (goes_on := sentence_goes_on(src.text, end, standing.words)) is None and not src.final:
-        yield None
-    return bool(goes_on)

@@ -30,7 +30,7 @@ from llmcore.normalizer.core.windows_paths import with_paths
 from llmcore.normalizer.scanning.source import Steps, past
 from llmcore.normalizer.scanning.words import ENVELOPE
 from llmcore.normalizer.trust.listed_calls import goes_on_as_list
-from llmcore.normalizer.trust.surroundings import CERTAIN, LED_IN, PLAIN, Form, Standing, Surroundings, has_words
+from llmcore.normalizer.trust.surroundings import CERTAIN, LED_IN, Form, Standing, Surroundings, has_words
 from llmcore.normalizer.trust.turns import other_speaks
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
@@ -148,7 +148,7 @@ class Reading(Record):
                 return self._judge().standing(self.src.text, at, start, line, form, fenced=fenced)
         if self._doubtful[0] >= 0 and not self.src.text[self._doubtful[0] : at].strip():
             return self._doubtful[1]
-        return self.held or PLAIN
+        return self.held or CERTAIN
 
     def _judge(self) -> Surroundings:
         if self._surroundings is None:
@@ -363,7 +363,7 @@ class Reading(Record):
 
     def judged(self, standing: Standing, *, passes_on: bool = True) -> None:
         """What its surroundings make of the call that is read next. `passes_on`: what follows what was read shares its doubt."""
-        if passes_on and (self.standing.doubt or self.standing.judged_behind):
+        if passes_on and self.standing.doubt:
             self._doubtful = (self.done, self.standing)
         self.standing = standing
 

@@ -14,7 +14,8 @@ from llmcore.normalizer.core.looks import Looks
 from llmcore.normalizer.core.pieces import Piece, Replaced, replacing, settled
 from llmcore.normalizer.core.places import Places
 from llmcore.normalizer.core.telling import Teller
-from llmcore.normalizer.core.unfinished import Unfinished, UnfinishedMark
+from llmcore.normalizer.core.unfinished import Unfinished
+from llmcore.normalizer.trust.surroundings import Standing
 from llmcore.types.envelope import NearMiss, Repair, SegmentKind, ToolCall
 from llmcore.types.limits import Limits
 
@@ -41,7 +42,7 @@ class Staged:
     needs_more_work: bool | None
     said_anything: bool
     left_open: Draft | None
-    unfinished: UnfinishedMark
+    unfinished: list[tuple[Draft, Standing]]
     teller: Teller | None
 
 
@@ -192,16 +193,6 @@ class Record(Places):
     def line_over(self, *, words_follow: bool) -> None:
         """The line of the calls that are held is over, or words follow them on it."""
         self._finished(self._unfinished.line_over(words_follow=words_follow))
-
-    def reply_over(self) -> None:
-        """No more calls come."""
-        unfinished = self._unfinished
-        if len(self.drafts) >= self.limits.calls:  # behind the limit stand further calls
-            self._finished(unfinished.all_over())
-        elif self.invented:
-            self._finished(unfinished.result_follows(self.src.text, self.pieces, self.done))
-        else:
-            self._finished(unfinished.reply_over(self.drafts, self.src.text, self.pieces, self.done, self.near_misses))
 
     def miss(self, start: int, end: int, name: str | None, reason: str) -> None:
         """`start:end` looked like a call and was not taken as one."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from itertools import combinations
 from typing import Final
 
 from llmcore.normalizer.bare.fences import without_code
@@ -23,25 +22,19 @@ from llmcore.normalizer.text.engine import SHAPES
 from llmcore.normalizer.text.opening import begins_specially
 from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE, Whole, is_framed, tiled
 from llmcore.normalizer.trust.block_quotes import in_block_quote
-from llmcore.normalizer.trust.dialogues import is_in_dialogue
-from llmcore.normalizer.trust.listed_steps import is_listed_step
 from llmcore.normalizer.trust.surroundings import (
+    CERTAIN,
     MARKS,
-    PLAIN,
     Surroundings,
-    has_words,
-    is_plain_before,
+    is_certain,
 )
 from llmcore.normalizer.trust.turns import other_speaks
-from llmcore.normalizer.trust.words_behind import REACH, is_left_over, sentence_before_step, talk_of_it
 from llmcore.types.envelope import ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
 
 __all__ = ["Quick", "read_quickly"]
 
-_COMPARED: Final = 8
-"""More calls than these, of several dialects, are the engine's to compare."""
 _BRACKETS: Final[tuple[str, ...]] = ("[", "{")
 
 
@@ -131,10 +124,8 @@ def _take_wholes(
 ) -> bool:
     """Take the calls of the text from `start` on, where the first may begin at `at`, and the words before each; False when one is
     not all there, may not be meant, or anything else may stand there."""
-    judged: list[tuple[int, int, int]] = []  # the number of calls, and where the words before the last of them stand
     surroundings: Surroundings | None = None
-    standing, before = PLAIN, (start, start)
-    words_first = 0  # how many stood before the first call
+    standing = CERTAIN
     while at >= 0:
         line = text.rfind("\n", 0, at) + 1
         between = text[start:at]
@@ -153,41 +144,13 @@ def _take_wholes(
             if (not wholes and begins_specially(text)) or call_begins(text, start, at, tools.names) < at or other_speaks(between):
                 return False
             surroundings = surroundings or Surroundings(tools.names)
-            standing, before = surroundings.standing(text, at, start, line, found[0].form), (start, at)
-        if standing is not PLAIN and not is_plain_before(standing, text, found[-1].end):
+            standing = surroundings.standing(text, at, start, line, found[0].form)
+        if not is_certain(standing, text, found[-1].end):
             return False
-        words_first = words_first if wholes else len(words)
         wholes += found
-        judged.append((len(wholes), *before))
         start = found[-1].end
         at = _next(text, start, tools.names, dialects) if start < len(text) else -1
-    if len(words) > words_first and _one_in_two_forms(wholes):
-        return False
-    for n, begin, stop in judged:
-        said = text[wholes[n - 1].end : wholes[n].start if n < len(wholes) else len(text)]
-        if said and has_words(said):
-            above = text[begin:stop][-REACH:]
-            if _says_something_of(said, wholes[n - 1].name, above, call_follows=n < len(wholes)):
-                return False
     return True
-
-
-def _one_in_two_forms(wholes: Sequence[Whole]) -> bool:
-    """May two of the calls, with words between, be one, written in two forms?"""
-    first = wholes[0].dialect
-    if all(whole.dialect == first for whole in wholes):
-        return False
-    return len(wholes) > _COMPARED or any(
-        one.name == other.name and one.dialect != other.dialect and one.arguments == other.arguments
-        for one, other in combinations(wholes, 2)
-    )
-
-
-def _says_something_of(said: str, name: str, above: str, *, call_follows: bool) -> bool:
-    """Is what stands behind a call of this tool a part of it, does it talk of it, or go on with steps or a dialogue?"""
-    if is_left_over(said, name) or talk_of_it(said, sentence_before_step(above)):
-        return True
-    return is_listed_step(said, above, call_follows=call_follows) or is_in_dialogue(said, above)
 
 
 def _next(text: str, position: int, names: frozenset[str] | None, dialects: frozenset[str] | None) -> int:

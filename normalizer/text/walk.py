@@ -28,13 +28,11 @@ from llmcore.normalizer.trust.block_quotes import in_block_quote, may_be_in_bloc
 from llmcore.normalizer.trust.surroundings import (
     CERTAIN,
     MARKS,
-    PLAIN,
     Form,
     Standing,
     form_of,
-    is_plain_before,
+    is_certain,
     is_remark,
-    sentence_goes_on,
 )
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
@@ -112,7 +110,6 @@ class Walk:
                 yield self._sleeps
                 position = self._at
         reading.line_over(words_follow=False)
-        reading.reply_over()
         self._end()
         self._skim = None
 
@@ -192,7 +189,7 @@ class Walk:
             return False
         first, last = wholes[0], wholes[-1]
         standing = reading.standing_at(at, first.form)
-        if standing is not PLAIN and not is_plain_before(standing, src.text, last.end):
+        if not is_certain(standing, src.text, last.end):
             return False
         reading.judged(standing)
         reading.text(at)
@@ -425,15 +422,9 @@ class Walk:
         """Is it known whether words follow on the line of the calls that are held, before the next candidate?"""
         reading = self._reading
         text, done = reading.src.text, reading.done
-        if (standing := reading.held) is not None and standing.in_sentence:
-            goes_on = sentence_goes_on(text[: at if at >= 0 else len(text)], done, standing.words)
-            if goes_on is None:
-                return False
-            reading.line_over(words_follow=goes_on)
-            return True
         if self._wrapper_may_close(at):
             return False
-        if standing is not None and standing.behind_sentence:
+        if (standing := reading.held) is not None and standing.behind_sentence:
             rest, over, _ = text[done : done + _FARTHEST if at < 0 else at].partition("\n")
             if not over and at < 0 and not reading.src.final and len(rest) < _FARTHEST:
                 return False

@@ -10,10 +10,9 @@ import re
 
 from llmcore.normalizer.scanning.words import COLONS
 from llmcore.normalizer.trust.lead_ins import announces, kind_of
-from llmcore.normalizer.trust.open_lead_ins import says_it_is_made
 from llmcore.types.late import late
 
-__all__ = ["goes_on_as_list", "is_item_label"]
+__all__ = ["goes_on_as_list"]
 
 _LONGEST = 256
 _TAG = late(r"</?(?:li|ul|ol|dl|d[dt]|p|div|br|hr)\b[^<>]{0,64}>|</[^<>\s]{1,48}>|<[|｜][^<>\s]{1,48}[|｜]>", re.IGNORECASE)
@@ -42,18 +41,18 @@ def goes_on_as_list(between: str) -> bool:
     return all(_joins(line) for line in _TAG.sub("\n", between).splitlines())
 
 
-def is_item_label(line: str) -> bool:
+def _is_item_label(line: str) -> bool:
     """Is it the name of an item (`Step 2:`, `deletes B:`): no lead-in of its own, and no word that something is done?"""
     if not line.rstrip(" \t*_").endswith(COLONS) or not 0 < len(words := _WORD.findall(line)) <= _SHORT:
         return False
     if len(words) == 1 and _ORDINAL.fullmatch(words[0]) is not None:
         return True
-    return not (announces(line) or says_it_is_made(line)) and kind_of(line.strip(" \t*_>#-")) is None
+    return not announces(line) and kind_of(line.strip(" \t*_>#-")) is None
 
 
 def _joins(line: str) -> bool:
     words = _WORD.findall(line)
-    if _COMMENT.match(line) is not None or is_item_label(line):
+    if _COMMENT.match(line) is not None or _is_item_label(line):
         return True
     if words and _MARKED.match(line) is not None and _MARK.fullmatch(words[0]) is not None:
         words = [word for word in words[1:] if not word.isdecimal()]

@@ -18,12 +18,11 @@ from functools import cache
 from typing import Literal
 
 from llmcore.normalizer.scanning.source import Source, Steps, skip_space
-from llmcore.normalizer.scanning.words import COLONS, FACES, OWN_SIGNS
-from llmcore.normalizer.trust.lead_ins import LeadIn, announces, answers, kind_of, sentence_before, told
-from llmcore.normalizer.trust.line_signs import consents, is_sign
+from llmcore.normalizer.scanning.words import FACES, OWN_SIGNS
+from llmcore.normalizer.trust.lead_ins import LeadIn, kind_of, sentence_before
+from llmcore.normalizer.trust.line_signs import is_sign
 from llmcore.normalizer.trust.lines_of_code import in_line_of_code
-from llmcore.normalizer.trust.listed_calls import goes_on_as_list, is_item_label
-from llmcore.normalizer.trust.told_lead_ins import said_by
+from llmcore.normalizer.trust.listed_calls import goes_on_as_list
 from llmcore.normalizer.trust.told_results import told_as_result
 from llmcore.types.late import late
 
@@ -31,7 +30,6 @@ __all__ = [
     "CERTAIN",
     "LED_IN",
     "MARKS",
-    "PLAIN",
     "Form",
     "Quotation",
     "Standing",
@@ -39,18 +37,16 @@ __all__ = [
     "ends_sentence",
     "form_of",
     "has_words",
+    "is_certain",
     "is_closed",
-    "is_plain_before",
     "is_remark",
     "prose_follows",
-    "sentence_goes_on",
     "words_follow",
 ]
 
 Form = Literal["token", "tag", "bare"]
 _TOKENS = ("<|", "<｜", "<‖", "]<]", "[TOOL_CALLS]", *OWN_SIGNS)
 _WORD = re.compile(r"\w")
-_RUN_OF_LETTERS = late(r"[^\W_]+(?:['’-][^\W_]+)*")
 _PARAGRAPH = 2048
 """Characters before a call in which a quotation may have begun, and behind it in which it may end."""
 _PARTNERS = {
@@ -75,27 +71,10 @@ _COMMENT = "!--"
 _CLOSERS = {_COMMENT: "-->"} | {name: rf"\end{{{name}" for name in ("verbatim", "lstlisting", "minted", "alltt")}
 """Of what is no element: a comment, the environments of LaTeX for code."""
 _BLANKS = (" ", "\t")
-_SOME = 3  # words
-_LAST_WORD = late(r"[^\W\d_]+[.!?…]")
-_WORD_RUN = late(r"[^\W_]+")
-_CALLED = frozenset((
-    "call", "request", "command", "aufruf", "befehl", "anfrage", "appel", "requête", "commande", "llamada", "petición", "orden",
-    "chamada", "requisição", "comando", "chiamata", "richiesta", "вызов", "запрос", "команда",
-))  # fmt: skip
-"""A sentence of this one word goes on as others do."""
-_CLOSED = late(r"(?:\s*+</[\w.:-]{1,40}+>)++")
-"""What a model put around a call in the middle of its sentence."""
-_LONGEST_TAG = 44
-_GOES_ON_UNSPACED = late(
-    r"[，、]|(?:は(?!い)|が(?!ん)|を|という|といった|によって|により|では(?!、)|のような|と(?=書|い[うっ]|呼|し))"  # commas
-    r"|(?:会|将|就|则|是(?!的)|可以|能够?|便|即)(?!议|来|是说)[\u4e00-\u9fff]"
-    r"|(?:은|는|이|가|을|를|의|으?로|이?라는|이?라고|에|에서|처럼)\s"
-)
-"""Words that only go on with a sentence, in scripts without small letters."""
-_MOST_SIGNS = 5  # within which they are told
-_SENTENCE_ENDS = frozenset(".!?:…。！？：")
+_SENTENCE_ENDS = (".", "!", "?", ":", "…", "。", "！", "？", "：")
 _REMARK = late(r"[ \t]*[^\W_]+(?:['’-][^\W_]+)*(?:,?[ \t]+[^\W_]+(?:['’-][^\W_]+)*)?[.!…。！]{1,3}[\"'”’»)*_`]*[ \t\r]*")
 """A sentence of one word or two, to its line's end."""
+_CLOSES_SENTENCE = ")\"'”’»`*_ \t\r\n"
 _HEADERS = ("to=", "assistant", "commentary", "analysis")
 """What a header of Harmony's begins with whose tokens are lost: no words of a sentence."""
 _ENDED = late(
@@ -103,8 +82,6 @@ _ENDED = late(
     rf"""[^\W\d_]["'”’»)*_.!?…:。！？：]{{0,4}}[ \t]*[{FACES}]{{1,8}})[ \t]*\Z"""
 )
 _SENTENCE_END = 64  # characters: so far back the last word, what closes it and a face behind it stand
-_ENDS_WORDS = ",)\"'”’»`*_ \t\r\n"
-"""What may stand behind the last word of a sentence without an end."""
 _ONLY_OPENERS = late(r"\s*(?:(?:<[A-Za-z][\w-]*+[^<>]{0,256}>|\\begin\{[a-z]{1,16}\*?\}(?:[\[{][^\]}\n]{0,99}[\]}])*)\s*)+\Z")
 _LIST_SIGN = late(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _CLOSING_MARK = {mark: late(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}(?:\w|\Z)|\Z)") for mark in "\"'’"}
@@ -139,30 +116,21 @@ class Standing:
     quotation: Quotation | None = None
     in_line: bool = False
     behind_sentence: bool = False
-    """It is in a line, and a sentence ends right before it there: a remark of a word or two (`There.`) is no text behind it."""
-    in_sentence: bool = False
-    """The sentence before it has no end: text that goes on with it behind the call makes that a guess."""
+    """A sentence ends right before it on its line: a remark of a word or two (`Done.`) is no text behind it."""
     deep: bool = False
     """Indented like code; a bare form is shown if prose at the margin follows."""
-    judged_behind: bool = False
-    """Words behind it that talk of it make it a guess."""
 
     def decided(self) -> Standing:
         """What is left of it when the rest of its line has been looked at and what was opened before it."""
-        return Standing(doubt=self.doubt, words=self.words, judged_behind=self.judged_behind)
-
-    @property
-    def waits_for_line(self) -> bool:
-        """Does the rest of its line, or of the sentence, decide?"""
-        return self.in_line or self.in_sentence
+        return Standing(doubt=self.doubt, words=self.words)
 
 
-CERTAIN, PLAIN = Standing(), Standing(judged_behind=True)
+CERTAIN = Standing()
 LED_IN = "example_lead_in"
 """The doubt about a call behind words that may introduce an example."""
-_IN_LINE = {ended: Standing(in_line=True, judged_behind=True, behind_sentence=ended) for ended in (False, True)}
-"""By whether the sentence before is over."""
-_IN_TABLE = Standing(quotation=Quotation(("|",)), in_line=True, judged_behind=True)
+_IN_LINE = {ended: Standing(in_line=True, behind_sentence=ended) for ended in (False, True)}
+"""By whether the sentence before it is over."""
+_IN_TABLE = Standing(quotation=Quotation(("|",)), in_line=True)
 _BEHIND_A_RESULT = Standing(doubt="after_invented_result")
 _QUOTED, _EXAMPLE = Standing(shown="quoted"), Standing(shown="example")
 
@@ -199,62 +167,9 @@ def is_remark(said: str) -> bool:
     return _REMARK.fullmatch(said) is not None
 
 
-def is_plain_before(standing: Standing, text: str, end: int) -> bool:
-    """Does the rest of the line, or of the sentence, behind a call that ends at `end` leave it what it is?"""
-    if standing.in_sentence:
-        return not sentence_goes_on(text, end, standing.words)
-    if standing.in_line:
-        return standing in _IN_LINE.values() and words_follow(text, end) is False
-    return standing is PLAIN
-
-
-def sentence_goes_on(text: str, at: int, sentence: str) -> bool | None:
-    """Does a sentence before a call go on behind it, in small letters? It does not when it announces the call; a line of one word
-    is none of its unless it ends with it, and over an empty line only a sentence of some words goes on. None: more text must
-    tell."""
-    behind = text[at : at + _LINE]
-    closed = _CLOSED.match(behind)
-    said = behind[0 if closed is None else closed.end() :].lstrip()
-    if behind.count("\n", 0, len(behind) - len(said)) > 1 and not _has_some_words(sentence):
-        return False
-    if not said or "</".startswith(said[:2]):
-        return None if len(said) < _LONGEST_TAG else False
-    if _UNSPACED_LETTER.match(sentence.rstrip(_ENDS_WORDS)[-1:]) is not None:
-        if len(said) < _MOST_SIGNS and len(behind) < _LINE:
-            return None
-        return _GOES_ON_UNSPACED.match(said) is not None and not announces(sentence)
-    if not (said[0] == "," or said[0].islower()) or announces(sentence):
-        return False
-    line, over, _ = said.partition("\n")
-    if said[0] == "," or len(_RUN_OF_LETTERS.findall(line)) > 1 or _LAST_WORD.match(line) is not None:
-        return True
-    return False if over or len(behind) == _LINE else None
-
-
-def _has_some_words(sentence: str) -> bool:
-    return len(_RUN_OF_LETTERS.findall(sentence)) >= _SOME
-
-
-def _splits(sentence: str, text: str, at: int) -> bool:
-    """May a call split this sentence, which stands right before it? One without an end, of more than one word, in letters that
-    are small or capital, on the line before, on its own, or, of some words, above an empty line; no heading."""
-    last = sentence.rstrip(_ENDS_WORDS)[-1:]
-    unspaced = _UNSPACED_LETTER.match(last) is not None
-    if not last.isalnum() or not (unspaced or last.isdigit() or last.islower() or last.isupper()):
-        return False
-    above = text[max(0, at - _LINE) : at]
-    said = above.rstrip()
-    if (above.count("\n", len(said)) > 1 and not _has_some_words(sentence)) or said[said.rfind("\n") + 1 :].lstrip().startswith(
-        "#"
-    ):
-        return False
-    words = _WORD_RUN.findall(sentence)
-    return unspaced or len(words) > 1 or words[0].lower() in _CALLED
-
-
-def _is_split(text: str, at: int, start: int, sentence: str, form: Form) -> bool:
-    """As `_splits`, but a special token in quotation marks is meant."""
-    return _splits(sentence, text, at) and (form != "token" or _open_quotation(text, at, start) is None)
+def is_certain(standing: Standing, text: str, end: int) -> bool:
+    """Is a call that ends at `end` meant, whatever else follows its line?"""
+    return standing is CERTAIN or (standing in _IN_LINE.values() and words_follow(text, end) is False)
 
 
 def is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
@@ -367,31 +282,25 @@ class Surroundings:
             return _IN_TABLE
         quotation = _open_quotation(text, at, start) if form != "token" else None
         sentence = sentence_before(text, start, at)
-        kind = kind_of(sentence) or answers(sentence, text[max(start, at - _LINE) : at]) or _kind_above(text, start, at, sentence)
-        if kind is not None and form == "token" and not fenced and _is_meant(kind, text, at, start):
-            if kind == "example" and said_by(sentence) == "told" and _open_quotation(text, at, start) is None:
-                return Standing(doubt=LED_IN, words=sentence)
-            return PLAIN
-        if kind is not None:
-            led = _led_in(kind, form, sentence, fenced)
+        kind = kind_of(sentence)
+        if kind is not None and (kind == "strict" or form != "token" or fenced):
+            led = _led_in(kind, form, sentence, fenced=fenced)
             return led if led.shown or quotation is None else replace(led, quotation=quotation)
-        doubt = LED_IN if told(text, start, at, sentence) and not (form == "token" and _open_quotation(text, at, start)) else ""
         if quotation is not None:
-            return Standing(doubt=doubt, words=sentence, quotation=quotation, in_line=form == "tag", judged_behind=True)
+            return Standing(quotation=quotation, in_line=form == "tag")
         if form != "token" and not fenced and _is_deep(text, at, start, line):
-            return _EXAMPLE if form == "tag" else Standing(doubt=doubt, words=sentence, deep=True)
-        if before and form == "bare" and (is_sign(before) or consents(before)):
-            return Standing(doubt="behind_a_sign" if is_sign(before) else "behind_a_sentence", words=before.strip())
-        if doubt:
-            return Standing(doubt=doubt, words=sentence)
-        if before and has_words(before):
-            if form == "bare" and ends_sentence(before) and not text.startswith(_HEADERS, at + (text[at : at + 1] == " ")):
-                return Standing(doubt="behind_a_sentence", words=sentence)
-            if form == "tag":
-                return _IN_LINE[before.rstrip(_ENDS_WORDS)[-1:] in _SENTENCE_ENDS]
-        elif sentence.rstrip(_ENDS_WORDS)[-1:].isalnum() and _is_split(text, at, start, sentence, form):
-            return Standing(words=sentence, in_sentence=True, judged_behind=True)
-        return PLAIN
+            return _EXAMPLE if form == "tag" else Standing(deep=True)
+        if not before or form == "token":
+            return CERTAIN
+        if form == "bare" and is_sign(before):
+            return Standing(doubt="behind_a_sign", words=before.strip())
+        if not has_words(before):
+            return CERTAIN
+        if form == "tag":
+            return _IN_LINE[before.rstrip(_CLOSES_SENTENCE).endswith(_SENTENCE_ENDS)]
+        if ends_sentence(before) and not text.startswith(_HEADERS, at + (text[at : at + 1] == " ")):
+            return Standing(doubt="behind_a_sentence", words=sentence)
+        return CERTAIN
 
     def within_code(self, text: str, at: int, line: int) -> Standing:
         """As `standing`, where nothing but an element of code decides."""
@@ -471,26 +380,11 @@ def _begins_quotation(text: str, mark: int, begin: int, at: int) -> bool:
     )  # French puts a space behind it
 
 
-def _is_meant(kind: LeadIn, text: str, at: int, start: int) -> bool:
-    """Are special tokens meant behind such a lead-in, if the words behind them say nothing else?"""
-    return kind == "example" or (kind != "strict" and _open_quotation(text, at, start) is not None)
-
-
-def _kind_above(text: str, start: int, at: int, label: str) -> LeadIn | None:
-    """What the lead-in above the name of an item says of the call behind that (`Do not run these:`, `First:` and the call)."""
-    if not is_item_label(label):
-        return None
-    above = sentence_before(text, start, text.rfind(label, start, at))
-    return kind_of(above) if above.endswith(COLONS) else None
-
-
-def _led_in(kind: str, form: Form, sentence: str, fenced: bool) -> Standing:
+def _led_in(kind: LeadIn, form: Form, sentence: str, *, fenced: bool) -> Standing:
     """What a lead-in of this kind makes of a form."""
-    if fenced and kind != "statement":
+    if kind != "question" and (fenced or (kind == "strict" and form != "token")):
         return _EXAMPLE
-    if kind != "strict" or form == "token":
-        return Standing(doubt=LED_IN, words=sentence)
-    return _EXAMPLE
+    return Standing(doubt=LED_IN, words=sentence)
 
 
 def _is_deep(text: str, at: int, start: int, line: int) -> bool:

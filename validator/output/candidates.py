@@ -22,8 +22,7 @@ from llmcore.normalizer.notations.relaxed.strings import info_string
 from llmcore.normalizer.replies.reasoning_spans import ReasoningSpan, reasoning_spans
 from llmcore.types import DEFAULT_LIMITS, Repair
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.validator.output.lead_ins import LeadIn, lead_in, shares_lead_in
-from llmcore.validator.output.retractions import retracts_either, struck_until, taken_back
+from llmcore.validator.output.lead_ins import LeadIn, lead_in
 
 __all__ = [
     "LIKE_JSON",
@@ -59,8 +58,6 @@ class Candidate:
     """Nothing but white space stands around it."""
     announced: LeadIn = LeadIn.NOTHING
     """Do the words before it name it the answer?"""
-    weight: tuple[int, int] = (0, 0)
-    """How strongly they do beside the other values: of those named the final one, or corrected, the last weighs most."""
 
 
 class Found(NamedTuple):
@@ -185,24 +182,14 @@ class _Scan:
         """The values with what announces them, and where those begin that are examples."""
         kept: list[Candidate] = []
         examples: list[int] = []
-        since, before, weight, most = 0, LeadIn.NOTHING, (0, 0), 0
-        starts = [*(value.start for value in values[1:]), None]
-        for value, following in zip(values, starts, strict=False):
-            if not shares_lead_in(self.text, since, value.start):
-                before = lead_in(self.text, value.start, since, before, alone=len(values) == 1)
-                if since and not before.is_none and retracts_either(self.text, since, value.start):
-                    before = LeadIn.NOTHING  # what takes back one of the two names neither
-                most = max(most, before)  # a word that corrects makes as much of a value as the words before it did of another
-                corrects = before in (LeadIn.FINAL, LeadIn.DIFFERENT)
-                weight = (most, value.start) if corrects else (int(before), 0)
+        since, before = 0, LeadIn.NOTHING
+        for value in values:
+            before = lead_in(self.text, value.start, since, before)
             since = value.end
-            if before.is_none or taken_back(self.text, value.end, following):
+            if before is LeadIn.EXAMPLE:
                 examples.append(value.start)
-                since = struck_until(self.text, value.end)
-                if since > value.end:  # the mark says nothing of the next value
-                    before, weight = LeadIn.NOTHING, (0, 0)
             else:
-                kept.append(replace(value, announced=before, weight=weight) if before else value)
+                kept.append(replace(value, announced=before) if before else value)
         return kept, examples
 
     def _is_example(self, fence: tuple[int, int], examples: list[int]) -> bool:
@@ -210,7 +197,7 @@ class _Scan:
         at = bisect_left(examples, start)
         if at < len(examples) and examples[at] < end:
             return True
-        return lead_in(self.text, start, 0, LeadIn.NOTHING, alone=True).is_none or taken_back(self.text, end)
+        return lead_in(self.text, start, 0, LeadIn.NOTHING) is LeadIn.EXAMPLE
 
     def _in_reasoning(self, start: int, end: int) -> bool:
         at = bisect_right(self.reasoning, start, key=lambda span: span.start) - 1

@@ -1,10 +1,8 @@
 """Of several values in a text, is it certain which one is the answer?
 
-It is where all say the same, or where the last one is named more strongly than those before it (a draft, then `Final:`), or is
-named the final one again (`Final answer:`, then `Correction:`).
-A different value behind the chosen one may take it back, in whatever words, and so may one of the same keys or kind that does
-not fit: then the choice is a `guess`. Values alone on one line, without a word between them, are a model that did not stop:
-the first of them is taken, recorded as `coerced`.
+It is where all say the same, and where the last one alone is named the answer (`Final answer:`). Otherwise the choice is a
+`guess`: a different value behind the chosen one may correct it. Values alone on one line, without a word between them, are a
+model that did not stop: the first of them is taken, recorded as `coerced`.
 """
 
 from __future__ import annotations
@@ -45,8 +43,9 @@ class Doubt(NamedTuple):
 
 def preference(fit: Fit) -> tuple[int, int, int]:
     """What the text announces comes first, the last of its corrections before the others, then what can be trusted most."""
-    named, since = fit.of.weight if fit.of is not None else (0, 0)
-    return -named, -since, trust(fit.repairs)
+    announced = fit.of is not None and fit.of.announced is LeadIn.ANSWER
+    since = fit.of.start if fit.of is not None and announced else 0
+    return -int(announced), -since, trust(fit.repairs)
 
 
 def doubt_about(
@@ -72,15 +71,8 @@ def doubt_about(
 
 
 def _gives_way(other: Candidate, chosen: Candidate) -> bool:
-    """Does the text itself put the other one back behind the chosen one? What stands behind the chosen one may be its
-    correction, unless it is called a draft or none."""
-    if other.announced.is_none:
-        return True
-    if chosen.announced is LeadIn.DIFFERENT and other.announced is LeadIn.NOTHING:
-        return False
-    if other.announced is chosen.announced is LeadIn.FINAL:  # the later one is named again, as its correction
-        return other.start < chosen.start and other.weight != chosen.weight
-    return other.announced < chosen.announced and (other.start < chosen.start or other.announced is LeadIn.DRAFT)
+    """Is the other one an example, or does it stand before one that is named the answer? One behind it may be its correction."""
+    return other.announced is LeadIn.EXAMPLE or (chosen.announced is LeadIn.ANSWER and other.start < chosen.start)
 
 
 def _is_one_line(text: str, candidates: Sequence[Candidate]) -> bool:

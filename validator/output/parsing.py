@@ -46,7 +46,6 @@ from llmcore.validator.output.guessed_keys import without_guessed_keys
 from llmcore.validator.output.lead_ins import LeadIn
 from llmcore.validator.output.output_types import CompiledOutput, compile_output
 from llmcore.validator.output.partial import certain_part, partial_value
-from llmcore.validator.output.retractions import takes_something_back
 from llmcore.validator.output.surroundings import Surroundings
 from llmcore.validator.schema.compiled import CompiledSchema
 from llmcore.validator.schema.formats import is_name
@@ -368,7 +367,7 @@ class _Parse:
             first = [] if inner == stripped else [Repair(kind="quotes", before=stripped[:1], after="")]
             for fit in self._settled(inner, [*notes, *first]):
                 guessed = any(repair.safety == "guess" for repair in fit.repairs)
-                if not guessed or (self._in_words(fit.data, found, stretch) and not takes_something_back(stripped)):
+                if not guessed or self._in_words(fit.data, found, stretch):
                     yield fit
 
     def _in_words(self, data: Any, found: Found, stretch: tuple[int, int]) -> bool:
@@ -449,8 +448,8 @@ class _Parse:
 
 
 def _announced(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """Those that the text calls its final ones; all, where it does not."""
-    return [candidate for candidate in candidates if candidate.announced is LeadIn.FINAL] or candidates
+    """Those that the text names the answer; all, where it does not."""
+    return [candidate for candidate in candidates if candidate.announced is LeadIn.ANSWER] or candidates
 
 
 def _several_lists(number: int) -> Problem:

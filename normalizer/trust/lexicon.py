@@ -1,0 +1,197 @@
+"""The phrases that a sentence before a call may hold, read from `phrases/<language>.toml`.
+
+To add a language, you add a file. A phrase is written as it is said, with these signs:
+
+- `(a|b)` stands for either, and `(a|b)?` may be missing;
+- `*` stands for the rest of a word, and `...` for up to four words;
+- `$` says that the sentence ends there.
+
+Upper and lower case are one: sentences come in small letters. An expression is compiled when a sentence first needs it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from typing import Literal, NamedTuple
+
+__all__ = ["Kind", "Language", "finds", "languages", "rows_of"]
+
+Kind = Literal["prohibition", "refusal", "label", "form", "example", "announcement", "answer"]
+KINDS: tuple[Kind, ...] = ("prohibition", "refusal", "label", "form", "example", "announcement", "answer")
+
+_WORDS = re.compile(r"[^\W\d_]+")
+_SPLITS = re.compile(r" (?![^(]*\))")
+"""A blank outside of parentheses."""
+_OPTIONAL = re.compile(r"\([^()]*\)\?")
+_ANCHOR = 4
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Letters of the languages that write words together: Japanese, Chinese, Korean."""
+_CLAUSE = re.compile(r"[,;:.!?，、；：。！？]")  # noqa: RUF001 # the full-width signs are meant
+_SPEAKER_REACH = 2
+"""Words before a negation among which its subject stands."""
+_SHOWING_REACH = 5
+"""Words behind an announcement among which its verb stands."""
+
+
+class Language(NamedTuple):
+    """The phrases of one file."""
+
+    name: str
+    phrases: dict[Kind, tuple[str, ...]]
+    speaker: frozenset[str]
+    article: tuple[str, ...]
+    showing: tuple[str, ...]
+
+    @property
+    def is_spaced(self) -> bool:
+        """Does it put blanks between words?"""
+        return not any(_UNSPACED.search(phrase) for phrase in self.phrases["prohibition"])
+
+
+class Row(NamedTuple):
+    """The phrases of one kind in one language."""
+
+    kind: Kind
+    language: str
+
+
+@cache
+def languages() -> dict[str, Language]:
+    """Every language by its name."""
+    found: dict[str, Language] = {}
+    for file in files(__package__).joinpath("phrases").iterdir():
+        if file.name.endswith(".toml"):
+            read = tomllib.loads(file.read_text("utf-8"))
+            name = file.name.removesuffix(".toml")
+            phrases: dict[Kind, tuple[str, ...]] = {kind: tuple(read[kind]) for kind in KINDS}
+            speaker = frozenset(word.lower() for word in read["speaker"])
+            found[name] = Language(name, phrases, speaker, tuple(read["article"]), tuple(read["showing"]))
+    return found
+
+
+def rows_of(sentence: str) -> frozenset[Row]:
+    """The rows of which the sentence, in small letters, holds a word. This look-up is all that most sentences cost."""
+    by_anchor, unspaced = _by_anchor()
+    found: set[Row] = set()
+    for word in {word[:_ANCHOR] for word in _WORDS.findall(sentence)} & by_anchor.keys():
+        found |= by_anchor[word]
+    if not sentence.isascii() and _UNSPACED.search(sentence) is not None:
+        found |= unspaced
+    return frozenset(found)
+
+
+def finds(kind: Kind, rows: frozenset[Row], sentence: str) -> bool:
+    """Does the sentence hold a phrase of this kind?"""
+    return any(row.kind == kind and _finds(row, sentence) for row in rows)
+
+
+def _finds(row: Row, sentence: str) -> bool:
+    language = languages()[row.language]
+    for found in _expression(row).finditer(sentence):
+        if row.kind == "prohibition" and _is_said_of_speaker(sentence[: found.start()], language):
+            continue
+        if row.kind == "announcement" and _announces_showing(sentence[found.start() :], language):
+            continue
+        return True
+    return False
+
+
+def _is_said_of_speaker(before: str, language: Language) -> bool:
+    """Does the speaker stand before a negation in its clause?"""
+    clause = _CLAUSE.split(before)[-1]
+    if not language.is_spaced:
+        return any(clause.strip().endswith(word) for word in language.speaker)
+    return not language.speaker.isdisjoint(_WORDS.findall(clause)[-_SPEAKER_REACH:])
+
+
+def _announces_showing(announced: str, language: Language) -> bool:
+    """Is the verb of an announcement one of showing or explaining?"""
+    said = " ".join(announced.split()[: _SHOWING_REACH + 1]) if language.is_spaced else announced
+    return _showing(language.name).search(said) is not None
+
+
+@cache
+def _by_anchor() -> tuple[dict[str, set[Row]], set[Row]]:
+    """The rows by the first letters of a word of theirs, and the rows of the languages that write words together."""
+    found: dict[str, set[Row]] = {}
+    unspaced: set[Row] = set()
+    for language in languages().values():
+        for kind, phrases in language.phrases.items():
+            row = Row(kind, language.name)
+            if not language.is_spaced:
+                unspaced.add(row)
+                continue
+            for phrase in phrases:
+                for anchor in _anchors(phrase):
+                    found.setdefault(anchor, set()).add(row)
+    return found, unspaced
+
+
+def _anchors(phrase: str) -> tuple[str, ...]:
+    """The first letters of the words one of which each sentence holds that holds the phrase."""
+    best: tuple[str, ...] = ()
+    for word in _SPLITS.split(phrase.lower()):
+        if word in ("...", "$") or _OPTIONAL.fullmatch(word) is not None:
+            continue
+        anchors = tuple(_anchor(one) for one in word.strip("()").split("|"))
+        weight = min(map(len, anchors))
+        if weight > min(map(len, best), default=0):
+            best = anchors
+    return best
+
+
+def _anchor(word: str) -> str:
+    """The first letters of the longest part of a word or of several; "" where a sign leaves too few of them."""
+    parts = _WORDS.findall(re.sub(r"\w{0,3}\*|\*\w*|\([^)]*\)\??", " ", word))
+    return max(parts, key=len, default="")[:_ANCHOR]
+
+
+@cache
+def _expression(row: Row) -> re.Pattern[str]:
+    language = languages()[row.language]
+    phrases = _either(language.phrases[row.kind], is_spaced=language.is_spaced)
+    if row.kind == "label":
+        articles = "|".join(map(re.escape, language.article))
+        blank = r"\s+" if language.is_spaced else ""
+        article = rf"(?:(?:{articles}){blank})?" if articles else ""
+        phrases = rf"\A\W*{article}(?:{phrases})(?:\s*\d{{1,3}})?\W*\Z"
+    return re.compile(phrases)
+
+
+@cache
+def _showing(language: str) -> re.Pattern[str]:
+    row = languages()[language]
+    return re.compile(_either(row.showing, is_spaced=row.is_spaced))
+
+
+def _either(phrases: Iterable[str], *, is_spaced: bool) -> str:
+    """One expression for all of them. Without a flag for case, `re` sees the first letter of each at once."""
+    said = "|".join(_pattern(phrase.lower(), is_spaced=is_spaced) for phrase in phrases)
+    return rf"(?<!\w)(?:{said})" if is_spaced else said
+
+
+def _pattern(phrase: str, *, is_spaced: bool) -> str:
+    """The phrase as a regular expression."""
+    blank = r"\s+" if is_spaced else r"\s*"
+    said, begun = "", False
+    for word in _SPLITS.split(phrase):
+        if word == "$":
+            said += r"\W*\Z"
+        elif word == "...":
+            said += r"(?:\s+\S+){0,4}?"
+        elif _OPTIONAL.fullmatch(word) is not None:
+            group = _word(word[:-1])
+            said += rf"(?:{blank}{group})?" if begun else rf"(?:{group}{blank})?"
+        else:
+            said += (blank if begun else "") + _word(word)
+            begun = True
+    return said if not is_spaced or phrase.endswith(("*", "$")) else said + r"(?!\w)"
+
+
+def _word(word: str) -> str:
+    signs = {"(": "(?:", ")": ")", "|": "|", "?": "?", "*": r"\w*", "'": "['’]", " ": r"\s+"}  # noqa: RUF001 # typographic
+    return "".join(signs.get(char) or re.escape(char) for char in word)
