@@ -18,6 +18,7 @@ from llmcore.types.copies import copied
 from llmcore.types.limits import check_limits
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.numbers import exact_float
+from llmcore.types.requests import TEXT_CALLS, TextCalls
 from llmcore.types.wordings import described, hint
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _KINDS = {
         lambda value: isinstance(value, Collection) and not isinstance(value, str | bytes),
         "a list of dialects' names, as in dialects=['hermes']",
     ),
+    "text_calls": Kind(lambda value: value in TEXT_CALLS, '"standard", "alone" or "off"'),
 }
 
 
@@ -47,6 +49,7 @@ def normalize(
     finish_reason: str | None = None,
     reasoning_open: bool = False,
     forced_tool: str | None = None,
+    text_calls: TextCalls = "standard",
     limits: Limits = DEFAULT_LIMITS,
 ) -> Envelope:
     """Turn any model's reply into one `Envelope`. Never raises on a reply.
@@ -60,15 +63,16 @@ def normalize(
     `dialects`: registry names to restrict text calls to; None = recognise them from the text. Where frames say what is a call
     (Harmony, Kimi K3, Inkling), a form in the answer counts only if you name it here. `finish_reason`: the provider's word or
     ours, where the reply does not hold it. `reasoning_open`: the prompt opened the reasoning. `forced_tool`: bare
-    arguments belong to it.
+    arguments belong to it. `text_calls`: "standard" takes the calls in text that docs/trust.md takes for meant.
+    "alone" makes a call in text a guess, unless the reply holds nothing but calls and reasoning. With "off" text is never a call.
 
     Raises `ToolDefinitionError` when `tools` holds something that is no tool, `ConfigError` for an unknown dialect name, a
     `forced_tool` that is none of the tools, and an option of another kind.
     """
     check_limits(limits)
     compiled = None if tools is None else compile_tools(tools)
-    if not (dialects is finish_reason is forced_tool is None and reasoning_open is False):
-        _check("normalize", compiled, dialects, reasoning_open, forced_tool, finish_reason)
+    if not (dialects is finish_reason is forced_tool is None and reasoning_open is False and text_calls == "standard"):
+        _check("normalize", compiled, dialects, reasoning_open, forced_tool, finish_reason, text_calls)
     return _normalize(
         reply if isinstance(reply, str) else _loaded(reply),
         compiled,
@@ -76,6 +80,7 @@ def normalize(
         finish_reason=finish_reason,
         reasoning_open=bool(reasoning_open),
         forced_tool=forced_tool,
+        text_calls=text_calls,
         limits=limits,
     )
 
@@ -87,9 +92,11 @@ def _check(
     reasoning_open: bool,
     forced_tool: str | None,
     finish_reason: str | None = None,
+    text_calls: str = "standard",
 ) -> None:
     """Raises `ConfigError` for an option of another kind, and for a name that there is not."""
     given = {"dialects": dialects, "reasoning_open": reasoning_open, "forced_tool": forced_tool, "finish_reason": finish_reason}
+    given["text_calls"] = text_calls
     check_kinds(thing, given, _KINDS)
     if dialects is not None:
         from llmcore.normalizer import dialect  # only where one is named
@@ -133,16 +140,18 @@ class Normalizer(_Normalizer):
         dialects: Collection[str] | None = None,
         reasoning_open: bool = False,
         forced_tool: str | None = None,
+        text_calls: TextCalls = "standard",
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         check_limits(limits)
         compiled = None if tools is None else compile_tools(tools)
-        _check("Normalizer", compiled, dialects, reasoning_open, forced_tool)
+        _check("Normalizer", compiled, dialects, reasoning_open, forced_tool, text_calls=text_calls)
         super().__init__(
             compiled,
             dialects=dialects,
             reasoning_open=bool(reasoning_open),
             forced_tool=forced_tool,
+            text_calls=text_calls,
             limits=limits,
         )
 

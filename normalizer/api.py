@@ -22,7 +22,7 @@ from llmcore.types.errors import CallerError
 from llmcore.types.events import NormalizerEvent
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.narrowing import is_object, text_of
-from llmcore.types.requests import Reply
+from llmcore.types.requests import Reply, TextCalls
 from llmcore.types.tools import ToolSet
 
 if TYPE_CHECKING:
@@ -44,21 +44,25 @@ def normalize(
     forced_tool: str | None = None,
     enveloped: bool = False,
     taught: str | None = None,
+    text_calls: TextCalls = "standard",
+    own: frozenset[str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Envelope:
     """As `llmcore.normalize`, which says what the parameters mean, with tools that are compiled already: `CallerError` when
     `tools` is no `ToolSet`. `enveloped`: the model was asked for this library's envelope, so that an object with nothing but
-    `content` is one. `taught`: the dialect that the prompt taught, which is a call in the answer of a framed reply, too."""
+    `content` is one. `taught`: the dialect that the prompt taught, which is a call in the answer of a framed reply, too.
+    `own`: the dialects of a model that calls natively; a call in another one is a guess unless it is the whole message."""
     wire: str | None = None
     if isinstance(reply, Reply):
         reasoning_open, forced_tool = reasoning_open or reply.reasoning_open, forced_tool or reply.forced_tool
         wire, reply = reply.wire, reply.raw
-    if type(reply) is str and not (reasoning_open or forced_tool or enveloped):
+    is_plain = not (reasoning_open or forced_tool or enveloped) and text_calls == "standard" and own is None
+    if type(reply) is str and is_plain:
         named = None if dialects is None else frozenset(dialects)
         quick = read_quickly(reply, _checked(tools), named, limits)
         if quick is not None:
             return envelope_of_words_and_calls(reply, finish_reason, quick)
-    if is_object(reply) and wire in _CHATS and not (reasoning_open or forced_tool or enveloped or finish_reason):
+    if is_object(reply) and wire in _CHATS and is_plain and not finish_reason:
         from llmcore.normalizer.replies.plain_chat import read_plain_chat  # only here: who reads text does not pay for the wires
 
         named = None if dialects is None else frozenset(dialects)
@@ -74,6 +78,8 @@ def normalize(
         listening=False,
         enveloped=bool(enveloped),
         taught=taught,
+        text_calls=text_calls,
+        own=own,
     )
     if isinstance(reply, str):
         return envelope_of_text(settings.engine().read(text_of(reply), _ours(finish_reason)), finish_reason)
@@ -94,6 +100,8 @@ class Normalizer:
         forced_tool: str | None = None,
         enveloped: bool = False,
         taught: str | None = None,
+        text_calls: TextCalls = "standard",
+        own: frozenset[str] | None = None,
         limits: Limits = DEFAULT_LIMITS,
         listening: bool = True,
     ) -> None:
@@ -106,6 +114,8 @@ class Normalizer:
             listening=bool(listening),
             enveloped=bool(enveloped),
             taught=taught,
+            text_calls=text_calls,
+            own=own,
         )
         self._text: TextEngine | None = None
         """While the reply is nothing but text."""
@@ -178,6 +188,8 @@ class Normalizer:
         """Where nobody listens the engine has read nothing yet: what it was fed is read as `normalize` reads a string."""
         said = self._settings
         if said.listening or said.reasoning_open or said.forced_tool or said.enveloped:
+            return None
+        if said.text_calls != "standard" or said.own is not None:
             return None
         named = None if said.dialects is None else frozenset(said.dialects)
         return read_quickly(text.source, said.tools, named, said.limits)

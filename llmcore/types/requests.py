@@ -22,7 +22,13 @@ from llmcore.types.tools import tools_given
 from llmcore.types.usage import Usage
 from llmcore.types.wordings import described, nearest
 
-__all__ = ["CallWriter", "Reply", "Request", "ToolChoice"]
+__all__ = ["TEXT_CALLS", "CallWriter", "Reply", "Request", "TextCalls", "ToolChoice"]
+
+TextCalls = Literal["standard", "alone", "off"]
+"""Which calls in text count. `standard`: those that the rules of docs/trust.md take for meant. `alone`: a call in text counts
+only if the reply holds nothing but calls, reasoning and markup; any other is a guess. `off`: text is never a call. The form that
+a prompt taught counts under each of them."""
+TEXT_CALLS = ("standard", "alone", "off")
 
 _CHOICES = ("auto", "none", "required")
 

@@ -304,7 +304,8 @@ class Reading(Record):
 
     def _is_read(self, draft: Draft) -> None:
         """A call is finished when it is read, unless what follows decides of it, or of one before it."""
-        if not self._unfinished.keeps(draft, self.standing):
+        foreign = self.own is not None and not self.nested and draft.dialect not in self.own
+        if not self._unfinished.keeps(draft, self.standing, foreign=foreign):
             self._finished([draft])
 
     def _cut_at(self, draft: Draft, at: int, read: list[Draft]) -> None:
@@ -426,6 +427,10 @@ class Reading(Record):
     def counts(self, counted: frozenset[str], bare: bool) -> None:
         """These dialects are calls in the answer of a framed reply; `bare`: one of them has no marker."""
         self.counted, self.counts_bare = counted, bare
+
+    def writes(self, own: frozenset[str] | None) -> None:
+        """These dialects are the model's own."""
+        self.own = own
 
     def end_reached(self, *, by_length: bool) -> None:
         """Nothing more will come."""

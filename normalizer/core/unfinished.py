@@ -1,4 +1,7 @@
-"""Calls that are read and not finished: with words before them on their line they are guesses if words follow there.
+"""Calls that are read and not finished: what follows decides whether they are guesses.
+
+With words before a call on its line it is a guess if words follow it there. So is a call in a dialect that is not the model's own,
+if the reply says anything else.
 
 Listeners hear of calls in order, so a call waits for those before it.
 """
@@ -11,43 +14,61 @@ from llmcore.types.envelope import Repair
 
 __all__ = ["Unfinished"]
 
+_Mark = tuple[list[tuple[Draft, Standing]], list[Draft]]
+
 
 class Unfinished:
     """The unfinished calls of one reading."""
 
-    __slots__ = ("on_line",)
+    __slots__ = ("on_line", "waiting")
 
     def __init__(self) -> None:
         self.on_line: list[tuple[Draft, Standing]] = []
         """Those for which the rest of the line decides, and all behind the first of them."""
+        self.waiting: list[Draft] = []
+        """Those for which the rest of the reply decides, and all behind the first of them."""
 
-    def keeps(self, draft: Draft, standing: Standing) -> bool:
-        """Is the call that was just read one of them? Then it is kept here."""
-        if not (standing.in_line or self.on_line):
+    def keeps(self, draft: Draft, standing: Standing, *, foreign: bool) -> bool:
+        """Is the call that was just read one of them? Then it is kept here. `foreign`: its dialect is not the model's own."""
+        if standing.in_line or self.on_line:
+            self.on_line.append((draft, standing))
+        elif foreign or self.waiting:
+            self.waiting.append(draft)
+        else:
             return False
-        self.on_line.append((draft, standing))
         return True
 
-    def line_over(self, *, words_follow: bool) -> list[Draft]:
+    def line_over(self, own: frozenset[str] | None, *, words_follow: bool) -> list[Draft]:
         """The line of the calls is over, or words follow them on it. Returns those that are finished by that."""
-        for draft, standing in self.on_line if words_follow else ():
-            if standing.in_line:
+        finished: list[Draft] = []
+        for draft, standing in self.on_line:
+            if words_follow and standing.in_line:
                 draft.doubted(Repair(kind="words_on_both_sides", safety="guess"))
+            waits = self.waiting or (own is not None and draft.dialect not in own)
+            (self.waiting if waits else finished).append(draft)
+        self.on_line = []
+        return finished
+
+    def reply_over(self, own: frozenset[str] | None, *, says_more: bool) -> list[Draft]:
+        """No more calls come. `says_more`: the reply holds more than calls, reasoning and markup. Returns those that waited."""
+        for draft in self.waiting if says_more and own is not None else ():
+            if draft.dialect not in own:
+                draft.doubted(Repair(kind="not_alone", safety="guess"))
         return self.withdrawn()
 
     def withdrawn(self) -> list[Draft]:
         """None of them waits any more. Returns them, in order."""
-        over = [draft for draft, _ in self.on_line]
-        self.on_line = []
+        over = [*self.waiting, *(draft for draft, _ in self.on_line)]
+        self.waiting, self.on_line = [], []
         return over
 
-    def mark(self) -> list[tuple[Draft, Standing]]:
+    def mark(self) -> _Mark:
         """What was unfinished at this point."""
-        return list(self.on_line)
+        return list(self.on_line), list(self.waiting)
 
-    def restore(self, mark: list[tuple[Draft, Standing]]) -> None:
+    def restore(self, mark: _Mark) -> None:
         """As it was then."""
-        self.on_line = mark
+        self.on_line, self.waiting = mark
 
     def ids(self) -> set[int]:
-        return {id(draft) for draft, _ in self.on_line}
+        return {id(draft) for draft in (*self.waiting, *(draft for draft, _ in self.on_line))}

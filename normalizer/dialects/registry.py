@@ -39,7 +39,7 @@ from llmcore.normalizer.scanning.words import ENVELOPE
 from llmcore.types.errors import ConfigError
 from llmcore.types.wordings import nearest
 
-__all__ = ["DIALECTS", "FAMILIES", "counted_in_frames", "dialect", "is_bare", "marker_table"]
+__all__ = ["DIALECTS", "FAMILIES", "closed_over", "counted_in_frames", "dialect", "is_bare", "marker_table"]
 
 FAMILIES: tuple[tuple[Dialect, ...], ...] = (
     json_wrapped.DIALECTS,
@@ -83,6 +83,12 @@ def is_bare(name: str) -> bool:
 
 
 @lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
+def closed_over(names: frozenset[str]) -> frozenset[str]:
+    """These dialects, and those by whose rows they are read. Raises `ConfigError` for a name that there is not."""
+    return names.union(*(dialect(name).read_by for name in names))
+
+
 def counted_in_frames(named: frozenset[str] | None, taught: str | None) -> tuple[frozenset[str], bool]:
     """(the dialects that are read as calls in a reply whose frames say what is one, is one of them bare?): the frames' own, and
     those that the caller named or the prompt taught. The envelope is told from all other bare forms by its keys."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from llmcore.normalizer.dialects.registry import closed_over
 from llmcore.normalizer.text.engine import TextEngine
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
-from llmcore.types.requests import Reply
+from llmcore.types.requests import Reply, TextCalls
 from llmcore.types.tools import ToolSet
 
 __all__ = ["Settings"]
+
+_NO_TOOLS = ToolSet([])
 
 
 @dataclass(slots=True)  # not frozen: that triples the cost of making one
@@ -25,6 +28,8 @@ class Settings:
     listening: bool = True
     enveloped: bool = False
     taught: str | None = None
+    text_calls: TextCalls = "standard"
+    own: frozenset[str] | None = None
 
     def told_by(self, reply: Reply) -> Settings:
         """With what the adapter knows of the reply it returned."""
@@ -36,13 +41,19 @@ class Settings:
 
     def engine(self, *, reasoning_open: bool | None = None) -> TextEngine:
         """A text engine for text of this reply. `reasoning_open`: None = as the caller said."""
+        tools, dialects, own = self.tools, self.dialects, self.own
+        if self.text_calls == "off":
+            tools, dialects = (tools, (self.taught,)) if self.taught else (_NO_TOOLS, dialects)
+        elif self.text_calls == "alone":
+            own = frozenset((self.taught,)) if self.taught else frozenset()
         return TextEngine(
-            self.tools,
-            dialects=self.dialects,
+            tools,
+            dialects=dialects,
             reasoning_open=self.reasoning_open if reasoning_open is None else reasoning_open,
             forced_tool=self.forced_tool,
             limits=self.limits,
             listening=self.listening,
             enveloped=self.enveloped,
             taught=self.taught,
+            own=None if own is None else closed_over(own),
         )

@@ -63,7 +63,7 @@ class TextEngine:
     `tools`: None = not told which; an empty set = none were offered, so no text is ever a call. `nested`: how many
     fences or other wrappers the text is the body of; bare rules hold there and nothing is emitted. `by_shape`: may a call that
     is all there be read in one step (`text.shapes`)? What is read does not depend on it. `taught`: the dialect that the prompt
-    taught, which counts in any frame.
+    taught, which counts in any frame. `own`: the model's own dialects; None = all.
     """
 
     # What nothing has been read of yet says; here and not in __init__, which runs once a reply.
@@ -87,6 +87,7 @@ class TextEngine:
         by_shape: bool = True,
         enveloped: bool = False,
         taught: str | None = None,
+        own: frozenset[str] | None = None,
         on_trial: bool = False,
     ) -> None:
         self._dialects = None if dialects is None else frozenset(dialects)
@@ -97,6 +98,7 @@ class TextEngine:
         )
         if enveloped:
             self._reading.asked_for_envelope()
+        self._reading.writes(own)
         self._reading.counts(*registry.counted_in_frames(self._dialects, taught))
         self._teller = self._reading.teller  # the reading has none while it reads what may turn out to be only shown
         self._walk = Walk(self._reading, self._table, _whole_at(self._dialects) if by_shape else None)

@@ -111,6 +111,7 @@ class Walk:
                 position = self._at
         reading.line_over(words_follow=False)
         self._end()
+        reading.reply_over()
         self._skim = None
 
     def _from(self, position: int) -> tuple[int, int]:
