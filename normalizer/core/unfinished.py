@@ -1,6 +1,6 @@
 """Calls that are read and not finished: what follows decides whether they are guesses.
 
-With words before a call on its line it is a guess if words follow it there. So is a call in a dialect that is not the model's own,
+A call with words before it on its line is a guess if words follow it there. So is a call in a dialect that is not the model's own,
 if the reply says anything else.
 
 Listeners hear of calls in order, so a call waits for those before it.
