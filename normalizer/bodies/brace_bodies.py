@@ -318,7 +318,10 @@ def braced_call(reading: Reading, at: int, start: int, name: str, form: Braces) 
     arguments, repairs = arguments_read(reading, parsed, follower.members, tool)
     if repairs and arguments and tool is not None:
         repairs = all_in_arrays(arguments, repairs, tool)
-    reading.end(draft, end, arguments, src.text[start:stop], complete=parsed.complete and not cut, repairs=[*repairs, *dropped])
+    repairs, whole = [*repairs, *dropped], parsed.complete and not cut
+    if whole and not arguments and follower.end < 0 and not src.text.startswith(closers, stop):  # the next call began in its body
+        repairs, whole = [Repair(kind="closer_missing", safety="truncated")], False
+    reading.end(draft, end, arguments, src.text[start:stop], complete=whole, repairs=repairs)
     return True
 
 

@@ -65,6 +65,8 @@ class Reading(Record):
     standing: Standing
     """What its surroundings make of the call that is being read."""
     _surroundings: Surroundings | None = None
+    _stood: tuple[object, Standing]
+    """The last place that was judged, and what became of it."""
     _doubtful: tuple[int, Standing]
     """Where a doubtful call or its wrapper ended, and why it is: so is one right behind it."""
     _heard = 0
@@ -91,6 +93,7 @@ class Reading(Record):
         self._driver, self.tools, self.nested, self.forced_tool = driver, tools, nested, forced_tool
         self.standing = CERTAIN
         self._doubtful = (-1, CERTAIN)
+        self._stood = (None, CERTAIN)
         self._on_trial = on_trial
         self._trials = 0 if on_trial else TRIALS[min(nested, len(TRIALS) - 1)]
 
@@ -127,8 +130,14 @@ class Reading(Record):
         return on_line[-1][1] if on_line else None
 
     def standing_at(self, at: int, form: Form, *, fenced: bool = False) -> Standing:
-        """What the text before `at` makes of a call there. In a fence or another wrapper, its own place decides, and an element
-        of code within it."""
+        """What the text before `at` makes of a call there. Rows that share an opener ask the same."""
+        place = (at, form, fenced, self.done, self._lead, self._doubtful[0])
+        if place != self._stood[0]:
+            self._stood = (place, self._judged_at(at, form, fenced=fenced))
+        return self._stood[1]
+
+    def _judged_at(self, at: int, form: Form, *, fenced: bool) -> Standing:
+        """In a fence or another wrapper, its own place decides, and an element of code within it."""
         if self.nested:
             return CERTAIN if self._on_trial else self._judge().within_code(self.src.text, at, self.line_start(at))
         if self._lead is not None:
@@ -371,6 +380,7 @@ class Reading(Record):
     def shown(self, end: int, reason: str) -> None:
         """What ends here is only shown."""
         self._doubtful = (-1, CERTAIN)
+        self._stood = (None, CERTAIN)
         if self._surroundings is not None:
             self._surroundings.shown(end, reason)
 

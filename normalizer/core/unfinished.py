@@ -1,7 +1,7 @@
 """Calls that are read and not finished: what follows decides whether they are guesses.
 
-A call with words before it on its line is a guess if words follow it there. So is a call in a dialect that is not the model's own,
-if the reply says anything else.
+A call with words before it on its line is a guess if words follow it there. If the reply says anything else, a call in a dialect
+that is not the model's own is a guess, too.
 
 Listeners hear of calls in order, so a call waits for those before it.
 """

@@ -28,6 +28,7 @@ from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
 from llmcore.normalizer.dialects.reasoning import sealed
 from llmcore.normalizer.scanning.sought import tags
 from llmcore.normalizer.scanning.source import Steps, search, settle, skip_space, starts, wait_for, wait_while
+from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]
@@ -263,7 +264,10 @@ def _raw_call(reading: Reading, header: _Header, start: int, name: str) -> Steps
         arguments = {key: raw}
         repairs = [only_parameter(key, raw, raw)]
     end = len(src.text) if stop is None else stop.start() if stop[0] == "<|start|>" else stop.end()
-    reading.end(draft, end, arguments, raw, complete=stop is not None, repairs=repairs)
+    is_whole = stop is not None and (bool(raw.strip()) or stop[0] != "<|start|>")  # else the next message began before this one
+    if stop is not None and not is_whole:
+        repairs = [Repair(kind="closer_missing", safety="truncated")]
+    reading.end(draft, end, arguments, raw, complete=is_whole, repairs=repairs)
     return True
 
 

@@ -23,6 +23,8 @@ _REACH = 320
 """Characters before a call in which its lead-in may stand."""
 _WORDLESS = 16
 """Lines or sentences without a word, beyond which none is sought."""
+_FRAMES = 4
+"""Openers and list signs before a call, beyond which no sentence is sought: in a flood of openers each would be looked past."""
 _LAYOUT = ' \t\r\n*_#"“„‘‚”«‹»›「『《〈'
 _LIST_SIGN = late(r"[ \t]{0,8}(?:[-+•①-⑳]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)])\Z")
 _LONGEST_SIGN = 14
@@ -58,10 +60,14 @@ def sentence_before(text: str, start: int, at: int) -> str:
     before = text[max(start, at - _REACH) : at]
     if "<" in before and "</" in before:
         before = _INLINE.sub("", _BLOCK.sub("\n", before))
+    frames = 0
     for _ in range(_WORDLESS):
         before = before.rstrip(_LAYOUT)
         while (framed := _framing(before)) < len(before):
             before = before[:framed].rstrip(_LAYOUT)
+            frames += 1
+            if frames > _FRAMES:
+                return ""
         begin = _last_begins(before[:-1])
         while begin >= 3 and before[begin - 2] == "." and _is_abbreviated(before, begin - 2):
             begin = _last_begins(before[: begin - 2])

@@ -36,6 +36,8 @@ _OPENED = late(rf"<(?:{'|'.join(ELEMENTS)})(?:\s[^<>]{{0,200}})?>\s*\Z", re.IGNO
 _LONGEST_LABEL = 80
 _LONGEST_TAG = 256
 _PARAGRAPH = 2048
+_LINES = 16
+"""Lines with a colon before a call among which the label may stand."""
 
 
 def told_as_result(text: str, at: int, start: int) -> Literal["held", "behind", ""]:
@@ -62,7 +64,9 @@ def _behind_last_label(before: str) -> int:
     ascii_colon, full_width_colon = COLONS
     said = before if before.isascii() else before.replace(full_width_colon, ascii_colon)  # as long as it was
     colon = len(said)
-    while (colon := said.rfind(ascii_colon, 0, colon)) >= 0:
+    for _ in range(_LINES):
+        if (colon := said.rfind(ascii_colon, 0, colon)) < 0:
+            break
         begin = said.rfind("\n", 0, colon) + 1
         if colon - begin <= _LONGEST_LABEL and (label := _LABEL.match(said, begin)) is not None:
             return label.end()
