@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 from keyword import iskeyword
 
+from llmcore.normalizer.bare.statements import defines
 from llmcore.normalizer.bare.verdicts import drop_echo, echoed, rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import swallow
 from llmcore.normalizer.core.driver import Nested
@@ -274,6 +275,8 @@ def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bo
     doubt = standing.doubt
     if not shown and not by_itself and not (yield from rest_is_blank(reading, last.end)):
         shown, doubt = ("", "fence_between_sentences") if _may_be_meant(reading, group) else ("example", "")
+    if not shown and defines(reading.src.text, first.start, _called_in(reading, group)):
+        shown = "example"
     if standing.shown:
         reading.shown(last.end, standing.shown)
     if shown or (reading.tools is None and not by_itself):
@@ -287,6 +290,14 @@ def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bo
     for fence, inner in group:
         _take(reading, fence, inner)
     return last.end
+
+
+def _called_in(reading: Reading, group: list[tuple[Fence, Nested]]) -> set[str]:
+    """The functions that are called in these fences as code calls them."""
+    text = reading.src.text
+    return {
+        draft.name for fence, inner in group for draft in inner.drafts if text.find(f"{draft.name}(", fence.body, fence.stop) >= 0
+    }
 
 
 def _may_be_meant(reading: Reading, group: list[tuple[Fence, Nested]]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from llmcore.normalizer.bare import verdicts
 from llmcore.normalizer.bare.hidden_calls import note_hidden_calls
 from llmcore.normalizer.bare.made_up import around, wrapped_begins, wrapper_before
-from llmcore.normalizer.bare.statements import among_statements
+from llmcore.normalizer.bare.statements import among_statements, defines
 from llmcore.normalizer.bare.verdicts import (
     drop_echo,
     follows_lead_in,
@@ -250,6 +250,8 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     if reason is None and reading.tools is None and any(call.positional for call in parsed.calls):
         reason = "tools_not_told"
     if reason is None and (is_printed(reading, begin, parsed.calls) or (yield from among_statements(reading, begin, end))):
+        reason = "example"
+    if reason is None and defines(src.text, begin, {call.name for call in parsed.calls}):
         reason = "example"
     if reason is None:
         reason = yield from only_shown(reading, wrapped_begins(wrapper, begin), max(end, closed_at))

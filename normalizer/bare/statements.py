@@ -6,12 +6,15 @@ Looked at are the first line above and below a call that is neither blank, a com
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
+
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.source import Steps
 from llmcore.types.late import late
 
-__all__ = ["among_statements"]
+__all__ = ["among_statements", "defines"]
 
 _REACH = 1024
 _LINE = 256
@@ -37,6 +40,13 @@ _STATEMENT = late(
         )
     )
 )
+_DEFINITION = late(
+    r"^[ \t]*(?:(?:export |public |static |async )*(?:def|function|func|fn)[ \t]+(?P<function>\w+)[ \t]*\("
+    r"|(?:(?:const|let|var)[ \t]+)?(?P<variable>\w+)[ \t]*=[ \t]*(?:lambda\b|function\b|async\b|\([^()\n]{0,128}\)[ \t]*=>))",
+    re.MULTILINE,
+)
+_DEFINED_WITHIN = 8192
+"""Characters before a call among which its function may be defined."""
 _PASSED_OVER = late(r"(?!print\()[A-Za-z_][\w.]{0,128}\(.*\)[\s;]*(?:#.*)?\Z|#|\Z")
 """A line that is a call, a comment or blank."""
 _BEGINS = late(r"[A-Za-z_@#]")
@@ -49,6 +59,14 @@ def among_statements(reading: Reading, begin: int, end: int) -> Steps[bool]:
     if "\n" in above and _is_any_statement(reading, above.rpartition("\n")[0].splitlines()[::-1]):
         return True
     return (yield from _below(reading, end))
+
+
+def defines(text: str, at: int, names: Collection[str]) -> bool:
+    """Does the text before `at` define a function of one of these names? A call of it is code."""
+    begin = max(0, at - _DEFINED_WITHIN)
+    if not any(text.find(name, begin, at) >= 0 for name in names):
+        return False
+    return any((found["function"] or found["variable"]) in names for found in _DEFINITION.finditer(text, begin, at))
 
 
 def _is_any_statement(reading: Reading, lines: list[str]) -> bool:

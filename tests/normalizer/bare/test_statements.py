@@ -81,3 +81,27 @@ def test_what_is_printed_outside_of_a_fence_is_content(text: str, calls: int) ->
     envelope = read_every_way(text)
     assert len(envelope.tool_calls) == calls
     assert bool(envelope.near_misses) is not bool(calls)
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "def {0}(city):\n    return city",
+        "async def {0}(city):\n    return city",
+        "function {0}(city) {{ return city }}",
+        "const {0} = (city) => city",
+        "{0} = lambda city: city",
+    ],
+)
+@pytest.mark.parametrize(
+    "shape", ["{0}\n\n{1}", "```\n{0}\n\n{1}\n```", "```\n{0}\n```\n\nThen:\n\n{1}", "```\n{0}\n```\n\n```\n{1}\n```"]
+)
+def test_a_call_of_a_function_that_the_reply_defines_is_code(definition: str, shape: str) -> None:
+    said = shape.format(definition.format("read_file"), CALL)
+    assert read_every_way(said, chunkings=2).tool_calls == []
+
+
+def test_a_call_object_behind_a_definition_of_its_name_is_a_call() -> None:
+    written = '<tool_call>{"name": "read_file", "arguments": {"path": "a.md"}}</tool_call>'
+    said = f"```python\ndef read_file(path): ...\n```\nNow I call it:\n{written}"
+    assert [call.name for call in read_every_way(said, chunkings=2).tool_calls] == ["read_file"]
