@@ -75,7 +75,11 @@ _CALL = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
 
 
 @pytest.mark.parametrize(
-    "wrapper", ["{}", "<tool_call>{}</tool_call>", "[TOOL_CALLS] {}", "```json\n{}\n```", '{"tool_calls": {}}']
+    "wrapper",
+    [
+        *("{}", "<tool_call>{}</tool_call>", "[TOOL_CALLS] {}", "```json\n{}\n```"),
+        *('{"tool_calls": {}}', '{"actions": {}}', '{"action": {}}', '<tool_call>{"actions": {}}</tool_call>'),
+    ],
 )
 @pytest.mark.parametrize("listed", [f'[{_CALL}, {{"temperature": 3}}]', f'[{{"temperature": 3}}, {_CALL}]'])
 def test_the_calls_of_a_mixed_list_are_read_and_its_data_stays_content(listed: str, wrapper: str) -> None:
@@ -93,6 +97,32 @@ def test_the_calls_of_a_list_that_begins_with_data_are_read(before: str, wrapper
     assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
     said = envelope.content.split("\n\n")
     assert json.dumps(json.loads(f"[{before}, 7]")) == f"[{', '.join(said)}]"
+
+
+_BLOCK = '{"type": "tool_use", "id": "a", "name": "get_weather", "input": {"city": "Oslo"}}'
+
+
+@pytest.mark.parametrize("key", ["content", "parts"])
+@pytest.mark.parametrize("wrapper", ["{}", "<tool_call>{}</tool_call>", "```json\n{}\n```"])
+def test_data_among_the_blocks_of_a_message_stays_content(wrapper: str, key: str) -> None:
+    blocks = f'{_BLOCK}, {{"temperature": 3}}, {{"type": "text", "text": "Warm."}}, {{"type": "reading", "of": 4}}, 5'
+    envelope = read_every_way(wrapper.replace("{}", f'{{"{key}": [{blocks}]}}'))
+    assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
+    assert envelope.content == 'Warm.\n\n{"temperature": 3}\n\n{"type": "reading", "of": 4}\n\n5'
+
+
+@pytest.mark.parametrize(
+    "block", ['{"type": "thinking", "thinking": "Hm."}', '{"reasoningContent": {"reasoningText": {"text": "Hm."}}}']
+)
+def test_reasoning_among_the_blocks_of_a_message_is_no_data(block: str) -> None:
+    envelope = read_every_way(f'{{"content": [{block}, {_BLOCK}]}}')
+    assert (len(envelope.tool_calls), envelope.content) == (1, "")
+
+
+def test_a_list_of_actions_without_a_tool_stays_content() -> None:
+    text = '{"actions": [{"name": "jump", "arguments": {"far": 1}}, {"temperature": 3}]}'
+    envelope = read_every_way(text)
+    assert (envelope.tool_calls, envelope.content) == ([], text)
 
 
 def test_data_beside_calls_by_their_names_stays_content() -> None:
