@@ -44,7 +44,7 @@ from llmcore.types.narrowing import is_list, is_object, objects_in
 from llmcore.types.numbers import exact_json
 from llmcore.types.tools import ToolSet
 
-__all__ = ["Message", "calls_held", "calls_of", "is_no_call", "without_last"]
+__all__ = ["Message", "calls_held", "calls_of", "calls_within", "is_no_call", "without_last"]
 
 _ACTION_LISTS = ("action", "actions")
 """Lists of calls as browser agents and plans write them; only the tools' names tell them from data."""
@@ -363,7 +363,7 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
     return None
 
 
-def calls_held(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> list[Draft]:
+def calls_within(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> list[CallObject]:
     """The calls that the arguments of a call of several tools list, also as JSON text; none where that cannot be read."""
     listed: dict[str, Any] = {}
     for key, value in arguments.items():
@@ -373,8 +373,13 @@ def calls_held(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits)
             value = parsed.values[0] if sound else value
         listed[key] = value
     message = _object(listed, tools) if any(is_list(listed.get(key)) for key in FORM_OF_LIST) else None
+    return message.calls if message is not None else []
+
+
+def calls_held(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> list[Draft]:
+    """The same calls, as they are entered."""
     held: list[Draft] = []
-    for call in message.calls if message is not None else ():
+    for call in calls_within(arguments, tools, limits):
         draft, found = Draft(-1, call.name, call.id, "", 0), call.arguments if call.given else no_arguments(call.name, tools)
         draft.finish(0, found, "" if found is None else exact_json(found), True, call.repairs)
         held.append(draft)

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from llmcore.normalizer import normalize
+from llmcore.normalizer import Normalizer, normalize
+from llmcore.types.events import Reclassified, TextDelta
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import TOOLS, read_every_way, tool
 
@@ -20,6 +21,14 @@ _FORMS = [
     '{"name": "NAME", "arguments": USES}',
     '<tool_call>{"name": "NAME", "arguments": USES}</tool_call>',
     "NAME(USES)",
+    "NAME(tool_uses=LIST)",
+    "functions.NAME(tool_uses=LIST)",
+    "functions.NAME(USES)",
+    "[NAME(tool_uses=LIST)]",
+    "```python\nNAME(tool_uses=LIST)\n```",
+    "functions.NAME:0USES",
+    "functions.NAME:0 USES",
+    "functions.NAME:0<|tool_call_argument_begin|>USES",
     "<|channel|>commentary to=NAME<|message|>USES<|call|>",
     "<|channel|>commentary to=functions.NAME<|message|>USES<|call|>",
     "[TOOL_CALLS]NAME[ARGS]USES",
@@ -51,15 +60,45 @@ def test_what_a_wrapper_holds_that_is_no_list_of_calls_runs_nothing(uses: str) -
     assert [(call.name, call.known) for call in envelope.tool_calls] == [("parallel", False)]
 
 
+_BARE = ["parallel(tool_uses=LIST)", 'functions.parallel:0{"tool_uses": LIST}', 'parallel({"tool_uses": LIST})']
+
+
+@pytest.mark.parametrize("form", _BARE)
+def test_a_bare_wrapper_of_calls_of_no_tool_stays_content(form: str) -> None:
+    text = form.replace("LIST", '[{"recipient_name": "functions.jump", "parameters": {"far": 1}}]')
+    envelope = read_every_way(text)
+    assert (envelope.tool_calls, envelope.content) == ([], text)
+
+
+@pytest.mark.parametrize("form", _BARE[:2])
+def test_a_placeholder_in_a_bare_wrapper_makes_its_call_a_guess(form: str) -> None:
+    (call, _) = read_every_way(form.replace("LIST", _LIST.replace("Oslo", "<your city>"))).tool_calls
+    assert [(repair.kind, repair.safety) for repair in call.repairs] == [("placeholder", "guess")]
+    assert read_every_way("It is\n" + form.replace("LIST", _LIST.replace("Oslo", "...")) + "\nor so.").tool_calls == []
+
+
+@pytest.mark.parametrize("text", ["parallel(jobs=4)", 'parallel("x")', "parallel{jobs: 4}", 'run(parallel, {"jobs": 4})'])
+def test_code_that_calls_a_function_of_that_name_stays_content(text: str) -> None:
+    envelope = read_every_way(text)
+    assert (envelope.tool_calls, envelope.content, envelope.near_misses) == ([], text, [])
+
+
+@pytest.mark.parametrize("name", ["parallel", "multi_tool_use.parallel"])
+def test_a_stream_tells_no_word_of_a_bare_wrapper(name: str) -> None:
+    normalizer = Normalizer(TOOLS)
+    events = [event for sign in f"{name}(tool_uses={_LIST})" for event in normalizer.feed(sign)] + normalizer.finish(None)
+    assert not any(isinstance(event, TextDelta | Reclassified) for event in events)
+
+
 def test_calls_of_a_wrapper_that_is_cut_off_do_not_run() -> None:
     envelope = read_every_way(f'<invoke name="parallel"><parameter name="tool_uses">{_LIST[:-20]}')
     assert not any(call.complete for call in envelope.tool_calls)
 
 
-def test_a_tool_that_has_the_name_of_the_wrapper_is_called() -> None:
-    tools = ToolSet([tool("parallel", [], tool_uses="array")])
-    text = f"<function=parallel>\n<parameter=tool_uses>\n{_LIST}\n</parameter>\n</function>"
-    assert [call.name for call in read_every_way(text, tools).tool_calls] == ["parallel"]
+@pytest.mark.parametrize("form", ["<function=parallel>\n<parameter=tool_uses>\nLIST\n</parameter>\n</function>", *_BARE])
+def test_a_tool_that_has_the_name_of_the_wrapper_is_called(form: str) -> None:
+    tools = ToolSet([tool("parallel", [], tool_uses="array"), *(one.definition for one in TOOLS)])
+    assert [call.name for call in read_every_way(form.replace("LIST", _LIST), tools).tool_calls] == ["parallel"]
 
 
 @pytest.mark.parametrize("name", [*_NAMES, *(f"functions.{name}" for name in _NAMES)])
