@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from llmcore.normalizer.calls.call_messages import calls_within
+from llmcore.normalizer.calls.call_messages import calls_listed
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.names import holds_calls, is_known
@@ -154,8 +154,8 @@ def _meant(reading: Reading, calls: Sequence[CallObject]) -> list[CallObject]:
     meant: list[CallObject] = []
     for call in calls:
         wraps = holds_calls(call.name, reading.tools)
-        held = calls_within(call.arguments or {}, reading.tools, reading.limits) if wraps else []
-        meant += held or [call]
+        held = calls_listed(call.arguments or {}, reading.tools, reading.limits) if wraps else None
+        meant += held.calls if held is not None and held.calls else [call]
     return meant
 
 

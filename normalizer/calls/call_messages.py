@@ -44,7 +44,7 @@ from llmcore.types.narrowing import is_list, is_object, objects_in
 from llmcore.types.numbers import exact_json
 from llmcore.types.tools import ToolSet
 
-__all__ = ["Message", "calls_held", "calls_of", "calls_within", "is_no_call", "without_last"]
+__all__ = ["Message", "calls_held", "calls_listed", "calls_of", "is_no_call", "without_last"]
 
 _ACTION_LISTS = ("action", "actions")
 """Lists of calls as browser agents and plans write them; only the tools' names tell them from data."""
@@ -363,8 +363,9 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
     return None
 
 
-def calls_within(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> list[CallObject]:
-    """The calls that the arguments of a call of several tools list, also as JSON text; none where that cannot be read."""
+def calls_listed(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> Message | None:
+    """What the arguments of a call of several tools say: the calls that they list, also as JSON text; None where that cannot be
+    read."""
     listed: dict[str, Any] = {}
     for key, value in arguments.items():
         if key in FORM_OF_LIST and isinstance(value, str):
@@ -372,18 +373,17 @@ def calls_within(arguments: dict[str, Any], tools: ToolSet | None, limits: Limit
             sound = len(parsed.values) == 1 and parsed.complete and not parsed.repairs and not value[parsed.end :].strip()
             value = parsed.values[0] if sound else value
         listed[key] = value
-    message = _object(listed, tools) if any(is_list(listed.get(key)) for key in FORM_OF_LIST) else None
-    return message.calls if message is not None else []
+    return _object(listed, tools) if any(is_list(listed.get(key)) for key in FORM_OF_LIST) else None
 
 
-def calls_held(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> list[Draft]:
-    """The same calls, as they are entered."""
-    held: list[Draft] = []
-    for call in calls_within(arguments, tools, limits):
+def calls_held(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> tuple[list[Draft], str]:
+    """The same calls, as they are entered, and what is said beside them."""
+    message, held = calls_listed(arguments, tools, limits), list[Draft]()
+    for call in message.calls if message is not None else ():
         draft, found = Draft(-1, call.name, call.id, "", 0), call.arguments if call.given else no_arguments(call.name, tools)
         draft.finish(0, found, "" if found is None else exact_json(found), True, call.repairs)
         held.append(draft)
-    return held
+    return held, (message.content or "") if message is not None else ""
 
 
 def without_last(value: Any) -> Any:

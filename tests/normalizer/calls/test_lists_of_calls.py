@@ -54,6 +54,16 @@ def test_a_wrapper_of_several_calls_is_unwrapped(form: str, name: str) -> None:
     assert [(call.name, call.arguments) for call in calls] == [("get_weather", {"city": "Oslo"}), ("ping", {})]
 
 
+@pytest.mark.parametrize("name", _NAMES)
+@pytest.mark.parametrize("form", _FORMS)
+def test_data_that_a_wrapper_holds_beside_calls_stays_content(form: str, name: str) -> None:
+    listed = f'[{{"temperature": 3}}, {_LIST[1:-1]}]'
+    text = form.replace("NAME", name).replace("USES", f'{{"tool_uses": {listed}}}').replace("LIST", listed)
+    envelope = read_every_way(text)
+    assert [call.name for call in envelope.tool_calls] == ["get_weather", "ping"]
+    assert json.loads(envelope.content) == {"temperature": 3}
+
+
 @pytest.mark.parametrize("uses", ["often", "[]", "3", '[{"recipient_name": "functions.ping", "parameters": {'])
 def test_what_a_wrapper_holds_that_is_no_list_of_calls_runs_nothing(uses: str) -> None:
     envelope = read_every_way(f"<function=parallel>\n<parameter=tool_uses>\n{uses}\n</parameter>\n</function>")
