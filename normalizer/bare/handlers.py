@@ -27,9 +27,10 @@ from llmcore.normalizer.bare.named_above import announced_tool, arguments_below,
 from llmcore.normalizer.bare.python_forms import is_callable, mid_line_call, python_list, python_run
 from llmcore.normalizer.bare.python_lines import begins_lines, begins_tuple, in_a_block, python_lines, python_tuple, unread_lines
 from llmcore.normalizer.bare.verdicts import leads_in, may_stand, rest_is_blank
-from llmcore.normalizer.core.names import PARALLEL, is_known, name_start, peel
+from llmcore.normalizer.calls.call_objects import FORM_OF_LIST
+from llmcore.normalizer.core.names import PARALLEL, holds_calls, is_known, name_start, peel
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.scanning.source import Steps, match_within, settle, skip_space
+from llmcore.normalizer.scanning.source import Steps, match_within, settle, skip_space, starts
 from llmcore.normalizer.scanning.words import BEFORE_BARE, OWN_SIGNS
 from llmcore.types.late import late
 
@@ -48,6 +49,7 @@ _GAP = r"\s{0,64}+"
 _CALLING = late(rf"Calling tool:{_GAP}([^\s(]{{1,256}}+){_GAP}\({_GAP}(?=\{{)")
 _CALLING_MAYBE = late(rf"Calling(?: (?:t(?:o(?:o(?:l(?::{_GAP}(?:[^\s(]{{1,256}}+{_GAP}(?:\({_GAP})?)?)?)?)?)?)?)?\Z")
 """What may stand behind the bracket that opens a list, and its white space."""
+_LISTS_CALLS = starts(*FORM_OF_LIST, *(f'"{key}"' for key in FORM_OF_LIST), *(f"'{key}'" for key in FORM_OF_LIST))
 _NAMEISH = late(r"(?:>>>)?(?:assistant\s)?[\w.:/=\\-]{0,256}\s{0,8}\Z")
 
 
@@ -90,7 +92,7 @@ def _may_begin(word: str, names: frozenset[str] | None, opens: bool) -> bool:
         return True
     if word.startswith(("call:", "declaration:", "functions.", "default_api.")):
         return True
-    return opens if names is None else any(name.startswith(word) or word.endswith(name) for name in names)
+    return opens if names is None else any(name.startswith(word) or word.endswith(name) for name in (*names, *PARALLEL))
 
 
 def _begins(reading: Reading, at: int) -> tuple[int, str]:
@@ -108,7 +110,7 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
         written = reading.src.text[begin:at]
         if written == "functools":
             return (yield from _marked(reading, at, begin))
-        name = _call_name(reading, written)
+        name = yield from _call_name(reading, written, at)
         if name is not None and leads_in(before[: begin - start].removeprefix(">>>")):
             return (
                 yield from named_brace(
@@ -117,7 +119,7 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
             )
         if name is not None and (yield from settle(reading.src, opens_object, at)):
             return (yield from mid_line_brace(reading, begin, at, name))
-    elif before.endswith(" ") and (spaced := _spaced_name(reading, start, before)) is not None:
+    elif before.endswith(" ") and (spaced := (yield from _spaced_name(reading, start, at, before))) is not None:
         if not (yield from settle(reading.src, opens_object, at)):
             return at + 1
         return (yield from named_brace(reading, spaced[0], at, spaced[1], "name_brace"))
@@ -151,15 +153,24 @@ def _announced(reading: Reading, opener: int, at: int) -> Steps[int]:
     return end
 
 
-def _call_name(reading: Reading, written: str) -> str | None:
-    """The tool a glued name means; `call:f` and `functions.f:0` are what stripped Gemma and Kimi markers leave."""
-    return peel(written.removeprefix("declaration:").removeprefix("call:").removeprefix(">>>"), reading.tools)
+def _call_name(reading: Reading, written: str, at: int) -> Steps[str | None]:
+    """The tool that a name before the bracket at `at` means; `call:f` and `functions.f:0` are what stripped Gemma and Kimi
+    markers leave. What calls several tools means itself."""
+    name = written.removeprefix("declaration:").removeprefix("call:").removeprefix(">>>")
+    return name if (yield from _wraps_calls(reading, name, at)) else peel(name, reading.tools)
 
 
-def _spaced_name(reading: Reading, start: int, before: str) -> tuple[int, str] | None:
+def _wraps_calls(reading: Reading, name: str, at: int) -> Steps[bool]:
+    """Does what calls several tools list them in the bracket at `at`? Programs have functions of that name, too."""
+    if reading.tools is None or not holds_calls(name, reading.tools):
+        return False
+    return (yield from settle(reading.src, _LISTS_CALLS, at + 1))
+
+
+def _spaced_name(reading: Reading, start: int, at: int, before: str) -> Steps[tuple[int, str] | None]:
     """(start, name) of a tool's name that is all that stands before a brace on its line, but for blanks between."""
     written = before.strip(" ")
-    name = _call_name(reading, written) if written and " " not in written else None
+    name = (yield from _call_name(reading, written, at)) if written and " " not in written else None
     return None if name is None else (start + before.index(written), name)
 
 
@@ -224,15 +235,17 @@ def _paren(reading: Reading, at: int) -> Steps[int]:
     if begin == at:
         return at + 1
     lead, word = before[: begin - start], reading.src.text[begin:at]
-    if word in PARALLEL and (brace := (yield from skip_space(reading.src, at + 1))) > at and announced(reading, brace) == begin:
-        return (yield from _announced(reading, begin, brace)) if reading.src.text.startswith("{", brace) else at + 1
+    if holds_calls(word, reading.tools):
+        brace = yield from skip_space(reading.src, at + 1)
+        if reading.src.text.startswith("{", brace) and announced(reading, brace) == begin:
+            return (yield from _announced(reading, begin, brace))
     lead = "" if lead.strip() == "tool_code" else lead
     printed = lead.rstrip().endswith("print") or lead.endswith("print(")
     if not may_stand(reading, lead, begin) and not printed and wrapper_before(reading, begin) is None:
         if (end := (yield from _code(reading, start, lead, word, at))) >= 0:
             return end
         return (yield from mid_line_call(reading, begin, at)) if is_known(word, reading.tools) else at + 1
-    if not is_callable(reading, word):
+    if not is_callable(reading, word) and not (yield from _wraps_calls(reading, word, at)):
         return at + 1
     if in_a_block(reading, start, lead):
         return (yield from mid_line_call(reading, begin, at))

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from llmcore.normalizer.calls.call_messages import calls_listed
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.draft import Draft
-from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.names import holds_calls, is_known
 from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
@@ -137,7 +138,7 @@ def rest_is_blank(reading: Reading, end: int) -> Steps[bool]:
 
 def _stands_alone(reading: Reading, begin: int, end: int, calls: Sequence[CallObject]) -> Steps[bool]:
     """Is `begin:end` all of the message, but for one lead-in, where its calls hold placeholders? False where they hold none."""
-    return _shows(calls) and (yield from follows_lead_in(reading, begin, end))
+    return _shows(_meant(reading, calls)) and (yield from follows_lead_in(reading, begin, end))
 
 
 def follows_lead_in(reading: Reading, begin: int, end: int) -> Steps[bool]:
@@ -148,12 +149,23 @@ def follows_lead_in(reading: Reading, begin: int, end: int) -> Steps[bool]:
     return (not before or ("\n" not in before and before.endswith(COLONS))) and (yield from rest_is_blank(reading, end))
 
 
+def _meant(reading: Reading, calls: Sequence[CallObject]) -> list[CallObject]:
+    """The calls, and in the place of one of several tools those that it holds."""
+    meant: list[CallObject] = []
+    for call in calls:
+        wraps = holds_calls(call.name, reading.tools)
+        held = calls_listed(call.arguments or {}, reading.tools, reading.limits) if wraps else None
+        meant += held.calls if held is not None and held.calls else [call]
+    return meant
+
+
 def _shows(calls: Sequence[CallObject]) -> bool:
     return any(holds_placeholders(call.arguments) for call in calls if call.arguments)
 
 
 def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, certain: bool = False) -> str | None:
-    """Why these calls are no calls where they stand, or None."""
+    """Why these calls are no calls where they stand, or None. A call of several tools is judged by those that it holds."""
+    calls = _meant(reading, calls)
     if len(reading.drafts) >= reading.limits.calls:
         return "calls_limit"
     if not (reading.takes_calls or (certain and reading.answers)):

@@ -44,11 +44,14 @@ from llmcore.types.narrowing import is_list, is_object, objects_in
 from llmcore.types.numbers import exact_json
 from llmcore.types.tools import ToolSet
 
-__all__ = ["Message", "calls_held", "calls_of", "is_no_call", "without_last"]
+__all__ = ["Message", "calls_held", "calls_listed", "calls_of", "is_no_call", "without_last"]
 
 _ACTION_LISTS = ("action", "actions")
 """Lists of calls as browser agents and plans write them; only the tools' names tell them from data."""
 _PASTED_LISTS = ("content", "parts")  # of a message as Anthropic, Bedrock or Gemini write it
+_UNSAID_KINDS = frozenset({"thinking", "redacted_thinking", "reasoning", "tool_result"})
+_UNSAID_KEYS = frozenset({"thoughtSignature", "reasoningContent", "toolResult", "functionResponse"})
+"""Blocks of such a message that are no part of what it says: reasoning, signatures and results."""
 _NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "directly-answer", "none", "None"})
 
 
@@ -242,13 +245,13 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             return Message(calls, form, answer[0], certain=True, repairs=answer[1])
     for key in _ACTION_LISTS:
         if is_list(listed := value.get(key)) and listed:
-            calls = _all(listed, lambda item: _single_key(item, tools) or call_object(item, tools))
+            calls, data = _mixed([_single_key(item, tools) or call_object(item, tools) for item in listed], listed, tools)
             if calls is not None and any(is_known(call.name, tools) for call in calls):
-                return Message(calls, "tool_calls_key")
+                return Message(calls, "tool_calls_key", _joined(None, data) or None, unread=len(data), data=len(data))
     if tools and (said := answer_for_call(value, NAME_KEYS, ARGUMENT_KEYS)) is not None and _calls_nothing(value, tools):
         return Message([], content=said)
     for key in _PASTED_LISTS:
-        if is_list(blocks := value.get(key)) and (message := _pasted(objects_in(blocks), tools)) is not None:
+        if is_list(blocks := value.get(key)) and (message := _pasted(blocks, tools)) is not None:
             return message
     return _one(value, tools)
 
@@ -275,12 +278,26 @@ def _calls_nothing(value: dict[str, Any], tools: ToolSet) -> bool:
     return not any(is_known(name, tools) for key in NAME_KEYS if isinstance(name := value.get(key), str))
 
 
-def _pasted(blocks: list[dict[str, Any]], tools: ToolSet | None) -> Message | None:
-    """A message in blocks, some of which are calls."""
-    called = [block for block in blocks if block.get("type") == "tool_use" or "functionCall" in block or "toolUse" in block]
+def _pasted(blocks: list[Any], tools: ToolSet | None) -> Message | None:
+    """A message in blocks, some of which are calls. Data among them is content."""
+    called = [block for block in objects_in(blocks) if _is_called(block)]
     calls = _all(called, lambda block: call_object(block, tools))
-    said = "".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
-    return Message(calls, "pasted_wire", said, certain=True) if calls else None
+    if not calls:
+        return None
+    said = "".join(block["text"] for block in objects_in(blocks) if isinstance(block.get("text"), str))
+    data = [block for block in blocks if not is_object(block) or _is_data(block)]
+    return Message(calls, "pasted_wire", _joined(said, data), certain=True, unread=len(data), data=len(data))
+
+
+def _is_called(block: dict[str, Any]) -> bool:
+    return block.get("type") == "tool_use" or "functionCall" in block or "toolUse" in block
+
+
+def _is_data(block: dict[str, Any]) -> bool:
+    """Is it no block of a message: no call, no text, and none that says nothing?"""
+    kind = block.get("type")
+    unsaid = (isinstance(kind, str) and kind in _UNSAID_KINDS) or not _UNSAID_KEYS.isdisjoint(block)
+    return not (unsaid or _is_called(block) or isinstance(block.get("text"), str))
 
 
 def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
@@ -346,8 +363,9 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
     return None
 
 
-def calls_held(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> list[Draft]:
-    """The calls that the arguments of a call of several tools list, also as JSON text; none where that cannot be read."""
+def calls_listed(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> Message | None:
+    """What the arguments of a call of several tools say: the calls that they list, also as JSON text; None where that cannot be
+    read."""
     listed: dict[str, Any] = {}
     for key, value in arguments.items():
         if key in FORM_OF_LIST and isinstance(value, str):
@@ -355,13 +373,17 @@ def calls_held(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits)
             sound = len(parsed.values) == 1 and parsed.complete and not parsed.repairs and not value[parsed.end :].strip()
             value = parsed.values[0] if sound else value
         listed[key] = value
-    message = _object(listed, tools) if any(is_list(listed.get(key)) for key in FORM_OF_LIST) else None
-    held: list[Draft] = []
+    return _object(listed, tools) if any(is_list(listed.get(key)) for key in FORM_OF_LIST) else None
+
+
+def calls_held(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> tuple[list[Draft], str]:
+    """The same calls, as they are entered, and what is said beside them."""
+    message, held = calls_listed(arguments, tools, limits), list[Draft]()
     for call in message.calls if message is not None else ():
         draft, found = Draft(-1, call.name, call.id, "", 0), call.arguments if call.given else no_arguments(call.name, tools)
         draft.finish(0, found, "" if found is None else exact_json(found), True, call.repairs)
         held.append(draft)
-    return held
+    return held, (message.content or "") if message is not None else ""
 
 
 def without_last(value: Any) -> Any:

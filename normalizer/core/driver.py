@@ -49,6 +49,7 @@ class Driver(Protocol):
         a call was begun again; in it that is not looked for."""
         ...
 
-    def calls_in(self, arguments: dict[str, Any]) -> list[Draft]:
-        """The calls that the arguments of a call of several tools list; none where one of its lists cannot be read."""
+    def calls_in(self, arguments: dict[str, Any]) -> tuple[list[Draft], str]:
+        """The calls that the arguments of a call of several tools list, and what they say beside them; no calls where one of its
+        lists cannot be read."""
         ...

@@ -168,7 +168,7 @@ PARALLEL: Final = frozenset({"multi_tool_use.parallel", "parallel"})
 
 def holds_calls(name: str, tools: ToolSet | None) -> bool:
     """Is it the name of what calls several tools, and of no tool?"""
-    return name.removeprefix("functions.") in PARALLEL and not is_known(name, tools)
+    return _INDEX.sub("", name.removeprefix("functions.")) in PARALLEL and not is_known(name, tools)
 
 
 NAMES_DIFFER: Final = "names_differ"

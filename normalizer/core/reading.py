@@ -290,12 +290,15 @@ class Reading(Record):
     def _unfold(
         self, draft: Draft, end: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]
     ) -> None:
-        """Enter the calls that one of several tools holds; where none can be read, the call as it is."""
-        held = self._driver.calls_in(arguments or {})
+        """Enter the calls that one of several tools holds, and what it says beside them; where none can be read, the call as it
+        is."""
+        held, said_beside = self._driver.calls_in(arguments or {})
         for k, said in enumerate(held):
             mine = self._begin(draft.start, said.name, draft.dialect, said.id or ("" if k else draft.id))
             whole = said.complete and (complete or k < len(held) - 1)
             self.end(mine, end, said.arguments, said.raw, complete=whole, repairs=[*repairs, *said.repairs], sealed=True)
+        if held and said_beside:
+            self.replace(draft.start, end, said_beside)
         if not held:
             mine = self._begin(draft.start, draft.name, draft.dialect, draft.id)
             self.end(mine, end, arguments, raw, complete=complete, repairs=repairs)

@@ -246,7 +246,7 @@ class TextEngine:
         inner.read(text)
         return inner._reading.nested_result(inner.content), inner._reading.looks.total
 
-    def calls_in(self, arguments: dict[str, Any]) -> list[Draft]:
+    def calls_in(self, arguments: dict[str, Any]) -> tuple[list[Draft], str]:
         return calls_held(arguments, self._reading.tools, self._limits)
 
     # ------------------------------------------------------------------ inside

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from llmcore.normalizer import normalize
+from llmcore.normalizer import Normalizer, normalize
+from llmcore.types.events import Reclassified, TextDelta
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import TOOLS, read_every_way, tool
 
@@ -20,6 +21,14 @@ _FORMS = [
     '{"name": "NAME", "arguments": USES}',
     '<tool_call>{"name": "NAME", "arguments": USES}</tool_call>',
     "NAME(USES)",
+    "NAME(tool_uses=LIST)",
+    "functions.NAME(tool_uses=LIST)",
+    "functions.NAME(USES)",
+    "[NAME(tool_uses=LIST)]",
+    "```python\nNAME(tool_uses=LIST)\n```",
+    "functions.NAME:0USES",
+    "functions.NAME:0 USES",
+    "functions.NAME:0<|tool_call_argument_begin|>USES",
     "<|channel|>commentary to=NAME<|message|>USES<|call|>",
     "<|channel|>commentary to=functions.NAME<|message|>USES<|call|>",
     "[TOOL_CALLS]NAME[ARGS]USES",
@@ -45,10 +54,50 @@ def test_a_wrapper_of_several_calls_is_unwrapped(form: str, name: str) -> None:
     assert [(call.name, call.arguments) for call in calls] == [("get_weather", {"city": "Oslo"}), ("ping", {})]
 
 
+@pytest.mark.parametrize("name", _NAMES)
+@pytest.mark.parametrize("form", _FORMS)
+def test_data_that_a_wrapper_holds_beside_calls_stays_content(form: str, name: str) -> None:
+    listed = f'[{{"temperature": 3}}, {_LIST[1:-1]}]'
+    text = form.replace("NAME", name).replace("USES", f'{{"tool_uses": {listed}}}').replace("LIST", listed)
+    envelope = read_every_way(text)
+    assert [call.name for call in envelope.tool_calls] == ["get_weather", "ping"]
+    assert json.loads(envelope.content) == {"temperature": 3}
+
+
 @pytest.mark.parametrize("uses", ["often", "[]", "3", '[{"recipient_name": "functions.ping", "parameters": {'])
 def test_what_a_wrapper_holds_that_is_no_list_of_calls_runs_nothing(uses: str) -> None:
     envelope = read_every_way(f"<function=parallel>\n<parameter=tool_uses>\n{uses}\n</parameter>\n</function>")
     assert [(call.name, call.known) for call in envelope.tool_calls] == [("parallel", False)]
+
+
+_BARE = ["parallel(tool_uses=LIST)", 'functions.parallel:0{"tool_uses": LIST}', 'parallel({"tool_uses": LIST})']
+
+
+@pytest.mark.parametrize("form", _BARE)
+def test_a_bare_wrapper_of_calls_of_no_tool_stays_content(form: str) -> None:
+    text = form.replace("LIST", '[{"recipient_name": "functions.jump", "parameters": {"far": 1}}]')
+    envelope = read_every_way(text)
+    assert (envelope.tool_calls, envelope.content) == ([], text)
+
+
+@pytest.mark.parametrize("form", _BARE[:2])
+def test_a_placeholder_in_a_bare_wrapper_makes_its_call_a_guess(form: str) -> None:
+    (call, _) = read_every_way(form.replace("LIST", _LIST.replace("Oslo", "<your city>"))).tool_calls
+    assert [(repair.kind, repair.safety) for repair in call.repairs] == [("placeholder", "guess")]
+    assert read_every_way("It is\n" + form.replace("LIST", _LIST.replace("Oslo", "...")) + "\nor so.").tool_calls == []
+
+
+@pytest.mark.parametrize("text", ["parallel(jobs=4)", 'parallel("x")', "parallel{jobs: 4}", 'run(parallel, {"jobs": 4})'])
+def test_code_that_calls_a_function_of_that_name_stays_content(text: str) -> None:
+    envelope = read_every_way(text)
+    assert (envelope.tool_calls, envelope.content, envelope.near_misses) == ([], text, [])
+
+
+@pytest.mark.parametrize("name", ["parallel", "multi_tool_use.parallel"])
+def test_a_stream_tells_no_word_of_a_bare_wrapper(name: str) -> None:
+    normalizer = Normalizer(TOOLS)
+    events = [event for sign in f"{name}(tool_uses={_LIST})" for event in normalizer.feed(sign)] + normalizer.finish(None)
+    assert not any(isinstance(event, TextDelta | Reclassified) for event in events)
 
 
 def test_calls_of_a_wrapper_that_is_cut_off_do_not_run() -> None:
@@ -56,10 +105,10 @@ def test_calls_of_a_wrapper_that_is_cut_off_do_not_run() -> None:
     assert not any(call.complete for call in envelope.tool_calls)
 
 
-def test_a_tool_that_has_the_name_of_the_wrapper_is_called() -> None:
-    tools = ToolSet([tool("parallel", [], tool_uses="array")])
-    text = f"<function=parallel>\n<parameter=tool_uses>\n{_LIST}\n</parameter>\n</function>"
-    assert [call.name for call in read_every_way(text, tools).tool_calls] == ["parallel"]
+@pytest.mark.parametrize("form", ["<function=parallel>\n<parameter=tool_uses>\nLIST\n</parameter>\n</function>", *_BARE])
+def test_a_tool_that_has_the_name_of_the_wrapper_is_called(form: str) -> None:
+    tools = ToolSet([tool("parallel", [], tool_uses="array"), *(one.definition for one in TOOLS)])
+    assert [call.name for call in read_every_way(form.replace("LIST", _LIST), tools).tool_calls] == ["parallel"]
 
 
 @pytest.mark.parametrize("name", [*_NAMES, *(f"functions.{name}" for name in _NAMES)])
@@ -75,7 +124,11 @@ _CALL = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
 
 
 @pytest.mark.parametrize(
-    "wrapper", ["{}", "<tool_call>{}</tool_call>", "[TOOL_CALLS] {}", "```json\n{}\n```", '{"tool_calls": {}}']
+    "wrapper",
+    [
+        *("{}", "<tool_call>{}</tool_call>", "[TOOL_CALLS] {}", "```json\n{}\n```"),
+        *('{"tool_calls": {}}', '{"actions": {}}', '{"action": {}}', '<tool_call>{"actions": {}}</tool_call>'),
+    ],
 )
 @pytest.mark.parametrize("listed", [f'[{_CALL}, {{"temperature": 3}}]', f'[{{"temperature": 3}}, {_CALL}]'])
 def test_the_calls_of_a_mixed_list_are_read_and_its_data_stays_content(listed: str, wrapper: str) -> None:
@@ -93,6 +146,32 @@ def test_the_calls_of_a_list_that_begins_with_data_are_read(before: str, wrapper
     assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
     said = envelope.content.split("\n\n")
     assert json.dumps(json.loads(f"[{before}, 7]")) == f"[{', '.join(said)}]"
+
+
+_BLOCK = '{"type": "tool_use", "id": "a", "name": "get_weather", "input": {"city": "Oslo"}}'
+
+
+@pytest.mark.parametrize("key", ["content", "parts"])
+@pytest.mark.parametrize("wrapper", ["{}", "<tool_call>{}</tool_call>", "```json\n{}\n```"])
+def test_data_among_the_blocks_of_a_message_stays_content(wrapper: str, key: str) -> None:
+    blocks = f'{_BLOCK}, {{"temperature": 3}}, {{"type": "text", "text": "Warm."}}, {{"type": "reading", "of": 4}}, 5'
+    envelope = read_every_way(wrapper.replace("{}", f'{{"{key}": [{blocks}]}}'))
+    assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
+    assert envelope.content == 'Warm.\n\n{"temperature": 3}\n\n{"type": "reading", "of": 4}\n\n5'
+
+
+@pytest.mark.parametrize(
+    "block", ['{"type": "thinking", "thinking": "Hm."}', '{"reasoningContent": {"reasoningText": {"text": "Hm."}}}']
+)
+def test_reasoning_among_the_blocks_of_a_message_is_no_data(block: str) -> None:
+    envelope = read_every_way(f'{{"content": [{block}, {_BLOCK}]}}')
+    assert (len(envelope.tool_calls), envelope.content) == (1, "")
+
+
+def test_a_list_of_actions_without_a_tool_stays_content() -> None:
+    text = '{"actions": [{"name": "jump", "arguments": {"far": 1}}, {"temperature": 3}]}'
+    envelope = read_every_way(text)
+    assert (envelope.tool_calls, envelope.content) == ([], text)
 
 
 def test_data_beside_calls_by_their_names_stays_content() -> None:
