@@ -22,7 +22,7 @@ from llmcore.normalizer.notations.relaxed.strings import info_string
 from llmcore.normalizer.replies.reasoning_spans import ReasoningSpan, reasoning_spans
 from llmcore.types import DEFAULT_LIMITS, Repair
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.validator.output.lead_ins import LeadIn, lead_in
+from llmcore.validator.output.lead_ins import LeadIn, lead_in, shares_lead_in
 
 __all__ = [
     "LIKE_JSON",
@@ -58,6 +58,8 @@ class Candidate:
     """Nothing but white space stands around it."""
     announced: LeadIn = LeadIn.NOTHING
     """Do the words before it name it the answer?"""
+    announced_at: int = -1
+    """Where the first value stands that has the same lead-in."""
 
 
 class Found(NamedTuple):
@@ -182,14 +184,15 @@ class _Scan:
         """The values with what announces them, and where those begin that are examples."""
         kept: list[Candidate] = []
         examples: list[int] = []
-        since, before = 0, LeadIn.NOTHING
+        since, before, first = 0, LeadIn.NOTHING, -1
         for value in values:
-            before = lead_in(self.text, value.start, since, before)
+            if not shares_lead_in(self.text, since, value.start):
+                before, first = lead_in(self.text, value.start, since, before), value.start
             since = value.end
             if before is LeadIn.EXAMPLE:
                 examples.append(value.start)
             else:
-                kept.append(replace(value, announced=before) if before else value)
+                kept.append(replace(value, announced=before, announced_at=first) if before else value)
         return kept, examples
 
     def _is_example(self, fence: tuple[int, int], examples: list[int]) -> bool:

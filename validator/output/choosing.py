@@ -43,9 +43,8 @@ class Doubt(NamedTuple):
 
 def preference(fit: Fit) -> tuple[int, int, int]:
     """What the text announces comes first, the last of its corrections before the others, then what can be trusted most."""
-    announced = fit.of is not None and fit.of.announced is LeadIn.ANSWER
-    since = fit.of.start if fit.of is not None and announced else 0
-    return -int(announced), -since, trust(fit.repairs)
+    named_at = fit.of.announced_at if fit.of is not None else -1
+    return -int(named_at >= 0), -named_at, trust(fit.repairs)
 
 
 def doubt_about(
@@ -72,7 +71,9 @@ def doubt_about(
 
 def _gives_way(other: Candidate, chosen: Candidate) -> bool:
     """Is the other one an example, or does it stand before one that is named the answer? One behind it may be its correction."""
-    return other.announced is LeadIn.EXAMPLE or (chosen.announced is LeadIn.ANSWER and other.start < chosen.start)
+    if other.announced is LeadIn.EXAMPLE:
+        return True
+    return chosen.announced is LeadIn.ANSWER and other.start < chosen.announced_at
 
 
 def _is_one_line(text: str, candidates: Sequence[Candidate]) -> bool:
