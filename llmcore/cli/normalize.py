@@ -24,6 +24,12 @@ __all__ = ["normalize"]
 _CHUNK = 64 * 1024
 
 
+class _TextCalls(StrEnum):
+    standard = "standard"
+    alone = "alone"
+    off = "off"
+
+
 class _Form(StrEnum):
     auto = "auto"
     text = "text"
@@ -50,6 +56,10 @@ def normalize(
     finish_reason: Annotated[str | None, typer.Option(help="The provider's word for why the model stopped.")] = None,
     reasoning_open: Annotated[bool, typer.Option("--reasoning-open", help="The prompt had opened the reasoning.")] = False,
     forced_tool: Annotated[str | None, typer.Option(help="The tool that was forced: bare arguments belong to it.")] = None,
+    text_calls: Annotated[
+        _TextCalls,
+        typer.Option(help="Which calls in text count: by the rules, only if the reply says nothing else, or none."),
+    ] = _TextCalls.standard,
 ) -> None:
     """Turn a model's reply into one envelope: a body, a stream or plain text, told apart by its shape.
 
@@ -68,7 +78,9 @@ def normalize(
         fail(
             f"--forced-tool {forced_tool!r} is none of the tools: {', '.join(tool.name for tool in offered) or 'there are none'}"
         )
-    normalizer = Normalizer(offered, dialects=dialect, reasoning_open=reasoning_open, forced_tool=forced_tool)
+    normalizer = Normalizer(
+        offered, dialects=dialect, reasoning_open=reasoning_open, forced_tool=forced_tool, text_calls=text_calls.value
+    )
     reply = ReplyReader(normalizer, form.value)
     name = "standard input" if str(file) == "-" else str(file)
     try:

@@ -77,6 +77,7 @@ def test_the_form_can_be_told(invoke: Invoke) -> None:
 
 def test_how_the_reply_is_read_can_be_told(invoke: Invoke) -> None:
     assert canonical(invoke("normalize", "--dialect", "react", stdin=HERMES).stdout) == []
+    assert canonical(invoke("normalize", "--text-calls", "off", stdin=HERMES).stdout) == []
     assert canonical(invoke("normalize", "--reasoning-open", stdin=f"{HERMES}</think>Hello").stdout) == []
     forced = invoke("normalize", "--forced-tool", "get_weather", stdin='{"city": "Paris"}')
     assert canonical(forced.stdout) == [CALL]
