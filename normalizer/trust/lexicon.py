@@ -18,7 +18,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
-__all__ = ["Kind", "Language", "finds", "languages", "rows_of"]
+__all__ = ["Kind", "Language", "finds", "joining_words", "languages", "rows_of"]
 
 Kind = Literal["prohibition", "refusal", "label", "form", "example", "announcement", "answer"]
 KINDS: tuple[Kind, ...] = ("prohibition", "refusal", "label", "form", "example", "announcement", "answer")
@@ -45,6 +45,7 @@ class Language(NamedTuple):
     speaker: frozenset[str]
     article: tuple[str, ...]
     showing: tuple[str, ...]
+    joining: frozenset[str]
 
     @property
     def is_spaced(self) -> bool:
@@ -69,8 +70,16 @@ def languages() -> dict[str, Language]:
             name = file.name.removesuffix(".toml")
             phrases: dict[Kind, tuple[str, ...]] = {kind: tuple(read[kind]) for kind in KINDS}
             speaker = frozenset(word.lower() for word in read["speaker"])
-            found[name] = Language(name, phrases, speaker, tuple(read["article"]), tuple(read["showing"]))
+            found[name] = Language(
+                name, phrases, speaker, tuple(read["article"]), tuple(read["showing"]), frozenset(read["joining"])
+            )
     return found
+
+
+@cache
+def joining_words() -> frozenset[str]:
+    """The words of all languages that join two calls."""
+    return frozenset().union(*(language.joining for language in languages().values()))
 
 
 def rows_of(sentence: str) -> frozenset[Row]:
@@ -94,7 +103,7 @@ def _finds(row: Row, sentence: str) -> bool:
     for found in _expression(row).finditer(sentence):
         if row.kind == "prohibition" and _is_said_of_speaker(sentence[: found.start()], language):
             continue
-        if row.kind == "announcement" and _announces_showing(sentence[found.start() :], language):
+        if row.kind == "announcement" and _announces_showing(sentence, found.start(), language):
             continue
         return True
     return False
@@ -108,9 +117,9 @@ def _is_said_of_speaker(before: str, language: Language) -> bool:
     return not language.speaker.isdisjoint(_WORDS.findall(clause)[-_SPEAKER_REACH:])
 
 
-def _announces_showing(announced: str, language: Language) -> bool:
-    """Is the verb of an announcement one of showing or explaining?"""
-    said = " ".join(announced.split()[: _SHOWING_REACH + 1]) if language.is_spaced else announced
+def _announces_showing(sentence: str, at: int, language: Language) -> bool:
+    """Is the verb of an announcement one of showing or explaining? In Japanese and Korean the verb stands before it."""
+    said = " ".join(sentence[at:].split()[: _SHOWING_REACH + 1]) if language.is_spaced else sentence
     return _showing(language.name).search(said) is not None
 
 
@@ -146,7 +155,7 @@ def _anchors(phrase: str) -> tuple[str, ...]:
 
 def _anchor(word: str) -> str:
     """The first letters of the longest part of a word or of several; "" where a sign leaves too few of them."""
-    parts = _WORDS.findall(re.sub(r"\w{0,3}\*|\*\w*|\([^)]*\)\??", " ", word))
+    parts = _WORDS.findall(re.sub(r"\b\w{0,3}\*|\*\w*|\([^)]*\)\??", " ", word))
     return max(parts, key=len, default="")[:_ANCHOR]
 
 

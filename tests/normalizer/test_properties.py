@@ -87,16 +87,15 @@ _PREFIX_DECIDED = sorted(name for name, row in DIALECTS.items() if row.trust != 
 
 
 @pytest.mark.parametrize("name", _PREFIX_DECIDED)
-def test_a_call_is_told_when_its_closer_has_come_and_finished_with_the_reply(name: str) -> None:
-    """One character at a time: what ends a call is noticed then, not when something else comes; what stands behind it decides
-    whether it is meant."""
+def test_a_call_is_told_and_finished_when_its_closer_has_come(name: str) -> None:
+    """One character at a time. A call waits for a few characters behind it, never for the end of the reply."""
     text = "I'll read it.\n" + DIALECTS[name].write([("read_file", {"path": "lorem <b>ipsum</b>"})])
     normalizer = Normalizer(TOOLS)
     events = [event for character in text + "\nOne moment. " for event in normalizer.feed(character)]
     told = "".join(event.json for event in events if isinstance(event, ArgumentsDelta))
     assert json.loads(told) == {"path": "lorem <b>ipsum</b>"}
-    assert not any(isinstance(event, ToolCallFinished) for event in events)
-    assert [event.call.name for event in normalizer.finish() if isinstance(event, ToolCallFinished)] == ["read_file"]
+    assert [event.call.name for event in events if isinstance(event, ToolCallFinished)] == ["read_file"]
+    assert not any(isinstance(event, ToolCallFinished) for event in normalizer.finish())
 
 
 _TOLD_WHOLE = frozenset({"yaml_in_tool_call"})

@@ -272,14 +272,14 @@ async def test_a_validators_words_stand_in_the_error_where_no_reask_is_left(type
 
 
 @pytest.mark.parametrize(
-    "shown",
+    "text",
     [
-        '<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"city": "Oslo"}'
-        "<|tool_call_end|><|tool_calls_section_end|>",
-        '<function_calls>\n<invoke name="get_weather">\n<parameter name="city">Oslo</parameter>\n</invoke>\n</function_calls>',
+        "The syntax is:\n<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0"
+        '<|tool_call_argument_begin|>{"city": "Oslo"}<|tool_call_end|><|tool_calls_section_end|>',
+        'For example:\n<function_calls>\n<invoke name="get_weather">\n<parameter name="city">Oslo</parameter>\n</invoke>\n'
+        "</function_calls>",
     ],
 )
-async def test_a_guess_that_is_written_again_is_the_answer_with_its_whole_wrapper(shown: str) -> None:
-    text = f"{shown}\nSo it stood in the log of last night, of which nothing is left."
+async def test_a_guess_that_is_written_again_is_the_answer_with_its_whole_wrapper(text: str) -> None:
     result = await Orchestrator(FakeModel(default=text), [get_weather]).run("What was it?")
     assert (result.content, [attempt.reason for attempt in result.attempts]) == (text, ["first", "reask"])

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
+from llmcore.normalizer.scanning.words import COLONS
 from llmcore.normalizer.trust.lead_ins import kind_of, names_answer, sentence_before
+from llmcore.normalizer.trust.surroundings import has_words
 
 __all__ = ["LeadIn", "lead_in", "shares_lead_in"]
 
@@ -23,6 +25,8 @@ class LeadIn(IntEnum):
     ANSWER = 1
 
 
+_ENDED = re.compile(r"[.!?](?=\s)|[\u3002\uff01\uff1f]")
+"""The end of a sentence."""
 _AND = re.compile(r"[ \t]*(?:[,;\uff0c\u3001][ \t]*)?\n?[ \t]*(?:and|or|und|oder|et|ou|y|o|e|和|或|と|や)?[ \t]*")
 
 
@@ -36,6 +40,9 @@ def lead_in(text: str, start: int, since: int, before: LeadIn) -> LeadIn:
     `before`: values joined by a comma, a line break or `and` share it."""
     if shares_lead_in(text, since, start):
         return before
+    line, over, rest = text[since:start].partition("\n")
+    if since and over and not has_words(rest) and not line.rstrip().endswith(COLONS) and _ENDED.search(line) is None:
+        return LeadIn.NOTHING  # a remark on the line of the value before
     said = sentence_before(text, since, start)
     if not said:
         return LeadIn.NOTHING

@@ -1,4 +1,4 @@
-"""Each kind of lead-in in each language, with a call behind it; and replies in those languages that mean their call."""
+"""Sentences of each kind in each language with a call behind them, and replies in those languages that mean their call."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ from tests.normalizer.trust.wanted import WANTED
 
 JSON = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
 TAG = f"<tool_call>{JSON}</tool_call>"
-FORMS = {"tag": TAG, "bare": JSON, "python": 'get_weather(city="Oslo")', "token": f"<|tool_call|>{TAG}"}
-VERDICTS = {
-    "prohibition": "example",
-    "refusal": "guess",
-    "label": "example",
-    "form": "example",
-    "example": "guess",
-    "report": "guess",
-    "condition": "guess",
-    "announcement": "call",
+FORMS = {
+    "token": '<|tool_call_start|>[get_weather(city="Oslo")]<|tool_call_end|>',
+    "tag": TAG,
+    "bare": JSON,
+    "python": 'get_weather(city="Oslo")',
 }
-LEAST = 6  # phrases in a cell
+SHOWN = {"token": "guess", "tag": "example", "bare": "example", "python": "example"}
+VERDICTS = {
+    "prohibition": SHOWN,
+    "refusal": SHOWN,
+    "label": SHOWN,
+    "form": SHOWN,
+    "example": {"token": "call", "tag": "guess", "bare": "guess", "python": "guess"},
+    "announcement": dict.fromkeys(FORMS, "call"),
+}
+"""What each kind makes of each form."""
 CELLS = [(kind, language) for kind in GRID for language in LANGUAGES]
 
 
@@ -33,30 +37,29 @@ def _found(text: str) -> str:
     return "guess" if any(repair.safety == "guess" for repair in envelope.tool_calls[0].repairs) else "call"
 
 
-def _phrases(kind: str, language: str) -> list[str]:
+def _sentences(kind: str, language: str) -> list[str]:
     return GRID[kind][language].split(" | ")
 
 
-def test_every_cell_has_its_phrases() -> None:
+def test_every_cell_has_its_sentences() -> None:
     assert set(GRID) == set(VERDICTS)
     assert {tuple(rows) for rows in GRID.values()} == {LANGUAGES} == {tuple(WANTED)}
-    assert all(len(set(_phrases(*cell))) >= LEAST for cell in CELLS)
-    assert sum(map(len, WANTED.values())) >= 60
+    assert all(len(set(_sentences(*cell))) >= 3 for cell in CELLS)
 
 
-@pytest.mark.parametrize("form", ["tag", "bare"])
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("kind", "language"), CELLS)
 def test_what_a_lead_in_makes_of_a_call(kind: str, language: str, form: str) -> None:
-    found = {phrase: _found(f"{phrase}\n{FORMS[form]}") for phrase in _phrases(kind, language)}
-    assert found == dict.fromkeys(found, VERDICTS[kind])
+    found = {sentence: _found(f"{sentence}\n{FORMS[form]}") for sentence in _sentences(kind, language)}
+    assert found == dict.fromkeys(found, VERDICTS[kind][form])
 
 
 @pytest.mark.parametrize(("kind", "language"), CELLS)
 def test_the_same_however_it_is_cut(kind: str, language: str) -> None:
-    read_every_way(f"{_phrases(kind, language)[0]}\n\n{TAG}\n\nThat is all.", chunkings=2)
+    read_every_way(f"{_sentences(kind, language)[0]}\n\n{TAG}\n\nThat is all.", chunkings=2)
 
 
-@pytest.mark.parametrize("form", ["tag", "bare", "python"])
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_replies_that_mean_their_call(language: str, form: str) -> None:
     found = {text: _found(text.replace("{}", FORMS[form])) for text in WANTED[language]}

@@ -90,7 +90,6 @@ def test_words_of_its_own_end_the_list(lead: str, between: str) -> None:
         ",\nund\n",
         " 、または ",
         "</x>\n* ",
-        "\n- Paris: ",
         "\nas well as\n",
         " # one\n",
     ],
@@ -102,11 +101,3 @@ def test_what_only_parts_two_items(between: str) -> None:
 @pytest.mark.parametrize("between", ["\nNow:\n", "\n- I delete Paris: ", "\nnot\n", "\n<b>now</b> ", "\n" + "- " * 200 + "x"])
 def test_what_says_something(between: str) -> None:
     assert not goes_on_as_list(between)
-
-
-@pytest.mark.parametrize("label", ["First:", "- Case 1:", "1. Removes a:", "A:"])
-def test_a_lead_in_above_the_name_of_an_item_holds_for_the_item(label: str) -> None:
-    envelope = read_every_way(
-        f"Do not run these:\n{label} {_FORMS['tag'].format('a')}\n{label} {_FORMS['tag'].format('b')}", chunkings=2
-    )
-    assert envelope.tool_calls == []

@@ -95,24 +95,18 @@ TABLE = {
     "a strict lead-in, fenced": _shown("The syntax is:\n```\n{}\n```", "example"),
     "a prohibition": Row("Do not run this:\n{}", GUESS, "example", "example"),
     "a label": Row("**Example:**\n\n{}", GUESS, "example", "example"),
-    "a refusal": Row("I will not call this:\n{}", GUESS, GUESS, GUESS),
+    "a refusal": Row("I will not call this:\n{}", GUESS, "example", "example"),
+    "words that wait for the reader": Row("Once you confirm, I will run this:\n{}", GUESS, "example", "example"),
+    "a question": Row("Shall I look?\n{}", CALL, GUESS, GUESS),
+    "a question in Chinese": Row("要我查询吗？\n{}", CALL, GUESS, GUESS),
+    "a question, fenced": Row("Shall I look?\n```\n{}\n```", GUESS, GUESS, GUESS),
     "an example lead-in": Row("For example:\n{}", CALL, GUESS, GUESS),
     "an example lead-in, fenced": _shown("For example:\n```\n{}\n```", "example"),
-    "an answer below its question": Row("Q: What is it like?\nA: {}", CALL, GUESS, GUESS),
-    "an answer below its question, in Chinese": Row("问：怎么写？\n答：{}", CALL, GUESS, GUESS),
-    "an answer to nothing": Row("A: {}", CALL, CALL, CALL),
-    "a report": Row("The log says:\n{}", GUESS, GUESS, GUESS),
-    "a report, fenced": _shown("The log says:\n```\n{}\n```", "example"),
-    "a report in quotation marks": Row('The log says "{}" there.', CALL, "quoted", "quoted"),
-    "what was run": Row("Das wurde vorhin ausgeführt:\n{}", GUESS, GUESS, GUESS),
-    "what was run, fenced": Row("Das wurde vorhin ausgeführt:\n```\n{}\n```", GUESS, GUESS, GUESS),
-    "how calls are written": Row("Models write a call this way:\n{}", GUESS, GUESS, GUESS),
-    "a template": Row("Usa esta plantilla:\n{}", GUESS, GUESS, GUESS),
-    "a thing nobody calls": Row("The page is never called:\n{}", GUESS, GUESS, GUESS),
+    "a retelling": Row("The log says:\n{}", CALL, CALL, CALL),
+    "a retelling in quotation marks": Row('The log says "{}" there.', CALL, "quoted", "quoted"),
     "a transcript": Row("User: Delete it.\nAssistant: {}", GUESS, GUESS, GUESS),
     "a transcript that goes on": Row("用户：删除它。\n助手：好的。\n{}", GUESS, GUESS, GUESS),
     "the sign of one speaker": Row("Assistant: {}", CALL, CALL, CALL),
-    "what is told": Row("The user says it is late:\n{}", CALL, CALL, CALL),
     "what might be done": Row("I would like to look:\n{}", CALL, CALL, CALL),
     "an announcement of an example": Row("I'll fetch the page, for example:\n{}", CALL, CALL, CALL),
     "a lead-in of another language": Row("Das Format ist klar. Exemple :\n{}", GUESS, "example", "example"),
@@ -210,12 +204,6 @@ def test_a_line_with_a_time_in_it_is_none_of_a_log(line: str, form: str) -> None
     assert _found(f"{line}{FORMS[form]}\nSo it is.") == CALL
 
 
-@pytest.mark.parametrize("line", ["03-12 08:00:01 INFO agent said", "[08:00:01] bot:", "Mar 12 08:00:01 host app: wrote"])
-@pytest.mark.parametrize("form", FORMS)
-def test_a_call_below_a_line_of_a_log_is_a_guess(line: str, form: str) -> None:
-    assert _found(f"{line}\n{FORMS[form]}") == GUESS
-
-
 @pytest.mark.parametrize(
     "element", ["xmp", "listing", "pre", "code", "samp", "tt", "example_call", "good-example", "quoted", "transcript"]
 )
@@ -251,188 +239,55 @@ def test_a_list_in_a_block_quote_is_a_near_miss() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    "text",
     [
-        ("When the page\n{}\nis gone, I wait.", GUESS),
-        ("When the page\n{}\n, I wait.", GUESS),
-        ("Wenn die Seite\n{}\nnoch da ist, warte ich.", GUESS),
-        ("When the page is gone.\n{}\nis what I use.", CALL),
-        ("When the page\n\n{}\n\nis gone, I wait.", GUESS),
-        ("Man sollte niemals\n{}\nschreiben.", GUESS),
-        ("Nobody should\n{}\nwrite", CALL),
-        ("The page\n\n{}\nis gone, I wait.", CALL),
-        ("The page\n{}\n\nis gone, I wait.", CALL),
-        ("When the page\n{}\nOne moment.", CALL),
-        ("When the page\n{}\ngone\nI wait.", CALL),
-        ("Sure\n{}\nthis looks it up", CALL),
-        ("### The page is\n{}\nnow the rest", CALL),
-        ("I'll look at the page\n{}\nand tell you then", CALL),
-        ("好的我看一下\n{}\n我会告诉你结果", CALL),
-        ("了解しました\n{}\n少々お待ちください", CALL),
-        ("L'appel\n{}\nsupprimerait tout.", GUESS),
-        ("Вызов\n{}\nудалит всё сразу.", GUESS),
-        ("Хорошо\n{}\nсейчас отвечу", CALL),
-        ("这个调用\n{}\n会删除整个网站", GUESS),
-        ("この呼び出し\n{}\nは、すべてを消します", GUESS),
-        ("이 호출\n{}\n은 모든 것을 지웁니다", GUESS),
-        ("알겠습니다\n{}\n잠시만 기다려 주세요", CALL),
-        ("好的我看一下\n{}\n是的，马上就好", CALL),
-        ("When the page\n\n<reply>\n{}\n</reply>\n\nis gone, I wait.", GUESS),
-        ("The reply <b>\n{}\n</b>\nOne moment.", CALL),
+        "When the page\n{}\nis gone, I wait.",  # the sentence goes on
+        "Wenn die Seite\n{}\nnoch da ist, warte ich.",
+        "这个调用\n{}\n会删除整个网站",
+        "When the page\n\n<reply>\n{}\n</reply>\n\nis gone, I wait.",
+        "GLM writes its calls in tags.\n\n{}\n\nThe tags hold JSON. That is what tells it apart.",  # it talks of the call
+        "The page goes away with one line.\n{}\nThe page would be gone for good.",
+        "A slide.\n{}\n**Notes.** Say it slowly.",
+        "{}\nAbove stands the shortest form; both fields have to be there.",
+        "One line.\n{}\n(not executed)",  # it says what the call is
+        "一行。\n{}\n（仅供示例，未执行）",
+        "BEGIN EXAMPLE\n{}\nEND EXAMPLE",
+        "I'll look it up.\n{}\nNo, hold on. That was the other town, and nobody asked about it.",  # it takes the call back
+        "{}\nDisregard the above.",
+        "{}\nI won't do it before you say so.",
+        "I'll look it up.\n{}\nThat takes a moment. Then I will tell you.",  # it waits
+        "{}\n少々お待ちください、結果が分かり次第お知らせいたします。",
+        "That is clear.\n{}\n<tool_response>Rain. Wind.</tool_response> It rains. Take a coat.",  # it makes a result up
+        "03-12 08:00:01 INFO agent said\n{}",  # a line of a log above decides nothing either
     ],
 )
 @pytest.mark.parametrize("form", FORMS)
-def test_a_sentence_that_goes_on_behind_the_call(text: str, found: str, form: str) -> None:
-    assert _found(text.replace("{}", FORMS[form])) == found
+def test_text_on_other_lines_changes_nothing(text: str, form: str) -> None:
+    assert _found(text.replace("{}", FORMS[form])) == CALL
 
 
-_TALKED_OF = "GLM writes its calls in tags.\n\n{}\n\nThe tags hold JSON. That is what tells it apart."
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        (_TALKED_OF, GUESS),
-        ("It came out as this.\n{}\nThen it stopped. Nobody knew why.", GUESS),
-        ("这是模型写的。\n{}\n它没有被执行。原因不明。", GUESS),
-        ("उसने यह लिखा:\n{}\nयह केवल उदाहरण है। कुछ नहीं चलाया गया।", GUESS),
-        ("A slide.\n{}\n**Notes.** Say it slowly.", GUESS),
-        ("The page goes away with one line.\n{}\nThe page would be gone for good.", GUESS),  # two statements
-        ("Eine Zeile genügt dafür völlig.\n{}\nDie Seite wäre damit endgültig weg.", GUESS),
-        ("只需要一行就可以删除。\n{}\n页面就会永远消失。", GUESS),
-        ("The page goes away with one line.\n{}\nIt is now gone for you.", CALL),  # to the reader
-        ("The page goes away with one line.\n{}\nDone.", CALL),
-        ("Removing the page with one line.\n{}\nThe page will be gone in a second.", CALL),
-        ("Sure!\n{}\nThe page will be gone in a second.", CALL),
-        ("One line.\n{}\n(not executed)", GUESS),  # disclaimers
-        ("One line.\n{}\nThis is only an illustration.", GUESS),
-        ("Eine Zeile.\n{}\n(Nur zur Veranschaulichung)", GUESS),
-        ("Une ligne.\n{}\nRien n'a été lancé, à titre d'exemple", GUESS),
-        ("Una línea.\n{}\n(no se ejecutó)", GUESS),
-        ("Uma linha.\n{}\nApenas um exemplo", GUESS),
-        ("Una riga.\n{}\n(solo un esempio)", GUESS),
-        ("Одна строка.\n{}\n(это лишь пример)", GUESS),
-        ("一行。\n{}\n（仅供示例，未执行）", GUESS),
-        ("一行です。\n{}\n（実行されていません）", GUESS),
-        ("한 줄.\n{}\n(단순한 예시입니다)", GUESS),
-        ("BEGIN EXAMPLE\n{}\nEND EXAMPLE", GUESS),  # on both sides
-        ("示例开始\n{}\n示例结束", GUESS),
-        ("Below is a reply:\n\n***\n{}\n***\n\nThat was an example of one.", GUESS),
-        ("The example page is gone.\n{}\nDone.", CALL),
-        ("That is clear.\n{}\nI will tell you what it says.", CALL),  # one sentence
-        ("I'll look it up.\n{}\nThat takes a moment. Then I will tell you.", CALL),  # announced
-        ("I'll look it up.\n{}\nYour umbrella will not be needed for anything else today, I think.", CALL),
-        ("I'll look it up.\n{}\nNo, hold on. That was the other town, and nobody asked about it.", GUESS),  # and taken back
-        ("Ich sehe nach.\n{}\nHalt, das war falsch, gemeint war die andere Stadt.", GUESS),
-        ("Je regarde.\n{}\nÇa, c'est l'échange d'hier. Le client était furieux. Il avait raison.", GUESS),  # and talked of
-        ("Welche Zeile ist gemeint? Sucht sie.\n{}\n(zwei Punkte)", GUESS),  # a note
-        ("次の行の誤りを探せ。\n{}\n（配点5点）", GUESS),
-        ("That is clear.\n{}\n(this takes a moment)", CALL),
-        ("In der Fassung von gestern steht nun:\n{}\nDie Klammern habe ich stehen lassen, nur den Ort habe ich geändert.", GUESS),
-        ("Je vais vérifier.\n{}\nUn instant. Merci.", CALL),
-        ("{}\nThat takes a moment. Then I will tell you.", CALL),  # nothing before
-        ("That is clear.\n{}\n<think>It runs. I wait.</think>", CALL),
-        ("{}\nAbove stands the shortest form; both fields have to be there.", GUESS),  # nothing before, and it is talked of
-        ("{}\nDas hat Jonas gestern in den Chat geschrieben, bevor die Rechnung kam", GUESS),
-        ("{}\nC'est la ligne que le stagiaire a collée dans le ticket.", GUESS),
-        ("{}\nこの行は先週のログからそのまま写したものになります。", GUESS),
-        ("{}\nهذا هو السطر الذي كتبه المتدرب في التذكرة أمس", GUESS),
-        ("{}\nThis has not been sent, so tell me whether it fits.", GUESS),
-        ("{}\nI won't do it before you say so.", GUESS),  # speaks of itself, and denies it
-        ("{}\nI will tell you as soon as the station has answered.", CALL),  # said while one waits
-        ("{}\nIch melde mich, sobald die Antwort von der Wetterstation da ist.", CALL),
-        ("{}\nJe reviens vers vous dès que la station aura répondu, merci.", CALL),
-        ("{}\nEn cuanto responda la estación, te aviso de lo que dice.", CALL),
-        ("{}\n请稍等片刻，查询完成后我会把结果告诉您。", CALL),
-        ("{}\n少々お待ちください、結果が分かり次第お知らせいたします。", CALL),
-        ("{}\nThe request is on its way.", CALL),  # few words
-        ("{}\nOops, the other town.", GUESS),  # taken back
-        ("{}\nDisregard the above.", GUESS),
-        ("{}\nJe me suis trompé.", GUESS),
-        ("{}\nОй, ошибка.", GUESS),
-        ("{}\nCorrection:", GUESS),
-        (
-            "That is clear.\n{}\n<tool_response>Rain. Wind.</tool_response> It rains. Take a coat.",
-            CALL,
-        ),  # made up: said so elsewhere
-    ],
+_REACT_WITH_WORDS = (
+    'Weather comes first.\nAction: get_weather\nAction Input: {"city": "Oslo"}\n\nand there it stops. Nobody knows why.'
 )
-@pytest.mark.parametrize("form", FORMS)
-def test_a_call_that_the_sentences_around_it_talk_of(text: str, found: str, form: str) -> None:
-    assert _found(text.replace("{}", FORMS[form])) == found
 
 
-def test_calls_in_a_row_share_what_the_sentences_around_them_say() -> None:
-    text = _TALKED_OF.replace("{}", f"{FORMS['tag']}\n{FORMS['tag']}")
-    kinds = [[repair.kind for repair in call.repairs] for call in read_every_way(text).tool_calls]
-    assert kinds == [["between_sentences"], ["between_sentences"]]
-    after = read_every_way(f"{text}\n\nLet me look:\n{FORMS['tag']}").tool_calls
-    assert [[repair.kind for repair in call.repairs] for call in after] == [*kinds, []]
-
-
-def test_words_that_lead_to_the_next_call_say_nothing_of_the_one_before() -> None:
-    text = f"{FORMS['tag']}\nThe second town is the one that the question was about, so:\n{FORMS['tag']}"
-    assert [call.repairs for call in read_every_way(text).tool_calls] == [[], []]
-
-
-def test_near_misses_are_no_words_behind_a_call() -> None:
-    unknown = (
-        '<tool_call>{"name": "what_is_this_tool", "arguments": {"with": "a value of many words that says a lot"}}</tool_call>'
-    )
-    text = f"{FORMS['tag']}\n{unknown}\n"
-    names = [(call.name, call.repairs) for call in read_every_way(text).tool_calls]
-    assert ("get_weather", []) in names
-    bare = '{"name": "what_is_this_tool", "arguments": {"with": "a value of many words that says a lot"}}'
-    assert [call.repairs for call in read_every_way(f"{FORMS['tag']}\n{bare}\nLet me see.").tool_calls] == [[]]
-
-
-REACT_ABOUT = 'Weather comes first.\nAction: get_weather\nAction Input: {"city": "Oslo"}\n\nand there it stops. Nobody knows why.'
-
-
-def test_words_behind_a_react_input_are_content_and_talk_of_it() -> None:
-    envelope = read_every_way(REACT_ABOUT)
+def test_words_behind_a_react_input_are_content() -> None:
+    envelope = read_every_way(_REACT_WITH_WORDS)
     (call,) = envelope.tool_calls
-    assert (call.arguments, [repair.kind for repair in call.repairs]) == ({"city": "Oslo"}, ["between_sentences"])
+    assert (call.arguments, call.repairs) == ({"city": "Oslo"}, [])
     assert envelope.content == "Weather comes first.\n\n\nand there it stops. Nobody knows why."
     fenced = 'Action: get_weather\nAction Input:\n```json\n{"city": "Oslo"}\n```\nOne moment please.'
     assert (read_every_way(fenced).content, read_every_way(fenced).tool_calls[0].repairs) == ("One moment please.", [])
 
 
 REACT = 'Action: get_weather\nAction Input: {"city": "Oslo"}'
-_RETOLD = "{}Thought: I need the weather.\n{}\nObservation: Rain.\nThought: It rains.\n\n{}"
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "found"),
-    [
-        ("The paper prints this as its second figure.\n\n", "Its authors say that thinking aloud helps the model.", GUESS),
-        ("先週のログにはこう残っていました。\n\n", "つまり、エージェントの判断そのものは正しかったと思います。", GUESS),
-        ("Im Prompt fehlt ein Beispiel, etwa dieses.\n\n", "Damit lernt das Modell, wie ein Schritt geschrieben wird.", GUESS),
-        ("", "So the authors were right, and the model was helped by that.", CALL),  # nobody leads in to it
-        ("Question: What is the weather?\n", "So it rains there, and you will want to take a coat.", CALL),
-        ("I'll look it up.\n", "So it rains there, and you will want to take a coat.", CALL),
-        ("The paper prints this as its second figure.\n\n", "Final Answer: It rains, and coats are worn.", CALL),
-    ],
-)
-def test_a_step_that_is_retold_with_its_result(before: str, after: str, found: str) -> None:
-    assert _found(_RETOLD.replace("{}", before, 1).replace("{}", REACT, 1).replace("{}", after)) == found
-
-
-def test_calls_of_formats_that_are_compared_share_what_is_said_of_them() -> None:
-    text = (
-        f"Hermes:\n{FORMS['tag']}\nMistral:\n{FORMS['token']}\nDas erste würde ich nehmen, weil es sich leichter trennen lässt."
-    )
-    kinds = [[repair.kind for repair in call.repairs] for call in read_every_way(text).tool_calls]
-    assert kinds == [["between_sentences"], ["between_sentences"]]
 
 
 @pytest.mark.parametrize("before", ["That is it.", "I'll look it up."])
-def test_a_call_is_finished_with_the_reply(before: str) -> None:
+def test_a_call_on_a_line_of_its_own_is_finished_when_it_is_closed(before: str) -> None:
     told = _events([f"{before}\n", FORMS["tag"], "\nOops. ", "Two."])
     heard = [[type(event) for event in events if isinstance(event, ToolCallStarted | ToolCallFinished)] for events in told]
-    assert heard == [[], [], [ToolCallStarted], [], [ToolCallFinished]]
-    (finished,) = (event for event in told[-1] if isinstance(event, ToolCallFinished))
-    assert [repair.kind for repair in finished.call.repairs] == ["between_sentences"]
+    assert heard == [[], [], [ToolCallStarted, ToolCallFinished], [], []]
 
 
 @pytest.mark.parametrize(
@@ -503,11 +358,11 @@ def _events(chunks: list[str]) -> list[list[NormalizerEvent]]:
     return [*map(normalizer.feed, chunks), normalizer.finish()]
 
 
-def test_a_call_with_words_before_it_on_its_line_is_finished_with_the_reply_too() -> None:
+def test_a_call_with_words_before_it_on_its_line_is_finished_with_the_line() -> None:
     told = _events(["I'll look it up ", FORMS["tag"][:50], FORMS["tag"][50:], ".", " ", "\n", "More."])
     kinds = [[type(event) for event in events] for events in told]
     assert [ToolCallStarted in events for events in kinds] == [False, True, False, False, False, False, False, False]
-    assert [ToolCallFinished in events for events in kinds] == [False] * 7 + [True]
+    assert [ToolCallFinished in events for events in kinds] == [False] * 5 + [True, False, False]
 
 
 def test_nothing_is_heard_of_a_call_that_a_quotation_may_hold() -> None:

@@ -73,6 +73,8 @@ _CUT: list[tuple[Any, str]] = [
     (Aliased, '{"sum": 1} {"amount": 2'),
     (Large, '{"n": 12} {"n": 1'),
     (Named, f"{A}\n{{name: see"),
+    (Named, f'{A}\nnot {{"name": "b'),
+    (Named, f'The final answer is {A}. Draft: {{"name": "b'),
 ]
 
 
@@ -158,8 +160,6 @@ def test_a_bracket_in_prose_spoils_no_object_of_any_keys(prose: str) -> None:
     "text",
     [
         f'{A}\nFor example {{"name": "b',
-        f'{A}\nnot {{"name": "b',
-        f'The final answer is {A}. Draft: {{"name": "b',
         f'<think>{{"name": "b</think>{A}',
         f"Final: {A}\nDraft:",
         f'{A}\nFor example, {{"name": "b", "x": foo(',

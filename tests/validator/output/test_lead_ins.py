@@ -1,4 +1,4 @@
-"""What the words around a value make of it: denied, out of date or compared with, it is never the answer."""
+"""What the words before a value make of it: an example, the answer, or neither. Words behind it decide nothing."""
 
 from __future__ import annotations
 
@@ -20,55 +20,95 @@ class Value(BaseModel):
 ONE, TWO = '{"a": 1}', '{"a": 2}'
 LEVELS: tuple[Strictness, ...] = ("safe", "lenient")
 
-DENIED = [
-    "The answer is not {one}. It is {two}", "The answer isn't {one}, but {two}", "Not {one} but {two}", "Not the final answer: {one}. {two}",
-    "It was never {one}; it is {two}", "Instead of {one} use {two}", "Rather than {one}, I say {two}", "Unlike {one}, this holds: {two}",
-    "Compared to {one} it is now {two}", "As opposed to {one}: {two}", "This replaces {one}. Now: {two}", "It changed from {one} to {two}",
-    "Previous: {one} New: {two}", "Previous answer: {one}. {two}", "Old:\n{one}\nNew:\n{two}", "The old value was {one}. The new: {two}",
-    "Incorrect: {one}. Correct: {two}", "Wrong answer: {one}. {two}", "Outdated:\n```json\n{one}\n```\nHere it is:\n```json\n{two}\n```",
-    "My earlier answer was {one}. Now {two}", "Invalid:\n{one}\n\nValid:\n{two}", "**Previous result:** {one}\n\n**Result:** {two}",
-    "Nicht {one}, sondern {two}", "Statt {one}: {two}", "Alte Antwort: {one}. Neue Antwort: {two}", "Pas {one} mais {two}",
-    "No es {one}. Es {two}", "不是{one}\uff0c而是{two}", "之前的答案\uff1a{one}。现在\uff1a{two}",
-    "{one} is wrong. {two}", "{one} was not right, so: {two}", "{one} (old) and now {two}", "The result was {one} before; now {two}",
-    "Example format: {one}. The answer: {two}", "Template:\n{one}\n\nAnswer:\n{two}", "Placeholder: {one}. So: {two}",
-]  # fmt: skip
+
+def _text(form: str) -> str:
+    return form.replace("{one}", ONE).replace("{two}", TWO)
 
 
-@pytest.mark.parametrize("form", DENIED)
-@pytest.mark.parametrize("strictness", LEVELS)
-def test_a_value_that_is_denied_or_compared_with_gives_way_to_the_later_one(form: str, strictness: Strictness) -> None:
-    text = form.replace("{one}", ONE).replace("{two}", TWO)
+def _is_certain(text: str, value: int, strictness: Strictness) -> bool:
     detail = parse_detailed(text, Value, strictness=strictness)
-    assert detail.value == Value(a=2)
-    assert "several_fit" not in [repair.kind for repair in detail.repairs]
+    return detail.value == Value(a=value) and "several_fit" not in [repair.kind for repair in detail.repairs]
 
 
-@pytest.mark.parametrize("form", DENIED)
+# --- a value that is only shown ---------------------------------------------------------------------------------------
+
+SHOWN = [
+    "Incorrect: ", "Wrong:\n", "Bad: ", "Example format: ", "Template:\n", "The syntax is: ", "A value looks like this: ",
+    "Do not use this: ", "Never write this: ", "I will not call this: ", "Nicht verwenden: ", "Falsch: ", "Ne pas utiliser : ",
+    "Incorrecto: ", "Não use isto: ", "Sbagliato: ", "Неправильно: ", "不要使用\uff1a", "错误\uff1a", "使用しないでください\uff1a",
+    "悪い例\uff1a", "사용하지 마세요: ", "잘못된 예: ",
+]  # fmt: skip
+"""A label, a form, a prohibition or a refusal. tests/validator/output/test_whole_values.py has the examples."""
+
+
+@pytest.mark.parametrize("lead_in", SHOWN)
 @pytest.mark.parametrize("strictness", LEVELS)
-def test_alone_it_is_no_value_at_all(form: str, strictness: Strictness) -> None:
-    text = form.partition("{two}")[0].replace("{one}", ONE).rstrip("`json\n")
+def test_a_value_behind_such_a_lead_in_is_none(lead_in: str, strictness: Strictness) -> None:
     with pytest.raises(OutputParseError):
-        parse(text, Value, strictness=strictness)
+        parse(lead_in + ONE, Value, strictness=strictness)
+    assert _is_certain(f"{lead_in}{ONE}\nHere it is: {TWO}", 2, strictness)
+
+
+# --- values of which one is named the answer --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "form",
     [
-        "The correct answer is {one}, not {two}", "The correct answer is {one}. The wrong one is {two}", "{one}\nPrevious: {two}",
-        "Here it is: {one}. The old answer was {two}.", "{one} and not {two}",
+        "{one}\nResult: {two}", "{one}\nFinal: {two}", "Final: {one}\nFinal answer: {two}", "Original: {one}\nUpdated: {two}",
+        "**Previous result:** {one}\n\n**Result:** {two}", "Incorrect: {one}. Correct: {two}",
+        "Example format: {one}. The answer: {two}", "Template:\n{one}\n\nAnswer:\n{two}", "Alte Antwort: {one}. Neue Antwort: {two}",
+        "{one}\nCorrection: {two}", "Final answer: {one}\nWait, no. Final answer: {two}",
     ],
 )  # fmt: skip
-def test_an_earlier_value_stands_when_the_later_one_is_denied(form: str) -> None:
-    assert parse(form.replace("{one}", ONE).replace("{two}", TWO), Value) == Value(a=1)
+@pytest.mark.parametrize("strictness", LEVELS)
+def test_the_last_value_that_is_named_the_answer_is_certain(form: str, strictness: Strictness) -> None:
+    assert _is_certain(_text(form), 2, strictness)
+
+
+@pytest.mark.parametrize("between", ["\nCorrection: ", ". Correction: ", "\nFinal answer: ", "\nRevised: "])
+@pytest.mark.parametrize("strictness", LEVELS)
+def test_of_several_final_answers_the_last_is_certain(between: str, strictness: Strictness) -> None:
+    for text in (f"Final answer: {ONE}{between}{TWO}", f"Final answer: {TWO}{between}{ONE}{between}{TWO}"):
+        assert _is_certain(text, 2, strictness)
 
 
 @pytest.mark.parametrize(
-    "form",
-    ["Draft: {one}. {two}", "Original: {one}\nUpdated: {two}", "First attempt: {one}. Then: {two}", "Input: {one} -> {two}"],
+    "text", [f"Final answer: {ONE}, {TWO}", f"Final answer: {ONE}\nand {TWO}", f'Final answer: {ONE}\nFinal answer: {{"a"']
 )
-def test_a_draft_stands_back_but_is_taken_alone(form: str) -> None:
-    assert parse(form.replace("{one}", ONE).replace("{two}", TWO), Value) == Value(a=2)
-    assert parse(form.partition("{one}")[0] + ONE, Value) == Value(a=1)
+def test_final_answers_that_are_not_named_again_or_broken_off_are_rivals(text: str) -> None:
+    with pytest.raises(OutputParseError):
+        parse(text, Value)
+    assert parse(text, Value, strictness="lenient") == Value(a=1)
+
+
+# --- values of which none is named ------------------------------------------------------------------------------------
+
+UNNAMED = [
+    "The answer is not {one}. It is {two}", "The answer isn't {one}, but {two}", "Not {one} but {two}",
+    "Not the final answer: {one}. {two}", "Instead of {one} use {two}", "Unlike {one}, this holds: {two}",
+    "It changed from {one} to {two}", "Previous: {one} New: {two}", "Previous answer: {one}. {two}", "Old:\n{one}\nNew:\n{two}",
+    "Wrong answer: {one}. {two}", "Outdated:\n```json\n{one}\n```\nHere it is:\n```json\n{two}\n```",
+    "My earlier answer was {one}. Now {two}", "Invalid:\n{one}\n\nValid:\n{two}", "Nicht {one}, sondern {two}", "Statt {one}: {two}",
+    "Pas {one} mais {two}", "No es {one}. Es {two}", "不是{one}\uff0c而是{two}", "之前的答案\uff1a{one}。现在\uff1a{two}",
+    "{one} is wrong. {two}", "{one} (old) and now {two}", "Placeholder: {one}. So: {two}", "Draft: {one}. {two}",
+    "First attempt: {one}. Then: {two}", "Input: {one} -> {two}", "{one}\nPrevious: {two}", "{one} and not {two}",
+    "The correct answer is {one}, not {two}", "Here it is: {one}. The old answer was {two}.", "{one}\nWait, no. {two}",
+    "{one}\nActually: {two}", "Final answer: {one}\nSorry, I meant {two}", "Final answer: {one}. No: {two}", "Answer: {one}. {two}",
+    "~~{one}~~\n{two}", "<del>{one}</del>\n{two}", "{one} \u274c\n{two}", "{one} // wrong\n{two}", "{one} <-- wrong\n{two}",
+]  # fmt: skip
+"""Denials, drafts and values that are struck out: their words decide nothing."""
+
+
+@pytest.mark.parametrize("form", UNNAMED)
+def test_of_values_of_which_none_is_named_the_first_is_a_guess(form: str) -> None:
+    text = _text(form)
+    for strictness in ("off", "safe"):
+        with pytest.raises(OutputParseError, match="several different ones"):
+            parse(text, Value, strictness=strictness)
+    detail = parse_detailed(text, Value, strictness="lenient")
+    assert detail.value == Value(a=1)
+    assert [repair.safety for repair in detail.repairs if repair.kind == "several_fit"] == ["guess"]
 
 
 @pytest.mark.parametrize(
@@ -77,15 +117,16 @@ def test_a_draft_stands_back_but_is_taken_alone(form: str) -> None:
         "If it does not fit, tell me. {one}", "I could not find more: {one}", "Not much to say here, so this is it:\n{one}",
         "No problem! {one}", "Here is what was not known before the meeting:\n{one}", "I have never seen such data, but: {one}",
         "The patient is 40 years old and well: {one}", "Nothing else. Answer: {one}", "{one} is what you asked for", "Here you go: {one}",
+        "The answer is not {one}.", "Instead of {one}.", "Old:\n{one}", "Nicht {one}", "不是{one}", "Draft: {one}", "My draft was {one}.",
     ],
 )  # fmt: skip
-def test_a_denial_of_something_else_denies_no_value(form: str) -> None:
-    assert parse(form.replace("{one}", ONE), Value) == Value(a=1)
+def test_other_words_around_a_value_leave_it_one(form: str) -> None:
+    assert parse(_text(form), Value) == Value(a=1)
 
 
 @pytest.mark.sweep(2)
 @pytest.mark.parametrize(
-    "piece", ["not the ", "previous ", "old:", "is not {} ", "{} is wrong ", "{} wait, ", "instead of the answer "]
+    "piece", ["do not use ", "example: ", "final answer: {} ", "not the ", "is not {} ", "{} is wrong ", "instead of the answer "]
 )
 def test_lead_ins_are_read_in_linear_time(piece: str) -> None:
     def read(size: int) -> None:
@@ -108,6 +149,8 @@ def test_lead_ins_are_read_in_linear_time(piece: str) -> None:
         "First: [1,2]. Second: [3]",
         "```\n[1]\n```\n```\n[2]\n```",
         "[1], [2]",
+        "Not [3]. It is [1, 2]",
+        "Draft: [1]\n\n[1, 2]",
     ],
 )
 @pytest.mark.parametrize("strictness", ["off", *LEVELS])
@@ -127,90 +170,13 @@ def test_a_list_that_does_not_fit_is_not_passed_over_for_an_empty_one(text: str,
     assert parse("[]\n[]", list[int]) == parse("Nothing: []", list[int]) == []
 
 
-@pytest.mark.parametrize(
-    "text", ["[1, 2]\n[1, 2]", "My draft: [1]. Final answer: [1, 2]", "Not [3]. It is [1, 2]", "Draft: [1]\n\n[1, 2]"]
-)
+@pytest.mark.parametrize("text", ["[1, 2]\n[1, 2]", "My draft: [1]. Final answer: [1, 2]", "Do not use [3]. It is [1, 2]"])
 def test_one_list_may_stand_twice_or_be_announced(text: str) -> None:
     assert parse(text, list[int]) == [1, 2]
     assert parse("[1], [2]", list[list[int]]) == [[1], [2]]
 
 
-@pytest.mark.parametrize(
-    "words", ["Wait, no.", "No, wait.", "Oops.", "Hmm, no:", "Nein, Moment:", "Attends, non.", "不对\uff0c", "or rather"]
-)
-@pytest.mark.parametrize("named", ["", "Final answer: "])
-def test_an_answer_that_is_taken_back_is_none(words: str, named: str) -> None:
-    text = f'{named}{{"a": 1}}\n{words} {named}{{"a": 2}}'
-    for strictness in LEVELS:
-        assert parse(text, dict[str, int], strictness=strictness) == {"a": 2}
-
-
-@pytest.mark.parametrize("words", ["Actually:", "Wait,", "No,"])
-def test_a_word_that_may_correct_makes_the_later_value_likelier(words: str) -> None:
-    text = f'{{"a": 1}}\n{words} {{"a": 2}}'
-    assert parse(text, dict[str, int], strictness="lenient") == {"a": 2}
-    with pytest.raises(OutputParseError):
-        parse(text, dict[str, int])
-
-
-@pytest.mark.parametrize("between", ["\nCorrection: ", ". Correction: ", "\nFinal answer: ", "\nSorry, I meant ", "\nRevised: "])
-@pytest.mark.parametrize("strictness", LEVELS)
-def test_of_several_final_answers_the_last_is_certain(between: str, strictness: Strictness) -> None:
-    for text in (f"Final answer: {ONE}{between}{TWO}", f"Final answer: {TWO}{between}{ONE}{between}{TWO}"):
-        detail = parse_detailed(text, Value, strictness=strictness)
-        assert detail.value == Value(a=2)
-        assert "several_fit" not in [repair.kind for repair in detail.repairs]
-
-
-@pytest.mark.parametrize(
-    "text", [f"Final answer: {ONE}, {TWO}", f"Final answer: {ONE}\nand {TWO}", f'Final answer: {ONE}\nFinal answer: {{"a"']
-)
-def test_final_answers_that_are_not_named_again_or_broken_off_are_rivals(text: str) -> None:
-    with pytest.raises(OutputParseError):
-        parse(text, Value)
-    assert parse(text, Value, strictness="lenient") == Value(a=1)
-
-
-@pytest.mark.parametrize("named", ["Final answer: ", "Answer: "])
-def test_a_word_that_may_correct_makes_a_value_likelier_than_a_named_one(named: str) -> None:
-    text = f"{named}{ONE}. No: {TWO}"
-    assert parse(text, Value, strictness="lenient") == Value(a=2)
-    with pytest.raises(OutputParseError):
-        parse(text, Value)
-
-
 # --- words and marks behind a value -----------------------------------------------------------------------------------
-
-RETRACTIONS = [
-    "Wrong.", "Nope.", "Strike that", "Please ignore the previous answer.", "Not that one.", "Cancel that.", "Sorry, I meant",
-    "Never mind.", "Please disregard.", "But that cannot be right.", "Let me recompute.", "The above is only an example.",
-    "Wait, that should be 2.", "I think I made a mistake.", "That was my mistake.", "Do not use this.", "Hmm.", "Edit:",
-    "The answer above is wrong.", "Apologies for the confusion.", "Hmm, actually I think it is 2.", "Not so fast.",
-    "Falsch.", "Vergiss das.", "Moment, das kann nicht stimmen.", "Korrektur:", "Erreur :", "Oublie ça.", "Ce n'est pas correct.",
-    "Olvídalo.", "Lo siento, eso no es correcto.", "Me equivoqué.", "Aspetta, no.", "Mi correggo:", "Scusa, non è corretto.",
-    "Ops, errei.", "Desculpe, isso está errado.", "Ой, нет.", "Подождите, это неверно.", "Нет, ошибка.", "Я ошибся.",
-    "不\uff0c应该是", "忽略上面的。", "算错了。", "忘れてください。", "待って、違います。", "정정합니다:", "틀렸습니다.", "아니요, 잠깐만요.",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("words", RETRACTIONS)
-@pytest.mark.parametrize("strictness", LEVELS)
-def test_a_value_that_the_next_sentence_takes_back_is_none(words: str, strictness: Strictness) -> None:
-    for text in (f"**Answer:** {ONE}\n\n{words}", f"{ONE} {words}", f"```json\n{ONE}\n```\n{words}"):
-        with pytest.raises(OutputParseError):
-            parse(text, Value, strictness=strictness)
-
-
-MARKED = ["~~{one}~~", "<del>{one}</del>", "{one} \u274c", "{one} // wrong", "{one} <-- wrong", "I said {one}, but it is 2."]
-
-
-@pytest.mark.parametrize("form", MARKED)
-@pytest.mark.parametrize("strictness", LEVELS)
-def test_a_value_that_is_struck_out_is_none(form: str, strictness: Strictness) -> None:
-    text = form.replace("{one}", ONE)
-    with pytest.raises(OutputParseError):
-        parse(text, Value, strictness=strictness)
-    assert parse(f"{text}\n{TWO}", Value, strictness=strictness) == Value(a=2)
 
 
 @pytest.mark.parametrize(
@@ -222,90 +188,17 @@ def test_a_value_that_is_struck_out_is_none(form: str, strictness: Strictness) -
         "- wrong keys were dropped", "False positives were removed.", "Do not hesitate to ask.", "Ignore this if you have it already.",
         "I meant to keep it short.", "Kein Fehler.", "Lass mich wissen, ob das passt.", "Pas d'erreur.", "N'hésitez pas à demander.",
         "No hay errores.", "Non ci sono errori.", "Não há erros.", "Ошибок нет.", "Если это неверно, скажите.", "没有错误。",
-        "如果不对\uff0c请告诉我。", "間違いありません。", "틀린 것은 없습니다.", "</s>", "# end",
+        "如果不对\uff0c请告诉我。", "間違いありません。", "틀린 것은 없습니다.", "</s>", "# end", "Typos: none.", "No further steps.",
+        "Make that call later.", "Wrong.", "Wait, no.", "Scratch that.", "The above is only an example.", "Falsch.", "Oublie ça.", "算错了。",
     ],
 )  # fmt: skip
-def test_what_closes_a_reply_takes_nothing_back(words: str) -> None:
+def test_words_behind_a_value_decide_nothing(words: str) -> None:
     for text in (f"{ONE}\n\n{words}", f"{ONE} {words}"):
         detail = parse_detailed(text, Value)
         assert detail.value == Value(a=1)
         assert all(repair.safety == "lossless" for repair in detail.repairs)
 
 
-@pytest.mark.parametrize(
-    "text", ["Answer: 1\nNope.", "It is 12. Scratch that.", "I count 7.\n\nWait, no.", "Es sind 3.\nFalsch."]
-)
-def test_a_number_of_the_prose_that_is_taken_back_is_none(text: str) -> None:
-    with pytest.raises(OutputParseError):
-        parse(text, int, strictness="lenient")
-    assert parse("I count 7.\n\nTell me what else you want.", int, strictness="lenient") == 7
-
-
-NAMED = {"a": 2}
-OLD = '{"a": 1}'
-
-
-@pytest.mark.parametrize("named", ["Correction: ", "Final answer: "])
-@pytest.mark.parametrize(
-    "behind",
-    [
-        "\nEarlier I said V",
-        "\nPreviously I said V.",
-        "\nOops, earlier I wrote V.",
-        "\nI mistakenly wrote V.",
-        ". I was wrong about V",
-        "\nI gave V",
-        "\nEarlier: V",
-    ],
-)
-def test_what_is_said_of_another_value_takes_back_none_before_it(named: str, behind: str) -> None:
-    text = f'{named}{{"a": 2}}{behind.replace("V", OLD)}'
-    try:
-        assert parse(text, dict[str, int]) == NAMED
-    except OutputParseError as error:
-        assert "several different ones" in str(error)  # noqa: PT017  (to ask is right, to take the old one is not)
-
-
-@pytest.mark.parametrize(
-    "behind",
-    ["\nI was wrong. It is V", "\nWait, that should be V", "\nI should have said V", "\nWhat I said is wrong: V"],
-)
-def test_a_correction_of_the_value_before_it_stays_one(behind: str) -> None:
-    with contextlib.suppress(OutputParseError):
-        assert parse(f'{{"a": 2}}{behind.replace("V", OLD)}', dict[str, int]) == {"a": 1}
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Typo!",
-        "No!",
-        "Erm, no.",
-        "Revoke that.",
-        "Make that 2.",
-        "Correction needed.",
-        "Bitte nicht verwenden.",
-        "Ungültig.",
-        "Ne tenez pas compte de cela.",
-        "Mejor dicho, 2.",
-        "Na verdade, não.",
-        "Anzi, no.",
-        "Упс.",
-        "这是错的。",
-        "算了。",
-        "正しくありません。",
-        "すみません、2のつもりでした。",
-        "제가 틀렸어요.",
-    ],
-)
-def test_more_words_that_take_a_value_back(words: str) -> None:
-    for text in ('**Answer:** {"a": 1}\n\n' + words, '```json\n{"a": 1}\n```\n' + words):
-        with pytest.raises(OutputParseError):
-            parse(text, dict[str, int])
-
-
-@pytest.mark.parametrize(
-    "words", ["Typos: none.", "No further steps.", "Make that call later.", "I mean it.", "Cancellation is free."]
-)
-def test_other_remarks_take_nothing_back(words: str) -> None:
-    assert parse(f"**Answer:** {OLD}\n\n{words}", dict[str, int]) == {"a": 1}
+@pytest.mark.parametrize("words", ["\n\nTell me what else you want.", "\nNope.", ". Scratch that."])
+def test_words_behind_a_number_of_the_prose_decide_nothing(words: str) -> None:
+    assert parse(f"I count 7{words}", int, strictness="lenient") == 7

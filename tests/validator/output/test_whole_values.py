@@ -259,7 +259,7 @@ def test_floods_of_fences_and_openers_are_read_in_linear_time(piece: str, partia
 # --- what is no value is not found again in the prose -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("behind", ["\n\nOops!", "\n\nWait, no.", "\nScratch that.", ". Hmm, that is wrong.", " is wrong."])
+@pytest.mark.parametrize("lead_in", ["Example: ", "Do not use this: "])
 @pytest.mark.parametrize(
     ("value", "output_type"),
     [
@@ -274,13 +274,13 @@ def test_floods_of_fences_and_openers_are_read_in_linear_time(piece: str, partia
         ("\n```json\n12\n```\n", int),
     ],
 )
-def test_what_was_taken_back_is_not_read_out_of_the_prose(value: str, output_type: Any, behind: str) -> None:
-    for strictness in ("safe", "lenient"):
+def test_what_is_only_shown_is_not_read_out_of_the_prose(value: str, output_type: Any, lead_in: str) -> None:
+    for strictness in LEVELS:
         with pytest.raises(OutputParseError):
-            parse(f"Answer: {value}{behind}", output_type, strictness=strictness)
+            parse(f"{lead_in}{value}", output_type, strictness=strictness)
 
 
-@pytest.mark.parametrize("text", ['Answer: {"status": 500, "detail": "x"}', "Not this: [5, x]"])
+@pytest.mark.parametrize("text", ['Answer: {"status": 500, "detail": "x"}', "Do not use this: [5, x]"])
 def test_pieces_of_what_does_not_fit_are_no_value(text: str) -> None:
     output_types: list[Any] = [int, float, int | None, Literal[5, 404, 500]]
     for output_type in output_types:
