@@ -52,7 +52,6 @@ from llmcore.types import (
     Finished,
     InternalError,
     JsonSchema,
-    LLMCoreError,
     Message,
     Request,
 )
@@ -412,8 +411,9 @@ class Agent(ReadableOptions):
                 so_far = None if chat.run is None else chat.run.so_far()
                 unclaimed = unclaimed if chat.run is None else chat.run.copy_of
                 talk.fail(before if state is None else state, so_far, unclaimed)
-                if isinstance(error, LLMCoreError) and error.partial is None and so_far is None:
-                    error.partial = RunResult(messages=as_messages([*before, *said]))
+                if so_far is None and getattr(error, "partial", None) is None:
+                    partial = RunResult[Any](messages=as_messages([*before, *said]))
+                    error.__dict__.update(partial=partial, attempts=getattr(error, "attempts", ()))
                 if isinstance(error, Exception):
                     await teller.failure(error)
             raise
