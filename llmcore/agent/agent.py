@@ -137,6 +137,7 @@ class Agent(ReadableOptions):
         self._core = Core.of(kind, settings, {*own, *options, *given})
         # a value of the class would hide that of the object
         vars(self).update({one: self._core.settings[one] for one in settings if one not in ("messages", "name")})
+        vars(self).update(self._core.set_options_of_tools())
         self._talk = Talk(settings.get("messages") or ())
         self._called("system_messages")  # so that what does not fit is told now
         self._called("finalize_response")
@@ -152,6 +153,7 @@ class Agent(ReadableOptions):
             core = core.changed(kind, name, value)
             super().__setattr__(name, core.settings["tools"] if name == "tools" else value)
             self._core = core
+            vars(self).update(core.set_options_of_tools())  # another model may have others of its own
         else:
             if not callable(value) and not hasattr(type(self), name):
                 refuse_misspelt_option(kind, name)

@@ -253,3 +253,23 @@ def test_the_tools_of_a_shared_orchestrator_are_those_of_an_agent_without_its_ow
     shared = Agent(Orchestrator(FakeModel(default="Hi."), [plain]))
     assert [tool.name for tool in shared.tools] == ["plain"]
     assert Told(FakeModel()).tools == (plain,)
+
+
+def test_what_a_registry_overrules_is_not_read_as_it_was_set() -> None:
+    def model(name: str, **says: int) -> dict[str, Any]:
+        return {"provider": "custom", "model": name, "tools": says}
+
+    class Set(Agent):
+        max_tool_turns = 7
+        max_parallel_tools = 3
+
+    registry = ModelRegistry.from_dict({"models": {"x": model("x", max_turns=2), "y": model("y", max_turns=4)}})
+    fake = FakeModel(default="Hi.")
+    agent: Any = Set(registry, "x", adapter=fake, tool_config=ToolConfig(timeout=9))
+    assert (agent.max_tool_turns, agent.max_parallel_tools, agent.tool_timeout) == (2, 3, 9.0)
+    assert agent.tool_config == ToolConfig(max_turns=2, max_parallel=3, timeout=9)
+    agent.max_tool_turns = 6
+    assert agent.max_tool_turns == copy.copy(agent).max_tool_turns == 2
+    agent.model = "y"
+    assert (agent.max_tool_turns, agent.max_parallel_tools) == (4, 3)
+    assert Set(Orchestrator(registry, adapter=fake), "x").max_tool_turns == 7  # as it holds there
