@@ -18,6 +18,7 @@ from llmcore.agent.as_tool import agent_tool
 from llmcore.agent.core import Core
 from llmcore.agent.members import (
     adopt,
+    asks_its_base,
     check_class,
     is_overridden,
     is_own,
@@ -259,9 +260,9 @@ class Agent(ReadableOptions):
 
     def chat_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
         """`chat` for code without an event loop; see `Orchestrator.run_sync`. A `chat` of your own may be sync, and is given the
-        arguments that the caller gave."""
+        arguments that the caller gave; within it this asks the base's."""
         given = placed(message, output_type)
-        if is_overridden(self, Agent, "chat"):
+        if is_overridden(self, Agent, "chat") and not asks_its_base(self, "chat"):
             refuse_to_block("chat_sync", "await chat(...)")
             said = cast("Callable[..., Coroutine[Any, Any, Any]]", self.chat)(*given, **options)
             return run_in_background("chat", lambda: said) if isinstance(cast("object", said), Coroutine) else said

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import pytest
 
-from llmcore import Agent, Budget, FakeModel, Finished, ModelRegistry, Orchestrator, TextDelta, ToolConfig
+from llmcore import Agent, Budget, FakeModel, Finished, ModelRegistry, Orchestrator, TextDelta, ToolConfig, tool
 from llmcore.agent.options import OPTIONS
 from llmcore.agent.readable import ReadableOptions
 from llmcore.types import CallerError, ConfigError
@@ -212,6 +213,58 @@ def test_a_run_and_a_stream_of_another_signature_are_given_what_the_caller_gave(
         with one.stream_sync("Hi") as stream:
             assert [*stream]
     assert [request.messages[-1].text for request in model.requests] == ["Hi!", "Hi!", "Hi?", "Hi?"]
+
+
+def shouted(function: Any) -> Any:
+    @functools.wraps(function)
+    def shouting(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs).upper()
+
+    return shouting
+
+
+class Sync(Agent):
+    def chat(self, message: Any, **options: Any) -> Any:  # type: ignore[override]  # as people write it
+        return f"<{super().chat_sync(message, **options)}>"
+
+
+class SyncHeir(Sync):
+    @shouted
+    def chat(self, message: Any, **options: Any) -> Any:
+        return super().chat(message, **options)
+
+
+class Asking(Agent):
+    other: Any = None
+
+    def chat(self, message: Any, **options: Any) -> Any:  # type: ignore[override]
+        other = self.other
+        said = super().chat_sync(message, **options)
+        return f"({said})" if other is None else f"({other.chat_sync(said)})"
+
+
+@pytest.mark.parametrize("form", ["chat", "chat_sync"])
+def test_a_sync_chat_may_ask_the_bases_sync_form(form: str) -> None:
+    model = FakeModel(default="hello")
+    assert getattr(Sync(model), form)("Hi") == "<hello>"
+    assert getattr(SyncHeir(model), form)("Hi") == "<HELLO>"
+    assert [request.messages[-1].text for request in model.requests] == ["Hi", "Hi"]
+    asking: Any = Asking(FakeModel("one"))
+    asking.other = Asking(FakeModel("two"))
+    assert getattr(asking, form)("Hi") == "((two))"
+
+
+def test_what_a_tool_asks_the_agent_itself_is_no_call_of_the_base() -> None:
+    told: list[str] = []
+
+    class Own(Sync):
+        @tool
+        def ask(self) -> None:
+            """Ask."""
+            told.append(self.chat_sync("Well?", message_history=[]))
+
+    assert Own(FakeModel().tool_call("ask").text("inner").text("outer")).chat_sync("Hi") == "<outer>"
+    assert told == ["<inner>"]
 
 
 @pytest.mark.anyio
