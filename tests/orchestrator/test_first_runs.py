@@ -172,7 +172,7 @@ async def test_one_that_is_cancelled_while_it_loads_carries_its_partial_result(
     monkeypatch.setattr(orchestrator, "_machinery", replace(orchestrator._machinery, ready=partial(loading, None)))
     with pytest.raises((asyncio.CancelledError, InternalError)) as caught:
         await begin(orchestrator)
-    left: RunResult[Any] = caught.value.partial  # type: ignore[union-attr]
-    assert [message.text for message in left.messages] == ["Hello?"]
-    assert list(caught.value.attempts) == []  # type: ignore[union-attr]
+    error: Any = caught.value
+    assert [message.text for message in error.partial.messages] == ["Hello?"]
+    assert list(error.attempts) == []
     assert model.requests == []

@@ -135,7 +135,7 @@ def _asking_in_a_thread(inner: Orchestrator, timeout: float | None) -> Tool:
 
 
 def _agent(inner: Orchestrator, timeout: float | None) -> Tool:
-    return Agent(inner).as_tool(name="ask", **({} if timeout is None else {"timeout": timeout}))
+    return Agent(inner).as_tool(name="ask", timeout=timeout or 600)
 
 
 def _two_deep(inner: Orchestrator, timeout: float | None) -> Tool:
