@@ -123,9 +123,7 @@ async def _tools(base: str, step: Callable[[str], Awaitable[None]]) -> None:
 async def _text_tools(base: str, step: Callable[[str], Awaitable[None]]) -> None:
     import llmcore
 
-    orchestrator = llmcore.Orchestrator(
-        {"models": {"m": _model(base, "text_tool", supports_tools=False, preferred_modes=["text"])}}, tools=[_weather]
-    )
+    orchestrator = llmcore.Orchestrator({"models": {"m": _model(base, "text_tool", preferred_modes=["text"])}}, tools=[_weather])
     for name in ("first text call", "second text call"):
         await step(name)
         await orchestrator.run("Weather in Paris?")

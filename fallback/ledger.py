@@ -33,6 +33,7 @@ from llmcore.types import (
     Usage,
 )
 from llmcore.types.copies import assign, made
+from llmcore.types.locks import ForkSafeLock
 from llmcore.types.others_words import MAX_MESSAGE, bounded
 from llmcore.types.usage import NO_USAGE
 from llmcore.types.wordings import dollars
@@ -42,6 +43,7 @@ __all__ = ["Ledger"]
 T = TypeVar("T", int, float)
 
 _NEEDS_NO_DETAIL = frozenset({"first", "turn"})
+_lock = ForkSafeLock()
 _MAX_DEPTH = 10
 """Runs within runs. Two agents that ask each other would otherwise do so until the budget, if there is one, is spent."""
 
@@ -69,6 +71,8 @@ class Ledger:
         self._refused_calls = 0
         self._wait: tuple[float, float] | None = None
         self._begun: dict[int, float] = {}
+        self._stops = 0
+        self._stopped_at = self._uncounted = 0.0
         if budget.deadline is not None:
             self._ends_at = clock() + budget.deadline
         if self._depth > _MAX_DEPTH:
@@ -171,15 +175,34 @@ class Ledger:
 
     @contextmanager
     def uncounted(self) -> Generator[None, None, None]:
-        """What is done within takes no time of the deadline, neither of this run's nor of that of a run around it."""
-        since = self._clock()
+        """What is done within takes no time of a deadline or timeout, of this run or of one around it. What is done at the same
+        time counts once. Any thread may enter."""
+        ledgers = (self, *self._above())
+        for ledger in ledgers:
+            ledger._stop()
         try:
             yield
         finally:
-            took = self._clock() - since
-            for ledger in (self, *self._above()):
-                if ledger._ends_at is not None:
-                    ledger._ends_at += took
+            for ledger in ledgers:
+                ledger._go_on()
+
+    def _stop(self) -> None:
+        with _lock:
+            if not self._stops:
+                self._stopped_at = self._clock()
+            self._stops += 1
+
+    def _go_on(self) -> None:
+        with _lock:
+            self._stops -= 1
+            if not self._stops:
+                self._uncounted += self._clock() - self._stopped_at
+
+    @property
+    def seconds_uncounted(self) -> float:
+        """What was done so far as `uncounted` took so long. Timers that were set before are put off by what is added."""
+        with _lock:
+            return self._uncounted + (self._clock() - self._stopped_at if self._stops else 0.0)
 
     @property
     def seconds_left(self) -> float | None:
@@ -187,7 +210,7 @@ class Ledger:
         if self._bounds_nothing:
             return None
         ends_at, above = self._ends_at, self._parent
-        own = None if ends_at is None else ends_at - self._clock()
+        own = None if ends_at is None else ends_at + self.seconds_uncounted - self._clock()
         return own if above is None else _least(own, above.seconds_left)
 
     def start(self, model: str, mode: OutputMode, reason: AttemptReason, detail: str = "", deployment: str = "") -> Attempt:

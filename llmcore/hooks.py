@@ -22,7 +22,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-from llmcore.tools.leaving import LeftBehind, bounded
+from llmcore.tools.leaving import LeftBehind, bounded, nothing_uncounted
 from llmcore.tools.refusals import HOOK_MARK
 from llmcore.tools.within import had
 from llmcore.types import ConfigError, Envelope, Message, Request, Timeout, ToolCall
@@ -360,17 +360,18 @@ class HookChain:
         self._given = _all_of(hooks)
         self._by_name = self._asked()
         self._seconds_left: Callable[[], float | None] = lambda: None
+        self._uncounted: Callable[[], float] = nothing_uncounted
 
     def beside(self, hooks: HooksGiven | None) -> HookChain:
         """These, and then others. Raises `ConfigError`."""
         return HookChain([*self._given, *_all_of(hooks)])
 
-    def under(self, seconds_left: Callable[[], float | None]) -> HookChain:
-        """The same hooks under a run's deadline; `seconds_left` may give None: there is none."""
+    def under(self, seconds_left: Callable[[], float | None], uncounted: Callable[[], float] = nothing_uncounted) -> HookChain:
+        """The same hooks under a run's deadline; `seconds_left` may give None: there is none. `uncounted` puts it off."""
         if not self._given:
             return self
         made = copy.copy(self)
-        made._seconds_left = seconds_left
+        made._seconds_left, made._uncounted = seconds_left, uncounted
         if any(one.has_assigned for one in self._given):
             made._by_name = self._asked()
         return made
@@ -429,7 +430,7 @@ class HookChain:
         if left is not None and name in _HAVE_GRACE:
             left += _GRACE
         try:
-            return await bounded(value, left, f"the hook {name}")
+            return await bounded(value, left, f"the hook {name}", self._uncounted)
         except LeftBehind:
             raise Timeout(f"the run's deadline has passed while the hook {name} ran", status=None) from None
 

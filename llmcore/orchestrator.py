@@ -281,8 +281,7 @@ class Orchestrator:
         comes `Truncated` where the last reply was cut, and `Refused`, also where there is text, where the last one was refused
         or a filter ended it.
         """
-        await self._machinery.ready()
-        return await self._prepare(request, options, listening=False).out(silently)
+        return await self._begun(request, options, listening=False).out(silently)
 
     @overload
     async def execute(self, request: Given | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> T: ...
@@ -304,8 +303,7 @@ class Orchestrator:
     async def _executed(self, request: Given | None, output_type: Any, options: dict[str, Any]) -> RunResult[Any]:
         if output_type is None:
             raise ConfigError("execute needs an output type, and None is none: use run() for text, or type(None) for JSON's null")
-        await self._machinery.ready()
-        return await self._prepare(request, {**options, "output_type": output_type}, listening=False).out(silently)
+        return await self._begun(request, {**options, "output_type": output_type}, listening=False).out(silently)
 
     @overload
     def stream(self, request: Given | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> RunStream[T]: ...
@@ -466,7 +464,7 @@ class Orchestrator:
         return self._checked(request, options, listening=listening)()
 
     def _begun(self, request: Given | None, options: Mapping[str, Any], *, listening: bool) -> Run | LateRun:
-        """The run, for who reads it later. Where it would hold up an event loop, it loads the layers when it begins."""
+        """The run, checked. Where it would hold up an event loop, it loads the layers when it begins."""
         from llmcore.run.rehearsing import holds_up_the_loop
 
         make = self._checked(request, options, listening=listening)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 
 from llmcore.background import run_in_background
@@ -11,8 +12,11 @@ from llmcore.types.collecting import paused_collector
 
 __all__ = ["warm_up", "warm_up_sync"]
 
-_LATE = ("griffe", "yaml", "jsonschema", "llmcore.agent", "llmcore.models.reading", "llmcore.validator", "llmcore.run.stepping")
-"""What a first tool, registry, agent and typed answer import."""
+_LATE = (
+    *("griffe", "yaml", "jsonschema", "llmcore.agent", "llmcore.models.reading", "llmcore.validator", "llmcore.run.stepping"),
+    *("llmcore.api", "llmcore.run.probing", "llmcore.yaml_data"),
+)
+"""What a first tool, registry, agent, typed answer and probe import."""
 _ANY_PROVIDER = "openai_compatible"
 
 
@@ -36,9 +40,34 @@ def warm_up_sync() -> None:
 def _load_all() -> None:
     from llmcore.adapters.litellm.adapter import LiteLLMAdapter
     from llmcore.adapters.litellm.engine import make_ready
+    from llmcore.normalizer.text.engine import SHAPES
 
     with paused_collector():
         for name in _LATE:
             import_module(name)
         load_layers(Orchestrator)
+        SHAPES.learn_all()
         make_ready(LiteLLMAdapter(), _ANY_PROVIDER)
+        _rehearse_making()  # last: what is compiled later would push its expressions out of the cache of `re`
+
+
+@cache
+def _rehearse_making() -> None:
+    """Read a registry and make an agent with a tool: expressions and validators are built with the first ones."""
+    from llmcore.agent import Agent
+    from llmcore.models import ModelRegistry
+    from llmcore.types.limits import REGISTRY_LIMITS
+    from llmcore.yaml_data import load_yaml
+
+    def look(at: str, count: int = 1) -> None:
+        """Look.
+
+        Args:
+            at: Where.
+            count: How often.
+        """
+
+    data = load_yaml(
+        f"models: {{m: {{provider: {_ANY_PROVIDER}, model: m, base_url: 'http://localhost/${{V:-v1}}'}}}}", REGISTRY_LIMITS
+    )
+    Agent(ModelRegistry.from_dict(data, environ={}), tools=[look], system="Look.").list_tools()

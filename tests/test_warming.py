@@ -8,6 +8,7 @@ import logging
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,6 +79,48 @@ def test_after_it_first_runs_import_nothing() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == []
+
+
+_FIRST_OBJECTS = """
+import json, re, sys
+from pathlib import Path
+import llmcore
+
+def look(name: str) -> str:
+    '''Look.
+
+    Args:
+        name: What.
+    '''
+    return name
+
+llmcore.warm_up_sync()
+compile_, compiled, before = re._compiler.compile, [], set(sys.modules)
+re._compiler.compile = lambda pattern, *flags: compiled.append(str(pattern)) or compile_(pattern, *flags)
+agent = llmcore.Agent(Path(sys.argv[1]), tools=[look], system="Look.")
+agent.list_tools()
+for form in ("<tool_call>\\n{}\\n</tool_call>", "[TOOL_CALLS][{}]"):
+    for _ in range(4):
+        calls = llmcore.normalize(form.format('{"name": "look", "arguments": {"name": "it"}}'), [look]).tool_calls
+        assert [call.name for call in calls] == ["look"]
+print(json.dumps([sorted(set(sys.modules) - before), compiled]))
+"""
+
+
+@pytest.mark.slow
+def test_after_it_first_objects_import_and_compile_nothing(tmp_path: Path) -> None:
+    """A registry of YAML, an agent, and replies whose calls are read by their shapes, which are learnt from the second one on."""
+    path = tmp_path / "models.yaml"
+    path.write_text("llm:\n  models:\n    m: {provider: openai_compatible, model: m, base_url: 'http://localhost/v1'}\n", "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", _FIRST_OBJECTS, str(path)],
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [[], []]
 
 
 @pytest.mark.anyio

@@ -18,6 +18,7 @@ from llmcore.agent.as_tool import agent_tool
 from llmcore.agent.core import Core
 from llmcore.agent.members import (
     adopt,
+    asks_its_base,
     check_class,
     is_overridden,
     is_own,
@@ -52,7 +53,6 @@ from llmcore.types import (
     Finished,
     InternalError,
     JsonSchema,
-    LLMCoreError,
     Message,
     Request,
 )
@@ -138,6 +138,7 @@ class Agent(ReadableOptions):
         self._core = Core.of(kind, settings, {*own, *options, *given})
         # a value of the class would hide that of the object
         vars(self).update({one: self._core.settings[one] for one in settings if one not in ("messages", "name")})
+        vars(self).update(self._core.set_options_of_tools())
         self._talk = Talk(settings.get("messages") or ())
         self._called("system_messages")  # so that what does not fit is told now
         self._called("finalize_response")
@@ -153,6 +154,7 @@ class Agent(ReadableOptions):
             core = core.changed(kind, name, value)
             super().__setattr__(name, core.settings["tools"] if name == "tools" else value)
             self._core = core
+            vars(self).update(core.set_options_of_tools())  # another model may have others of its own
         else:
             if not callable(value) and not hasattr(type(self), name):
                 refuse_misspelt_option(kind, name)
@@ -258,9 +260,9 @@ class Agent(ReadableOptions):
 
     def chat_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
         """`chat` for code without an event loop; see `Orchestrator.run_sync`. A `chat` of your own may be sync, and is given the
-        arguments that the caller gave."""
+        arguments that the caller gave; within it this asks the base's."""
         given = placed(message, output_type)
-        if is_overridden(self, Agent, "chat"):
+        if is_overridden(self, Agent, "chat") and not asks_its_base(self, "chat"):
             refuse_to_block("chat_sync", "await chat(...)")
             said = cast("Callable[..., Coroutine[Any, Any, Any]]", self.chat)(*given, **options)
             return run_in_background("chat", lambda: said) if isinstance(cast("object", said), Coroutine) else said
@@ -412,8 +414,9 @@ class Agent(ReadableOptions):
                 so_far = None if chat.run is None else chat.run.so_far()
                 unclaimed = unclaimed if chat.run is None else chat.run.copy_of
                 talk.fail(before if state is None else state, so_far, unclaimed)
-                if isinstance(error, LLMCoreError) and error.partial is None and so_far is None:
-                    error.partial = RunResult(messages=as_messages([*before, *said]))
+                if so_far is None and getattr(error, "partial", None) is None:
+                    partial = RunResult[Any](messages=as_messages([*before, *said]))
+                    error.__dict__.update(partial=partial, attempts=getattr(error, "attempts", ()))
                 if isinstance(error, Exception):
                     await teller.failure(error)
             raise

@@ -67,6 +67,10 @@ class Core:
             return None if model is None else model.alias
         return self.base._option(name)  # pyright: ignore[reportPrivateUsage]  # the same settings
 
+    def set_options_of_tools(self) -> dict[str, Any]:
+        """The options of tools that were set, each with the value that it has for a chat: a registry's `tools:` may win."""
+        return {name: self.option(name) for name in (*TOOL_OPTIONS, "tool_config") if name in self.settings}
+
     def changed(self, kind: str, name: str, value: Any) -> Core:
         """With this option in place of what it was; models, connections and what is known of endpoints stay. Raises `CallerError`
         for a value that does not fit, and for an option that says which models and connections there are."""

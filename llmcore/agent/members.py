@@ -25,6 +25,7 @@ from llmcore.types.wordings import slip_of
 
 __all__ = [
     "adopt",
+    "asks_its_base",
     "check_class",
     "is_overridden",
     "is_own",
@@ -66,6 +67,18 @@ def is_own(agent: object, base: type, name: str) -> bool:
 def is_overridden(agent: object, base: type, name: str) -> bool:
     """Is the method of this name another one than the base's?"""
     return getattr(getattr(agent, name), "__func__", None) is not vars(base)[name]
+
+
+def asks_its_base(agent: object, name: str) -> bool:
+    """Is the agent's method of this name under way in this thread, and calls the base from there? Only the stack tells: `super()`
+    leaves no trace, and a context variable would hold in the threads of tools as well."""
+    code = getattr(inspect.unwrap(getattr(agent, name)), "__code__", None)
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_code is code and frame.f_locals.get(next(iter(frame.f_code.co_varnames), "")) is agent:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def method_of(agent: object, base: type, name: str) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, get_origin, get_type_hints
 
 from llmcore.run.within import thread_within
 from llmcore.tools import RunContext
-from llmcore.tools.leaving import LeftBehind, bounded
+from llmcore.tools.leaving import LeftBehind, bounded, nothing_uncounted
 from llmcore.types import ConfigError, Timeout
 from llmcore.types.called import is_async, naming
 
@@ -45,17 +45,23 @@ class CallersFunction:
         if self._takes_context:
             arguments.insert(0 if self._context_first else len(values), context)
         with naming(self._what, self.function):
-            return await called(self._what, self.function, seconds, *arguments)
+            return await called(self._what, self.function, seconds, *arguments, uncounted=context.seconds_uncounted)
 
 
-async def called(what: str, function: Callable[..., Any], seconds: float | None, *arguments: Any) -> Any:
+async def called(
+    what: str,
+    function: Callable[..., Any],
+    seconds: float | None,
+    *arguments: Any,
+    uncounted: Callable[[], float] = nothing_uncounted,
+) -> Any:
     """What a caller's function gives, sync (in a thread of its own) or async. Raises what it raises, and `Timeout`: an async one
     that does not stop when it is cancelled is left behind."""
-    given = function(*arguments) if is_async(function) else await thread_within(seconds, partial(function, *arguments))
+    given = function(*arguments) if is_async(function) else await thread_within(seconds, partial(function, *arguments), uncounted)
     if not inspect.isawaitable(given):
         return given
     try:
-        return await bounded(given, seconds, what)
+        return await bounded(given, seconds, what, uncounted)
     except LeftBehind:
         raise Timeout(f"the run's deadline has passed while {what} ran", status=None) from None
 

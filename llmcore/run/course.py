@@ -75,7 +75,7 @@ class RunCourse:
         recordings = [*machinery.recordings, *machinery.open_recordings()]
         self.state = RunState(settings, machinery.observers.watch(run, recordings), recordings)
         self._models = RunModels(machinery.catalog, chosen.needs, priced_only=self.state.ledger.bounds_cost)
-        self._hooks = machinery.hooks.under(self._seconds_left)
+        self._hooks = machinery.hooks.under(self._seconds_left, self._seconds_uncounted)
         above = place.save if place is not None and place.saves else None
         store = None if place is not None and place.is_the_calls else settings.run_store  # the outer run has it then
         journal = None if store is None else Journal(store, run.id)
@@ -90,6 +90,9 @@ class RunCourse:
 
     def _seconds_left(self) -> float | None:
         return self.state.ledger.seconds_left
+
+    def _seconds_uncounted(self) -> float:
+        return self.state.ledger.seconds_uncounted
 
     def so_far(self) -> RunResult:
         return self.state.result()

@@ -48,6 +48,10 @@ class EnclosingRun:
     def is_over(self) -> bool:
         return self.ledger.has_refused_below
 
+    @property
+    def seconds_uncounted(self) -> float:
+        return self.ledger.seconds_uncounted
+
 
 class Place:
     """Where an inner run stands: within which run, and for which of its calls."""

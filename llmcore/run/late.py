@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING
 
@@ -33,11 +34,19 @@ class LateRun:
         return self._run
 
     def events(self) -> AsyncGenerator[Event, None]:
-        return told_by(self._out)
+        return told_by(self.out)
 
-    async def _out(self, tell: Tell[Event]) -> None:
-        await self._ready()
-        await self._made().out(tell)
+    async def out(self, tell: Tell[Event]) -> RunResult:
+        """Carry it out. Errors carry the partial result."""
+        try:
+            await self._ready()
+        except BaseException as error:
+            with suppress(Exception):  # it may be a run that cannot be made
+                self.leave()
+                partial = self.so_far()
+                error.__dict__.update(partial=partial, attempts=partial.attempts)
+            raise
+        return await self._made().out(tell)
 
     def leave(self) -> None:
         self._is_left = True

@@ -77,12 +77,12 @@ class Run(RunCourse):
         state, place = self.state, self.state.settings.place
         if place is not None and place.hears:
             tell = told_after(place.hear, tell)
-        with state.ledger.uncounted():
-            await self._machinery.ready()
         scope = state.watch.begins("run_started")
         ended: BaseException | None = None
         try:
             with scope:
+                with state.ledger.uncounted():
+                    await self._machinery.ready()
                 for record in state.settings.repairs:  # of the history that was given
                     state.watch.tell("repaired", record)
                 await self._keep_up()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from llmcore.adapters.base import IMPORTING
-from llmcore.tools.leaving import Raised
+from llmcore.tools.leaving import Raised, Timer, nothing_uncounted
 from llmcore.tools.threads import ThreadCall
 from llmcore.types import CallerError, Timeout
 from llmcore.types.native import raise_from
@@ -31,17 +32,19 @@ def needed_loop() -> asyncio.AbstractEventLoop:
         raise_from(CallerError(said), None)
 
 
-async def within(seconds: float | None, awaitable: Awaitable[T]) -> T:
+async def within(seconds: float | None, awaitable: Awaitable[T], uncounted: Callable[[], float] = nothing_uncounted) -> T:
     """Await it, for at most so long. Raises `Timeout` when the run's deadline passes meanwhile; what is awaited may take
     half a second more to tidy up, then it is cancelled once more.
 
     Raises `CancelledError` when the task was cancelled meanwhile, also where what was awaited kept that to itself: up to Python
     3.11 `asyncio.wait_for` gives its result instead when that came at the same moment, and LiteLLM reads bodies of errors by it.
 
+    `uncounted`: what puts the deadline off meanwhile, see `Timer`.
+
     Set around each wait and never across a `yield`: between two events the time belongs to whoever listens.
     """
     task = asyncio.current_task()
-    timed = awaitable if seconds is None else _timed(seconds, awaitable)
+    timed = awaitable if seconds is None else _timed(seconds, awaitable, uncounted)
     if task is None:
         return await timed
     before = task.cancelling()
@@ -63,8 +66,9 @@ async def _heed(task: asyncio.Task[object], before: int) -> None:
         raise asyncio.CancelledError
 
 
-async def _timed(seconds: float, awaitable: Awaitable[T]) -> T:
-    limit, last = asyncio.timeout(max(seconds, 0)), asyncio.timeout(max(seconds, 0) + GRACE)
+async def _timed(seconds: float, awaitable: Awaitable[T], uncounted: Callable[[], float]) -> T:
+    limit, last = asyncio.timeout(None), asyncio.timeout(None)
+    timer = Timer(max(seconds, 0), partial(_end, limit, last), uncounted)
     try:
         async with last, limit:
             return await awaitable
@@ -75,17 +79,27 @@ async def _timed(seconds: float, awaitable: Awaitable[T]) -> T:
             late = Timeout(f"the run's deadline has passed{why}", status=None)
             raise_from(late, error)
         raise
+    finally:
+        timer.cancel()
 
 
-async def thread_within(seconds: float | None, function: Callable[[], T]) -> T:
+def _end(limit: asyncio.Timeout, last: asyncio.Timeout) -> None:
+    now = asyncio.get_running_loop().time()
+    limit.reschedule(now)
+    last.reschedule(now + GRACE)
+
+
+async def thread_within(
+    seconds: float | None, function: Callable[[], T], uncounted: Callable[[], float] = nothing_uncounted
+) -> T:
     """What the function gives in a thread of its own, so that it may block. Raises what it raises, and `Timeout` when the
-    deadline, `seconds` from now, passes meanwhile: then it is left behind, and what it gives at last is dropped."""
+    deadline, `seconds` from now, passes meanwhile (see `Timer`): then it is left behind, and what it gives at last is dropped."""
     try:
         call = ThreadCall(function)
     except RuntimeError:  # the system gives no more threads
         return function()
     try:
-        value: T = await within(seconds, call.result())
+        value: T = await within(seconds, call.result(), uncounted)
     except Raised as raised:
         raise_from(raised.error, raised.error.__cause__)
     return value

@@ -39,6 +39,11 @@ class Within(Protocol):
         """Was something refused to a run within it that ends it as well?"""
         ...
 
+    @property
+    def seconds_uncounted(self) -> float:
+        """So long was done what counts in no deadline of it, by runs within it, too."""
+        ...
+
 
 class TryState:
     """One try of a call. The event loop writes it, and any thread reads it."""
@@ -157,6 +162,10 @@ class RunContext(Generic[DepsT]):
     @property
     def is_of_its_run(self) -> bool:
         return self._is_the_calls
+
+    def seconds_uncounted(self) -> float:
+        """Of its run: what a timer around code that is given this context is put off by."""
+        return 0.0 if self._within is None else self._within.seconds_uncounted
 
     @property
     def within(self) -> Within | None:

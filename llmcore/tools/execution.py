@@ -172,7 +172,8 @@ class _Try:
             raise _deadline_passed()
         self._errand = Errand(self._answer(), self._left)
         try:
-            settled = await self._errand.wait(timeout if left is None else left if timeout is None else min(timeout, left))
+            seconds = timeout if left is None else left if timeout is None else min(timeout, left)
+            settled = await self._errand.wait(seconds, self._context.seconds_uncounted)
         except LeftBehind as late:
             self._is_over = True
             if timeout is None or (left is not None and left < timeout):

@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Errand", "LeftBehind", "Level", "Raised", "bounded", "close", "closed_by", "is_ctrl_c"]
+__all__ = ["Errand", "LeftBehind", "Level", "Raised", "Timer", "bounded", "close", "closed_by", "is_ctrl_c", "nothing_uncounted"]
 
 T = TypeVar("T")
 
@@ -30,6 +30,8 @@ MOMENT = 0.1
 """Seconds that cancelled code has to clean up before it is left behind."""
 _TICKS = 10
 """In a moment. Ticks are counted, not the clock read: whatever blocks the event loop takes one of them, however long."""
+
+_LEAST_PUT_OFF = 0.001
 
 _level: contextvars.ContextVar[Level | None] = contextvars.ContextVar("llmcore_level", default=None)
 _left: set[asyncio.Future[Any]] = set()
@@ -45,6 +47,34 @@ class Raised(Exception):
     def __init__(self, error: BaseException) -> None:
         super().__init__(type(error).__name__)
         self.error = error
+
+
+def nothing_uncounted() -> float:
+    """Every second counts."""
+    return 0.0
+
+
+class Timer:
+    """Calls `ring` after so many seconds, and as many more as `uncounted` grows by until then: what is done meanwhile may be
+    found to count in no deadline."""
+
+    __slots__ = ("_ends_at", "_handle", "_loop", "_ring", "_uncounted")
+
+    def __init__(self, seconds: float, ring: Callable[[], object], uncounted: Callable[[], float] = nothing_uncounted) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ring, self._uncounted = ring, uncounted
+        self._ends_at = self._loop.time() + seconds - uncounted()
+        self._handle = self._loop.call_later(seconds, self._look)
+
+    def _look(self) -> None:
+        left = self._ends_at + self._uncounted() - self._loop.time()
+        if left > _LEAST_PUT_OFF:
+            self._handle = self._loop.call_later(left, self._look)
+        else:
+            self._ring()
+
+    def cancel(self) -> None:
+        self._handle.cancel()
 
 
 class Level:
@@ -118,11 +148,11 @@ class Errand(Generic[T]):
     def is_running(self) -> bool:
         return not self._task.done()
 
-    async def wait(self, seconds: float | None) -> T | Raised:
-        """What it gave or raised. Raises `LeftBehind` after so many seconds, and `CancelledError` only when the
-        waiting task is cancelled."""
+    async def wait(self, seconds: float | None, uncounted: Callable[[], float] = nothing_uncounted) -> T | Raised:
+        """What it gave or raised. Raises `LeftBehind` after so many seconds (see `Timer`), and `CancelledError` only when
+        the waiting task is cancelled."""
         task = self._task
-        timer = None if seconds is None else task.get_loop().call_later(seconds, self._wake)
+        timer = None if seconds is None else Timer(seconds, self._wake, uncounted)
         try:
             await self._waiter
             if not task.done():
@@ -171,8 +201,10 @@ class Errand(Generic[T]):
             self._awaitable.close()
 
 
-async def bounded(awaitable: Awaitable[T], seconds: float | None, what: str = "it") -> T:
-    """Await it, for at most so many seconds (None: as long as it takes). Raises what it raises, and `LeftBehind`.
+async def bounded(
+    awaitable: Awaitable[T], seconds: float | None, what: str = "it", uncounted: Callable[[], float] = nothing_uncounted
+) -> T:
+    """Await it, for at most so many seconds (None: as long as it takes; see `Timer`). Raises what it raises, and `LeftBehind`.
 
     A cancellation that is the awaitable's own doing is a `RuntimeError` that names `what`. Context variables that it
     sets hold for the caller, as if no task were between.
@@ -186,7 +218,7 @@ async def bounded(awaitable: Awaitable[T], seconds: float | None, what: str = "i
         finally:
             context = contextvars.copy_context()
 
-    settled = await Errand(noting_the_context()).wait(seconds)
+    settled = await Errand(noting_the_context()).wait(seconds, uncounted)
     for variable, value in context.items():
         if variable is not _level and variable.get(None) is not value:
             variable.set(value)

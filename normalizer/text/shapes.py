@@ -473,6 +473,13 @@ class Shapes:
                 return () if mixed else wholes
         return ()
 
+    def learn_all(self) -> None:
+        """Learn those of all starts now, in half a second: else the replies that ask for them later would wait for it."""
+        for start in _starts():
+            if (start, None) not in self._of_start:
+                self._asked[start, None] = _ASKED_OFTEN
+                self._sought((start, None))
+
     def _sought(self, key: tuple[str, Dialects]) -> _Alike | None:
         """The shapes of calls that begin so, once they are worth learning."""
         start, dialects = key

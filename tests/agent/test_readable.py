@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import pytest
 
-from llmcore import Agent, Budget, FakeModel, Finished, ModelRegistry, Orchestrator, TextDelta, ToolConfig
+from llmcore import Agent, Budget, FakeModel, Finished, ModelRegistry, Orchestrator, TextDelta, ToolConfig, tool
 from llmcore.agent.options import OPTIONS
 from llmcore.agent.readable import ReadableOptions
 from llmcore.types import CallerError, ConfigError
@@ -214,6 +215,58 @@ def test_a_run_and_a_stream_of_another_signature_are_given_what_the_caller_gave(
     assert [request.messages[-1].text for request in model.requests] == ["Hi!", "Hi!", "Hi?", "Hi?"]
 
 
+def shouted(function: Any) -> Any:
+    @functools.wraps(function)
+    def shouting(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs).upper()
+
+    return shouting
+
+
+class Sync(Agent):
+    def chat(self, message: Any, **options: Any) -> Any:  # type: ignore[override]  # as people write it
+        return f"<{super().chat_sync(message, **options)}>"
+
+
+class SyncHeir(Sync):
+    @shouted
+    def chat(self, message: Any, **options: Any) -> Any:
+        return super().chat(message, **options)
+
+
+class Asking(Agent):
+    other: Any = None
+
+    def chat(self, message: Any, **options: Any) -> Any:  # type: ignore[override]
+        other = self.other
+        said = super().chat_sync(message, **options)
+        return f"({said})" if other is None else f"({other.chat_sync(said)})"
+
+
+@pytest.mark.parametrize("form", ["chat", "chat_sync"])
+def test_a_sync_chat_may_ask_the_bases_sync_form(form: str) -> None:
+    model = FakeModel(default="hello")
+    assert getattr(Sync(model), form)("Hi") == "<hello>"
+    assert getattr(SyncHeir(model), form)("Hi") == "<HELLO>"
+    assert [request.messages[-1].text for request in model.requests] == ["Hi", "Hi"]
+    asking: Any = Asking(FakeModel("one"))
+    asking.other = Asking(FakeModel("two"))
+    assert getattr(asking, form)("Hi") == "((two))"
+
+
+def test_what_a_tool_asks_the_agent_itself_is_no_call_of_the_base() -> None:
+    told: list[str] = []
+
+    class Own(Sync):
+        @tool
+        def ask(self) -> None:
+            """Ask."""
+            told.append(self.chat_sync("Well?", message_history=[]))
+
+    assert Own(FakeModel().tool_call("ask").text("inner").text("outer")).chat_sync("Hi") == "<outer>"
+    assert told == ["<inner>"]
+
+
 @pytest.mark.anyio
 async def test_a_sync_chat_is_refused_where_a_loop_runs() -> None:
     agent = type("Own", (Agent,), {"chat": of_a_sync_form})(FakeModel("hello"))
@@ -253,3 +306,23 @@ def test_the_tools_of_a_shared_orchestrator_are_those_of_an_agent_without_its_ow
     shared = Agent(Orchestrator(FakeModel(default="Hi."), [plain]))
     assert [tool.name for tool in shared.tools] == ["plain"]
     assert Told(FakeModel()).tools == (plain,)
+
+
+def test_what_a_registry_overrules_is_not_read_as_it_was_set() -> None:
+    def model(name: str, **says: int) -> dict[str, Any]:
+        return {"provider": "custom", "model": name, "tools": says}
+
+    class Set(Agent):
+        max_tool_turns = 7
+        max_parallel_tools = 3
+
+    registry = ModelRegistry.from_dict({"models": {"x": model("x", max_turns=2), "y": model("y", max_turns=4)}})
+    fake = FakeModel(default="Hi.")
+    agent: Any = Set(registry, "x", adapter=fake, tool_config=ToolConfig(timeout=9))
+    assert (agent.max_tool_turns, agent.max_parallel_tools, agent.tool_timeout) == (2, 3, 9.0)
+    assert agent.tool_config == ToolConfig(max_turns=2, max_parallel=3, timeout=9)
+    agent.max_tool_turns = 6
+    assert agent.max_tool_turns == copy.copy(agent).max_tool_turns == 2
+    agent.model = "y"
+    assert (agent.max_tool_turns, agent.max_parallel_tools) == (4, 3)
+    assert Set(Orchestrator(registry, adapter=fake), "x").max_tool_turns == 7  # as it holds there

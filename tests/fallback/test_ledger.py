@@ -186,5 +186,20 @@ def test_what_is_uncounted_takes_no_time_of_any_deadline_around_it() -> None:
     with inner.uncounted():
         clock.now += 1000
     assert (inner.seconds_left, outer.seconds_left) == (4, 9)
+    assert (inner.seconds_uncounted, outer.seconds_uncounted) == (1000, 1000)
     with pytest.raises(ImportError), Ledger(Budget(), clock=clock).uncounted():
         raise ImportError
+
+
+def test_what_is_uncounted_at_the_same_time_puts_a_deadline_off_once() -> None:
+    clock = Clock()
+    outer = Ledger(Budget(deadline=10), clock=clock)
+    one, other = (Ledger(Budget(), parent=outer, clock=clock) for _ in range(2))
+    with one.uncounted():
+        clock.now += 5
+        with other.uncounted():
+            clock.now += 20
+            assert (outer.seconds_left, outer.seconds_uncounted) == (10, 25)
+    clock.now += 1
+    assert (outer.seconds_left, outer.seconds_uncounted) == (9, 25)
+    assert (one.seconds_uncounted, other.seconds_uncounted) == (25, 20)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
-from llmcore import CallerError, FakeModel, Message, Orchestrator, RunResult
+from llmcore import Agent, CallerError, FakeModel, InternalError, Message, Orchestrator, RunResult
 from llmcore.run import rehearsing
+from llmcore.types.telling import silently
 from tests.packaging.tree import ROOT
 
 _WHO_IMPORTS = """
@@ -126,4 +130,49 @@ async def test_one_that_is_left_before_it_begins_has_a_result_and_sends_nothing(
     result = reads.result
     assert result.ended
     assert [message.text for message in result.messages] == ["Hello?"]
+    assert model.requests == []
+
+
+def _streamed(orchestrator: Orchestrator) -> Awaitable[Any]:
+    return _read(orchestrator.stream("Hello?"))
+
+
+def _stepped(orchestrator: Orchestrator) -> Awaitable[Any]:
+    return _read(orchestrator.iterate("Hello?"))
+
+
+def _agents_stream(orchestrator: Orchestrator) -> Awaitable[Any]:
+    return _read(Agent(orchestrator).stream("Hello?"))
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        lambda orchestrator: orchestrator.run("Hello?"),
+        lambda orchestrator: orchestrator.execute("Hello?", int),
+        _streamed,
+        _stepped,
+        lambda orchestrator: asyncio.to_thread(orchestrator.run_sync, "Hello?"),
+        lambda orchestrator: orchestrator._prepare("Hello?", {}, listening=False).out(silently),  # as one that is made before
+        lambda orchestrator: Agent(orchestrator).chat("Hello?"),
+        _agents_stream,
+    ],
+    ids=["run", "execute", "stream", "iterate", "run_sync", "made", "chat", "agent's stream"],
+)
+async def test_one_that_is_cancelled_while_it_loads_carries_its_partial_result(
+    monkeypatch: pytest.MonkeyPatch, begin: Callable[[Orchestrator], Awaitable[Any]]
+) -> None:
+    stopped = asyncio.CancelledError("stopped")
+
+    async def loading(make: object) -> None:
+        raise stopped
+
+    model = FakeModel("Hello.")
+    orchestrator = Orchestrator(model)
+    monkeypatch.setattr(orchestrator, "_machinery", replace(orchestrator._machinery, ready=partial(loading, None)))
+    with pytest.raises((asyncio.CancelledError, InternalError)) as caught:
+        await begin(orchestrator)
+    error: Any = caught.value
+    assert [message.text for message in error.partial.messages] == ["Hello?"]
+    assert list(error.attempts) == []
     assert model.requests == []
