@@ -26,6 +26,7 @@ from llmcore.types import AttemptReason, CallWriter, JsonSchema, OutputMode, Rep
 from llmcore.types.bounds import Amount
 from llmcore.types.copies import Value
 from llmcore.types.headers import Headers, check_header_value
+from llmcore.types.requests import TextCalls
 
 __all__ = [
     "IMPORTING",
@@ -207,6 +208,11 @@ class ModelCall(Value):
     """The user says that the model's chat template opens the reasoning, so that replies start inside it."""
     neutralise_tokens: bool = False
     """Special tokens in the request's words are broken before it reaches the adapter, and restored in the reply."""
+    text_calls: TextCalls = "standard"
+    """Which calls in the text of the reply count."""
+    own_dialects: frozenset[str] | None = None
+    """The dialects of a model that answers with native calls. A call in another one is a guess unless it is the whole message.
+    None = nothing is known of the endpoint."""
     enforce_limits: bool = False
     """Refuse tools over the unverified limits as well, which otherwise only warn."""
     timeout: float = 60.0

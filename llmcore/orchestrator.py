@@ -50,6 +50,7 @@ from llmcore.tools.web_search import Searcher, web_search_tool
 from llmcore.types import Budget, ConfigError, JsonSchema, Request, TextBlock
 from llmcore.types.called import Kind, check_kinds, in_words, placed
 from llmcore.types.functions import OfContext, OfValue
+from llmcore.types.requests import TextCalls
 from llmcore.types.shown_options import show_options
 from llmcore.types.telling import silently
 from llmcore.types.wordings import meant
@@ -126,9 +127,10 @@ class Orchestrator:
     arguments are defaults that each call may override.
 
     `run`, `execute`, `stream` take text, messages or a `Request`, and as keywords any field of `Request` (which they override),
-    `message_history`, `answers`, `budget`, `deps`, `strictness`, `output_validators`, `max_tool_turns`, `max_parallel_tools`,
-    `tool_timeout`, `tool_errors`, `tool_config`, `interjections`, `checkpoint`, `max_context_tokens`. A run's `tools` are
-    offered beside the orchestrator's; one of the same name is an error unless it is given as `tool(f).replacing()`.
+    `message_history`, `answers`, `budget`, `deps`, `strictness`, `text_calls`, `output_validators`, `max_tool_turns`,
+    `max_parallel_tools`, `tool_timeout`, `tool_errors`, `tool_config`, `interjections`, `checkpoint`, `max_context_tokens`. A
+    run's `tools` are offered beside the orchestrator's; one of the same name is an error unless it is given as
+    `tool(f).replacing()`.
 
     Raises `CallerError`s before anything is sent: an unusable tool, an unknown model, option or price. Every error
     that ends a run carries `partial` (a `RunResult`) and `attempts`; so does `asyncio.CancelledError`.
@@ -144,6 +146,7 @@ class Orchestrator:
         capabilities: CapabilityStore | None = None,
         strategies: Sequence[Strategy] | None = None,
         strictness: Strictness = "safe",
+        text_calls: TextCalls = "standard",
         max_tool_turns: int = 10,
         max_parallel_tools: int = 8,
         tool_timeout: float | None = 60.0,
@@ -167,6 +170,7 @@ class Orchestrator:
             **({} if system is None else {"system": system}),
             "budget": budget,
             "strictness": strictness,
+            "text_calls": text_calls,
             "max_tool_turns": max_tool_turns,
             "max_parallel_tools": max_parallel_tools,
             "tool_timeout": tool_timeout,
@@ -182,6 +186,7 @@ class Orchestrator:
         check_kinds("Orchestrator", own, OWN_KINDS)
         self._tools = ToolSource(tools)
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
+        self._defaults["text_calls"] = text_calls
         context_bound(max_context_tokens, token_counter)
         self._defaults |= {"max_context_tokens": max_context_tokens, "token_counter": token_counter}
         checkpoint_of(checkpoint)

@@ -103,7 +103,20 @@ class SharedFacts(Protocol):
 
 def is_learnable(name: str) -> bool:
     """Is it a capability or a parameter that a fact may be about, or a number of tools that are too many?"""
-    return name in LEARNABLE or name in PARAMETERS or tools_taken(name) is not None
+    return name in LEARNABLE or name in PARAMETERS or tools_taken(name) is not None or dialect_written(name) is not None
+
+
+_WRITES = "writes="
+
+
+def writes(dialect: str) -> str:
+    """The name of the fact that an endpoint was seen to write its calls in this dialect."""
+    return f"{_WRITES}{dialect}"
+
+
+def dialect_written(name: str) -> str | None:
+    """The dialect in the name of such a fact; None for any other name."""
+    return name.removeprefix(_WRITES) if name.startswith(_WRITES) else None
 
 
 _MOST_TOOLS = "max_tools="

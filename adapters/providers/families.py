@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-__all__ = ["DEFAULT_DIALECT", "TEXT_DIALECTS", "text_dialect"]
+__all__ = ["DEFAULT_DIALECT", "OWN_DIALECTS", "TEXT_DIALECTS", "own_dialects", "text_dialect"]
 
 DEFAULT_DIALECT = "hermes"
 """`<tool_call>{json}</tool_call>`: the most widely trained form, plain text, one JSON object a call."""
@@ -44,6 +44,50 @@ TEXT_DIALECTS: tuple[tuple[str, str], ...] = (
     ("*gpt-oss*", "hermes"),  # harmony channels never reach the text of a served model
 )
 """Globs on the model's name, lower case; the first that matches counts."""
+
+OWN_DIALECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("*claude*", ("anthropic_function_calls", "anthropic_legacy")),
+    ("*gpt-oss*", ("harmony",)),
+    ("*qwen*coder*", ("qwen3_coder", "hermes")),
+    ("*qwen*", ("hermes", "qwen3_coder", "qwen_agent")),
+    ("*qwq*", ("hermes",)),
+    ("*hermes*", ("hermes",)),
+    ("*nemotron*", ("nemotron_v2", "qwen3_coder")),
+    ("*llama*", ("llama3_json", "bare_json", "functionary_v31", "llama4_pythonic", "pythonic", "llama_builtin")),
+    ("*functionary*", ("functionary_v31", "functionary_v32")),
+    ("*glm*", ("glm45", "glm47")),
+    ("*minimax*", ("minimax_m1", "minimax_m2", "minimax_m3")),
+    ("*seed-oss*", ("seed_oss",)),
+    ("*gemma*", ("gemma4", "functiongemma", "tool_code")),
+    ("*gemini*", ("tool_code",)),
+    ("*phi-4*", ("functools", "granite3")),
+    ("*granite*", ("granite3", "granite3_array", "granite_20b", "hermes")),
+    ("*[is]tral*", ("mistral_array", "mistral_v11")),
+    ("*mixtral*", ("mistral_array", "mistral_v11")),
+    ("*deepseek*", ("deepseek_v3", "deepseek_v31", "dsml_v32", "dsml_v4", "dsml_v41")),
+    ("*kimi*", ("kimi_k2", "kimi_k3")),
+    ("*command*", ("cohere_action",)),
+    ("*longcat*", ("longcat",)),
+    ("*hunyuan*", ("hunyuan_v3", "hunyuan_v4", "tool_calls_array")),
+    ("*step*", ("step3",)),
+    ("*jamba*", ("tool_calls_array",)),
+    ("*lfm2*", ("lfm2",)),
+    ("*olmo*", ("olmo3",)),
+    ("*apertus*", ("apertus",)),
+    ("*gigachat*", ("gigachat3", "gigachat3_1")),
+    ("*plamo*", ("plamo3",)),
+    ("*inkling*", ("inkling",)),
+    ("*mimo*", ("mimo", "hermes")),
+)
+"""What a family writes when its server passes calls on as text: its markers, control tokens too. Globs as above."""
+
+
+def own_dialects(model: str) -> tuple[str, ...]:
+    """The registry names of the dialects that the model's family writes; none for an unknown family."""
+    name = model.lower()
+    own = next((dialects for pattern, dialects in OWN_DIALECTS if fnmatchcase(name, pattern)), ())
+    taught = next((dialect for pattern, dialect in TEXT_DIALECTS if fnmatchcase(name, pattern)), "")
+    return (*own, taught) if taught and taught not in own else own
 
 
 def text_dialect(model: str) -> str:

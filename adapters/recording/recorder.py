@@ -170,6 +170,10 @@ class Recorder:
             self._open[id(call)]["request"] = _copied(sent)
             return
         attempt = {"model": call.endpoint.model, "mode": call.mode, "reason": call.reason or self._reason(call)}
+        if call.text_calls != "standard":
+            attempt["text_calls"] = call.text_calls
+        if call.own_dialects is not None:
+            attempt["own_dialects"] = sorted(call.own_dialects)
         exchange = {"attempt": attempt, "request": _copied(sent)}
         self._exchanges.append(exchange)
         self._open[id(call)] = exchange

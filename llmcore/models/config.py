@@ -16,6 +16,7 @@ from llmcore.tools.config import ToolConfig
 from llmcore.types import ConfigError, OutputMode
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount, Switch
 from llmcore.types.copies import Value, made
+from llmcore.types.requests import TextCalls
 
 __all__ = ["DEFAULT_MODES", "ModelConfig"]
 
@@ -82,6 +83,7 @@ class ModelConfig(Value):
     text_dialect: str | None = None
     reasoning_open: Switch = False
     neutralise_tokens: Switch | None = None
+    text_calls: TextCalls | None = None
     timeout: PositiveAmount = 60.0
     first_token_timeout: PositiveAmount | None = None
     extra_headers: SecretHeaders = Field(default_factory=dict[str, str], repr=False)

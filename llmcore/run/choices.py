@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import is_learnable
+from llmcore.adapters.capabilities.facts import dialect_written
 from llmcore.adapters.providers.accounts import account_of
+from llmcore.adapters.providers.families import own_dialects
 from llmcore.adapters.request.choices import requires_call
 from llmcore.adapters.request.output import output_plan
 from llmcore.models import ModelConfig, Needs
@@ -102,6 +104,14 @@ class RunModels:
     def learnt(self, config: ModelConfig) -> dict[str, bool]:
         """What was learnt of its endpoint, whatever the user says of it."""
         return self._catalog.store.learnt(config.endpoint)
+
+    def own_dialects(self, config: ModelConfig) -> frozenset[str] | None:
+        """The dialects of a model whose endpoint has answered with native calls; None for any other."""
+        learnt = self.learnt(config)
+        if not learnt.get("native_tools"):
+            return None
+        seen = (dialect_written(name) for name, value in learnt.items() if value)
+        return frozenset((*own_dialects(config.model), *(name for name in seen if name is not None)))
 
     def suppose(self, config: ModelConfig, capability: str) -> None:
         """What was not asked for is taken to be refused, until it is tried."""

@@ -10,6 +10,7 @@ from functools import partial
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.capabilities import is_learnable
+from llmcore.adapters.capabilities.facts import writes
 from llmcore.adapters.request.choices import calls_for_one, requires_call
 from llmcore.fallback import Plan
 from llmcore.models import ModelConfig
@@ -19,7 +20,7 @@ from llmcore.run.contrast import IGNORED, Contrast, Doubt, Proof
 from llmcore.run.parts import BESIDE_TOOLS, LEARNT_AS, parts_of
 from llmcore.run.state import RunState
 from llmcore.run.verdict import no_call, no_json
-from llmcore.types import Envelope, LLMCoreError, Request, RequestRefused
+from llmcore.types import Envelope, LLMCoreError, Request, RequestRefused, ToolCall
 from llmcore.validator import CorrectionLoop
 
 __all__ = ["SPARE_REQUESTS", "Learning"]
@@ -30,6 +31,11 @@ _WRITTEN = "a call written as text"
 """By these it is filed that a place wrote one where it is known to make native ones."""
 SPARE_REQUESTS = 3
 """With so many requests left, or fewer, of a run's budget none is made in order to compare."""
+
+
+def is_certain(call: ToolCall) -> bool:
+    """Was it read without a guess? A guess teaches nothing."""
+    return call.complete and all(repair.safety != "guess" for repair in call.repairs)
 
 
 class Learning:
@@ -64,6 +70,9 @@ class Learning:
     def came(self, config: ModelConfig, call: ModelCall, envelope: Envelope) -> None:
         """A whole reply shows of its endpoint that it takes tools, or ignores what it was asked for."""
         can = self._models.can(config)
+        for dialect in {made.dialect for made in envelope.tool_calls if is_certain(made)} - {"native"}:
+            if not self._models.learnt(config).get(writes(dialect)):
+                self._models.learn(config, writes(dialect), works=True)
         if call.mode in _JSON_MODES and getattr(can, call.mode) is not False and is_prose(envelope.source):
             self._models.learn(config, call.mode, works=False)
         if call.mode != "native_tools" or not envelope.tool_calls:

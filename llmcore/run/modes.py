@@ -13,6 +13,7 @@ from llmcore.normalizer import dialect
 from llmcore.run.output import OutputSpec
 from llmcore.types import AttemptReason, CallWriter, ConfigError, OutputMode, Request, ToolDefinition
 from llmcore.types.copies import made, updated
+from llmcore.types.requests import TextCalls
 
 __all__ = ["DialectWriter", "build_call", "taught_dialect", "usable_modes", "writer_for"]
 
@@ -78,6 +79,8 @@ def build_call(
     reason: AttemptReason | None = None,
     detail: str = "",
     endpoint: Endpoint | None = None,
+    text_calls: TextCalls = "standard",
+    own_dialects: frozenset[str] | None = None,
 ) -> ModelCall:
     """The call of one request. `endpoint`: that of `config`, where it is there already. `max_tokens` is bounded by the model's
     maximum. Raises `ConfigError` for an unknown dialect."""
@@ -100,6 +103,8 @@ def build_call(
         strict_json_instructions=config.strict_json_instructions,
         reasoning_open=config.reasoning_open,
         neutralise_tokens=_neutralises(config, endpoint),
+        text_calls=text_calls,
+        own_dialects=own_dialects,
         enforce_limits=enforce_limits,
         timeout=config.timeout,
         first_token_timeout=config.first_token_timeout,

@@ -19,7 +19,7 @@ from llmcore.types.bounds import is_amount
 from llmcore.types.called import Kind, check_kinds
 from llmcore.types.functions import OfContext, OfValue
 from llmcore.types.narrowing import is_list
-from llmcore.types.requests import RequestOptions
+from llmcore.types.requests import TEXT_CALLS, RequestOptions, TextCalls
 from llmcore.types.wordings import hint
 
 __all__ = [
@@ -47,6 +47,8 @@ class OptionsOfRuns(TypedDict, total=False):
     deps: Any
     """What the tools find in `RunContext.deps`."""
     strictness: Strictness
+    text_calls: TextCalls
+    """Which calls in text count: docs/trust.md."""
     max_tool_turns: int
     max_parallel_tools: int
     tool_timeout: float | None
@@ -115,6 +117,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "budget": Kind(lambda value: isinstance(value, Budget), "an llmcore.Budget"),
     "strictness": _one_of("off", "safe", "lenient"),
+    "text_calls": _one_of(*TEXT_CALLS),
     "max_tool_turns": _is_count(0),
     "max_parallel_tools": _is_count(1),
     "tool_timeout": Kind(lambda value: is_amount(value) and value > 0, "a finite number of seconds above 0, or None"),

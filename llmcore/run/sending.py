@@ -130,6 +130,8 @@ class Sending:
         self._enveloped = call.mode in _JSON_MODES and call.output_schema is None
         """Was the library's envelope asked for, and nothing typed that may look like it?"""
         self._taught = _taught(call)
+        own = call.own_dialects
+        self._own = own if own is None or self._taught is None else own | {self._taught}
         self._words = EnvelopeWords() if self._enveloped and len(tools) else None
         self.held: Callable[[int], str] = _nothing_held
         """`held(start)`: what came and was not told yet, from its character `start` on."""
@@ -235,6 +237,8 @@ class Sending:
                 forced_tool=forced,
                 enveloped=self._enveloped,
                 taught=self._taught,
+                text_calls=self._call.text_calls,
+                own=self._own,
             )
             self.envelope = self._restored(read)
             return []
@@ -335,6 +339,8 @@ class Sending:
             forced_tool=forced_tool,
             enveloped=self._enveloped,
             taught=self._taught,
+            text_calls=self._call.text_calls,
+            own=self._own,
         )
 
     def _told(self, chunk: object) -> bool:

@@ -41,6 +41,7 @@ from llmcore.types.copies import made, updated
 from llmcore.types.given_messages import given_messages
 from llmcore.types.logs import logger
 from llmcore.types.native import raise_from
+from llmcore.types.requests import TextCalls
 from llmcore.types.tools import LiveTools, sources_in, tools_given, tools_in
 from llmcore.types.wordings import mistake_in
 
@@ -206,6 +207,9 @@ class RunSettings:
     budget: Budget
     deps: Any
     strictness: Strictness
+    text_calls: TextCalls | None
+    """The run's own word; None = the model's, else the orchestrator's."""
+    default_text_calls: TextCalls
     tool_overrides: ToolConfig
     output: OutputSpec | None
     output_validators: tuple[CallersFunction, ...]
@@ -240,7 +244,11 @@ class RunSettings:
         nested_events: bool = False,
         run_store: RunStore | None = None,
         signing_key: SigningKey | None = None,
+        text_calls: TextCalls | None = None,
+        default_text_calls: TextCalls = "standard",
     ) -> None:
+        self.text_calls = text_calls
+        self.default_text_calls = default_text_calls
         self.request = request
         self.toolbox = toolbox
         self.budget = budget
@@ -357,6 +365,7 @@ def resolve(
     budget: Budget | None,
     deps: Any,
     strictness: Strictness,
+    text_calls: TextCalls = "standard",
     validators: tuple[CallersFunction, ...] = (),
     max_context_tokens: int | None = None,
     token_counter: Callable[[Request], Any] | None = None,
@@ -406,6 +415,8 @@ def resolve(
         nested_events=options.get("nested_events", False) or (place is not None and place.hears),
         run_store=options.get("run_store", run_store),
         signing_key=key,
+        text_calls=options.get("text_calls"),
+        default_text_calls=text_calls,
     )
 
 

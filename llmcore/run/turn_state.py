@@ -202,6 +202,7 @@ class TurnState:
         reason: AttemptReason,
         detail: str,
     ) -> ModelCall:
+        settings = self._state.settings
         call = build_call(
             config,
             can,
@@ -214,6 +215,8 @@ class TurnState:
             reason=reason,
             detail=detail,
             endpoint=self._models.endpoint(config),
+            text_calls=settings.text_calls or config.text_calls or settings.default_text_calls,
+            own_dialects=self._models.own_dialects(config),
         )
         self._call = call = self._state.refused.told(call)
         return call

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator,
 from llmcore.types import AttemptReason, JsonSchema
 from llmcore.types.limits import RECORDING_LIMITS
 from llmcore.types.narrowing import is_object
+from llmcore.types.requests import TextCalls
 
 __all__ = ["REPLY_KEYS", "AttemptNote", "Exchange", "Expectation", "ExpectedCall", "Transcript"]
 
@@ -66,6 +67,10 @@ class AttemptNote(_Kept):
     model: str = ""
     mode: str = ""
     reason: AttemptReason = "first"
+    text_calls: TextCalls = "standard"
+    """Which calls in text counted for the run."""
+    own_dialects: frozenset[str] | None = None
+    """What the run took for the model's own dialects; None where it knew nothing of the endpoint."""
 
 
 class Exchange(_Kept):

@@ -61,6 +61,8 @@ class _ReplyReader:
         self._exchange = exchange
         self._tools = tools
         self._forced_tool = forced_tool
+        attempt = exchange.attempt
+        self._read_as: dict[str, Any] = {"text_calls": attempt.text_calls, "own": attempt.own_dialects}
 
     def read(self, reply: Any) -> Envelope:
         return normalize(
@@ -69,10 +71,13 @@ class _ReplyReader:
             finish_reason=self._exchange.finish_reason,
             reasoning_open=self._exchange.reasoning_open,
             forced_tool=self._forced_tool,
+            **self._read_as,
         )
 
     def fed(self, chunks: Iterable[dict[str, Any] | str]) -> Envelope:
-        normalizer = Normalizer(self._tools, reasoning_open=self._exchange.reasoning_open, forced_tool=self._forced_tool)
+        normalizer = Normalizer(
+            self._tools, reasoning_open=self._exchange.reasoning_open, forced_tool=self._forced_tool, **self._read_as
+        )
         for chunk in chunks:
             normalizer.feed(chunk)
         normalizer.finish(finish_reason=self._exchange.finish_reason)
