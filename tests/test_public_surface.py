@@ -40,14 +40,14 @@ BESIDES = """
 """
 
 PARAMETERS = {
-    "normalize": "reply tools | dialects finish_reason reasoning_open forced_tool limits",
-    "Normalizer": "tools | dialects reasoning_open forced_tool limits",
+    "normalize": "reply tools | dialects finish_reason reasoning_open forced_tool text_calls limits",
+    "Normalizer": "tools | dialects reasoning_open forced_tool text_calls limits",
     "validate": "envelope tools | strictness",
     "parse": "text output_type | strictness partial",
     "parse_detailed": "text output_type | strictness partial",
     "json_schema": "output_type |",
     "Orchestrator": (
-        "models tools | system hooks capabilities strategies strictness max_tool_turns max_parallel_tools tool_timeout tool_errors "
+        "models tools | system hooks capabilities strategies strictness text_calls max_tool_turns max_parallel_tools tool_timeout tool_errors "
         "enforce_limits budget deps adapter web_search output_validators tool_config "
         "max_context_tokens token_counter observers name checkpoint run_store signing_key"
     ),

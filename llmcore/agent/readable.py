@@ -52,6 +52,7 @@ class ReadableOptions:
     strictness: Any
     system: Any
     temperature: Any
+    text_calls: Any
     thinking: Any
     token_counter: Any
     tool_choice: Any

@@ -70,13 +70,13 @@ class Learning:
     def came(self, config: ModelConfig, call: ModelCall, envelope: Envelope) -> None:
         """A whole reply shows of its endpoint that it takes tools, or ignores what it was asked for."""
         can = self._models.can(config)
-        for dialect in {made.dialect for made in envelope.tool_calls if is_certain(made)} - {"native"}:
-            if not self._models.learnt(config).get(writes(dialect)):
-                self._models.learn(config, writes(dialect), works=True)
         if call.mode in _JSON_MODES and getattr(can, call.mode) is not False and is_prose(envelope.source):
             self._models.learn(config, call.mode, works=False)
         if call.mode != "native_tools" or not envelope.tool_calls:
             return
+        for dialect in {made.dialect for made in envelope.tool_calls if is_certain(made)} - {"native"}:
+            if not self._models.learnt(config).get(writes(dialect)):
+                self._models.learn(config, writes(dialect), works=True)
         if any(made.dialect == "native" for made in envelope.tool_calls):
             if can.native_tools is not True:
                 self._models.learn(config, "native_tools", works=True)

@@ -186,7 +186,7 @@ async def test_what_is_learnt_belongs_to_the_deployment() -> None:
     orchestrator = Orchestrator(registry(), [add], adapter=fake)
     await orchestrator.run("go")
     model = orchestrator.models.get("m")
-    assert orchestrator.capabilities.learnt(model.at("a").endpoint) == {"emits_text_calls": True}
+    assert orchestrator.capabilities.learnt(model.at("a").endpoint) == {"emits_text_calls": True, "writes=hermes": True}
     assert orchestrator.capabilities.learnt(model.at("b").endpoint) == {}
 
 

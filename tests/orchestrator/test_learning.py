@@ -331,7 +331,7 @@ async def test_one_slip_of_a_model_that_calls_natively_changes_nothing() -> None
     orchestrator = Orchestrator(fake, [get_weather])
     for _ in range(3):
         assert _modes(await orchestrator.run("Weather?")) == ["native_tools"] * 2
-    assert orchestrator.capabilities.learnt(fake.endpoint) == {"native_tools": True}
+    assert orchestrator.capabilities.learnt(fake.endpoint) == {"native_tools": True, "writes=hermes": True}
 
 
 async def test_a_model_of_a_table_that_writes_its_calls_as_text_is_known_the_second_time() -> None:
@@ -342,7 +342,7 @@ async def test_a_model_of_a_table_that_writes_its_calls_as_text_is_known_the_sec
     modes = [_modes(await orchestrator.run("Weather in Paris?")) for _ in range(5)]
     assert modes == [["native_tools"] * 2] * 3 + [["native_tools", "text"], ["text"] * 2], "a native call begins the count anew"
     (config,) = orchestrator.models
-    assert orchestrator.capabilities.learnt(config.endpoint) == {"emits_text_calls": True}
+    assert orchestrator.capabilities.learnt(config.endpoint) == {"emits_text_calls": True, "writes=hermes": True}
 
 
 async def test_a_native_call_takes_back_that_calls_are_written_as_text() -> None:

@@ -56,7 +56,7 @@ async def test_a_call_written_as_text_is_run_like_any_other() -> None:
     assert result.content == "Sunny."
     assert result.messages[1].text.strip() == "Let me look."
     assert_valid(result.messages)
-    assert orchestrator.capabilities.learnt(fake.endpoint) == {"emits_text_calls": True}
+    assert orchestrator.capabilities.learnt(fake.endpoint) == {"emits_text_calls": True, "writes=hermes": True}
 
 
 async def test_a_doubtful_call_is_asked_about_once() -> None:
