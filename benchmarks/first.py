@@ -6,6 +6,7 @@
 - a new process: CPU of importing llmcore and a first `normalize`, of a sentence and a call, or of importing what a run needs
   (`Orchestrator`, `tool`, `FakeModel`), over that of importing pydantic and defining one model of five fields; each in processes of its
   own.
+- replies of a process: CPU of the first three, each with a sentence and values of its own.
 - behind prose: a call behind 4 KB of prose over both alone.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -23,7 +25,7 @@ from typing import Any
 
 import llmcore
 from benchmarks.texts import PROSE as CUT_PROSE
-from benchmarks.texts import TOOLS, call
+from benchmarks.texts import TOOL_DICTS, TOOLS, call, sentence
 from benchmarks.timing import best_of, conditions, no_gc, slowness, table
 
 __all__ = ["main"]
@@ -119,6 +121,32 @@ def _new_processes(rounds: int) -> list[list[str]]:
     return rows
 
 
+_REPLIES = """
+import time
+import llmcore
+for reply in {replies!r}:
+    start = time.process_time()
+    llmcore.normalize(reply, {tools!r})
+    print(time.process_time() - start)
+"""
+
+
+def _replies(rounds: int) -> list[list[str]]:
+    """Milliseconds of CPU of the first, the second and the third reply of a process, and of what the second costs more."""
+    draw = random.Random(14)  # reproducible, no secret
+    rows: list[list[str]] = []
+    for dialect in _DIALECTS:
+        spent: list[list[float]] = []
+        for _ in range(max(5, rounds // 4)):
+            replies = [f"{sentence(draw)}\n\n{call(dialect, 300, draw=draw)[0]}" for _ in range(3)]
+            code = _REPLIES.format(replies=replies, tools=TOOL_DICTS)
+            done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+            spent.append([float(line) for line in done.stdout.split()])
+        first, second, third = (statistics.median(one) * 1e3 for one in zip(*spent, strict=True))
+        rows.append([dialect, *(f"{one:.2f}" for one in (first, second, third, second - third))])
+    return rows
+
+
 def _behind_prose(rounds: int) -> list[list[str]]:
     rows: list[list[str]] = []
     for dialect in _DIALECTS:
@@ -140,6 +168,7 @@ def main() -> None:
         end="\n\n",
     )
     print(table(["a new process, ms of CPU", "ours", "a model", "ratio"], _new_processes(rounds)), end="\n\n")
+    print(table(["replies of a process, ms of CPU", "first", "second", "third", "more"], _replies(rounds)), end="\n\n")
     print(table(["a call behind 4 KB of prose, us", "together", "both alone", "ratio"], _behind_prose(rounds)))
 
 

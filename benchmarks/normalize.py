@@ -2,46 +2,58 @@
 
     python -m benchmarks.normalize [--size 1 8 50] [--place alone ...] [--rounds 40] [dialect ...]
 
-Both read the same text in the same interpreter and take turns; a figure is the best of the rounds. Both are told the tools, compiled
-once. A peer that does not read the call that was written is timed, marked with `x`, and left out of the median and the worst.
+Both read the same texts in the same interpreter and take turns; a figure is the best of the rounds. No text is read twice: each reply
+has a sentence, values and, in the values, words of its own. Both are told the tools, compiled once. A peer that does not read the call that was written is timed, marked with `x`, and left out of the median and the worst.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import llmcore
 from benchmarks import peers
-from benchmarks.texts import BRACKETED, MARKDOWN, NAME, PROSE, TOOL_DICTS, TOOLS, call, chat_completion, native_body
-from benchmarks.timing import best_of, conditions, table
+from benchmarks.texts import (
+    BRACKETED,
+    MARKDOWN,
+    NAME,
+    PROSE,
+    TOOL_DICTS,
+    TOOLS,
+    call,
+    chat_completion,
+    native_body,
+    sentence,
+    word,
+)
+from benchmarks.timing import best_of, best_on_each, conditions, table
+from llmcore.normalizer.dialects.registry import DIALECTS
 
 __all__ = ["PLACES", "Place", "main"]
 
 
-_SENTENCE = "I will file the report for pump P-14 right away.\n\n"
-_REASONING = "<think>\nThe pump stopped twice, so a report is due. I have its title and its device.\n</think>\n"
+_SEED = 14
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where calls stand in a reply: `around` makes the text, `calls` says how many it holds; `in_body`: ours reads a chat
-    completion with that text as its content, as an adapter would hand it over."""
+    """Where calls stand in a reply: `before` makes what stands before them, `calls` says how many it holds; `in_body`: ours reads a
+    chat completion with that text as its content, as an adapter would hand it over."""
 
-    around: Callable[[str], str]
+    before: Callable[[random.Random], str]
     calls: int = 1
     in_body: bool = False
 
 
 PLACES = {
-    "alone": Place(str),
-    "behind a sentence": Place(lambda text: _SENTENCE + text),
-    "behind reasoning": Place(lambda text: _REASONING + text),
-    "two in one reply": Place(str, calls=2),
-    "in a chat completion": Place(str, in_body=True),
+    "alone": Place(lambda draw: ""),
+    "behind a sentence": Place(lambda draw: f"{sentence(draw)}\n\n"),
+    "behind reasoning": Place(lambda draw: f"<think>\nThe {word(draw)} pump stopped. {sentence(draw)}\n</think>\n"),
+    "two in one reply": Place(lambda draw: "", calls=2),
+    "in a chat completion": Place(lambda draw: "", in_body=True),
 }
 
 
@@ -51,13 +63,22 @@ def against_peers(size: int, rounds: int, dialects: Sequence[str] | None, place:
     rows: list[tuple[float, list[str]]] = []
     fair: list[float] = []
     for dialect, peer in peers.load(TOOL_DICTS, dialects).items():
-        written, arguments = call(dialect, size, flat=dialect in peers.EXPONENTIAL, times=where.calls)
-        text = where.around(written)
-        reply: object = chat_completion(text) if where.in_body else text
+        draw = random.Random(_SEED)  # reproducible, no secret
+
+        def fresh(dialect: str = dialect, draw: random.Random = draw) -> tuple[str, object, dict[str, object]]:
+            written, given = call(dialect, size, flat=dialect in peers.EXPONENTIAL, times=where.calls, draw=draw)
+            text = where.before(draw) + written
+            return text, chat_completion(text) if where.in_body else text, given
+
+        text, reply, arguments = fresh()
         wanted = [(NAME, arguments)] * where.calls
         got = [(one.name, one.arguments) for one in llmcore.normalize(reply, TOOLS).tool_calls]
         peer_reads, we_read = peer.reads(text, NAME, arguments, times=where.calls), got == wanted
-        best = best_of({"ours": partial(llmcore.normalize, reply, TOOLS), "peer": partial(peer.parse, text)}, rounds)
+        readers: dict[str, Callable[[tuple[str, object, dict[str, object]]], object]] = {
+            "ours": lambda one: llmcore.normalize(one[1], TOOLS),
+            "peer": lambda one, peer=peer: peer.parse(one[0]),
+        }
+        best = best_on_each(readers, fresh, rounds)
         ratio = best["ours"] / best["peer"]
         if peer_reads:
             fair.append(ratio)
@@ -89,6 +110,23 @@ def plain_texts(rounds: int) -> str:
     return table(["plain", "us"], [[name, f"{value * 1e6:.1f}"] for name, value in best.items()])
 
 
+def short_calls(rounds: int) -> str:
+    """A short call behind a sentence that was seen before, and behind one that was not."""
+    draw = random.Random(_SEED)  # reproducible, no secret
+    rows: list[list[str]] = []
+    for dialect in ("hermes", "kimi_k2", "qwen3_coder", "glm45"):
+        written = DIALECTS[dialect].write([("search_reports", {"query": "pump P-14"})])
+        known = f"{sentence(draw)}\n\n{written}"
+        readers: dict[str, Callable[[str], object]] = {
+            "seen": lambda text, known=known: llmcore.normalize(known, TOOLS),
+            "unseen": lambda text: llmcore.normalize(text, TOOLS),
+        }
+        best = best_on_each(readers, lambda written=written: f"{sentence(draw)}\n\n{written}", rounds)
+        cells = [f"{value * 1e6:.1f}" for value in best.values()]
+        rows.append([dialect, *cells, f"{best['unseen'] / best['seen']:.2f}"])
+    return table(["a short call behind a sentence, us", "seen before", "never seen", "ratio"], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("dialects", nargs="*", help="only these (default: all that SGLang has)")
@@ -99,6 +137,7 @@ def main() -> None:
     given = parser.parse_args()
     print(conditions(), end="\n\n")
     print(plain_texts(given.rounds), flush=True)
+    print("\n" + short_calls(given.rounds), flush=True)
     sizes: list[float] = [] if given.no_peers else given.size
     for size in sizes:
         for place in given.place:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 from llmcore import ToolSet
@@ -19,6 +20,8 @@ __all__ = [
     "call",
     "chat_completion",
     "native_body",
+    "sentence",
+    "word",
 ]
 
 NAME = "file_report"
@@ -65,36 +68,56 @@ _SENTENCES = (
 _STATES = ("ok", "low", "high")
 
 
-def arguments(size: int, *, flat: bool = False) -> dict[str, Any]:
+_SYLLABLES = ("ba", "den", "fi", "gor", "hal", "ka", "lin", "mo", "nar", "pel", "ri", "sto", "tu", "ver", "wi", "zan")
+
+
+def word(draw: random.Random) -> str:
+    """A word that no text had before, most likely."""
+    return "".join(draw.choices(_SYLLABLES, k=4))
+
+
+def sentence(draw: random.Random) -> str:
+    """A sentence that announces a call, never seen before."""
+    return f"I will file the report on {word(draw)} for the {word(draw)} pump P-{draw.randint(10, 9999)} right away."
+
+
+def arguments(size: int, *, flat: bool = False, draw: random.Random | None = None) -> dict[str, Any]:
     """Arguments of about `size` characters: a few scalars, a list of small objects (a quarter of it), and prose for the rest.
 
-    `flat`: a title and prose only, for readers that choke on the rest.
+    `flat`: a title and prose only, for readers that choke on the rest. `draw`: makes values that no call had before, with line
+    breaks, quotation marks and `<` among them.
     """
+    name, priority = ("P-14", 2) if draw is None else (word(draw), draw.randint(0, 9))
     if flat:
-        return {"title": "Pump P-14 stops", "body": _prose(size - 50)}
+        return {"title": f"Pump {name} stops", "body": _prose(size - 50, draw)}
     body: dict[str, Any] = {
-        "title": "Pump P-14 stops without a command",
-        "device": "hall2/pump-14",
-        "priority": 2,
+        "title": f"Pump {name} stops without a command",
+        "device": f"hall2/pump-{name}",
+        "priority": priority,
         "urgent": True,
         "tags": ["pump", "night shift", "valve"],
         "readings": [],
         "body": "",
     }
     rows = max(1, size // 200)
-    body["readings"] = [{"minute": 5 * k, "bar": 3.2 + k % 7, "state": _STATES[k % 3]} for k in range(rows)]
+    body["readings"] = [{"minute": 5 * k, "bar": 3.2 + k % 7 + priority, "state": _STATES[k % 3]} for k in range(rows)]
     room = size - len(json.dumps(body))
-    body["body"] = _prose(max(20, room))
+    body["body"] = _prose(max(20, room), draw)
     return body
 
 
-def _prose(length: int) -> str:
-    return "".join(_SENTENCES[k % 5] for k in range(length // 40 + 1))[:length].strip()
+def _prose(length: int, draw: random.Random | None = None) -> str:
+    if draw is None:
+        return "".join(_SENTENCES[k % 5] for k in range(length // 40 + 1))[:length].strip()
+    said = f'The "{word(draw)}" valve of {word(draw)} (x < {draw.randint(3, 99)} bar):\n- <b>{word(draw)}</b> is worn\n'
+    return (said + "".join(draw.choices(_SENTENCES, k=length // 40 + 1)))[:length].strip()
 
 
-def call(dialect: str, size: int, *, flat: bool = False, times: int = 1) -> tuple[str, dict[str, Any]]:
+def call(
+    dialect: str, size: int, *, flat: bool = False, times: int = 1, draw: random.Random | None = None
+) -> tuple[str, dict[str, Any]]:
     """(a call of about `size` characters, so many times, as the dialect writes it; its arguments)."""
-    given = arguments(size, flat=flat)
+    given = arguments(size, flat=flat, draw=draw)
     text = DIALECTS[dialect].write([(NAME, given)] * times)
     if dialect == "harmony":  # SGLang looks for the role as well; both read the same text
         text = "<|start|>assistant" + text

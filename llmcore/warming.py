@@ -40,13 +40,11 @@ def warm_up_sync() -> None:
 def _load_all() -> None:
     from llmcore.adapters.litellm.adapter import LiteLLMAdapter
     from llmcore.adapters.litellm.engine import make_ready
-    from llmcore.normalizer.text.engine import SHAPES
 
     with paused_collector():
         for name in _LATE:
             import_module(name)
         load_layers(Orchestrator)
-        SHAPES.learn_all()
         make_ready(LiteLLMAdapter(), _ANY_PROVIDER)
         _rehearse_making()  # last: what is compiled later would push its expressions out of the cache of `re`
 

@@ -109,7 +109,7 @@ print(json.dumps([sorted(set(sys.modules) - before), compiled]))
 
 @pytest.mark.slow
 def test_after_it_first_objects_import_and_compile_nothing(tmp_path: Path) -> None:
-    """A registry of YAML, an agent, and replies whose calls are read by their shapes, which are learnt from the second one on."""
+    """A registry of YAML, an agent, and replies whose calls are read in one step."""
     path = tmp_path / "models.yaml"
     path.write_text("llm:\n  models:\n    m: {provider: openai_compatible, model: m, base_url: 'http://localhost/v1'}\n", "utf-8")
     done = subprocess.run(

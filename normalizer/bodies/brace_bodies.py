@@ -16,7 +16,6 @@ from llmcore.normalizer.calls.repeated_keys import all_in_arrays
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import PlainArguments
 from llmcore.normalizer.notations.relaxed.plain import plain_braces
 from llmcore.normalizer.notations.relaxed.read import Relaxed, read_relaxed
 from llmcore.normalizer.scanning.source import Steps
@@ -338,14 +337,10 @@ def _plain(
     return arguments, start + len(body)
 
 
-def plain_body(delimiter: str) -> PlainArguments:
-    """How the arguments of a row are read that writes its strings between two of these."""
-
-    def read(written: str, tool: CompiledTool, limits: Limits) -> dict[str, Any] | None:
-        found = plain_braces(written, delimiter, limits)
-        return found if is_object(found) and all(_conforms(value, tool, key) for key, value in found.items()) else None
-
-    return read
+def plain_body(written: str, delimiter: str, tool: CompiledTool, limits: Limits) -> dict[str, Any] | None:
+    """Arguments in braces, their strings between two delimiters, if they hold nothing that JSON has not."""
+    found = plain_braces(written, delimiter, limits)
+    return found if is_object(found) and all(_conforms(value, tool, key) for key, value in found.items()) else None
 
 
 def _conforms(value: Any, tool: CompiledTool | None, key: str) -> bool:

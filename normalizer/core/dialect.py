@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from llmcore.normalizer.core.rows import Marker, PlainArguments, Trust, Writer
+from llmcore.normalizer.core.layouts import Layout
+from llmcore.normalizer.core.rows import Marker, Trust, Writer
 
 __all__ = ["Dialect"]
 
@@ -31,8 +32,8 @@ class Dialect:
     single: bool = False
     """One call a reply."""
     also: tuple[Writer, ...] = ()
-    plain: PlainArguments | None = None
-    """How arguments are read that are one text and no JSON, as its reader reads them first."""
+    whole: tuple[Layout, ...] = ()
+    """How it lays out calls in which nothing is missing or extra, which are read in one step (`text.whole`)."""
     read_by: tuple[str, ...] = ()
     """The rows whose markers read it as well, or instead of any of its own."""
     frames: bool = False

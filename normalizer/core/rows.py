@@ -18,19 +18,15 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.source import Follows, Steps, always
 from llmcore.normalizer.trust.surroundings import MARKS
 from llmcore.types.late import late
-from llmcore.types.limits import Limits
 from llmcore.types.numbers import exact_json
-from llmcore.types.tools import CompiledTool
 
-__all__ = ["Calls", "Marker", "MarkerTable", "PlainArguments", "Reader", "Trust", "Writer", "as_json"]
+__all__ = ["Calls", "Marker", "MarkerTable", "Reader", "Trust", "Writer", "as_json"]
 
 Calls = Sequence[tuple[str, dict[str, Any]]]
 Reader = Callable[["Reading", int, int], Steps[bool] | bool]
 """`reader(reading, at, body)`: `at` is where the opener starts, `body` just past it. True = it consumed text (`reading.done`
 has moved); False = declined, and nothing was committed. A reader that never needs more text is a plain function."""
 Writer = Callable[[Calls], str]
-PlainArguments = Callable[[str, CompiledTool, Limits], dict[str, Any] | None]
-"""Reads arguments as they stand between markup, where they hold nothing that JSON has not; None for all else."""
 Trust = Literal["delimited", "bare"]
 
 

@@ -21,6 +21,11 @@ _CONTROLS = "".join(_ESCAPED)
 _LITERALLY = str.maketrans(_ESCAPED)
 _DRIVE = ":\\"
 """What stands in the text of each such path; where it stands nowhere, none is looked for."""
+_DRIVE_LETTER = late(
+    r":\\(?:(?<=\A[A-Za-z]:\\)|(?<=[^A-Za-z0-9][A-Za-z]:\\)|(?<=\\[a-z][A-Za-z]:\\)|(?<=\\[0-7]{3}[A-Za-z]:\\)"
+    r"|(?<=\\x[0-9A-Fa-f]{2}[A-Za-z]:\\)|(?<=\\u[0-9A-Fa-f]{4}[A-Za-z]:\\))"
+)
+"""The same with its letter, behind no other letter but an escape's."""
 _NAME = r"""[^\x00-\x20"'<>|*?:,;\\/]+"""
 _SEPARATOR = rf"(?:\\+|/|[{_CONTROLS}])"
 _PATH = late(rf"(?<![A-Za-z0-9])[A-Za-z]:(?:{_SEPARATOR}{_NAME})+\\?")
@@ -36,7 +41,7 @@ _ABOUT_FILES = late(
 
 def with_paths(arguments: dict[str, Any], raw: str) -> tuple[dict[str, Any], list[Repair]]:
     """The arguments with such paths as they were meant, and the repairs. `raw`: the text they were read from."""
-    if "\\" not in raw or _DRIVE not in raw:  # one character is found at the speed of memory
+    if "\\" not in raw or _DRIVE not in raw or _DRIVE_LETTER.search(raw) is None:  # most are found at the speed of memory
         return arguments, []
     repairs: list[Repair] = []
     found = {key: _mended(value, key, repairs) for key, value in arguments.items()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from llmcore.normalizer.bare.fences import fence_behind_opener
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import Layout, arrays
 from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
 from llmcore.normalizer.dialects.yaml_in_tags import mapping
 from llmcore.normalizer.scanning.source import starts
@@ -95,27 +96,41 @@ def _name_brace(calls: Calls) -> str:
     return "\n".join(f"{name}{as_json(given)}" for name, given in calls)
 
 
-def _bare(name: str, models: str, write: Writer, *, single: bool = False) -> Dialect:
-    return Dialect(name, models, write, trust="bare", single=single)
+def _bare(name: str, models: str, write: Writer, whole: tuple[Layout, ...] = (), *, single: bool = False) -> Dialect:
+    return Dialect(name, models, write, trust="bare", single=single, whole=whole)
+
+
+_ITEM = '{"name": "$name", "arguments": $args}'
 
 
 DIALECTS: tuple[Dialect, ...] = (
-    _bare("bare_json", "every small model", _object()),
-    _bare("bare_array", "xLAM, servers with tool_choice=required", _array),
-    _bare("fenced_json", "any model", _fenced("json")),
+    _bare("bare_json", "every small model", _object(), (Layout(_ITEM, between="\n"),)),
+    _bare("bare_array", "xLAM, servers with tool_choice=required", _array, arrays("", _ITEM, "")),
+    _bare("fenced_json", "any model", _fenced("json"), arrays("```json\n", _ITEM, "\n```")),
     Dialect(
         "fenced_function_call",
         "Gemma 3 under a prompt of that shape; small models that put a fence into the tags of their format",
         _fenced("tool_call"),
         (Marker(fence_behind_opener, _AROUND_FENCES, follows=starts("```"), calls=True, dialect="fenced_function_call"),),
+        whole=arrays("```tool_call\n", _ITEM, "\n```"),
     ),
     _bare("single_key", "Ollama templates, Qwen3.5, BFCL-style prompts", _single_keys),
-    _bare("tool_call_key", "older llama.cpp grammar, Gemma 4 E2B", _tool_call_key),
-    _bare("tool_calls_key", "xLAM-fc, llama.cpp generic", _tool_calls),
+    _bare(
+        "tool_call_key",
+        "older llama.cpp grammar, Gemma 4 E2B",
+        _tool_call_key,
+        (Layout(f'{{"tool_call": {_ITEM}}}', between="\n"),),
+    ),
+    _bare("tool_calls_key", "xLAM-fc, llama.cpp generic", _tool_calls, arrays('{"tool_calls": ', _ITEM, "}")),
     _bare("llmcore_envelope", "the envelope of this project, in prompted modes", _envelope),
     _bare("pasted_wire", "models that have seen API logs", _wire),
     _bare("react", "LangChain, CrewAI and LlamaIndex prompts", _react, single=True),
-    _bare("multi_tool_use", "GPT-4 and Codex families", _tool_uses),
+    _bare(
+        "multi_tool_use",
+        "GPT-4 and Codex families",
+        _tool_uses,
+        arrays('{"tool_uses": ', '{"recipient_name": "functions.$name", "parameters": $args}', "}"),
+    ),
     _bare("python_repr", "Mistral tiny, Nemo", _repr),
     _bare("calling_tool", "Qwen3-30B-A3B", _calling_tool),
     _bare("functionary_v32", "Functionary v3.2, GLM-4-9B", _name_line),

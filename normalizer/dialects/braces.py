@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import rest_is_blank
-from llmcore.normalizer.bodies.brace_bodies import Braces, braced_call, plain_body
+from llmcore.normalizer.bodies.brace_bodies import Braces, braced_call
 from llmcore.normalizer.bodies.json_bodies import swallow
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import Braces as BraceText
+from llmcore.normalizer.core.layouts import Layout
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Reader, as_json
@@ -128,7 +130,7 @@ DIALECTS: tuple[Dialect, ...] = (
         "functiongemma",
         "FunctionGemma 270M",
         _write_functiongemma,
-        plain=plain_body("<escape>"),
+        whole=(Layout("<start_function_call>call:$name$args<end_function_call>", body=BraceText("<escape>")),),
         markers=(
             Marker(
                 _brace_reader(Braces("functiongemma", "<escape>", ("<end_function_call>",))),
@@ -142,7 +144,7 @@ DIALECTS: tuple[Dialect, ...] = (
         "gemma4",
         "Gemma 4",
         _write_gemma4,
-        plain=plain_body(_GEMMA_QUOTE),
+        whole=(Layout("<|tool_call>call:$name$args<tool_call|>", body=BraceText(_GEMMA_QUOTE)),),
         markers=(
             Marker(_brace_reader(_GEMMA), ("<|tool_call>",), calls=True, dialect="gemma4"),
             Marker(_function_colon, ("<function:",), calls=True, dialect="gemma4"),

@@ -7,6 +7,7 @@ import re
 from llmcore.normalizer.bodies.json_bodies import named_call
 from llmcore.normalizer.bodies.sections import call_marker, closer_after_call
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import Layout
 from llmcore.normalizer.core.names import name_start, undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, as_json
@@ -148,6 +149,10 @@ def _write_v31(calls: Calls) -> str:
     return f"<｜tool▁calls▁begin｜>{blocks}<｜tool▁calls▁end｜>"
 
 
+def _section(call: str, between: str = "") -> Layout:
+    return Layout(call, "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", between)
+
+
 DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "deepseek_v3",
@@ -159,6 +164,13 @@ DIALECTS: tuple[Dialect, ...] = (
             call_marker("deepseek_v3", _sep_alone, pattern=_DS_SEP.pattern),
             call_marker("deepseek_v3", closer_after_call, pattern=rf"<{_DS}tool{_DS_SPACE}calls?{_DS_SPACE}end{_DS}>"),
         ),
+        whole=(_section("<｜tool▁call▁begin｜>function<｜tool▁sep｜>$name\n```json\n$args\n```<｜tool▁call▁end｜>", "\n"),),
     ),
-    Dialect("deepseek_v31", "DeepSeek V3.1", _write_v31, read_by=("deepseek_v3",)),
+    Dialect(
+        "deepseek_v31",
+        "DeepSeek V3.1",
+        _write_v31,
+        read_by=("deepseek_v3",),
+        whole=(_section("<｜tool▁call▁begin｜>$name<｜tool▁sep｜>$args<｜tool▁call▁end｜>"),),
+    ),
 )

@@ -14,6 +14,7 @@ from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, as_json
 from llmcore.normalizer.dialects.reasoning import sealed
@@ -283,6 +284,16 @@ DIALECTS: tuple[Dialect, ...] = (
         _write_k3,
         (Marker(_k3_open, ("<|open|>",), frames=True), Marker(_k3_close, ("<|close|>",))),
         typed_by_schema=True,
+        whole=(
+            Layout(
+                '<|open|>call tool="$name" index="$index"<|sep|>$args<|close|>call<|sep|>',
+                "<|open|>tools<|sep|>",
+                "<|close|>tools<|sep|><|close|>message<|sep|>",
+                "",
+                Parameters('<|open|>argument key="$key" type="$type"<|sep|>$value<|close|>argument<|sep|>', keeps=True),
+                ends_reasoning=True,
+            ),
+        ),
         frames=True,
     ),
     Dialect(
@@ -292,6 +303,15 @@ DIALECTS: tuple[Dialect, ...] = (
         (
             Marker(_plamo, ("<|plamo:begin_tool_name:plamo|>",), calls=True, dialect="plamo3"),
             Marker(_frame_token, _PLAMO_TOKENS, frames=True),
+        ),
+        whole=(
+            Layout(
+                "<|plamo:begin_tool_name:plamo|>$name<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|>"
+                "<|plamo:constrain|>json<|plamo:msg|>$args<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
+                "<|plamo:begin_tool_requests:plamo|><|plamo:begin_tool_request:plamo|>",
+                "<|plamo:end_tool_requests:plamo|>",
+                "<|plamo:begin_tool_request:plamo|>",
+            ),
         ),
     ),
     Dialect(
@@ -307,6 +327,12 @@ DIALECTS: tuple[Dialect, ...] = (
             ),
             Marker(_inkling_header, ("<|message_model|>",), follows=_inkling_follows, frames=True),
             Marker(_inkling_frame, _INKLING_FRAMES, order=1),
+        ),
+        whole=(
+            Layout(
+                '<|content_invoke_tool_json|>{"name": "$name", "args": $args}<|end_message|>',
+                "<|message_model|>$name",
+            ),
         ),
         frames=True,
     ),

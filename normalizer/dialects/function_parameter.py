@@ -15,6 +15,7 @@ from llmcore.normalizer.bodies.parameters import (
 )
 from llmcore.normalizer.bodies.sections import as_text, empty_call
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Writer
@@ -304,15 +305,27 @@ _FIRST_ROW = "qwen3_coder"
 """Its markers read the others as well."""
 
 
-def _row(name: str, models: str, write: Writer, *markers: Marker) -> Dialect:
-    return Dialect(name, models, write, markers, typed_by_schema=True, read_by=() if name == _FIRST_ROW else (_FIRST_ROW,))
+def _row(name: str, models: str, tag: str, gap: str, *markers: Marker, dialect: str = "") -> Dialect:
+    opener, closer = f"<{tag}>{gap}", f"{gap}</{tag}>"
+    entry = Parameters(f"<parameter=$key>{gap}$value{gap}</parameter>", gap)
+    call = f"<function=$name>{gap}$args{gap}</function>"
+    return Dialect(
+        name,
+        models,
+        _writer(opener, closer, gap),
+        markers,
+        typed_by_schema=True,
+        read_by=() if name == _FIRST_ROW else (_FIRST_ROW,),
+        whole=(Layout(call, opener, closer, body=entry, dialect=dialect),),
+    )
 
 
 DIALECTS: tuple[Dialect, ...] = (
     _row(
         "qwen3_coder",
         "Qwen3-Coder, Qwen3.5, Nemotron 3 Nano, Granite thinking builds, Step-3.5, Nanbeige",
-        _writer("<tool_call>\n", "\n</tool_call>", "\n"),
+        "tool_call",
+        "\n",
         Marker(
             _wrapper,
             ("<tool_call>", "<seed:tool_call>"),
@@ -328,6 +341,6 @@ DIALECTS: tuple[Dialect, ...] = (
         Marker(_stray, ("<function=",), follows=_stray_follows, calls=True, dialect="qwen3_coder", order=8),
         Marker(_renamed, ("<name>",), follows=_renamed_follows, calls=True, dialect="qwen3_coder"),
     ),
-    _row("mimo", "MiMo", _writer("<tool_call>", "</tool_call>", "")),
-    _row("seed_oss", "ByteDance Seed-OSS", _writer("<seed:tool_call>\n", "\n</seed:tool_call>", "\n")),
+    _row("mimo", "MiMo", "tool_call", "", dialect=_FIRST_ROW),
+    _row("seed_oss", "ByteDance Seed-OSS", "seed:tool_call", "\n"),
 )

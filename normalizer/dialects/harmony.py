@@ -22,6 +22,7 @@ from llmcore.normalizer.bodies.parameters import (
 from llmcore.normalizer.bodies.sections import as_text
 from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.names import undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
@@ -344,6 +345,10 @@ DIALECTS: tuple[Dialect, ...] = (
             Marker(_lone_end, ("<|end|>",), follows=starts("<|start|>")),
         ),
         also=(_write_whole_header,),
+        whole=tuple(
+            Layout(f"{start}<|channel|>commentary to=functions.$name <|constrain|>json<|message|>$args<|call|>")
+            for start in ("", "<|start|>assistant")
+        ),
         frames=True,
         begins_before=_header_begins_before,
     ),
@@ -353,6 +358,15 @@ DIALECTS: tuple[Dialect, ...] = (
         _parameters("atem:", _ATEM),
         typed_by_schema=True,
         read_by=("harmony", "anthropic_function_calls"),
+        whole=(
+            Layout(
+                '<atem:invoke name="$name">\n$args\n</atem:invoke>',
+                "<|start|>assistant to=$name<|message|><atem:function_calls>\n",
+                "\n</atem:function_calls><|eom|>",
+                body=Parameters('<atem:parameter name="$key">$value</atem:parameter>', "\n"),
+                ends_reasoning=True,
+            ),
+        ),
         frames=True,
         begins_before=_header_begins_before,
     ),
@@ -362,6 +376,12 @@ DIALECTS: tuple[Dialect, ...] = (
         _parameters("rfl:", _RFL),
         typed_by_schema=True,
         read_by=("harmony",),
+        whole=(
+            Layout(
+                "<|start|>assistant to=$name<|channel|>analysis <|constrain|>xml<|message|>$args\n<|call|>",
+                body=Parameters('<rfl:parameter name="$key">\n$value\n</rfl:parameter>', "\n"),
+            ),
+        ),
         frames=True,
         begins_before=_header_begins_before,
     ),

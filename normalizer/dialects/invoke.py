@@ -23,6 +23,7 @@ from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_afte
 from llmcore.normalizer.bodies.tag_attributes import Attributes, is_cut_tag, opening_tag
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.names import JUNK_LINE, is_known, undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
@@ -237,10 +238,31 @@ _FIRST_ROW = "anthropic_function_calls"
 """Its markers read the others as well."""
 
 
-def _row(name: str, models: str, write: Writer, *markers: Marker, read_by: tuple[str, ...] = (_FIRST_ROW,)) -> Dialect:
-    return Dialect(name, models, write, markers, typed_by_schema=True, read_by=read_by)
+def _row(
+    name: str, models: str, write: Writer, whole: Layout, *markers: Marker, read_by: tuple[str, ...] = (_FIRST_ROW,)
+) -> Dialect:
+    return Dialect(name, models, write, markers, typed_by_schema=True, read_by=read_by, whole=(whole,))
 
 
+def _section(wrapper: str, space: str = "", *, typed: bool = False, gap: str = "\n", later: str = "") -> Layout:
+    declared = ' string="$type"' if typed else ""
+    entry = Parameters(f'<{space}parameter name="$key"{declared}>$value</{space}parameter>', gap)
+    call = f'<{space}invoke name="$name">{gap}$args{gap}</{space}invoke>'
+    return Layout(call, f"<{wrapper}>{gap}", f"{gap}</{wrapper}>", gap, body=entry, later=later)
+
+
+_STEP3 = Layout(
+    '<steptml:invoke name="$name">$args</steptml:invoke>',
+    "<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜>",
+    "<｜tool_call_end｜><｜tool_calls_end｜>",
+    "<｜tool_call_end｜><｜tool_call_begin｜>function<｜tool_sep｜>",
+    body=Parameters('<steptml:parameter name="$key">$value</steptml:parameter>'),
+)
+_MINICPM = Layout(
+    '<function name="$name">$args</function>',
+    body=Parameters('<param name="$key"><![CDATA[$value]]></param>', keeps=True, literal=True),
+)
+_CHILDREN = Layout('<invoke name="$name">\n  $args\n</invoke>', body=Parameters("<$key>$value</$key>", "\n  "))
 _NAMED = rf"<{_SPACE}invoke(?=[\s]|name=)"
 
 DIALECTS: tuple[Dialect, ...] = (
@@ -248,6 +270,7 @@ DIALECTS: tuple[Dialect, ...] = (
         "anthropic_function_calls",
         "Claude through text or a gateway, models trained on its traces, prompts",
         _writer("function_calls", gap=""),
+        _section("function_calls", gap=""),
         call_marker("anthropic_function_calls", _invoke, pattern=_NAMED, begins=("<invoke",)),
         call_marker("anthropic_function_calls", _invoke, "<function", order=5),
         call_marker("anthropic_function_calls", _invoke, *(f"<{tag}{space}" for tag in _TAGS[1:] for space in " \n"), order=5),
@@ -272,19 +295,40 @@ DIALECTS: tuple[Dialect, ...] = (
             begins=("</ calls", "</ tool", "</ function", "</invoke", "</function", "</tool", "</calls", "</param", "</dots"),
         ),
     ),
-    _row("minimax_m2", "MiniMax M2, M2.5", _writer("minimax:tool_call")),
-    _row("dsml_v32", "DeepSeek V3.2", _writer("｜DSML｜function_calls", "｜DSML｜", typed=True)),
-    _row("dsml_v4", "DeepSeek V4, V4-Flash", _writer("｜DSML｜tool_calls", "｜DSML｜", typed=True)),
-    _row("dsml_v41", "DeepSeek V4.1", _writer("｜DSML｜ calls", "｜DSML｜ ", typed=True)),
-    _row("gcml", "GigaChat 3.5", _writer("｜GCML｜tool_calls", "｜GCML｜", typed=True, gap="")),
+    _row("minimax_m2", "MiniMax M2, M2.5", _writer("minimax:tool_call"), _section("minimax:tool_call", later=_FIRST_ROW)),
+    _row(
+        "dsml_v32",
+        "DeepSeek V3.2",
+        _writer("｜DSML｜function_calls", "｜DSML｜", typed=True),
+        _section("｜DSML｜function_calls", "｜DSML｜", typed=True, later="dsml_v4"),
+    ),
+    _row(
+        "dsml_v4",
+        "DeepSeek V4, V4-Flash",
+        _writer("｜DSML｜tool_calls", "｜DSML｜", typed=True),
+        _section("｜DSML｜tool_calls", "｜DSML｜", typed=True),
+    ),
+    _row(
+        "dsml_v41",
+        "DeepSeek V4.1",
+        _writer("｜DSML｜ calls", "｜DSML｜ ", typed=True),
+        _section("｜DSML｜ calls", "｜DSML｜ ", typed=True),
+    ),
+    _row(
+        "gcml",
+        "GigaChat 3.5",
+        _writer("｜GCML｜tool_calls", "｜GCML｜", typed=True, gap=""),
+        _section("｜GCML｜tool_calls", "｜GCML｜", typed=True, gap=""),
+    ),
     _row(
         "dots",
         "dots",
         _writer("dots_function_call", gap=""),
+        _section("dots_function_call", gap="", later=_FIRST_ROW),
         Marker(_wrapper, ("<dots_function_call>",), calls=True, dialect="dots", follows=starts("<invoke")),
         Marker(objects_reader("dots", ("</dots_function_call>",)), ("<dots_function_call>",), calls=True, dialect="dots"),
     ),
-    _row("step3", "Step-3", _write_step3, read_by=(_FIRST_ROW, "deepseek_v3")),
-    _row("minicpm5", "MiniCPM 5", _write_minicpm),
-    _row("invoke_children", "GLM-4.7, others imitating Claude's form", _write_children),
+    _row("step3", "Step-3", _write_step3, _STEP3, read_by=(_FIRST_ROW, "deepseek_v3")),
+    _row("minicpm5", "MiniCPM 5", _write_minicpm, _MINICPM),
+    _row("invoke_children", "GLM-4.7, others imitating Claude's form", _write_children, _CHILDREN),
 )

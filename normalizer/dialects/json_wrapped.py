@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import Layout, arrays
 from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
 from llmcore.normalizer.scanning.source import Follows, always, starts
 from llmcore.normalizer.scanning.words import PROMPTED_TAGS
@@ -15,36 +16,49 @@ from llmcore.types.late import late
 __all__ = ["DIALECTS"]
 
 
-def _object(opener: str, closer: str, arguments: str = "arguments") -> Writer:
+_Written = tuple[Writer, tuple[Layout, ...]]
+
+
+def _item(name: str = "name", arguments: str = "arguments") -> str:
+    return f'{{"{name}": "$name", "{arguments}": $args}}'
+
+
+def _object(opener: str, closer: str, arguments: str = "arguments") -> _Written:
     def write(calls: Calls) -> str:
         return "".join(f"{opener}{as_json({'name': name, arguments: given})}{closer}" for name, given in calls)
 
-    return write
+    return write, (Layout(f"{opener}{_item(arguments=arguments)}{closer.rstrip()}"),)
 
 
-def _array(opener: str, closer: str, *, name: str = "name", arguments: str = "arguments") -> Writer:
+def _array(opener: str, closer: str, *, name: str = "name", arguments: str = "arguments") -> _Written:
     def write(calls: Calls) -> str:
         return f"{opener}{as_json([{name: called, arguments: given} for called, given in calls])}{closer}"
 
-    return write
+    return write, arrays(opener, _item(name, arguments), closer)
 
 
-def _lines(opener: str, closer: str, separator: str, arguments: str = "arguments") -> Writer:
+def _lines(opener: str, closer: str, separator: str, arguments: str = "arguments") -> _Written:
     def write(calls: Calls) -> str:
         return opener + separator.join(as_json({"name": name, arguments: given}) for name, given in calls) + closer
 
-    return write
+    item = _item(arguments=arguments)
+    return write, (
+        Layout(item, opener, between=separator, span="first") if separator == "; " else Layout(f"{opener}{item}{closer}"),
+    )
 
 
-def _keyed_array(calls: Calls) -> str:
+def _write_keyed(calls: Calls) -> str:
     return f"<|tools_prefix|>{as_json([{name: given} for name, given in calls])}<|tools_suffix|>"
+
+
+_KEYED_ARRAY: _Written = _write_keyed, arrays("<|tools_prefix|>", '{"$name": $args}', "<|tools_suffix|>")
 
 
 def _row(
     name: str,
     models: str,
     openers: tuple[str, ...],
-    write: Writer,
+    written: _Written,
     *,
     follows: Follows = always,
     closers: tuple[str, ...] = (),
@@ -53,11 +67,11 @@ def _row(
     single: bool = False,
     order: int = 0,
 ) -> Dialect:
-    written = write([("f", {})])
-    is_closed = any(closer in written for closer in closers)
+    write, whole = written
+    is_closed = any(closer in write([("f", {})]) for closer in closers)
     reader = objects_reader(name, closers, skip=skip, keyed=keyed, is_closed=is_closed)
     marker = Marker(reader, openers, follows=follows, calls=True, dialect=name, order=order)
-    return Dialect(name, models, write, (marker,), single=single)
+    return Dialect(name, models, write, (marker,), single=single, whole=whole)
 
 
 _OBJECTS, _OBJECTS_BEGUN = late(r"\s*(?:\{|\[\s*[{\]])"), late(r"\s*(?:\[\s*)?\Z")
@@ -186,7 +200,7 @@ DIALECTS: tuple[Dialect, ...] = (
         "apertus",
         "Apertus 2509",
         ("<|tools_prefix|>",),
-        _keyed_array,
+        _KEYED_ARRAY,
         follows=_EITHER,
         closers=("<|tools_suffix|>",),
         keyed=True,

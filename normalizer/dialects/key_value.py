@@ -7,6 +7,7 @@ opener shows. A key without a value is dropped and recorded.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_markup, section
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Writer
@@ -150,8 +152,19 @@ _FIRST_ROW = "glm45"
 """Its markers read the others as well."""
 
 
-def _row(name: str, models: str, write: Writer, *markers: Marker) -> Dialect:
-    return Dialect(name, models, write, markers, typed_by_schema=True, read_by=() if name == _FIRST_ROW else (_FIRST_ROW,))
+def _whole(call: str, prefix: str = "", suffix: str = "", *, gap: str = "", section: str = "", sep: str = "") -> Layout:
+    key, value = f"{prefix}arg_key{suffix}", f"{prefix}arg_value{suffix}"
+    entries = Parameters(f"<{key}>$key</{key}>{gap}<{value}>$value</{value}>", gap)
+    one = f"<{call}{suffix}>$name{sep}{gap}$args{gap}</{call}{suffix}>"
+    if not section:
+        return Layout(one, body=entries)
+    return Layout(one, f"<{section}{suffix}>{gap}", f"{gap}</{section}{suffix}>", "\n", entries)
+
+
+def _row(name: str, models: str, written: dict[str, str], *markers: Marker, later: str = "") -> Dialect:
+    read_by = () if name == _FIRST_ROW else (_FIRST_ROW,)
+    whole = replace(_whole(**written), later=later)
+    return Dialect(name, models, _writer(**written), markers, typed_by_schema=True, read_by=read_by, whole=(whole,))
 
 
 _NAME_THEN_KEY = name_then(
@@ -163,21 +176,22 @@ DIALECTS: tuple[Dialect, ...] = (
     _row(
         "glm45",
         "GLM-4.5, 4.6, Poolside Laguna",
-        _writer("tool_call", gap="\n"),
+        {"call": "tool_call", "gap": "\n"},
         call_marker("glm45", _call, "<tool_call>", follows=_NAME_THEN_KEY),
         call_marker("glm45", _opener_lost, "<arg_key>"),
     ),
-    _row("glm47", "GLM-4.7, GLM-5, Ling 3, Spark 2.5", _writer("tool_call")),
+    _row("glm47", "GLM-4.7, GLM-5, Ling 3, Spark 2.5", {"call": "tool_call"}),
     _row(
         "hunyuan_v3",
         "Hunyuan Hy3",
-        _writer("tool_call", gap="\n", section="tool_calls", sep="<tool_sep>"),
+        {"call": "tool_call", "gap": "\n", "section": "tool_calls", "sep": "<tool_sep>"},
         call_marker("glm45", section(), "<tool_calls>", follows=starts("<tool_call>")),
+        later=_FIRST_ROW,
     ),
     _row(
         "hunyuan_v4",
         "Hunyuan Hy4",
-        _writer("tool_call", suffix=":6124c78e", section="tool_calls"),
+        {"call": "tool_call", "suffix": ":6124c78e", "section": "tool_calls"},
         call_marker("glm45", section(), pattern=rf"<tool_calls{_SUFFIX}>", begins=("<tool_calls:",)),
         call_marker("glm45", closer_after_markup, pattern=rf"</tool_calls{_SUFFIX}>", begins=("</tool_calls:",)),
         call_marker("glm45", _call, pattern=rf"<tool_call{_SUFFIX}>", begins=("<tool_call:",)),
@@ -185,13 +199,13 @@ DIALECTS: tuple[Dialect, ...] = (
     _row(
         "iquest",
         "IQuest-Q1",
-        _writer("iquest_tool_call"),
+        {"call": "iquest_tool_call"},
         call_marker("glm45", _call, "<iquest_tool_call>", follows=_NAME_THEN_KEY),
     ),
     _row(
         "k2_horizon",
         "IFM K2 Horizon",
-        _writer("ifm|tool_call", "ifm|", section="ifm|tool_calls"),
+        {"call": "ifm|tool_call", "prefix": "ifm|", "section": "ifm|tool_calls"},
         call_marker("glm45", section(), "<ifm|tool_calls>", follows=starts("<ifm|tool_call>")),
         call_marker("glm45", _call, "<ifm|tool_call>", follows=_NAME_THEN_KEY),
         call_marker("glm45", objects_reader("k2_horizon", ("</ifm|tool_call>",)), "<ifm|tool_call>", follows=starts("{")),

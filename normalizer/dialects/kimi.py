@@ -7,6 +7,7 @@ from llmcore.normalizer.bodies.sections import call_marker, closer_after_call, e
 from llmcore.normalizer.calls.call_messages import calls_of
 from llmcore.normalizer.calls.call_objects import CallObject, no_arguments
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import Layout
 from llmcore.normalizer.core.names import name_start
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, as_json
@@ -165,6 +166,10 @@ def _write_kimi_short(calls: Calls) -> str:
     return f"<|tool_calls_section_begin|>{blocks}<|tool_calls_section_end|>"
 
 
+def _section(call: str, id: str = "") -> Layout:
+    return Layout(call, "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", "", id=id)
+
+
 DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "kimi_k2",
@@ -182,6 +187,13 @@ DIALECTS: tuple[Dialect, ...] = (
             call_marker("kimi_k2", _opener_lost, "<|tool_call_argument_begin|>"),
             call_marker("kimi_k2", closer_after_call, *_KIMI_SECTION_END, "<|tool_call_end|>"),
         ),
+        whole=(_section("<|tool_call_begin|>$id<|tool_call_argument_begin|>$args<|tool_call_end|>", "functions.$name:$index"),),
     ),
-    Dialect("kimi_no_argument_marker", "Kimi K2 drift, some Llama fine-tunes", _write_kimi_short, read_by=("kimi_k2",)),
+    Dialect(
+        "kimi_no_argument_marker",
+        "Kimi K2 drift, some Llama fine-tunes",
+        _write_kimi_short,
+        read_by=("kimi_k2",),
+        whole=(_section("<|tool_call_begin|>$name$args<|tool_call_end|>"),),
+    ),
 )

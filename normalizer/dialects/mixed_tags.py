@@ -17,6 +17,7 @@ from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, rea
 from llmcore.normalizer.bodies.sections import call_marker
 from llmcore.normalizer.bodies.tag_attributes import is_cut_tag, opening_tag
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import Layout
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, as_json
@@ -270,5 +271,6 @@ DIALECTS: tuple[Dialect, ...] = (
                 order=7,
             ),
         ),
+        whole=(Layout('<functioncall {"name": "$name", "arguments": $args}>'),),
     ),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from llmcore.normalizer.bodies.json_bodies import named_call
 from llmcore.normalizer.bodies.sections import call_marker, section
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import Layout
 from llmcore.normalizer.core.names import name_start, peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, as_json
@@ -211,12 +212,14 @@ DIALECTS: tuple[Dialect, ...] = (
             call_marker("mistral_v11", _mistral_v11, "[TOOL_CALLS]", follows=_v11_follows),
             call_marker("mistral_v11", _args_only, "[ARGS]"),
         ),
+        whole=(Layout("[TOOL_CALLS]$name[ARGS]$args"),),
     ),
     Dialect(
         "functionary_v31",
         "Functionary v3.1, the Llama 3.1 prompt format, Groq Llama",
         _write_functionary,
         (call_marker("functionary_v31", _functionary, "<function=", follows=function_follows),),
+        whole=(Layout("<function=$name>$args</function>"),),
     ),
     Dialect(
         "solar_open",
@@ -226,17 +229,27 @@ DIALECTS: tuple[Dialect, ...] = (
             call_marker("solar_open", _solar, "<|tool_call:begin|>"),
             call_marker("solar_open", section(), "<|tool_calls|>", follows=starts("<|tool_call:begin|>")),
         ),
+        whole=(
+            Layout(
+                "<|tool_call:begin|>$id<|tool_call:name|>$name<|tool_call:args|>$args<|tool_call:end|>",
+                "<|tool_calls|>",
+                between="",
+                id="call_$index",
+            ),
+        ),
     ),
     Dialect(
         "laguna_name_line",
         "Poolside Laguna, drifting GLM",
         _write_laguna,
         (call_marker("laguna_name_line", _laguna, "<tool_call>", follows=name_then("{")),),
+        whole=(Layout("<tool_call>$name\n$args</tool_call>"),),
     ),
     Dialect(
         "qwen_agent",
         "Qwen2 and Qwen2.5 under Qwen-Agent's prompt",
         _write_qwen_agent,
         (call_marker("qwen_agent", _qwen_agent, "✿FUNCTION✿", follows=_flower_follows),),
+        whole=(Layout("✿FUNCTION✿: $name\n✿ARGS✿: $args"),),
     ),
 )

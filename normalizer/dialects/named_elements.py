@@ -10,6 +10,7 @@ from __future__ import annotations
 from llmcore.normalizer.bodies.elements import COMMON_WORDS, HOLDERS, ElementCall, read_arguments, read_held
 from llmcore.normalizer.bodies.sections import as_text, call_marker
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, as_json
@@ -132,6 +133,7 @@ DIALECTS: tuple[Dialect, ...] = (
             ),
         ),
         typed_by_schema=True,
+        whole=(Layout("<function><name>$name</name><arguments>$args</arguments></function>"),),
     ),
     Dialect(
         "anthropic_legacy",
@@ -139,6 +141,15 @@ DIALECTS: tuple[Dialect, ...] = (
         _write_legacy,
         typed_by_schema=True,
         read_by=("function_name_arguments", "anthropic_function_calls"),
+        whole=(
+            Layout(
+                "<invoke>\n<tool_name>$name</tool_name>\n<parameters>\n$args\n</parameters>\n</invoke>",
+                "<function_calls>\n",
+                "\n</function_calls>",
+                "\n",
+                Parameters("<$key>$value</$key>", "\n"),
+            ),
+        ),
     ),
     Dialect(
         "tool_and_input",
@@ -153,5 +164,6 @@ DIALECTS: tuple[Dialect, ...] = (
             ),
         ),
         typed_by_schema=True,
+        whole=(Layout("<tool>$name</tool>\n<tool_input>$args</tool_input>"),),
     ),
 )

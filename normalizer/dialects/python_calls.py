@@ -10,17 +10,15 @@ from llmcore.normalizer.bodies.json_bodies import Body, add_calls, closing
 from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.python_preview import PythonPreview
 from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import PYTHON, Layout
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Reader, Writer
 from llmcore.normalizer.notations.extent import Extent
-from llmcore.normalizer.notations.relaxed.plain import plain_arguments
 from llmcore.normalizer.scanning.source import Follows, Steps, name_then, past, search, skip_space, starts, wait_while
 from llmcore.normalizer.scanning.words import BLANKS, PROMPTED_TAGS
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
-from llmcore.types.limits import Limits
-from llmcore.types.tools import CompiledTool
 
 __all__ = ["DIALECTS", "calls_reader"]
 
@@ -136,12 +134,6 @@ def _tool_code(reading: Reading, at: int, body: int) -> Steps[bool]:
     return True
 
 
-def _plain(written: str, tool: CompiledTool, limits: Limits) -> dict[str, Any] | None:
-    """Keyword arguments, if they are plain."""
-    found = plain_arguments(f"({written})", 0, limits)
-    return found[0] if found is not None and found[1] == len(written) + 2 else None
-
-
 def _expression(name: str, given: dict[str, Any]) -> str:
     return f"{name}({', '.join(f'{key}={value!r}' for key, value in given.items())})"
 
@@ -151,6 +143,10 @@ def _list(opener: str = "", closer: str = "") -> Writer:
         return f"{opener}[{', '.join(_expression(name, given) for name, given in calls)}]{closer}"
 
     return write
+
+
+def _whole_list(opener: str, closer: str) -> Layout:
+    return Layout("$name($args)", f"{opener}[", f"]{closer}", ", ", PYTHON, span="all")
 
 
 def _lines(opener: str = "", closer: str = "", call: str = "{}") -> Writer:
@@ -190,7 +186,7 @@ DIALECTS: tuple[Dialect, ...] = (
         "llama4_pythonic",
         "Llama 4",
         _list("<|python_start|>", "<|python_end|>"),
-        plain=_plain,
+        whole=(_whole_list("<|python_start|>", "<|python_end|>"),),
         markers=(
             _marker(
                 "llama4_pythonic",
@@ -210,7 +206,7 @@ DIALECTS: tuple[Dialect, ...] = (
         "lfm2",
         "LFM2, LFM2.5",
         _list("<|tool_call_start|>", "<|tool_call_end|>"),
-        plain=_plain,
+        whole=(_whole_list("<|tool_call_start|>", "<|tool_call_end|>"),),
         markers=(
             _marker("lfm2", calls_reader("lfm2", ("<|tool_call_end|>",)), "<|tool_call_start|>", follows=_list_of_calls),
             _marker("lfm2", objects_reader("lfm2", ("<|tool_call_end|>",)), "<|tool_call_start|>", follows=starts("{", "[")),
@@ -221,7 +217,7 @@ DIALECTS: tuple[Dialect, ...] = (
         "olmo3",
         "OLMo 3",
         _lines("<function_calls>", "</function_calls>"),
-        plain=_plain,
+        whole=(Layout("$name($args)", "<function_calls>", "</function_calls>", "\n", PYTHON, span="all"),),
         markers=(
             _marker("olmo3", calls_reader("olmo3", ("</function_calls>",)), "<function_calls>", follows=_list_of_calls),
             _marker("olmo3", calls_reader("olmo3", ("</function_calls>",)), "<function_calls>", follows=_CALL, order=1),

@@ -19,7 +19,7 @@ from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.numbers import exact_float, may_hold_exact_floats, may_hold_exact_members
 
-__all__ = ["UNSOUND", "Audit", "Strict", "audited", "end_of_sound", "parsed", "sound_container", "sound_object", "strict_at"]
+__all__ = ["UNSOUND", "Audit", "Strict", "audited", "parsed", "sound_container", "sound_object", "sound_object_at", "strict_at"]
 
 _Floats = Literal["", "members", "anywhere"]
 """Where a value holds floats: nowhere, in objects only, or also elsewhere."""
@@ -41,10 +41,15 @@ def sound_container(text: str, limits: Limits = DEFAULT_LIMITS, inside: int = 0)
         value: dict[str, Any] | list[Any] = parsed(text)
     except UNSOUND:
         return None
-    keys, floats, error = _walked(value, limits, len(text), inside)
-    if not error and not (floats and _may_be_exact(floats, text, 0, len(text))) and _are_apart(keys, text, 0, len(text)):
+    return _audited_sound(value, text, 0, len(text), limits, inside)
+
+
+def _audited_sound(value: Any, text: str, start: int, end: int, limits: Limits, inside: int) -> Any:
+    """The value, its long numbers read exactly; None when it is not sound."""
+    keys, floats, error = _walked(value, limits, end - start, inside)
+    if not error and not (floats and _may_be_exact(floats, text, start, end)) and _are_apart(keys, text, start, end):
         return value
-    audit = audited(value, text, 0, len(text), limits, inside)
+    audit = audited(value, text, start, end, limits, inside)
     return None if audit.error or audit.repairs else audit.value
 
 
@@ -62,12 +67,16 @@ _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 _EXACT_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=exact_float)
 
 
-def end_of_sound(text: str, start: int) -> int:
-    """Where the valid JSON value at `start` ends; -1 when it is not valid. The limits are not looked at."""
+def sound_object_at(text: str, start: int, limits: Limits, inside: int = 0) -> tuple[dict[str, Any], int] | None:
+    """As `sound_object`, of the object that begins at `start`, and where it ends."""
     try:
-        return _DECODER.raw_decode(text, start)[1]
+        value, end = _DECODER.raw_decode(text, start)
     except (*UNSOUND, IndexError):
-        return -1
+        return None
+    if type(value) is not dict or end - start > limits.arguments:
+        return None
+    found = _audited_sound(value, text, start, end, limits, inside)
+    return None if found is None else (found, end)
 
 
 class Strict(NamedTuple):

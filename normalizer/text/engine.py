@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from functools import lru_cache, partial
 from typing import Any, Final
 
 from llmcore.normalizer.calls.call_messages import calls_held
@@ -27,14 +26,13 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.dialects import registry
 from llmcore.normalizer.scanning.source import Skim, Steps
 from llmcore.normalizer.text import opening
-from llmcore.normalizer.text.shapes import Shapes, WholeAt
 from llmcore.normalizer.text.walk import Walk
 from llmcore.types.envelope import NearMiss, Repair, Segment, ToolCall
 from llmcore.types.events import NormalizerEvent
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.tools import ToolSet
 
-__all__ = ["SHAPES", "TextEngine"]
+__all__ = ["TextEngine"]
 
 _NESTING: Final = 3  # wrappers within wrappers that are read: each level reads its body once more
 _NO_TOOLS: Final = ToolSet([])
@@ -61,8 +59,8 @@ class TextEngine:
     """Feed text, then finish; afterwards `calls`, `content`, `reasoning`, ... hold what was read.
 
     `tools`: None = not told which; an empty set = none were offered, so no text is ever a call. `nested`: how many
-    fences or other wrappers the text is the body of; bare rules hold there and nothing is emitted. `by_shape`: may a call that
-    is all there be read in one step (`text.shapes`)? What is read does not depend on it. `taught`: the dialect that the prompt
+    fences or other wrappers the text is the body of; bare rules hold there and nothing is emitted. `reads_whole`: is a call that
+    is all there read in one step (`text.whole`)? What is read does not depend on it. `taught`: the dialect that the prompt
     taught, which counts in any frame. `own`: the model's own dialects; None = all.
     """
 
@@ -84,7 +82,7 @@ class TextEngine:
         limits: Limits = DEFAULT_LIMITS,
         listening: bool = True,
         nested: int = 0,
-        by_shape: bool = True,
+        reads_whole: bool = True,
         enveloped: bool = False,
         taught: str | None = None,
         own: frozenset[str] | None = None,
@@ -101,7 +99,7 @@ class TextEngine:
         self._reading.writes(own)
         self._reading.counts(*registry.counted_in_frames(self._dialects, taught))
         self._teller = self._reading.teller  # the reading has none while it reads what may turn out to be only shown
-        self._walk = Walk(self._reading, self._table, _whole_at(self._dialects) if by_shape else None)
+        self._walk = Walk(self._reading, self._table, self._dialects, reads_whole=reads_whole)
         self._room = limits.text
         self._overflow: list[str] = []
         self._reasoning_open = reasoning_open
@@ -236,7 +234,6 @@ class TextEngine:
             limits=self._limits,
             listening=False,
             nested=level + 1,
-            by_shape=not on_trial,  # a shape is learnt by reading, and that may be in the midst of it
             on_trial=on_trial,
             enveloped=enveloped,
             taught=self._taught,
@@ -280,7 +277,7 @@ class TextEngine:
             if kind != "reasoning":
                 continue
             calls = TextEngine(
-                reading.tools, dialects=self._dialects, limits=self._limits, listening=False, by_shape=False, taught=self._taught
+                reading.tools, dialects=self._dialects, limits=self._limits, listening=False, taught=self._taught
             ).read(reading.src.text[start:end])
             for call in calls.calls:
                 if call.complete and call.span is not None:
@@ -309,15 +306,3 @@ class TextEngine:
         # What is over refers to the engine no more: nothing of a reply is left for the collector.
         self._steps = _ENDED
         reading.let_go()
-
-
-def _without_shapes(text: str, tools: ToolSet, dialects: frozenset[str] | None) -> TextEngine:
-    return TextEngine(tools, dialects=dialects, listening=False, by_shape=False).read(text)
-
-
-SHAPES: Final = Shapes(_without_shapes)
-
-
-@lru_cache(maxsize=64)
-def _whole_at(dialects: frozenset[str] | None) -> WholeAt:
-    return partial(SHAPES.at, dialects=dialects)

@@ -1,8 +1,8 @@
 """Replies of words and whole calls, as most are, behind reasoning or not, read without the engine.
 
-The search for candidates, the shapes of calls and the judgement of surroundings are the engine's own. Left out is what such a
+The search for candidates, the whole calls and the judgement of surroundings are the engine's own. Left out is what such a
 reply does not need: readers, look-aheads, a listener. Whatever else stands in a text is the engine's, which then reads all of it.
-That both agree is tested for every row and place (`tests/normalizer/text/test_quick.py`).
+That both agree is tested for every row and place (`tests/normalizer/text/test_whole.py`).
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from typing import Final
 
 from llmcore.normalizer.bare.fences import without_code
 from llmcore.normalizer.core.names import call_begins
-from llmcore.normalizer.core.pieces import Piece
+from llmcore.normalizer.core.pieces import Piece, settled
 from llmcore.normalizer.dialects.reasoning import Block, whole_block
 from llmcore.normalizer.dialects.registry import marker_table
 from llmcore.normalizer.text.begun import is_prose, may_end_in_call
 from llmcore.normalizer.text.candidates import Names, Signs, names_of, signs_of
-from llmcore.normalizer.text.engine import SHAPES
 from llmcore.normalizer.text.opening import begins_specially
-from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE, Whole, is_framed, tiled
+from llmcore.normalizer.text.whole import Whole, is_framed, may_begin, whole_at
 from llmcore.normalizer.trust.block_quotes import in_block_quote
 from llmcore.normalizer.trust.surroundings import (
     CERTAIN,
@@ -84,7 +83,28 @@ def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | No
 
 
 def _pieces(text: str, wholes: Sequence[Whole], block: Block | None) -> list[Piece]:
-    return tiled(text, wholes, () if block is None else _pieces_of(block))
+    return _tiled(text, wholes, () if block is None else _pieces_of(block))
+
+
+def _tiled(text: str, wholes: Sequence[Whole], before: Sequence[Piece] = ()) -> list[Piece]:
+    """The pieces of a text of words and whole calls. Calls of one list share their span, and it is one piece. `before`: those
+    that are known already."""
+    pieces = [*before]
+    done = pieces[-1][1] if pieces else 0
+    for whole in wholes:
+        if whole.at > done:
+            pieces.append((done, whole.at, "content"))
+        if whole.start > whole.at:
+            between = bool(pieces) and pieces[-1][2] == "markup"
+            pieces.append((pieces.pop()[0] if between else whole.at, whole.start, "markup"))
+        if whole.stop > done:
+            pieces.append((whole.start, whole.stop, "call"))
+        if whole.end > whole.stop:
+            pieces.append((whole.stop, whole.end, "markup"))
+        done = whole.end
+    if done < len(text):
+        pieces.append((done, len(text), "content"))
+    return settled(pieces, text, ()) if len(pieces) > 1 else pieces
 
 
 def _pieces_of(block: Block) -> list[Piece]:
@@ -95,7 +115,7 @@ def _pieces_of(block: Block) -> list[Piece]:
 
 def _first(text: str, start: int, names: frozenset[str] | None, dialects: frozenset[str] | None) -> int:
     """Where something may begin first, from `start` on; -1 when nothing does."""
-    if not start and SHAPES.may_begin(text):
+    if not start and may_begin(text):
         return 0
     if start == len(text):
         return -1
@@ -132,10 +152,9 @@ def _take_wholes(
         is_blank = not between or between.isspace()
         if not is_blank:
             words.append(between if words or not start else between.lstrip())
-        place = "" if not words else ON_A_LINE if line == at else IN_A_LINE
         if at and (text[at] not in MARKS or in_block_quote(text, line)):
             return False
-        found = SHAPES.at(text, at, tools, limits, place=place, dialects=dialects)
+        found = whole_at(text, at, tools, limits, is_first=not words, dialects=dialects)
         if not found or len(wholes) + len(found) >= limits.calls:  # at the limit the engine says what is left out
             return False
         if wholes and is_framed(wholes[-1], text) and not is_framed(found[0], text):

@@ -22,8 +22,7 @@ from llmcore.normalizer.scanning.source import Skim, Steps, always, past, skip_s
 from llmcore.normalizer.scanning.words import OWN_SIGNS, TURN_TOKENS
 from llmcore.normalizer.text.begun import begun_call, ends_in_opener
 from llmcore.normalizer.text.candidates import Candidates
-from llmcore.normalizer.text.shapes import WholeAt
-from llmcore.normalizer.text.wholes import IN_A_LINE, ON_A_LINE, is_framed
+from llmcore.normalizer.text.whole import is_framed, whole_at
 from llmcore.normalizer.trust.block_quotes import in_block_quote, may_be_in_block_quote, quote_begins, without_quote_signs
 from llmcore.normalizer.trust.surroundings import (
     CERTAIN,
@@ -55,7 +54,7 @@ _PROSE: Final = re.compile(rf"[^`~<[{{(\]{OWN_SIGNS}=A:\n]*+").fullmatch  # no c
 _MARKLESS: Final = re.compile(rf"[^`~<[\]{OWN_SIGNS}]*+").fullmatch  # without what markers and code begin with
 _FARTHEST: Final = 256  # that a line goes on behind a call without words
 _IN_VAIN: Final = 64
-"""So often a shape is asked for in vain: in a flood of openers each would be asked for its closer up to the text's end."""
+"""So often a whole call is looked for in vain: in a flood of openers each might be read up to the text's end."""
 _ELEMENT: Final = late(r"<([A-Za-z][\w.:-]{0,40})[\s>]")
 _FEW_PIECES: Final = 8
 _ENDS: Final = re.compile(rf"(?:(?:{'|'.join(map(re.escape, TURN_TOKENS))})\s*+)+\Z").search
@@ -71,18 +70,19 @@ class Walk:
         "_around",
         "_at",
         "_candidates",
+        "_dialects",
         "_in_vain",
         "_passed_over",
         "_reading",
+        "_reads_whole",
         "_skim",
         "_table",
-        "_whole_at",
     )
 
-    def __init__(self, reading: Reading, table: MarkerTable, whole_at: WholeAt | None) -> None:
-        self._reading, self._table = reading, table
+    def __init__(self, reading: Reading, table: MarkerTable, dialects: frozenset[str] | None, *, reads_whole: bool) -> None:
+        self._reading, self._table, self._dialects = reading, table, dialects
         # A listener hears of a call as it comes, in the pieces in which it comes: the readers tell that.
-        self._whole_at = whole_at if reading.tools and not reading.listening else None
+        self._reads_whole = reads_whole and bool(reading.tools) and not reading.listening
         self._in_vain = 0  # so often it has been asked
         self._candidates = Candidates(reading.src, reading.names, table)
         self._at: int = 0  # where it waits
@@ -137,7 +137,7 @@ class Walk:
         if self._in_block_quote(at):
             return (yield from self._block_quote(at))
         if trigger in MARKS and self._table.may_open(src.text, at):
-            if self._whole_at is not None and not self._around and self._takes_whole(at):
+            if self._reads_whole and not self._around and self._takes_whole(at):
                 return reading.done
             if self.is_undecided(at):
                 self._at = at
@@ -166,10 +166,10 @@ class Walk:
         return position
 
     def _takes_whole(self, at: int) -> bool:
-        """Take the call at `at`, or a section of them, in one step, if it is all there in the shape of a row."""
-        reading, whole_at = self._reading, self._whole_at
+        """Take the call at `at`, or a section of them, in one step, if it is all there."""
+        reading = self._reading
         src, tools = reading.src, reading.tools
-        if whole_at is None or tools is None or reading.held or reading.text_kind == "reasoning":
+        if tools is None or reading.held or reading.text_kind == "reasoning":
             return False
         if not (reading.takes_calls or reading.answers):
             return False
@@ -177,12 +177,12 @@ class Walk:
             return False
         if len(reading.drafts) + 1 >= reading.limits.calls:  # at a limit the readers say what counts
             return False
-        place = "" if reading.opens_message(at) else ON_A_LINE if reading.line_start(at) == at else IN_A_LINE
-        wholes = whole_at(src.text, at, tools, reading.limits, place=place, final=src.final)
+        is_first = reading.opens_message(at)
+        wholes = whole_at(src.text, at, tools, reading.limits, is_first=is_first, dialects=self._dialects)
         if not wholes:
             self._in_vain += 1
             if self._in_vain > _IN_VAIN:
-                self._whole_at = None
+                self._reads_whole = False
             return False
         if reading.answers and not reading.counted.issuperset([whole.dialect for whole in wholes]):
             return False
@@ -196,7 +196,7 @@ class Walk:
         reading.text(at)
         for whole in wholes:
             if is_framed(whole, src.text):
-                reading.addressed("")  # its frame is part of its shape
+                reading.addressed("")  # its frame is part of it
             reading.markup(whole.start)
             draft = reading.begin(whole.start, whole.name, whole.dialect, whole.id)
             reading.end(draft, whole.stop, whole.arguments, whole.raw)

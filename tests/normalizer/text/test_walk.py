@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from llmcore.normalizer.api import Normalizer, normalize
 from llmcore.normalizer.dialects.registry import DIALECTS
-from llmcore.normalizer.text.engine import SHAPES, TextEngine
-from llmcore.normalizer.text.shapes import _Alike  # pyright: ignore[reportPrivateUsage]  # what it was asked shows nowhere else
+from llmcore.normalizer.text.engine import TextEngine
+from llmcore.normalizer.text.whole import Whole, whole_at
 from llmcore.types.events import ArgumentsDelta, NormalizerEvent, Reclassified, TextDelta, ToolCallFinished
 from llmcore.types.limits import Limits
 from tests.normalizer.helpers import TOOLS, read_every_way, samples
@@ -88,24 +88,21 @@ def test_floods_are_linear(unit: str) -> None:
     assert_linear(feed, 40_000)
 
 
-@pure_only("it replaces a method, which compiled code does not look up")
-def test_a_flood_of_openers_is_asked_for_a_shape_so_often_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each would be asked for its closer up to the text's end; the readers look no farther than they pay for."""
+@pure_only("it replaces a function, which compiled code does not look up")
+def test_in_a_flood_of_openers_whole_calls_are_sought_so_often_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each might be read up to the text's end; the readers look no farther than they pay for."""
     asked: list[int] = []
-    fitting = _Alike.fitting
 
-    def counted(self: _Alike, text: str, at: int) -> Sequence[object]:
+    def counted(text: str, at: int, *given: Any, **settings: Any) -> tuple[Whole, ...]:
         asked.append(at)
-        return fitting(self, text, at)
+        return whole_at(text, at, *given, **settings)
 
     call = DIALECTS["lfm2"].write([("get_weather", {"city": "Oslo"})])
-    for _ in range(3):
-        SHAPES.at(call, 0, TOOLS, Limits())
-    monkeypatch.setattr(_Alike, "fitting", counted)
+    monkeypatch.setattr("llmcore.normalizer.text.walk.whole_at", counted)
     text = "<|tool_call_start|>[get_weather(city='x')]\n" * 300 + call
     read = TextEngine(TOOLS, listening=False).read(text)
     assert 0 < len(asked) < 100
-    assert read.calls == TextEngine(TOOLS, listening=False, by_shape=False).read(text).calls
+    assert read.calls == TextEngine(TOOLS, listening=False, reads_whole=False).read(text).calls
 
 
 def told(text: str) -> list[NormalizerEvent]:

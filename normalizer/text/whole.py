@@ -1,0 +1,373 @@
+"""Whole calls: a call, or a section of calls, in which nothing is missing or extra is read in one step by its row's `Layout`.
+
+A reader here takes nothing that needs a repair or a second look. It declines wherever the readers of the row might say
+something else. That both agree is tested for every row, place and cut (`tests/normalizer/text/test_whole.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from llmcore.normalizer.bare.fences import holds_closer
+from llmcore.normalizer.bodies.brace_bodies import plain_body
+from llmcore.normalizer.bodies.parameters import trimmed
+from llmcore.normalizer.calls.typed_values import typed_by
+from llmcore.normalizer.core.dialect import Dialect
+from llmcore.normalizer.core.layouts import Json, Layout, Parameters, Python
+from llmcore.normalizer.core.names import names_another
+from llmcore.normalizer.core.placeholders import holds_placeholders
+from llmcore.normalizer.core.remains import remains_in
+from llmcore.normalizer.core.rows import as_json
+from llmcore.normalizer.core.windows_paths import with_paths
+from llmcore.normalizer.dialects.registry import DIALECTS
+from llmcore.normalizer.notations.relaxed.plain import plain_arguments
+from llmcore.normalizer.notations.strict import sound_object_at
+from llmcore.normalizer.scanning.source import past
+from llmcore.normalizer.scanning.words import BLANKS
+from llmcore.normalizer.trust.surroundings import Form, form_of
+from llmcore.types.envelope import ToolCall
+from llmcore.types.late import late
+from llmcore.types.limits import Limits
+from llmcore.types.tools import CompiledTool, ToolSet
+
+__all__ = ["Whole", "is_framed", "may_begin", "whole_at"]
+
+Dialects = frozenset[str] | None
+_Body = tuple[dict[str, Any], int]
+"""Arguments, and where their text ends."""
+_Found = tuple[re.Match[str], str, dict[str, Any], str, re.Match[str]]
+"""What stands before the arguments, the tool's name, the arguments, their text, what stands behind."""
+
+_START: Final = 4  # characters by which the layouts are found that may stand at a place
+_SPACE: Final = " \t\r\n"  # JSON's
+_GAP: Final = rf"[{_SPACE}]{{0,16}}"  # what readers wait for within a head is bounded
+_BRACKETS: Final = 4  # that a layout may put around the arguments
+_SPACES: Final = re.compile(f"[{_SPACE}]*+")
+_BEHIND: Final = re.compile(rf"[{BLANKS}]{{0,64}}")
+_STARTS, _STOPS = "\0", "\1"  # where the span of a call starts and stops
+_HOLE: Final = re.compile(rf"(\$(?:name|id|index|key|value|type)|{_STARTS}|{_STOPS})")
+_FLEXIBLE: Final = re.compile(r'\s+|(?<=[{\[:,}\]])(?=["{\[}\]])')
+_WORDS_APART: Final = re.compile(r"\w\s+\w")
+_OPENER: Final = re.compile(r"[\[{]*+[^\s{\[($]++")
+_ELEMENT: Final = re.compile(r"<(\w+)>")
+_MARKUP: Final = re.compile(r"[^\s}\])]")
+_HOLES: Final = {
+    "$name": r"(?P<name>[A-Za-z_][\w-]{0,127})",
+    "$index": r"\d{1,4}",
+    "$key": r"(?P<key>[A-Za-z_][\w.-]{0,127}+)",
+    "$type": "[a-z]{1,8}",
+    _STARTS: "(?P<start>)",
+    _STOPS: "(?P<stop>)",
+}
+_NO_MARKUP: Final = r"<(?![/\s]{0,4}+(?:[|｜!?\[\]]|[\w:.|-]{0,24}?(?:param|func|tool|arg|invoke|call|value|think|name)))"
+"""A `<` in a value with no tag behind it that a reader may take for markup of a call."""
+_VALUE: Final = rf"(?P<value>(?:[^<]++|{_NO_MARKUP})*+)"
+_LITERAL_VALUE: Final = rf"(?P<value>(?:[^\]<]++|\](?!\]>)|{_NO_MARKUP})*+)"
+_ELEMENT_VALUE: Final = r"(?P<value>[^<]*+)"
+"""Where each key has an element of its own, so may a value."""
+_LINE_BREAKS: Final = ("\n", "\r")
+_BLANK_ENDS: Final = (" ", "\t")
+_TAKEN_ALONG: Final = frozenset("}])<>[`\"'|,;")
+"""What may stand behind a call and belong to it."""
+_GOES_ON: Final = frozenset("{[")
+"""What else may, where no marker closes the call."""
+_RECIPIENTS: Final = frozenset({"all", "assistant", "commentary", "developer", "self", "system", "user"})
+"""Whom a frame of Harmony's may address, in place of a tool: what calls a tool of such a name is the readers'. No other word
+means something else in what a row writes; a test tries all words that the source holds."""
+
+
+class Whole:
+    """A call that is all there: `start:stop` is the call's span, its markup reaches from `at` to `end`. `ends_reasoning`: a
+    closer of reasoning behind it closes nothing."""
+
+    __slots__ = ("arguments", "at", "dialect", "end", "ends_reasoning", "form", "id", "name", "raw", "start", "stop")
+
+    def __init__(
+        self,
+        name: str,
+        id: str,
+        dialect: str,
+        start: int,
+        stop: int,
+        end: int,
+        arguments: dict[str, Any],
+        raw: str,
+        at: int,
+        ends_reasoning: bool,
+        form: Form,
+    ) -> None:
+        self.name = name
+        self.id = id
+        self.dialect = dialect
+        self.start = start
+        self.stop = stop
+        self.end = end
+        self.arguments = arguments
+        self.raw = raw
+        self.at = at
+        self.ends_reasoning = ends_reasoning
+        self.form: Form = form
+
+    def call(self, number: int) -> ToolCall:
+        """As the call of this number in a reply."""
+        return ToolCall.trusted(
+            {
+                "id": self.id or f"call_{number}",
+                "name": self.name,
+                "arguments": self.arguments,
+                "raw_arguments": self.raw,
+                "dialect": self.dialect,
+                "span": (self.start, self.stop),
+                "complete": True,
+                "known": True,
+                "repairs": [],
+            }
+        )
+
+
+def whole_at(text: str, at: int, tools: ToolSet, limits: Limits, *, is_first: bool, dialects: Dialects) -> tuple[Whole, ...]:
+    """The call that is all there at `at`, or the calls of one section; none: then the readers must look. `is_first`: nothing is
+    said before it."""
+    for layout in _table(dialects).get(text[at : at + _START], ()):
+        if text.startswith(layout.opener, at) and (is_first or not layout.is_bare):
+            wholes = layout.read(text, at, tools, limits)
+            if wholes and wholes[-1].end - at <= limits.arguments:  # at the limit the readers say what counts
+                return wholes
+    return ()
+
+
+def may_begin(text: str) -> bool:
+    """Does a text begin as a call does?"""
+    return text[:_START] in _table(None)
+
+
+def is_framed(whole: Whole, text: str) -> bool:
+    """Does it stand in a frame of its own, of a framing that says of all of the reply what it is?"""
+    return whole.dialect in _framing() and text.startswith("<|", whole.at)
+
+
+@cache
+def _framing() -> frozenset[str]:
+    return frozenset(name for name, row in DIALECTS.items() if row.frames)
+
+
+@cache
+def _readers() -> list[_Reader]:
+    return [_Reader(row, layout) for row in DIALECTS.values() for layout in row.whole]
+
+
+@lru_cache(maxsize=64)
+def _table(dialects: Dialects) -> dict[str, list[_Reader]]:
+    """The layouts of these rows, by what they begin with."""
+    table: dict[str, list[_Reader]] = {}
+    for reader in _readers():
+        if dialects is None or reader.row.name in dialects:
+            table.setdefault(reader.opener[:_START], []).append(reader)
+    return table
+
+
+class _Reader:
+    """Reads calls by one layout of a row. `opener`: what stands before the name and before the first bracket or blank."""
+
+    __slots__ = (
+        "_again",
+        "_alike",
+        "_elements",
+        "_end",
+        "_entry",
+        "_head",
+        "_is_closed",
+        "_is_fenced",
+        "_is_prepared",
+        "_layout",
+        "_signs",
+        "_tail",
+        "form",
+        "is_bare",
+        "opener",
+        "row",
+    )
+
+    def __init__(self, row: Dialect, layout: Layout) -> None:
+        self.row, self._layout, self.is_bare = row, layout, row.trust == "bare"
+        self.opener = _opener(layout)
+        self.form: Form = "bare" if self.is_bare else form_of(self.opener)
+        self._is_prepared = False
+        self._again: re.Pattern[str] | None = None
+        self._entry: re.Pattern[str] | None = None
+
+    def _prepare(self) -> None:
+        """Make the expressions, when a text first holds the opener."""
+        layout, body, exact = self._layout, self._layout.body, isinstance(self._layout.body, Parameters)
+        before, _, behind = layout.call.partition("$args")
+        opener = layout.opener + _STARTS if layout.span == "call" else _STARTS + layout.opener
+        closer = layout.closer + _STOPS if layout.span == "all" else _STOPS + layout.closer
+        gap = _GAP if behind + layout.closer and not exact else ""
+        self._alike = tuple(_opener(one) for one in self.row.whole)
+        self._elements = frozenset(_ELEMENT.findall(f"{layout.opener}{layout.call}{layout.closer}{body}"))
+        self._is_fenced = "```" in layout.opener + layout.call
+        self._is_closed = _MARKUP.search(behind + layout.closer) is not None
+        self._tail = behind
+        self._head = late(_expression(opener + before, layout.id, exact))
+        self._end = late(gap + _expression(behind + closer, layout.id, exact))
+        if layout.between is not None:
+            self._again = late(gap + _expression(behind + _STOPS + layout.between + _STARTS + before, layout.id, exact))
+        if isinstance(body, Parameters):
+            self._entry, self._signs = _entry(body), (body.entry.count("<"), body.entry.count(">"))
+        self._is_prepared = True
+
+    def read(self, text: str, at: int, tools: ToolSet, limits: Limits) -> tuple[Whole, ...]:
+        """The call, or the calls, that stand there; none when the readers must look."""
+        row = self.row
+        if not self._is_prepared:
+            self._prepare()
+        head = self._head.match(text, at)
+        if head is None or (at and row.begins_before is not None and row.begins_before(text, at)):
+            return ()
+        calls: list[_Found] = []
+        while True:
+            tool = tools.get(head["name"])
+            if tool is None or len(tool.name) > limits.name or tool.name in _RECIPIENTS:
+                return ()
+            start = head.end()
+            body = self._body(text, start, at + limits.arguments, tool, limits)
+            if body is None or not self._elements.isdisjoint(tool.properties):
+                return ()
+            arguments, stop = body
+            raw = text[start:stop]
+            if self._is_odd(arguments, raw, tool, tools):
+                return ()
+            behind = None if self._again is None else self._again.match(text, stop)
+            if behind is None:
+                break
+            calls.append((head, tool.name, arguments, raw, behind))
+            head = behind
+        end = self._end.match(text, stop)
+        if end is None or not self._is_over(text, end.end()):
+            return ()
+        calls.append((head, tool.name, arguments, raw, end))
+        return self._wholes(at, calls)
+
+    def _wholes(self, at: int, calls: list[_Found]) -> tuple[Whole, ...]:
+        """The calls, each between what stands before and behind its arguments."""
+        layout, last = self._layout, calls[-1][-1]
+        shared = layout.span == "all"
+        rewrites = shared and len(calls) > 1 and isinstance(layout.body, Json)
+        span = (calls[0][0].start("start"), last.start("stop")) if shared else None
+        wholes: list[Whole] = []
+        for head, name, arguments, raw, behind in calls:
+            start, stop = span or (head.start("start"), behind.start("stop"))
+            end = last.end() if shared or behind is last else stop
+            dialect = (layout.later if wholes else "") or layout.dialect or self.row.name
+            said = as_json(arguments) if rewrites else raw
+            id = head["id"] if layout.id else ""
+            wholes.append(Whole(name, id, dialect, start, stop, end, arguments, said, at, layout.ends_reasoning, self.form))
+            at = end
+        return tuple(wholes)
+
+    def _body(self, text: str, start: int, bound: int, tool: CompiledTool, limits: Limits) -> _Body | None:
+        """The arguments that stand at `start`, if they are sound."""
+        body = self._layout.body
+        if isinstance(body, Json):
+            return sound_object_at(text, start, limits, _BRACKETS)
+        if isinstance(body, Parameters):
+            return self._parameters(body, text, start, tool, limits)
+        if isinstance(body, Python):
+            found = plain_arguments(text, start - 1, limits) if text[start : start + 1].isidentifier() else None
+            if found is None or text[found[1] - 2] in _SPACE:
+                return None
+            return found[0], found[1] - 1
+        stop = text.find(self._tail, start, bound)
+        arguments = plain_body(text[start:stop], body.delimiter, tool, limits) if stop > start else None
+        return None if arguments is None else (arguments, stop)
+
+    def _parameters(self, body: Parameters, text: str, at: int, tool: CompiledTool, limits: Limits) -> _Body | None:
+        """The entries that stand at `at`, if the schema types each value without a repair."""
+        arguments: dict[str, Any] = {}
+        types, entry, end = tool.types_by_property, self._entry, -1
+        found = None if entry is None else entry.match(text, at)
+        while found is not None:
+            key, value = found["key"], found["value"]
+            kinds = types.get(key, ())
+            if not kinds or key in arguments:
+                return None
+            if not body.keeps and value[:1] in _LINE_BREAKS:
+                if value[-1:] in _BLANK_ENDS:  # perhaps the indentation of the tags
+                    return None
+                value = trimmed(value, closed=True)
+            if kinds[0] == "string":
+                arguments[key] = value
+            elif "string" not in kinds and (not value.strip() or value.lstrip()[0] == "<"):
+                return None
+            else:
+                arguments[key], repairs = typed_by(value, kinds, path=key, limits=limits)
+                if repairs:
+                    return None
+            end, behind = found.span("end")[0], found.end()
+            found = entry.match(text, behind) if entry is not None and (behind > end or not body.gap) else None
+        return (arguments, end) if arguments else None
+
+    def _is_odd(self, arguments: dict[str, Any], raw: str, tool: CompiledTool, tools: ToolSet) -> bool:
+        """May it be no call, or do the readers see in a value what makes it a guess?"""
+        if "properties" in arguments or names_another(arguments, tool.name, tools):  # perhaps the definition of a tool
+            return True
+        if holds_placeholders(arguments) or with_paths(arguments, raw)[1] or (self._is_fenced and holds_closer(raw)):
+            return True
+        if self._entry is None:
+            plain = arguments.keys() <= tool.properties.keys()
+        else:  # does each sign of a tag belong to the entries?
+            opens, closes = self._signs
+            plain = raw.count("<") == opens * len(arguments) and raw.count(">") == closes * len(arguments)
+        return not plain and bool(remains_in(arguments, (), raw, tool.properties))
+
+    def _is_over(self, text: str, end: int) -> bool:
+        """Is what stands behind `end` nothing that the readers would take along, a closer written twice or a bracket too many?"""
+        ahead = past(_BEHIND, text, end)
+        if ahead == len(text):
+            return True
+        if self.is_bare:
+            return False
+        sign = text[ahead]
+        if sign in _TAKEN_ALONG:
+            return text.startswith(self._alike, ahead)
+        return self._is_closed or sign not in _GOES_ON
+
+
+def _opener(layout: Layout) -> str:
+    found = _OPENER.match(layout.opener + layout.call)
+    return "" if found is None else found[0]
+
+
+def _expression(literal: str, id: str, exact: bool) -> str:
+    """An expression for a part of a layout. White space may vary where JSON or markup allows it, unless it is to be `exact`."""
+    whole = ""
+    for part in _HOLE.split(literal):
+        if part == "$id":
+            whole += f"(?P<id>{_expression(id, '', exact)})"
+        elif part == "$name" and "(?P<name>" in whole:
+            whole += "(?P=name)"
+        else:
+            whole += _HOLES.get(part) or (re.escape(part) if exact else _flexible(part))
+    return whole
+
+
+def _flexible(literal: str) -> str:
+    if _WORDS_APART.search(literal):
+        return re.escape(literal)
+    parts, gaps = _FLEXIBLE.split(literal), _FLEXIBLE.findall(literal)
+    return re.escape(parts[0]) + "".join(
+        (rf"[{_SPACE if gap != ' ' else ' '}]{{0,16}}") + re.escape(part) for gap, part in zip(gaps, parts[1:], strict=True)
+    )
+
+
+def _entry(body: Parameters) -> re.Pattern[str]:
+    """An expression for one entry and, if another one follows, the gap."""
+    before, _, behind = body.entry.partition("$value")
+    opened = _expression(before.rstrip(), "", exact=True)
+    closed = re.escape(behind.lstrip()).replace(re.escape("$key"), "(?P=key)")
+    begins = re.escape(before.partition("$")[0])
+    value = _LITERAL_VALUE if body.literal else _ELEMENT_VALUE if body.entry.startswith("<$key>") else _VALUE
+    gap = rf"(?:{re.escape(body.gap)}(?={begins}[A-Za-z_]))?" if body.gap else ""
+    return late(rf"{opened}{value}{closed}(?P<end>){gap}")
