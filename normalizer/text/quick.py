@@ -157,7 +157,7 @@ def _take_wholes(
         found = whole_at(text, at, tools, limits, is_first=not words, dialects=dialects)
         if not found or len(wholes) + len(found) >= limits.calls:  # at the limit the engine says what is left out
             return False
-        if wholes and is_framed(wholes[-1], text) and not is_framed(found[0], text):
+        if wholes and is_framed(wholes[-1], text) != is_framed(found[0], text):  # frames say what is a call
             return False
         if not is_blank:
             if (not wholes and begins_specially(text)) or call_begins(text, start, at, tools.names) < at or other_speaks(between):

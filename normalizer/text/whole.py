@@ -311,7 +311,9 @@ class _Reader:
 
     def _is_odd(self, arguments: dict[str, Any], raw: str, tool: CompiledTool, tools: ToolSet) -> bool:
         """May it be no call, or do the readers see in a value what makes it a guess?"""
-        if "properties" in arguments or names_another(arguments, tool.name, tools):  # perhaps the definition of a tool
+        if "properties" in arguments or arguments.get("type") == "object":  # perhaps the definition of a tool
+            return True
+        if names_another(arguments, tool.name, tools):
             return True
         if holds_placeholders(arguments) or with_paths(arguments, raw)[1] or (self._is_fenced and holds_closer(raw)):
             return True

@@ -13,7 +13,6 @@ from llmcore.normalizer import DIALECTS
 from llmcore.testing.replies import tool_call_body
 from llmcore.transcripts import read_transcripts
 
-
 pytestmark = pytest.mark.anyio
 
 CALL = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>'
