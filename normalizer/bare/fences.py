@@ -24,7 +24,7 @@ from llmcore.normalizer.scanning.source import Steps, past, settle, skip_space
 from llmcore.normalizer.scanning.words import CALL_FENCES, COLONS, OWN_SIGNS, STRAY_CLOSERS
 from llmcore.normalizer.trust.block_quotes import in_block_quote
 from llmcore.normalizer.trust.lead_ins import announces, sentence_before
-from llmcore.normalizer.trust.surroundings import is_closed
+from llmcore.normalizer.trust.quotations import is_closed
 from llmcore.types.late import late
 
 __all__ = ["back_ticks", "code_in", "fence_behind_opener", "holds_closer", "tildes", "without_code"]
@@ -268,17 +268,17 @@ def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bo
     """
     first, last = group[0][0], group[-1][0]
     names_itself = by_itself and first.info in CALL_FENCES
-    standing = reading.standing_at(first.start, "tag" if names_itself else "bare", fenced=not names_itself)
-    shown = standing.shown
-    if not shown and standing.quotation is not None and (yield from is_closed(reading.src, standing.quotation, last.end)):
+    verdict = reading.verdict_at(first.start, "tag" if names_itself else "bare", fenced=not names_itself)
+    shown = verdict.shown
+    if not shown and verdict.quotation is not None and (yield from is_closed(reading.src, verdict.quotation, last.end)):
         shown = "quoted"
-    doubt = standing.doubt
+    doubt = verdict.doubt
     if not shown and not by_itself and not (yield from rest_is_blank(reading, last.end)):
         shown, doubt = ("", "fence_between_sentences") if _may_be_meant(reading, group) else ("example", "")
     if not shown and defines(reading.src.text, first.start, _called_in(reading, group)):
         shown = "example"
-    if standing.shown:
-        reading.shown(last.end, standing.shown)
+    if verdict.shown:
+        reading.shown(last.end, verdict.shown)
     if shown or (reading.tools is None and not by_itself):
         for fence, inner in group:
             reading.miss(fence.start, fence.end, inner.drafts[0].name, shown or "tools_not_told")
@@ -286,7 +286,7 @@ def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bo
     drafts = [draft for _, inner in group for draft in inner.drafts]
     if echoed(reading, first.start, drafts) == len(drafts):
         return drop_echo(reading, first.start, last.end)
-    reading.judged(replace(standing.decided(), doubt=doubt))
+    reading.judged(replace(verdict.decided(), doubt=doubt))
     for fence, inner in group:
         _take(reading, fence, inner)
     return last.end

@@ -15,7 +15,7 @@ from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.normalizer.scanning.source import Steps, match_within, past, search, skip_space, wait_for, wait_for_one
-from llmcore.normalizer.trust.surroundings import ends_sentence, has_words
+from llmcore.normalizer.trust.layout import ends_sentence, has_words
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_object
@@ -56,16 +56,16 @@ def action(reading: Reading, at: int) -> Steps[int]:
     if has_words_before and (reading.tools is None or not ends_sentence(before)):
         return body
     at = start + len(before) if has_words_before else at - len(marked.lstrip())  # the marks before its label are the step's
-    standing = reading.standing_at(_thought_before(reading, at), "bare")
-    reading.judged(standing)
-    if not may_be_shown(standing):
+    verdict = reading.verdict_at(_thought_before(reading, at), "bare")
+    reading.judged(verdict)
+    if not may_be_shown(verdict):
         return (yield from _step(reading, at, body))
     staged = reading.stage()
     went = yield from _step(reading, at, body)
     if reading.done <= staged.done:
         reading.take_back(staged)
         return went
-    return reading.done if (yield from settle_shown(reading, staged, standing, at, _input_end(src.text, body))) else body
+    return reading.done if (yield from settle_shown(reading, staged, verdict, at, _input_end(src.text, body))) else body
 
 
 def _input_end(text: str, body: int) -> int:

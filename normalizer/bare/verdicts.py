@@ -23,8 +23,10 @@ from llmcore.normalizer.scanning.source import Steps, past, skip_space
 from llmcore.normalizer.scanning.words import COLONS, FACES, HTML_NAMES, TURN_TOKENS
 from llmcore.normalizer.trust.documents import is_in_document
 from llmcore.normalizer.trust.html import is_in_page, may_be_html
+from llmcore.normalizer.trust.judging import CERTAIN
+from llmcore.normalizer.trust.layout import ends_sentence
 from llmcore.normalizer.trust.line_signs import is_sign, may_be_listed
-from llmcore.normalizer.trust.surroundings import CERTAIN, ends_sentence, is_closed
+from llmcore.normalizer.trust.quotations import is_closed
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 
@@ -170,7 +172,7 @@ def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, cert
         return "calls_limit"
     if not (reading.takes_calls or (certain and reading.answers)):
         return "unknown_name"
-    if _shows(calls) and not (place.alone and reading.tools is not None and not reading.standing_at(place.begin, "bare").doubt):
+    if _shows(calls) and not (place.alone and reading.tools is not None and not reading.verdict_at(place.begin, "bare").doubt):
         return "placeholder"
     if not any(call.given for call in calls):
         return "no_arguments"
@@ -222,7 +224,7 @@ def enter_tag(reading: Reading, span: tuple[int, int], read: TagCall, *, over: b
             repairs = [*repairs, Repair(kind="like_html", safety="guess")]
     names = reading.names or ()
     if reason is None and (yield from is_in_document(reading.src, _behind_reasoning(reading), begin, end, names)):
-        reading.judged(replace(reading.standing, doubt="in_a_document"), passes_on=False)
+        reading.judged(replace(reading.verdict, doubt="in_a_document"), passes_on=False)
     if reason is not None:
         reading.miss(begin, end, call.name, reason)
         return False
@@ -275,20 +277,20 @@ def drop_echo(reading: Reading, begin: int, end: int) -> int:
 
 def mid_line(reading: Reading, begin: int, end: int) -> Steps[str]:
     """Why a form in the middle of a line is content: it is only shown, or nothing tells. What is shown is not asked about."""
-    standing = reading.standing_at(begin, "bare")
-    if standing.shown:
-        return standing.shown
-    quotation = standing.quotation
+    verdict = reading.verdict_at(begin, "bare")
+    if verdict.shown:
+        return verdict.shown
+    quotation = verdict.quotation
     return "quoted" if quotation is not None and (yield from is_closed(reading.src, quotation, end)) else "mid_line"
 
 
 def only_shown(reading: Reading, begin: int, end: int) -> Steps[str | None]:
     """Why a call at `begin:end` is only shown where it stands, or None. One that may be meant is a guess from here on."""
-    standing = reading.standing_at(begin, "bare")
-    if standing is CERTAIN:
+    verdict = reading.verdict_at(begin, "bare")
+    if verdict is CERTAIN:
         return None
-    if shown := (yield from shown_behind(reading, standing, end)):
+    if shown := (yield from shown_behind(reading, verdict, end)):
         reading.shown(end, shown)
         return shown
-    reading.judged(standing.decided())
+    reading.judged(verdict.decided())
     return None

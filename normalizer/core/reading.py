@@ -29,8 +29,9 @@ from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.windows_paths import with_paths
 from llmcore.normalizer.scanning.source import Steps, past
 from llmcore.normalizer.scanning.words import ENVELOPE
+from llmcore.normalizer.trust.judging import CERTAIN, LED_IN, Form, Judge, Place, Verdict
+from llmcore.normalizer.trust.layout import has_words
 from llmcore.normalizer.trust.listed_calls import goes_on_as_list
-from llmcore.normalizer.trust.surroundings import CERTAIN, LED_IN, Form, Standing, Surroundings, has_words
 from llmcore.normalizer.trust.turns import other_speaks
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
@@ -62,12 +63,13 @@ class Reading(Record):
     """Was the model asked for this library's envelope?"""
     ended_by_length = False
     """Does the provider say that a limit cut the text?"""
-    standing: Standing
+    verdict: Verdict
     """What its surroundings make of the call that is being read."""
-    _surroundings: Surroundings | None = None
-    _stood: tuple[object, Standing]
+    _places: Judge | None = None
+    """Judges places of this text."""
+    _stood: tuple[object, Verdict]
     """The last place that was judged, and what became of it."""
-    _doubtful: tuple[int, Standing]
+    _doubtful: tuple[int, Verdict]
     """Where a doubtful call or its wrapper ended, and why it is: so is one right behind it."""
     _heard = 0
     """Turns of other speakers are sought from there on."""
@@ -91,7 +93,7 @@ class Reading(Record):
         names = None if tools is None else tools.names
         super().__init__(names, limits, takes_calls=tools is None or len(tools) > 0, listening=listening)
         self._driver, self.tools, self.nested, self.forced_tool = driver, tools, nested, forced_tool
-        self.standing = CERTAIN
+        self.verdict = CERTAIN
         self._doubtful = (-1, CERTAIN)
         self._stood = (None, CERTAIN)
         self._on_trial = on_trial
@@ -124,19 +126,19 @@ class Reading(Record):
         return self._driver.is_bare(dialect)
 
     @property
-    def held(self) -> Standing | None:
+    def held(self) -> Verdict | None:
         """How the last call stands for which the rest of its line decides; None when there is none."""
         on_line = self._unfinished.on_line
         return on_line[-1][1] if on_line else None
 
-    def standing_at(self, at: int, form: Form, *, fenced: bool = False) -> Standing:
+    def verdict_at(self, at: int, form: Form, *, fenced: bool = False) -> Verdict:
         """What the text before `at` makes of a call there. Rows that share an opener ask the same."""
         place = (at, form, fenced, self.done, self._lead, self._doubtful[0])
         if place != self._stood[0]:
             self._stood = (place, self._judged_at(at, form, fenced=fenced))
         return self._stood[1]
 
-    def _judged_at(self, at: int, form: Form, *, fenced: bool) -> Standing:
+    def _judged_at(self, at: int, form: Form, *, fenced: bool) -> Verdict:
         """In a fence or another wrapper, its own place decides, and an element of code within it."""
         if self.nested:
             return CERTAIN if self._on_trial else self._judge().within_code(self.src.text, at, self.line_start(at))
@@ -154,15 +156,15 @@ class Reading(Record):
             if self.names and (begin := call_begins(self.src.text, start, at, self.names)) < at:
                 at, line = begin, self.src.text.rfind("\n", 0, begin) + 1
             if not self._space.reaches(self.src.text, start, at):
-                return self._judge().standing(self.src.text, at, start, line, form, fenced=fenced)
+                return self._judge().judge(Place(self.src.text, at, start, line, form, fenced))
         if self._doubtful[0] >= 0 and not self.src.text[self._doubtful[0] : at].strip():
             return self._doubtful[1]
         return self.held or CERTAIN
 
-    def _judge(self) -> Surroundings:
-        if self._surroundings is None:
-            self._surroundings = Surroundings(self.names)
-        return self._surroundings
+    def _judge(self) -> Judge:
+        if self._places is None:
+            self._places = Judge(self.names)
+        return self._places
 
     def _is_listed(self, at: int) -> bool:
         """Does a call at `at` follow the doubtful one as the next of a list, reasoning between them apart?"""
@@ -176,7 +178,7 @@ class Reading(Record):
         between += self.src.text[rest : min(at, rest + _NEAR)]
         return at - rest < _NEAR and goes_on_as_list(between)
 
-    def _led_before_reasoning(self, at: int, form: Form, *, fenced: bool) -> Standing | None:
+    def _led_before_reasoning(self, at: int, form: Form, *, fenced: bool) -> Verdict | None:
         """What the words before reasoning make of a call behind it, if they lead in to one; None where they do not."""
         thought, text = False, self.src.text
         for begin, end, kind in reversed(self.pieces[-_FEW_PIECES:]):
@@ -186,7 +188,7 @@ class Reading(Record):
             if kind == "content" and has_words(text[begin:end]):
                 if not thought or at - self.done > _NEAR or has_words(text[self.done : at]):
                     return None
-                led = self._judge().standing(text, end, begin, text.rfind("\n", 0, end) + 1, form, fenced=fenced)
+                led = self._judge().judge(Place(text, end, begin, text.rfind("\n", 0, end) + 1, form, fenced))
                 return led if led.shown or led.doubt == LED_IN else None
         return None
 
@@ -275,8 +277,8 @@ class Reading(Record):
             found = [*found, Repair(kind="within_value", safety="guess")]
         if self.invented or self.turned:
             found = [*found, Repair(kind="after_invented_result", safety="guess")]
-        if self.standing.doubt:
-            found = [*found, Repair(kind=self.standing.doubt, before=self.standing.words, safety="guess")]
+        if self.verdict.doubt:
+            found = [*found, Repair(kind=self.verdict.doubt, before=self.verdict.words, safety="guess")]
         draft.finish(end, arguments, raw, complete, found)
         if not complete and ((again is not None and again.within) or any(repair.kind in _CUT_IN_VALUE for repair in found)):
             self._left_open = draft
@@ -317,7 +319,7 @@ class Reading(Record):
     def _is_read(self, draft: Draft) -> None:
         """A call is finished when it is read, unless what follows decides of it, or of one before it."""
         foreign = self.own is not None and not self.nested and draft.dialect not in self.own
-        if not self._unfinished.keeps(draft, self.standing, foreign=foreign):
+        if not self._unfinished.keeps(draft, self.verdict, foreign=foreign):
             self._finished([draft])
 
     def _cut_at(self, draft: Draft, at: int, read: list[Draft]) -> None:
@@ -374,18 +376,18 @@ class Reading(Record):
         begun = text[past(_FENCE_HEAD, text, left.start)]
         return begun != opener if opener else not begun.isalpha()
 
-    def judged(self, standing: Standing, *, passes_on: bool = True) -> None:
+    def judged(self, verdict: Verdict, *, passes_on: bool = True) -> None:
         """What its surroundings make of the call that is read next. `passes_on`: what follows what was read shares its doubt."""
-        if passes_on and self.standing.doubt:
-            self._doubtful = (self.done, self.standing)
-        self.standing = standing
+        if passes_on and self.verdict.doubt:
+            self._doubtful = (self.done, self.verdict)
+        self.verdict = verdict
 
     def shown(self, end: int, reason: str) -> None:
         """What ends here is only shown."""
         self._doubtful = (-1, CERTAIN)
         self._stood = (None, CERTAIN)
-        if self._surroundings is not None:
-            self._surroundings.shown(end, reason)
+        if self._places is not None:
+            self._places.shown(end, reason)
 
     def marker(self, at: int) -> Steps[bool]:
         """Try the rows whose opener stands at `at`; True when one of them consumed text."""

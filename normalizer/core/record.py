@@ -15,7 +15,7 @@ from llmcore.normalizer.core.pieces import Piece, Replaced, replacing, settled
 from llmcore.normalizer.core.places import Places
 from llmcore.normalizer.core.telling import Teller
 from llmcore.normalizer.core.unfinished import Unfinished
-from llmcore.normalizer.trust.surroundings import Standing
+from llmcore.normalizer.trust.judging import Verdict
 from llmcore.types.envelope import NearMiss, Repair, SegmentKind, ToolCall
 from llmcore.types.limits import Limits
 
@@ -42,7 +42,7 @@ class Staged:
     needs_more_work: bool | None
     said_anything: bool
     left_open: Draft | None
-    unfinished: tuple[list[tuple[Draft, Standing]], list[Draft]]
+    unfinished: tuple[list[tuple[Draft, Verdict]], list[Draft]]
     teller: Teller | None
 
 

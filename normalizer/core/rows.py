@@ -16,7 +16,7 @@ from typing import Any, Literal
 from llmcore.normalizer.core.names import name_line
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.source import Follows, Steps, always
-from llmcore.normalizer.trust.surroundings import MARKS
+from llmcore.normalizer.trust.layout import MARKS
 from llmcore.types.late import late
 from llmcore.types.numbers import exact_json
 

@@ -8,29 +8,31 @@ from __future__ import annotations
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.record import Staged
 from llmcore.normalizer.scanning.source import Steps
-from llmcore.normalizer.trust.surroundings import Standing, is_closed, prose_follows
+from llmcore.normalizer.trust.judging import Verdict
+from llmcore.normalizer.trust.layout import prose_follows
+from llmcore.normalizer.trust.quotations import is_closed
 
 __all__ = ["may_be_shown", "settle_shown", "shown_behind"]
 
 
-def may_be_shown(standing: Standing) -> bool:
+def may_be_shown(verdict: Verdict) -> bool:
     """Must a call be read before it is known whether it is only shown?"""
-    return bool(standing.shown) or standing.quotation is not None or standing.deep
+    return bool(verdict.shown) or verdict.quotation is not None or verdict.deep
 
 
-def shown_behind(reading: Reading, standing: Standing, end: int) -> Steps[str]:
+def shown_behind(reading: Reading, verdict: Verdict, end: int) -> Steps[str]:
     """Why a call that ends at `end` is only shown, "" when it is not."""
-    if standing.shown:
-        return standing.shown
-    if standing.quotation is not None and (yield from is_closed(reading.src, standing.quotation, end)):
+    if verdict.shown:
+        return verdict.shown
+    if verdict.quotation is not None and (yield from is_closed(reading.src, verdict.quotation, end)):
         return "quoted"
-    return "example" if standing.deep and (yield from prose_follows(reading.src, end)) else ""
+    return "example" if verdict.deep and (yield from prose_follows(reading.src, end)) else ""
 
 
-def settle_shown(reading: Reading, staged: Staged, standing: Standing, at: int, behind: int = -1) -> Steps[bool]:
+def settle_shown(reading: Reading, staged: Staged, verdict: Verdict, at: int, behind: int = -1) -> Steps[bool]:
     """Decide on what was read since then, from `at` on: True when it is taken, as calls or as content. `behind`: from where on
     text is behind the call, if the call takes it along."""
-    reason = yield from shown_behind(reading, standing, reading.done if behind < 0 else behind)
+    reason = yield from shown_behind(reading, verdict, reading.done if behind < 0 else behind)
     if not reason:
         reading.release(staged)
         reading.answer_follows()

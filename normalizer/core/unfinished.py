@@ -9,12 +9,12 @@ Listeners hear of calls in order, so a call waits for those before it.
 from __future__ import annotations
 
 from llmcore.normalizer.core.draft import Draft
-from llmcore.normalizer.trust.surroundings import Standing
+from llmcore.normalizer.trust.judging import Verdict
 from llmcore.types.envelope import Repair
 
 __all__ = ["Unfinished"]
 
-_Mark = tuple[list[tuple[Draft, Standing]], list[Draft]]
+_Mark = tuple[list[tuple[Draft, Verdict]], list[Draft]]
 
 
 class Unfinished:
@@ -23,15 +23,15 @@ class Unfinished:
     __slots__ = ("on_line", "waiting")
 
     def __init__(self) -> None:
-        self.on_line: list[tuple[Draft, Standing]] = []
+        self.on_line: list[tuple[Draft, Verdict]] = []
         """Those for which the rest of the line decides, and all behind the first of them."""
         self.waiting: list[Draft] = []
         """Those for which the rest of the reply decides, and all behind the first of them."""
 
-    def keeps(self, draft: Draft, standing: Standing, *, foreign: bool) -> bool:
+    def keeps(self, draft: Draft, verdict: Verdict, *, foreign: bool) -> bool:
         """Is the call that was just read one of them? Then it is kept here. `foreign`: its dialect is not the model's own."""
-        if standing.in_line or self.on_line:
-            self.on_line.append((draft, standing))
+        if verdict.in_line or self.on_line:
+            self.on_line.append((draft, verdict))
         elif foreign or self.waiting:
             self.waiting.append(draft)
         else:
@@ -41,8 +41,8 @@ class Unfinished:
     def line_over(self, own: frozenset[str] | None, *, words_follow: bool) -> list[Draft]:
         """The line of the calls is over, or words follow them on it. Returns those that are finished by that."""
         finished: list[Draft] = []
-        for draft, standing in self.on_line:
-            if words_follow and standing.in_line:
+        for draft, verdict in self.on_line:
+            if words_follow and verdict.in_line:
                 draft.doubted(Repair(kind="words_on_both_sides", safety="guess"))
             waits = self.waiting or (own is not None and draft.dialect not in own)
             (self.waiting if waits else finished).append(draft)

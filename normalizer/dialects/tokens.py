@@ -113,12 +113,12 @@ def _tools(reading: Reading, at: int, body: int) -> Steps[bool]:
     inner = reading.nest(reading.src.text[body:stop])
     reading.text(at)
     if inner.drafts and not inner.says_anything and all(is_known(draft.name, reading.tools) for draft in inner.drafts):
-        standing = reading.standing_at(at, "tag")
-        if not standing.shown and standing.quotation is None:
-            reading.judged(replace(standing.decided(), doubt="in_list_of_tools"))
+        verdict = reading.verdict_at(at, "tag")
+        if not verdict.shown and verdict.quotation is None:
+            reading.judged(replace(verdict.decided(), doubt="in_list_of_tools"))
             reading.adopt(inner, at, end)
             return True
-        reading.miss(at, end, inner.drafts[0].name, standing.shown or "quoted")
+        reading.miss(at, end, inner.drafts[0].name, verdict.shown or "quoted")
     reading.take("content", end)
     return True
 

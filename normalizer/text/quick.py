@@ -21,12 +21,8 @@ from llmcore.normalizer.text.candidates import Names, Signs, names_of, signs_of
 from llmcore.normalizer.text.opening import begins_specially
 from llmcore.normalizer.text.whole import Whole, is_framed, may_begin, whole_at
 from llmcore.normalizer.trust.block_quotes import in_block_quote
-from llmcore.normalizer.trust.surroundings import (
-    CERTAIN,
-    MARKS,
-    Surroundings,
-    is_certain,
-)
+from llmcore.normalizer.trust.judging import CERTAIN, Judge, Place, is_certain
+from llmcore.normalizer.trust.layout import MARKS
 from llmcore.normalizer.trust.turns import other_speaks
 from llmcore.types.envelope import ToolCall
 from llmcore.types.limits import Limits
@@ -144,8 +140,8 @@ def _take_wholes(
 ) -> bool:
     """Take the calls of the text from `start` on, where the first may begin at `at`, and the words before each; False when one is
     not all there, may not be meant, or anything else may stand there."""
-    surroundings: Surroundings | None = None
-    standing = CERTAIN
+    judge: Judge | None = None
+    verdict = CERTAIN
     while at >= 0:
         line = text.rfind("\n", 0, at) + 1
         between = text[start:at]
@@ -162,9 +158,9 @@ def _take_wholes(
         if not is_blank:
             if (not wholes and begins_specially(text)) or call_begins(text, start, at, tools.names) < at or other_speaks(between):
                 return False
-            surroundings = surroundings or Surroundings(tools.names)
-            standing = surroundings.standing(text, at, start, line, found[0].form)
-        if not is_certain(standing, text, found[-1].end):
+            judge = judge or Judge(tools.names)
+            verdict = judge.judge(Place(text, at, start, line, found[0].form))
+        if not is_certain(verdict, text, found[-1].end):
             return False
         wholes += found
         start = found[-1].end

@@ -24,15 +24,8 @@ from llmcore.normalizer.text.begun import begun_call, ends_in_opener
 from llmcore.normalizer.text.candidates import Candidates
 from llmcore.normalizer.text.whole import is_framed, whole_at
 from llmcore.normalizer.trust.block_quotes import in_block_quote, may_be_in_block_quote, quote_begins, without_quote_signs
-from llmcore.normalizer.trust.surroundings import (
-    CERTAIN,
-    MARKS,
-    Form,
-    Standing,
-    form_of,
-    is_certain,
-    is_remark,
-)
+from llmcore.normalizer.trust.judging import CERTAIN, Form, Verdict, form_of, is_certain
+from llmcore.normalizer.trust.layout import MARKS, is_remark
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 
@@ -189,10 +182,10 @@ class Walk:
         if len(reading.drafts) + len(wholes) >= reading.limits.calls:
             return False
         first, last = wholes[0], wholes[-1]
-        standing = reading.standing_at(at, first.form)
-        if not is_certain(standing, src.text, last.end):
+        verdict = reading.verdict_at(at, first.form)
+        if not is_certain(verdict, src.text, last.end):
             return False
-        reading.judged(standing)
+        reading.judged(verdict)
         reading.text(at)
         for whole in wholes:
             if is_framed(whole, src.text):
@@ -377,14 +370,14 @@ class Walk:
                 reading.tell(at)
                 if (
                     not (row.calls or row.frames)
-                    or (standing := reading.standing_at(at, self._form(row.dialect, src.text[at:body]))) is CERTAIN
+                    or (verdict := reading.verdict_at(at, self._form(row.dialect, src.text[at:body]))) is CERTAIN
                 ):
                     took = row.reader(reading, at, body)
                     if (took if isinstance(took, bool) else (yield from took)) and reading.done > at:
                         if row.calls:
                             reading.answer_follows()
                         return True
-                elif (yield from self._read_in(standing, row, at, body)):
+                elif (yield from self._read_in(verdict, row, at, body)):
                     return True
                 tried += 1
         reading.looks.pay(_OPENER + _TRIED * tried + sum(_ROW * len(rows) for _, rows in openers))
@@ -396,12 +389,12 @@ class Walk:
         row = DIALECTS.get(dialect)
         return "bare" if row is not None and row.trust == "bare" else form_of(opener)
 
-    def _read_in(self, standing: Standing, row: Marker, at: int, body: int) -> Steps[bool]:
+    def _read_in(self, verdict: Verdict, row: Marker, at: int, body: int) -> Steps[bool]:
         """As a row's reader, in surroundings that say something of the call."""
         reading = self._reading
-        staged = reading.stage() if may_be_shown(standing) else None
+        staged = reading.stage() if may_be_shown(verdict) else None
         pieces, drafts = len(reading.pieces), len(reading.drafts)
-        reading.judged(standing)
+        reading.judged(verdict)
         reads = row.reader(reading, at, body)
         took = (reads if isinstance(reads, bool) else (yield from reads)) and reading.done > at
         is_markup = all(kind in ("markup", "call") for start, _, kind in reading.pieces[pieces:] if start >= at)
@@ -414,10 +407,10 @@ class Walk:
             missed = reading.near_misses[staged.near_misses :]
             reading.take_back(staged)
             for miss in missed:
-                reason = yield from shown_behind(reading, standing, miss.span[1])
+                reason = yield from shown_behind(reading, verdict, miss.span[1])
                 reading.note(*miss.span, miss.name, reason or miss.reason)
             return False
-        return (yield from settle_shown(reading, staged, standing, at))
+        return (yield from settle_shown(reading, staged, verdict, at))
 
     def _line_is_decided(self, at: int) -> bool:
         """Is it known whether words follow on the line of the calls that are held, before the next candidate?"""
@@ -425,7 +418,7 @@ class Walk:
         text, done = reading.src.text, reading.done
         if self._wrapper_may_close(at):
             return False
-        if (standing := reading.held) is not None and standing.behind_sentence:
+        if (verdict := reading.held) is not None and verdict.behind_sentence:
             rest, over, _ = text[done : done + _FARTHEST if at < 0 else at].partition("\n")
             if not over and at < 0 and not reading.src.final and len(rest) < _FARTHEST:
                 return False

@@ -26,7 +26,7 @@ from llmcore.normalizer.notations.relaxed.plain import plain_arguments
 from llmcore.normalizer.notations.strict import sound_object_at
 from llmcore.normalizer.scanning.source import past
 from llmcore.normalizer.scanning.words import BLANKS
-from llmcore.normalizer.trust.surroundings import Form, form_of
+from llmcore.normalizer.trust.judging import Form, form_of
 from llmcore.types.envelope import ToolCall
 from llmcore.types.late import late
 from llmcore.types.limits import Limits

@@ -1,11 +1,6 @@
-"""What the text around a call makes of it: made, doubted, or only shown (docs/trust.md has the rules).
+"""What decides whether a call in a text is meant (docs/trust.md has the rules).
 
-`surroundings` is asked for each call and judges what stands before it:
-
-- the sentence: `lead_ins`, by the tables `lead_in_*`; where it leaves it open, `open_lead_ins` and `told_lead_ins`;
-- the line: `lines_of_code`, `block_quotes`, `line_signs`;
-- who speaks: `turns`, `dialogues`, `told_results`;
-- what a tag is part of: `documents`, `html`.
-
-`words_behind` and `listed_steps` judge what follows. Nothing here knows a reading, a row or a dialect.
+`judging` decides. It asks the sentence before the call (`lead_ins`, by the phrases that `lexicon` reads), `quotations`,
+`code_elements`, the line (`lines_of_code`, `block_quotes`, `line_signs`, `layout`) and who speaks (`turns`, `told_results`).
+`documents` and `html` tell what a tag is part of. Nothing here knows a reading, a row or a dialect.
 """

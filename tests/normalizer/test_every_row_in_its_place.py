@@ -11,7 +11,7 @@ import pytest
 
 from llmcore.normalizer.core.rows import Calls
 from llmcore.normalizer.dialects.registry import DIALECTS
-from llmcore.normalizer.trust.surroundings import form_of
+from llmcore.normalizer.trust.judging import form_of
 
 from .helpers import read_every_way
 

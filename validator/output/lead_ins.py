@@ -10,8 +10,8 @@ import re
 from enum import IntEnum
 
 from llmcore.normalizer.scanning.words import COLONS
+from llmcore.normalizer.trust.layout import has_words
 from llmcore.normalizer.trust.lead_ins import kind_of, names_answer, sentence_before
-from llmcore.normalizer.trust.surroundings import has_words
 
 __all__ = ["LeadIn", "lead_in", "shares_lead_in"]
 

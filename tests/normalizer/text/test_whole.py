@@ -26,7 +26,7 @@ from llmcore.normalizer.replies.envelopes import envelope_of_text, envelope_of_w
 from llmcore.normalizer.text.engine import TextEngine
 from llmcore.normalizer.text.quick import Quick, read_quickly
 from llmcore.normalizer.text.whole import Whole, whole_at
-from llmcore.normalizer.trust.surroundings import MARKS
+from llmcore.normalizer.trust.layout import MARKS
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import TOOLS, read_every_way, tool
