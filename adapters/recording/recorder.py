@@ -169,7 +169,7 @@ class Recorder:
         if self._previous is call and id(call) in self._open:  # made anew before anything was sent
             self._open[id(call)]["request"] = _copied(sent)
             return
-        attempt = {"model": call.endpoint.model, "mode": call.mode, "reason": call.reason or self._reason(call)}
+        attempt: dict[str, Any] = {"model": call.endpoint.model, "mode": call.mode, "reason": call.reason or self._reason(call)}
         if call.text_calls != "standard":
             attempt["text_calls"] = call.text_calls
         if call.own_dialects is not None:

@@ -51,8 +51,8 @@ class Unfinished:
 
     def reply_over(self, own: frozenset[str] | None, *, says_more: bool) -> list[Draft]:
         """No more calls come. `says_more`: the reply holds more than calls, reasoning and markup. Returns those that waited."""
-        for draft in self.waiting if says_more and own is not None else ():
-            if draft.dialect not in own:
+        for draft in self.waiting if says_more else ():
+            if own is not None and draft.dialect not in own:
                 draft.doubted(Repair(kind="not_alone", safety="guess"))
         return self.withdrawn()
 

@@ -12,6 +12,7 @@ from llmcore.adapters.providers.families import OWN_DIALECTS
 from llmcore.normalizer import DIALECTS
 from llmcore.testing.replies import tool_call_body
 from llmcore.transcripts import read_transcripts
+from llmcore.types.requests import TextCalls
 
 pytestmark = pytest.mark.anyio
 
@@ -34,11 +35,11 @@ def registry(**model: Any) -> dict[str, Any]:
 
 
 async def test_a_runs_policy_beats_the_models_and_that_the_orchestrators() -> None:
-    async def calls(orchestrator: str | None, model: str | None, run: str | None) -> list[bool]:
+    async def calls(orchestrator: TextCalls | None, model: TextCalls | None, run: TextCalls | None) -> list[bool]:
         fake = FakeModel(f"Let me look.\n{CALL}", default="done")
         given: dict[str, Any] = {} if orchestrator is None else {"text_calls": orchestrator}
         made = Orchestrator(registry(**({} if model is None else {"text_calls": model})), [get_weather], adapter=fake, **given)
-        return ran(await made.run("?", **({} if run is None else {"text_calls": run})))
+        return ran(await (made.run("?") if run is None else made.run("?", text_calls=run)))
 
     assert await calls(None, None, None) == [True]
     assert await calls("off", None, None) == []
@@ -93,7 +94,7 @@ def test_another_word_is_refused() -> None:
     with pytest.raises(CallerError, match="Orchestrator: `text_calls` must be 'standard', 'alone' or 'off'"):
         Orchestrator(FakeModel("x"), text_calls="never")  # type: ignore[arg-type]
     with pytest.raises(CallerError, match="run: `text_calls` must be"):
-        Orchestrator(FakeModel("x")).run_sync("x", text_calls="never")  # type: ignore[arg-type]
+        Orchestrator(FakeModel("x")).run_sync("x", text_calls="never")  # type: ignore[call-overload]
     with pytest.raises(CallerError, match="text_calls"):
         Orchestrator(registry(text_calls="never"))
 

@@ -273,8 +273,13 @@ def test_arguments_written_otherwise_change_nothing(name: str) -> None:
 
 
 def test_what_is_no_plain_call_is_the_engines() -> None:
+    odd: list[list[tuple[str, dict[str, Any]]]] = [
+        [("get_time", {})],
+        [THREE[0], ("get_time", {"city": "Rome"})],
+        [("get_weather", {"properties": {}})],
+    ]
     for name in ROWS:
-        for calls in ([("get_time", {})], [THREE[0], ("get_time", {"city": "Rome"})], [("get_weather", {"properties": {}})]):
+        for calls in odd:
             for text in written(name, calls):
                 assert len(taken(text)) < len(calls)
                 same(text)
