@@ -148,6 +148,69 @@ def test_the_calls_of_a_list_that_begins_with_data_are_read(before: str, wrapper
     assert json.dumps(json.loads(f"[{before}, 7]")) == f"[{', '.join(said)}]"
 
 
+_PERSON = '{"name": "Alice", "age": 30}'
+
+
+@pytest.mark.parametrize(
+    "wrapper", ["{}", "<tool_call>{}</tool_call>", "```json\n{}\n```", '{"tool_calls": {}}', '{"tool_uses": {}}']
+)
+def test_data_with_a_name_is_no_call_of_a_list(wrapper: str) -> None:
+    envelope = read_every_way(wrapper.replace("{}", f"[{_CALL}, {_PERSON}]"))
+    assert [call.name for call in envelope.tool_calls] == ["get_weather"]
+    assert json.loads(envelope.content) == {"name": "Alice", "age": 30}
+
+
+def test_data_with_a_name_is_no_call_of_an_envelope() -> None:
+    envelope = read_every_way(f'{{"toolCalls": [{_CALL}, {_PERSON}], "content": "Hi."}}')
+    assert [call.name for call in envelope.tool_calls] == ["get_weather"]
+    assert envelope.content == f"Hi.\n\n{_PERSON}"
+
+
+@pytest.mark.parametrize("key", ["tool_calls", "toolCalls"])
+def test_a_name_alone_in_a_list_of_calls_is_a_call_of_a_tool_that_is_not_there(key: str) -> None:
+    envelope = read_every_way(f'{{"{key}": [{_CALL}, {{"name": "jump"}}]}}')
+    assert [(call.name, call.known) for call in envelope.tool_calls] == [("get_weather", True), ("jump", False)]
+
+
+@pytest.mark.parametrize("between", ["\n", " ", "; ", ",\n"])
+@pytest.mark.parametrize("wrapper", ["{}", "```json\n{}\n```"])
+@pytest.mark.parametrize(
+    "data", [_PERSON, '{"name": "ping", "description": "Checks.", "parameters": {}}', f"{_PERSON}\n{_PERSON}"]
+)
+def test_data_behind_a_call_stays_content(data: str, wrapper: str, between: str) -> None:
+    envelope = read_every_way(wrapper.replace("{}", f"{_CALL}{between}{data}"))
+    assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
+    assert envelope.content == data
+
+
+def test_data_between_calls_stays_content() -> None:
+    envelope = read_every_way(f'{_CALL}\n{_PERSON}\n{{"name": "ping", "arguments": {{}}}}')
+    assert [call.name for call in envelope.tool_calls] == ["get_weather", "ping"]
+    assert envelope.content == _PERSON
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"tool_calls": [CALL], "note": "keep"}',
+        '{"toolCalls": [CALL], "note": "keep"}',
+        '{"actions": [CALL], "note": "keep"}',
+        '{"tool_call": CALL, "note": "keep"}',
+        '{"name": "get_weather", "arguments": {"city": "Oslo"}, "note": "keep"}',
+        '[{"name": "get_weather", "arguments": {"city": "Oslo"}, "note": "keep"}]',
+        '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}, "note": "keep"}</tool_call>',
+        '{"name": "parallel", "arguments": {"tool_uses": [CALL], "note": "keep"}}',
+        '<function=parallel>{"tool_uses": [CALL], "note": "keep"}</function>',
+    ],
+)
+def test_what_stands_beside_calls_and_is_not_read_is_recorded(text: str) -> None:
+    envelope = read_every_way(text.replace("CALL", _CALL))
+    (call,) = envelope.tool_calls
+    assert call.arguments == {"city": "Oslo"}
+    recorded = [*envelope.repairs, *call.repairs]
+    assert [(repair.kind, repair.path, repair.before) for repair in recorded] == [("text_dropped", "note", "keep")]
+
+
 _BLOCK = '{"type": "tool_use", "id": "a", "name": "get_weather", "input": {"city": "Oslo"}}'
 
 
