@@ -120,6 +120,23 @@ def test_a_native_wrapper_of_several_calls_is_unwrapped(name: str) -> None:
     assert [call.name for call in normalize(body, offered).tool_calls] == [name]
 
 
+@pytest.mark.parametrize("name", [*_NAMES, *(f"functions.{name}" for name in _NAMES)])
+@pytest.mark.parametrize(
+    ("uses", "beside"),
+    [
+        ('[{"name": "ping", "arguments": {}}, {"city": "Rome"}]', '{"city": "Rome"}'),
+        ('[{"recipient_name": "functions.ping", "parameters": {}}, {"city": "Rome"}]', '{"city": "Rome"}'),
+        ('[{"recipient_name": "functions.ping", "parameters": {}}], "note": "keep"', "keep"),
+    ],
+)
+def test_a_native_wrapper_that_says_more_is_unwrapped_and_what_it_says_is_recorded(uses: str, beside: str, name: str) -> None:
+    called = {"id": "a", "type": "function", "function": {"name": name, "arguments": f'{{"tool_uses": {uses}}}'}}
+    body = {"choices": [{"message": {"role": "assistant", "tool_calls": [called]}, "finish_reason": "tool_calls"}]}
+    (call,) = normalize(body, TOOLS).tool_calls
+    assert (call.name, call.arguments, call.complete) == ("ping", {}, True)
+    assert [repair.before for repair in call.repairs if repair.kind == "text_dropped"] == [beside]
+
+
 _CALL = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
 
 
