@@ -157,7 +157,9 @@ def test_the_calls_of_a_mixed_list_are_read_and_its_data_stays_content(listed: s
 @pytest.mark.parametrize(
     "wrapper", ["{}", "<tool_call>{}</tool_call>", "```json\n{}\n```", '{"tool_calls": {}}', '{"toolCalls": {}}']
 )
-@pytest.mark.parametrize("before", ["3", "-2.5", "null", "true", '"Oslo"', "[1, 2]", '3 ,\n "a"', "1,null"])
+@pytest.mark.parametrize(
+    "before", ["3", "-2.5", "null", "true", '"Oslo"', "[1, 2]", '3 ,\n "a"', "1,null", "{}", "{ }, {}", "[], {}"]
+)
 def test_the_calls_of_a_list_that_begins_with_data_are_read(before: str, wrapper: str) -> None:
     envelope = read_every_way(wrapper.replace("{}", f"[{before} ,\n {_CALL}, 7]"))
     assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
