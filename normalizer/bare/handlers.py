@@ -193,7 +193,7 @@ def _bracket(reading: Reading, at: int) -> Steps[int]:
     ahead = yield from skip_space(src, at + 1)
     char = src.text[ahead : ahead + 1]
     if char == "{":
-        return (yield from json_form(reading, at))
+        return (yield from json_form(reading, at, (yield from behind_data(reading, ahead))))
     if char and char in "]nN" and (yield from _is_empty_list(reading, at, ahead)):
         return reading.done
     if char and char in _DATA_SIGNS and (first := (yield from behind_data(reading, ahead))) >= 0:

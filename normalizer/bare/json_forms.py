@@ -68,9 +68,9 @@ _FLAT = late(r'\{(?=\s*")(?:[^{}()\[\]"\\<`]++|"[^"\\]*+")*+\}')
 """Data that is one object without brackets in it."""
 _OPENS_OBJECT = late(r"\{|\[\s*[\[{]")
 _DATA = late(r"[\[\s]*\{\s*\"")
-_ITEM = late(r"""\s*+(?:-?\d[\d.eE+-]{0,32}+|true|false|null|"[^"\\\n]{0,96}+"|\[[^\[\]{}"\n]{0,96}+\])\s*+,""")
+_ITEM = late(r"""\s*+(?:-?\d[\d.eE+-]{0,32}+|true|false|null|"[^"\\\n]{0,96}+"|\[[^\[\]{}"\n]{0,96}+\]|\{\s*+\})\s*+,""")
 _OPENS = late(r"\s*+(?=\{)")
-_ITEM_BEGUN = late(r"""\s*+(?:-?[\d.eE+-]*+|[a-z]{1,5}+|"[^"\\\n]*+"?|\[[^\[\]{}"\n]*+\]?)\s*+\Z""")
+_ITEM_BEGUN = late(r"""\s*+(?:-?[\d.eE+-]*+|[a-z]{1,5}+|"[^"\\\n]*+"?|\[[^\[\]{}"\n]*+\]?|\{\s*+\}?)\s*+\Z""")
 """Data in a list of calls, with its comma, and the beginning of it at the text's end."""
 _Parsed = tuple[list[Message], list[Repair], bool]
 """What `read_body` tells of a body."""
@@ -156,6 +156,9 @@ def behind_data(reading: Reading, at: int) -> Steps[int]:
         brace = past(_OPENS, src.text, at) if at > start else at
         item = None  # a match keeps the text it was found in
         if at > start and src.text.startswith("{", brace) and brace - start < _HEAD:
+            if not src.final and _ITEM_BEGUN.match(src.text, at) is not None:  # perhaps an empty object
+                yield None
+                continue
             return brace if (yield from _plausible(reading, brace)) else -1
         if src.final or len(src.text) - start >= _HEAD or _ITEM_BEGUN.match(src.text, at) is None:
             return -1
@@ -171,8 +174,12 @@ def json_form(reading: Reading, at: int, first: int = -1) -> Steps[int]:
     start = at
     while True:
         body = yield from body_extent(reading, start, STRAY_CLOSERS)
+        parsed = read_body(reading, body)
+        if bodies and not body.cut and not parsed[0]:  # data beside calls
+            begin = start if _calls(read[-1:]) else bodies[-1].end
+            parsed = ([Message([], content=reading.src.text[begin : body.end])], [], True)
         bodies.append(body)
-        read.append(read_body(reading, body))
+        read.append(parsed)
         if body.cut or not body.closed or not read[0][0] or len(bodies) >= reading.limits.calls:
             break
         if (

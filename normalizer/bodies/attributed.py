@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from llmcore.normalizer.bodies.tag_attributes import ATTRIBUTE, Attributes, opening_tag
+from llmcore.normalizer.bodies.tag_attributes import ATTRIBUTE, VALUES, Attributes, opening_tag
 from llmcore.normalizer.scanning.sought import Element
 from llmcore.normalizer.scanning.source import Source, Steps, search, skip_space
 from llmcore.types.late import late
 from llmcore.types.tools import CompiledTool
 
-__all__ = ["VALUES", "attributed", "begins_attributed"]
+__all__ = ["attributed", "begins_attributed"]
 
-VALUES = ("value", "content", "text", "val")
-"""Attributes that hold a value."""
 _NAMES = ("name", "key", "param", "parameter", "arg")
 _ABOUT = frozenset((*_NAMES, *VALUES, "type", "string", "id", "index"))
 _TAG = late(r"<(?:[a-z]{1,16}:)?(?P<word>[A-Za-z_][\w.-]{0,63})(?=\s)")

@@ -120,7 +120,7 @@ def read_children(text: str, start: int, stop: int, tool: CompiledTool, tools: T
             children.append(Child(key, given, True, begin))
         else:
             end, at = closers.end_of(key, begin) or _unclosed(text, begin, tool)
-            children.append(Child(key, outdented(text, begin, text[begin:end]), end < at, at))
+            children.append(Child(key, outdented(text, begin, text[begin:end], closed=end < at), end < at, at))
         at = children[-1].end
     return children
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from html import unescape
 from typing import Any
 
-from llmcore.normalizer.bodies.attributed import VALUES, attributed, begins_attributed
+from llmcore.normalizer.bodies.attributed import attributed, begins_attributed
 from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END
 from llmcore.normalizer.bodies.entries import Entries
 from llmcore.normalizer.bodies.json_bodies import Levels, closing, named_call
@@ -25,7 +25,7 @@ from llmcore.normalizer.bodies.parameters import (
     read_parameters,
     trimmed,
 )
-from llmcore.normalizer.bodies.tag_attributes import Attributes
+from llmcore.normalizer.bodies.tag_attributes import VALUES, Attributes, open_attribute
 from llmcore.normalizer.calls.call_objects import no_arguments
 from llmcore.normalizer.calls.typed_values import typed_value
 from llmcore.normalizer.core.names import is_known
@@ -331,7 +331,8 @@ def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: st
         return _declined(reading, call, start, "definition")
     if item is not None and item.lastgroup == "parameter" and _describes(call, item):
         return _declined(reading, call, start, "definition")
-    if item is None:
+    is_known_call = reading.tools is None or is_known(call.name, reading.tools)
+    if item is None and not (is_known_call and (yield from open_attribute(src, start)) is not None):
         child = _FIRST_CHILD.match(src.text, start)
         if child is None:
             if not src.text.startswith("<", start) and (yield from _read_text(reading, call, body, holder)):

@@ -104,7 +104,7 @@ def _next_value(reading: Reading, end: int, closers: tuple[str, ...]) -> Steps[i
     return ahead if src.text[inside : inside + 1] in ("{", "[", "]") else -1
 
 
-_DEFINES = late(r""""(?:parameters|input_schema)"\s*+:\s*+\{\s*+"(?:type"\s*+:\s*+"object"|properties")""")
+_DEFINES = late(r""""(?:input_?[sS]chema"\s*+:|parameters"\s*+:\s*+\{\s*+"(?:type"\s*+:\s*+"object"|properties"))""")
 """The schema of a tool's arguments."""
 
 

@@ -17,11 +17,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream
-from llmcore.normalizer.bodies.attributed import VALUES
 from llmcore.normalizer.bodies.cdata import literal_joined
 from llmcore.normalizer.bodies.entities import decoded
 from llmcore.normalizer.bodies.entries import Entries, is_whole
 from llmcore.normalizer.bodies.raw_values import RawValue, read_value, trimmed
+from llmcore.normalizer.bodies.tag_attributes import VALUES, open_attribute
 from llmcore.normalizer.calls.nested_values import inner_names, parameter_value
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.begun_again import HOLDS_CALL, openers_before
@@ -162,8 +162,13 @@ def read_parameters(
     while True:
         item = grammar.item.search(src.text, position) or (yield from search(src, grammar.item, position, _OVERLAP))
         stop = len(src.text) if item is None else item.start()
-        if stop > position and not src.text[position:stop].isspace() and _left_behind(src.text, position, stop, item, found):
-            break
+        if stop > position and not src.text[position:stop].isspace():
+            opened = yield from open_attribute(src, past(_CLOSERS, src.text, position))
+            if opened is not None:
+                _open_value(reading, *opened, found, stream, tool, grammar)
+                break
+            if _left_behind(src.text, position, stop, item, found):
+                break
         if item is None:
             found.end, found.cut = stop, True
             break
@@ -189,6 +194,21 @@ def read_parameters(
     if stream is not None:
         stream.close()
     return found
+
+
+def _open_value(
+    reading: Reading,
+    key: str,
+    start: int,
+    found: Parameters,
+    stream: ArgumentStream | None,
+    tool: CompiledTool | None,
+    grammar: Grammar,
+) -> None:
+    """The value of an attribute whose quote nothing closes: all of the text from `start` on, in which nothing is called."""
+    _enter(reading, found, stream, grammar.key(key), reading.src.text[start:], tool, (), grammar)
+    found.repairs.append(Repair(kind="cut_string", path=key, safety="truncated"))
+    found.end, found.cut, found.whole = len(reading.src.text), True, False
 
 
 def _value_in_tag(tag: str, found: Parameters) -> str:

@@ -82,15 +82,18 @@ def trimmed(text: str, *, closed: bool) -> str:
     return text
 
 
-def outdented(text: str, start: int, raw: str) -> str:
+def outdented(text: str, start: int, raw: str, *, closed: bool = True) -> str:
     """The value at `start` without the layout of its lines, if its opener ends a line and what closes it begins one: the blanks
-    before the closer, and the indentation of the tags where all lines have it."""
+    before the closer, and the indentation of the tags where all lines have it. Where the closer is missing (`closed`), the lines
+    alone tell."""
     first, *lines = raw.split("\n")
+    if not closed and lines and lines[-1].strip(" \t"):
+        lines.append("")
     if not lines or first.strip("\r") or lines[-1].strip(" \t"):
         return raw
     depth = _indentation(text, start)
     lines, last = lines[:-1], lines[-1]
-    if depth and depth == last and all(one.startswith(depth) or not one.strip() for one in lines):
+    if depth and (depth == last or not closed) and all(one.startswith(depth) or not one.strip() for one in lines):
         lines = [one.removeprefix(depth) for one in lines]
     return "\n".join((first, *lines, ""))
 
@@ -149,7 +152,7 @@ def read_value(
         stop, group = found.start(), found.lastgroup or "other"
         closed = group == "own"
         raw = src.text[start:stop]
-        text = raw if keeps else trimmed(outdented(src.text, start, raw), closed=closed)
+        text = raw if keeps else trimmed(outdented(src.text, start, raw, closed=closed), closed=closed)
         if stream is not None:
             stream.close_string(text)
         value = RawValue(text, found.end() if closed else stop, group, closed, is_literal=False, literal_open=False)
@@ -229,7 +232,7 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
         end = len(src.text) if half else behind
         return RawValue(literal, end, None, closed=False, is_literal=True, literal_open=literal_open)
     if not keeps and behind == start:
-        raw = trimmed(outdented(src.text, start, raw), closed=closed)
+        raw = trimmed(outdented(src.text, start, raw, closed=closed), closed=closed)
     elif not keeps:
         raw = _behind_literal(src.text, start, raw, closed=closed)
     text = literal + joined(raw) if literal and raw.strip() else literal if behind > start else joined(raw) if cdata else raw

@@ -9,11 +9,22 @@ from llmcore.normalizer.bodies.entities import decoded
 from llmcore.normalizer.scanning.source import Source, Steps
 from llmcore.types.late import late
 
-__all__ = ["ATTRIBUTE", "Attributes", "is_cut_tag", "opening_tag"]
+__all__ = ["ATTRIBUTE", "VALUES", "Attributes", "is_cut_tag", "open_attribute", "opening_tag"]
+
+VALUES = ("value", "content", "text", "val")
+"""Attributes that hold a value."""
 
 ATTRIBUTE = late(
     r"""(?P<key>[A-Za-z_][A-Za-z0-9_:.-]{0,63})[\sĠ]*+=[\sĠ]*+(?:"(?P<dq>[^"]*+)"|'(?P<sq>[^']*+)'|(?P<nq>[^\s"'<>/]++))"""
 )
+_OPEN_ATTRIBUTE = late(
+    r"""<[^\s<>="'/]{1,64}(?:[\sĠ]*+=[\sĠ]*+(?P<named>[^\s"'<>=]{1,128}+))?"""
+    r"""(?P<before>(?:[\sĠ]++[A-Za-z_][\w.:-]{0,63}+[\sĠ]*+=[\sĠ]*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>]++))*+)"""
+    r"""[\sĠ]++(?P<key>[A-Za-z_][\w.:-]{0,63}+)[\sĠ]*+=[\sĠ]*+(?P<quote>["'])"""
+)
+"""A tag up to the quote of a value that does not close before an angle bracket."""
+_BEHIND_VALUE = late(r"""[\sĠ]{0,16}(?:/?>|[\w.:-]{1,64}[\sĠ]{0,4}=)""")
+_BEHIND = 96
 _LONGEST_TAG = 1024
 _TAG_REST = r"""(?:[^<>"']++|"[^"]*+"|'[^']*+')*+"""
 _TAG_BEGUN = late(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+)?\Z""")
@@ -51,6 +62,30 @@ def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, Att
         ATTRIBUTE.sub("", said).strip(" \t\r\n/ĠĊ"),
     )
     return rest.end(), attributes, rest[0].removesuffix(">").rstrip().endswith("/")
+
+
+def open_attribute(src: Source, at: int) -> Steps[tuple[str, int] | None]:
+    """(the argument, where its value begins) of the tag at `at`, if nothing closes the quote of an attribute in it. Then the
+    value is all of the text that follows: it is waited for."""
+    head = _OPEN_ATTRIBUTE.match(src.text, at, at + _LONGEST_TAG)
+    if head is None:
+        return None
+    key, quote, start = head["key"], head["quote"], head.end()
+    if key in VALUES:
+        key = next(
+            (found["dq"] or found["sq"] or found["nq"] or "" for found in ATTRIBUTE.finditer(head["before"])), head["named"]
+        )
+    head, sought = None, start  # a match keeps the text it was found in
+    while (stop := src.text.find(quote, sought)) < 0 and not src.final:
+        sought = len(src.text)
+        yield None
+    while stop >= 0 and len(src.text) - stop < _BEHIND and not src.final:
+        yield None
+    if stop >= 0 and _BEHIND_VALUE.match(src.text, stop + 1) is not None:
+        return None
+    while not src.final:
+        yield None
+    return key or "", start
 
 
 def is_cut_tag(src: Source, at: int, closer: str = ">") -> bool:

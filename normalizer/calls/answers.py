@@ -9,7 +9,15 @@ from llmcore.types.envelope import Repair
 from llmcore.types.narrowing import is_list, is_object, objects_in
 from llmcore.types.numbers import exact_json
 
-__all__ = ["answer_beside", "answer_for_call", "answer_of_call", "is_about_the_message", "lists_nothing", "said_in"]
+__all__ = [
+    "answer_beside",
+    "answer_for_call",
+    "answer_of_call",
+    "is_about_the_message",
+    "lists_nothing",
+    "said_in",
+    "unread_beside",
+]
 
 _ANSWERS = (
     *("content", "text", "response", "answer", "message", "reply"),
@@ -58,10 +66,16 @@ def said_in(content: Any) -> tuple[str, list[Repair]]:
 
 def is_about_the_message(value: dict[str, Any], key: str, also: Collection[str] = ()) -> bool:
     """Does nothing stand beside the answer and `key` but what a message says of itself, or what is one of `also`?"""
-    return all(
-        other == key or other in _ANSWERS or other in _ABOUT_THE_MESSAGE or other in also or value[other] is None
-        for other in value
-    )
+    return not unread_beside(value, (key, *also))
+
+
+def unread_beside(value: dict[str, Any], read: Collection[str]) -> list[Repair]:
+    """The repairs of what stands beside the answer, what a message says of itself, and what is `read`."""
+    return [
+        Repair(kind="text_dropped", path=key, before=held, after=None)
+        for key, held in value.items()
+        if key not in read and key not in _ANSWERS and key not in _ABOUT_THE_MESSAGE and held is not None
+    ]
 
 
 def lists_nothing(value: dict[str, Any], key: str) -> bool:

@@ -17,9 +17,11 @@ from llmcore.normalizer.calls.answers import (
     is_about_the_message,
     lists_nothing,
     said_in,
+    unread_beside,
 )
 from llmcore.normalizer.calls.call_objects import (
     BESIDE_CALLS,
+    CALL_KEYS,
     ENVELOPE_KEYS,
     FORM_OF_LIST,
     INNER_KEYS,
@@ -106,8 +108,19 @@ def _doubt_names(holder: dict[str, Any], calls: list[CallObject], tools: ToolSet
             call.repairs = [*call.repairs, names_disagree(other, call.name)]
 
 
+def _without_data(read: list[CallObject | None], items: list[Any], tools: ToolSet | None) -> list[CallObject | None]:
+    """None in the place of each that names no tool and has other keys in place of arguments, if another of the list is sure."""
+    if tools is None or not any(call is not None and call.given and is_known(call.name, tools) for call in read):
+        return read
+    return [
+        call if call is None or call.given or is_known(call.name, tools) or is_named_only(item, NAME_KEYS, INNER_KEYS) else None
+        for call, item in zip(read, items, strict=True)
+    ]
+
+
 def _mixed(read: list[CallObject | None], items: list[Any], tools: ToolSet | None) -> tuple[list[CallObject] | None, list[Any]]:
     """(the calls of a list, its other items); None and nothing where an item is none and no call is sure."""
+    read = _without_data(read, items, tools)
     calls = [call for call in read if call is not None]
     if len(calls) == len(items):
         return calls, []
@@ -153,6 +166,7 @@ def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     if data:
         said = _joined(said, data)
     _doubt_names(value, calls, tools)
+    repairs = [*repairs, *unread_beside(value, CALL_KEYS)]
     return Message(calls, "llmcore_envelope", said, more, certain=companions, unread=len(unread), data=len(data), repairs=repairs)
 
 
@@ -176,7 +190,7 @@ def _enveloped(written: Any, tools: ToolSet | None) -> tuple[list[CallObject], l
     if written is None or (isinstance(written, str) and (not written.strip() or written.strip() in _NO_CALL_NAMES)):
         return [], []
     entries: list[Any] = written if is_list(written) else [written]
-    read = [_entry(entry, tools) for entry in entries]
+    read = _without_data([_entry(entry, tools) for entry in entries], entries, tools)
     data = [entry for entry, call in zip(entries, read, strict=True) if call is None]
     return [call for call in read if call is not None], data
 
@@ -236,18 +250,21 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             if calls is None or answer is None:
                 return None
             _doubt_names(value, calls, tools)
+            repairs = [*answer[1], *unread_beside(value, CALL_KEYS)]
             if data:
                 beside = _joined(answer[0], data)
-                return Message(calls, form, beside, certain=True, unread=len(data), data=len(data), repairs=answer[1])
+                return Message(calls, form, beside, certain=True, unread=len(data), data=len(data), repairs=repairs)
             if is_about_the_message(value, key, BESIDE_CALLS):
                 _called_with_nothing(calls, listed, tools)
             form, calls = "pasted_wire" if "role" in value else form, [*calls, *_listed_beside(value, key, calls, tools)]
-            return Message(calls, form, answer[0], certain=True, repairs=answer[1])
+            return Message(calls, form, answer[0], certain=True, repairs=repairs)
     for key in _ACTION_LISTS:
         if is_list(listed := value.get(key)) and listed:
             calls, data = _mixed([_single_key(item, tools) or call_object(item, tools) for item in listed], listed, tools)
             if calls is not None and any(is_known(call.name, tools) for call in calls):
-                return Message(calls, "tool_calls_key", _joined(None, data) or None, unread=len(data), data=len(data))
+                repairs = unread_beside(value, CALL_KEYS)
+                said = _joined(None, data) or None
+                return Message(calls, "tool_calls_key", said, unread=len(data), data=len(data), repairs=repairs)
     if tools and (said := answer_for_call(value, NAME_KEYS, ARGUMENT_KEYS)) is not None and _calls_nothing(value, tools):
         return Message([], content=said)
     for key in _PASTED_LISTS:
@@ -306,9 +323,11 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
         if is_object(value.get(key)):
             call = call_object(value, tools) or _single_key(value[key], tools)
             form = INNER_KEYS[key]
-            if call is not None and is_about_the_message(value, key, BESIDE_CALLS):
+            if call is None:
+                return None
+            if is_about_the_message(value, key, BESIDE_CALLS):
                 _called_with_nothing([call], [value[key]], tools)
-            return None if call is None else Message([call], form, certain=form == "pasted_wire")
+            return Message([call], form, certain=form == "pasted_wire", repairs=unread_beside(value, _read_of(call, tools)))
     call = call_object(value, tools)
     if call is not None and holds_calls(call.name, tools) and is_object(call.arguments):
         return _object(call.arguments, tools) if any(is_list(call.arguments.get(key)) for key in FORM_OF_LIST) else None
@@ -317,9 +336,17 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
     if call is not None and (call.given or is_known(call.name, tools) or is_no_call(call.name, tools)):
         tool = tools.get(peel(call.name, tools) or call.name) if tools is not None else None
         said = answer_of_call(value, tool.properties) if call.given and tool is not None else None
-        return Message([call], "tool_call_key" if "tool_call" in value else "bare_json", said)
+        form = "tool_call_key" if "tool_call" in value else "bare_json"
+        return Message([call], form, said, repairs=unread_beside(value, _read_of(call, tools)))
     call = _single_key(value, tools)
     return None if call is None else Message([call], "single_key")
+
+
+def _read_of(call: CallObject, tools: ToolSet | None) -> frozenset[str]:
+    """The keys of a call's object that are read, or may be."""
+    tool = tools.get(peel(call.name, tools) or call.name) if tools is not None else None
+    renamed = [repair.before for repair in call.repairs if repair.kind == "arguments_renamed"]
+    return CALL_KEYS.union(renamed, () if tool is None else tool.properties)
 
 
 def _named(item: Any) -> Message | None:
@@ -354,7 +381,8 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
                 return None
             said = [_said(item, message) for item, message in zip(items, unfolded, strict=True)]
             form, data = "single_key" if by_names else "bare_array", unfolded.count(None)
-            return Message(calls, form, "\n\n".join(filter(None, said)) or None, unread=data, data=data)
+            repairs = [repair for message in messages for repair in message.repairs]
+            return Message(calls, form, "\n\n".join(filter(None, said)) or None, unread=data, data=data, repairs=repairs)
         return None if calls is None else Message(calls, "bare_array")
     if is_object(value):
         if keyed and (call := _keyed(value)) is not None:
@@ -381,7 +409,8 @@ def calls_held(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits)
     message, held = calls_listed(arguments, tools, limits), list[Draft]()
     for call in message.calls if message is not None else ():
         draft, found = Draft(-1, call.name, call.id, "", 0), call.arguments if call.given else no_arguments(call.name, tools)
-        draft.finish(0, found, "" if found is None else exact_json(found), True, call.repairs)
+        beside = message.repairs if message is not None and not held else []
+        draft.finish(0, found, "" if found is None else exact_json(found), True, [*beside, *call.repairs])
         held.append(draft)
     return held, (message.content or "") if message is not None else ""
 

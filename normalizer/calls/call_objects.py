@@ -116,7 +116,8 @@ _SCHEMA_WORDS = frozenset(
         "strict",
     )
 )
-_SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
+_SCHEMA_KEYS = ("input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
+"""Under which a declaration has its schema, and no call has its arguments."""
 
 
 def _is_schema(value: Any, parameters: Collection[str]) -> bool:
@@ -129,10 +130,11 @@ def _is_schema(value: Any, parameters: Collection[str]) -> bool:
 def declares(holder: dict[str, Any], parameters: Collection[str]) -> bool:
     """Is it a tool's own description, as a request offers it, and no call: a `description` or a schema, and no arguments?
     `parameters`: those of the tool that it names. What stands under a key that is one of them is the tool's argument."""
-    schema = next((holder[key] for key in _SCHEMA_KEYS if key in holder and key not in parameters), None)
-    if any(holder.get(key) not in (None, "") for key in ARGUMENT_KEYS if key not in _SCHEMA_KEYS):
+    schema = holder.get("parameters") if "parameters" not in parameters else None
+    if any(holder.get(key) not in (None, "") for key in ARGUMENT_KEYS if key != "parameters"):
         return False
     described = isinstance(holder.get("description"), str) and "description" not in parameters
+    described = described or any(key in holder and key not in parameters for key in _SCHEMA_KEYS)
     return _is_schema(schema, parameters) or (described and not schema)
 
 

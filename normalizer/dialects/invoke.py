@@ -20,7 +20,7 @@ from llmcore.normalizer.bodies.elements import (
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, swallow
 from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_call
-from llmcore.normalizer.bodies.tag_attributes import Attributes, is_cut_tag, opening_tag
+from llmcore.normalizer.bodies.tag_attributes import Attributes, is_cut_tag, open_attribute, opening_tag
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout, Parameters
@@ -85,7 +85,7 @@ def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
     if name is None:
         head = yield from opening_tag(src, end)
         if head is None:
-            return _cut_tag(reading, at, end, _dialect_of(space, tag, src.text[max(0, at - 60) : at].rstrip()))
+            return (yield from _cut_tag(reading, at, end, _dialect_of(space, tag, src.text[max(0, at - 60) : at].rstrip())))
         end, attributes, alone = head
         name = next((attributes.pop(key) for key in NAMING if key in attributes), "")
     name = name.strip()
@@ -119,12 +119,14 @@ def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
     return (yield from read_arguments(reading, call, start))
 
 
-def _cut_tag(reading: Reading, at: int, end: int, dialect: str) -> bool:
-    """A tag that the text's end cut off behind the name of a tool."""
-    text = reading.src.text
-    named = _CUT_NAME.search(text, end) if is_cut_tag(reading.src, end) else None
+def _cut_tag(reading: Reading, at: int, end: int, dialect: str) -> Steps[bool]:
+    """A tag that the text's end cut off behind the name of a tool, or of which an attribute is open."""
+    named = _CUT_NAME.search(reading.src.text, end)
     if named is None or not is_known(named[1], reading.tools):
         return False
+    if not is_cut_tag(reading.src, end) and (yield from open_attribute(reading.src, at)) is None:
+        return False
+    text = reading.src.text
     reading.end(reading.begin(at, named[1], dialect), len(text), None, text[end:], complete=False)
     return True
 

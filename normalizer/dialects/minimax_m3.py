@@ -160,7 +160,7 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
     stop = closer.start() if closer is not None else len(src.text)
     if closer is None or closer["slash"] or closer["tag"] == "invoke" or is_text:
         closed = closer is not None and bool(closer["slash"]) and closer["tag"] not in _FRAMES
-        written = trimmed(outdented(src.text, start, src.text[start:stop]), closed=True)
+        written = trimmed(outdented(src.text, start, src.text[start:stop], closed=closed), closed=True)
         text = joined(written)
         call.repairs += literal_joined(written, text, key) if CDATA in written else ()
         if told >= 0 and call.stream is not None:

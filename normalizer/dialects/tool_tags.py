@@ -24,7 +24,7 @@ from llmcore.normalizer.bodies.elements import ElementCall, read_attributes
 from llmcore.normalizer.bodies.entries import Entries, is_whole
 from llmcore.normalizer.bodies.parameters import only_parameter, only_text_parameter
 from llmcore.normalizer.bodies.sections import as_text
-from llmcore.normalizer.bodies.tag_attributes import is_cut_tag, opening_tag
+from llmcore.normalizer.bodies.tag_attributes import is_cut_tag, open_attribute, opening_tag
 from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, call_object, no_arguments
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import is_known, name_line
@@ -32,7 +32,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, as_json
 from llmcore.normalizer.notations.json import read_json, read_value
 from llmcore.normalizer.scanning.sought import Either, Element
-from llmcore.normalizer.scanning.source import Steps, search, skip_space
+from llmcore.normalizer.scanning.source import Steps, search, skip_space, wait_for_one
 from llmcore.normalizer.scanning.words import HTML_NAMES
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
@@ -51,6 +51,7 @@ _TAG_BEGUN = late(r"<[^<>]{0,256}+\Z")
 _FIRST_CHILD = late(r"\s*+(?:<[ \t]{0,4}+[^\s<>/]{0,256}+(?:\s[^<>]{0,256}+)?>?)?")
 _UNCLOSED_END = late(r"(?<=>)\s{0,64}/>")
 _ANY_CHILD = late(r"<([^\s<>/]{1,256})>")
+_CHILD_WITH_ATTRIBUTES = late(r"<([^\s<>/=]{1,256})\s")
 _HEAD = 600
 _ATTRIBUTE_KEY = late(r"\s{1,16}+([A-Za-z_][\w.:-]{0,63}+)\s{0,4}+=")
 _PROPERTY = late(r"\n[ \t]*+[^\s<>:]{1,256}+:?[ \t]*+\r?\n\s*+<[^\s<>/]{1,256}+>")
@@ -71,7 +72,7 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
         else:
             head = yield from opening_tag(reading.src, body)
             if head is None:
-                return placed and _cut_in_tag(reading, at, body, name, tool)
+                return placed and (yield from _cut_in_tag(reading, at, body, name, tool))
             body, attributes, alone = head
             if not (attributes or alone) or (attributes and not any(takes(tool, key) for key in attributes)):
                 reading.miss(at, body, name, "unknown_parameter")
@@ -79,6 +80,9 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
             read_attributes(reading, call, attributes, alone=alone)
     if not placed and not alone and not (yield from _says_call(reading, body, name, tool)):
         return False
+    if placed and not alone and (yield from _child_is_open(reading, body, tool)):
+        reading.end(reading.begin(at, name, "cline"), len(reading.src.text), None, reading.src.text[body:], complete=False)
+        return True
     element = (body, body) if alone else (yield from _element(reading, body, name, unclosed=unclosed))
     read = _cut_body(reading, call, tool, body) if element is None and placed else None
     if element is None and read is None:
@@ -95,14 +99,25 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     return (yield from enter_tag(reading, (at, end), TagCall(meant, "cline", complete, repairs), over=over))
 
 
-def _cut_in_tag(reading: Reading, at: int, body: int, name: str, tool: CompiledTool) -> bool:
-    """The text ends in the tag of a tool, in its attributes or behind them."""
-    text = reading.src.text
-    first = _ATTRIBUTE_KEY.match(text, body)
-    if first is None or not takes(tool, first[1]) or not is_cut_tag(reading.src, body):
+def _cut_in_tag(reading: Reading, at: int, body: int, name: str, tool: CompiledTool) -> Steps[bool]:
+    """The text ends in the tag of a tool, in its attributes or behind them, or one of them is open."""
+    first = _ATTRIBUTE_KEY.match(reading.src.text, body)
+    if first is None or not takes(tool, first[1]):
         return False
+    first = None  # a match keeps the text it was found in
+    if not is_cut_tag(reading.src, body) and (yield from open_attribute(reading.src, at)) is None:
+        return False
+    text = reading.src.text
     reading.end(reading.begin(at, name, "cline"), len(text), None, text[body:], complete=False)
     return True
+
+
+def _child_is_open(reading: Reading, body: int, tool: CompiledTool) -> Steps[bool]:
+    """Is the first child a property of the tool whose value stands in an attribute that nothing closes?"""
+    start = yield from skip_space(reading.src, body)
+    yield from wait_for_one(reading.src, start + 1, _REACH, ">", "<")
+    child = _CHILD_WITH_ATTRIBUTES.match(reading.src.text, start)
+    return child is not None and child[1] in tool.properties and (yield from open_attribute(reading.src, start)) is not None
 
 
 def _child_is_next(reading: Reading, body: int, tool: CompiledTool) -> Steps[bool]:

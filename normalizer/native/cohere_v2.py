@@ -29,7 +29,7 @@ class CohereReader:
     """Reads Cohere's bodies and streams."""
 
     def __init__(self) -> None:
-        self._message = MessageReader()
+        self._message = MessageReader(closes_thinking=True)
         self._started = 0
         self._open: dict[object, int] = {}
 

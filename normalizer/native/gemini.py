@@ -129,8 +129,9 @@ class GeminiReader:
             begun.arguments.add(part)
         if not goes_on:
             self._open = None
+            cut = begun.arguments.goes_on
             yield CallArguments(begun.key, begun.arguments.value)
-            yield CallEnd(begun.key)
+            yield CallEnd(begun.key, cut=cut)
 
 
 @dataclass(slots=True)

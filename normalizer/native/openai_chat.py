@@ -118,9 +118,10 @@ def _entries(calls: object) -> list[Any]:
 
 
 class MessageReader:
-    """Reads messages, whole or in deltas, of one reply."""
+    """Reads messages, whole or in deltas, of one reply. `closes_thinking`: the wire closes each part with thinking."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, closes_thinking: bool = False) -> None:
+        self._closes_thinking = closes_thinking
         self._identity = CallIdentity()
         self._legacy_identity = CallIdentity()
         self._reasoning_field = ""
@@ -195,8 +196,10 @@ class MessageReader:
         for detail in details:
             self._keep(detail)
             text = as_text(detail.get("text")) or as_text(detail.get("summary"))
-            if text and self._takes("reasoning_details"):
-                yield Reasoning(text, key=_REASONING)
+            text = text if text and self._takes("reasoning_details") else ""
+            is_signed = bool(as_text(detail.get("signature")) or as_text(detail.get("data")))
+            if text or is_signed:
+                yield Reasoning(text, key=_REASONING, closed=is_signed)
 
     def _keep(self, detail: dict[str, Any]) -> None:
         """Collect the details; a streamed one comes in pieces of one index."""
@@ -219,8 +222,10 @@ class MessageReader:
         if kind in _TEXT_PARTS:
             yield Text(as_text(part.get("text")))
         elif kind == "thinking":
-            if (text := _joined(part.get("thinking"))) and self._takes("content"):
-                yield Reasoning(text, as_text(part.get("signature")))
+            text, closed = _joined(part.get("thinking")), part.get("closed") is True
+            text = text if text and self._takes("content") else ""
+            if text or closed:
+                yield Reasoning(text, as_text(part.get("signature")), closed=closed or self._closes_thinking)
         elif kind == "refusal":
             yield Refusal(as_text(part.get("refusal")))
         else:

@@ -39,6 +39,11 @@ class PartialArguments:
         self._readable = True
 
     @property
+    def goes_on(self) -> bool:
+        """Is the last part of a string missing?"""
+        return any(isinstance(holder[key], str) for holder, key, _ in self._strings.values())
+
+    @property
     def value(self) -> object:
         """The arguments as far as they came."""
         if not self._readable:

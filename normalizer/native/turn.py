@@ -28,11 +28,12 @@ class TextRange:
 @dataclass(slots=True)
 class Thinking:
     """One block of reasoning. `carrier`: the provider's own part, which holds the same text and goes back in its
-    place."""
+    place. `closed`: its wire closed or signed it."""
 
     texts: list[str] = field(default_factory=list[str])
     signatures: list[str] = field(default_factory=list[str])
     carrier: Opaque | None = None
+    closed: bool = False
 
     @property
     def text(self) -> str:
@@ -63,10 +64,10 @@ class Turn:
         return "".join([part.text for part in self.parts if isinstance(part, Thinking)])
 
     @property
-    def reasoning_is_signed(self) -> bool:
-        """Did the provider sign its last block of reasoning, which it does where the block closes?"""
+    def reasoning_is_closed(self) -> bool:
+        """Did the wire close its last block of reasoning, or sign it, which it does where the block closes?"""
         blocks = [part for part in self.parts if isinstance(part, Thinking)]
-        return bool(blocks) and bool(blocks[-1].signature)
+        return bool(blocks) and blocks[-1].closed
 
     @property
     def is_refusal(self) -> bool:
@@ -88,9 +89,10 @@ class Turn:
             self.parts.append(TextRange(start, end, refusal))
 
     def add_reasoning(self, piece: Reasoning) -> None:
-        if not piece.text and not piece.signature and piece.key is None:
+        if not piece.text and not piece.signature and not piece.closed and piece.key is None:
             return
         block = self._thinking_of(piece.key)
+        block.closed = piece.closed or bool(piece.signature)
         if piece.text:
             block.texts.append(piece.text)
         if piece.signature:

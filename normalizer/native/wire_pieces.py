@@ -52,11 +52,13 @@ class Refusal:
 
 @dataclass(slots=True)
 class Reasoning:
-    """More reasoning. Without a key it joins the block before it, which a signature closes."""
+    """More reasoning. Without a key it joins the block before it, which a signature closes. `closed`: the wire says that the
+    reasoning ends with it."""
 
     text: str = ""
     signature: str = ""
     key: Hashable = None
+    closed: bool = False
 
 
 @dataclass(slots=True)

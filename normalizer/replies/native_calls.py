@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 
+from llmcore.normalizer.calls.call_messages import calls_listed
+from llmcore.normalizer.calls.call_objects import no_arguments as arguments_without
 from llmcore.normalizer.core.names import holds_calls
 from llmcore.normalizer.native.arguments import (
     Arguments,
@@ -20,7 +22,7 @@ from llmcore.normalizer.native.arguments import (
     text_arguments,
 )
 from llmcore.normalizer.native.calls import NativeCall
-from llmcore.normalizer.native.shape import as_dict, as_list, as_text, json_text
+from llmcore.normalizer.native.shape import json_text
 from llmcore.normalizer.replies.leaks import calls_in_name, switched_arguments
 from llmcore.normalizer.replies.left_out import CALLS_LIMIT
 from llmcore.normalizer.replies.merging import numbered
@@ -140,7 +142,7 @@ def _read_arrived(call: NativeCall, terms: Terms, is_last: bool) -> list[ToolCal
         found = [switched]
     named = [(call.name, arguments) for arguments in found]
     if holds_calls(call.name, terms.tools):
-        named = _unfold(call.name, found) or named
+        named = _unfold(call.name, found, terms) or named
     ids = chain([call.id], repeat(""))
     return [_tool_call(name, id, arguments, terms) for (name, arguments), id in zip(named, ids, strict=False)]
 
@@ -165,19 +167,22 @@ def _tool_call(name: str, id: str, arguments: Arguments, terms: Terms) -> ToolCa
     )
 
 
-def _unfold(wrapper: str, found: list[Arguments]) -> list[tuple[str, Arguments]]:
-    """The calls in `{"tool_uses": [{"recipient_name": "functions.f", "parameters": {...}}]}`; [] when it is not
-    that."""
+def _unfold(wrapper: str, found: list[Arguments], terms: Terms) -> list[tuple[str, Arguments]]:
+    """The calls in `{"tool_uses": [{"recipient_name": "functions.f", "parameters": {...}}]}`, read as in text; [] when it is not
+    that. What stands beside them is recorded."""
     unfolded: list[tuple[str, Arguments]] = []
     for folded in found:
-        for use in map(as_dict, as_list((folded.value or {}).get("tool_uses"))):
-            name = as_text(use.get("recipient_name")).removeprefix("functions.")
-            if not name.strip():
-                return []
-            value = as_dict(use.get("parameters")) if isinstance(use.get("parameters"), dict) else None
-            raw = json_text(use["parameters"]) if "parameters" in use else ""
-            repairs = [Repair(kind="unfolded", before=wrapper, after=name), *folded.repairs]
-            unfolded.append((name, Arguments(value, raw, repairs=repairs)))
-        if unfolded:
-            unfolded[-1][1].complete = folded.complete
+        message = calls_listed(folded.value or {}, terms.tools, terms.limits)
+        if message is None or not message.calls:
+            return []
+        beside = message.repairs
+        if message.content:
+            beside = [*beside, Repair(kind="text_dropped", before=message.content, after=None)]
+        for call in message.calls:
+            value = call.arguments if call.given else arguments_without(call.name, terms.tools)
+            raw = "" if value is None else json_text(value)
+            repairs = [Repair(kind="unfolded", before=wrapper, after=call.name), *folded.repairs, *call.repairs, *beside]
+            unfolded.append((call.name, Arguments(value, raw, repairs=repairs)))
+            beside = []
+        unfolded[-1][1].complete = folded.complete
     return unfolded

@@ -257,7 +257,7 @@ class NativeReply:
     def _reread_reasoning(self) -> tuple[TextEngine | None, list[NearMiss]]:
         """The reasoning as text whose reasoning never closed, when the reply holds nothing else and a call stands in it. One in
         reasoning that was closed is a near miss."""
-        reasoning, closed = self._turn.reasoning, self._wire in _REASONING_CLOSES or self._turn.reasoning_is_signed
+        reasoning, closed = self._turn.reasoning, self._wire in _REASONING_CLOSES or self._turn.reasoning_is_closed
         if not reasoning or (self._text is not None and self._text.source.strip()):
             return None, []
         engine = self._settings.engine(reasoning_open=not closed)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from llmcore.normalizer import normalize
+from llmcore.normalizer import Normalizer, normalize
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import TOOLS, read_every_way
 
@@ -61,6 +61,8 @@ def test_reasoning_in_a_native_reply_is_looked_at_too() -> None:
     assert [miss.reason for miss in envelope.near_misses] == ["in_reasoning"]
 
 
+_THOUGHT = {"type": "thinking", "thinking": [{"type": "text", "text": _WRITTEN[0]}]}
+_DETAIL = {"type": "reasoning.text", "text": _WRITTEN[0], "signature": "c2ln", "index": 0}
 _SIGNED = {"type": "thinking", "thinking": f"I look.\n{_WRITTEN[0]}\nNo.", "signature": "c2ln"}
 
 
@@ -75,6 +77,10 @@ _SIGNED = {"type": "thinking", "thinking": f"I look.\n{_WRITTEN[0]}\nNo.", "sign
             "stopReason": "end_turn",
         },
         {"choices": [{"message": {"role": "assistant", "content": "", "thinking_blocks": [_SIGNED]}}]},
+        {"choices": [{"message": {"role": "assistant", "content": "", "reasoning_details": [_DETAIL]}}]},
+        {"choices": [{"message": {"role": "assistant", "reasoning": _WRITTEN[0], "reasoning_details": [_DETAIL]}}]},
+        {"choices": [{"message": {"role": "assistant", "content": [{**_THOUGHT, "closed": True}]}}]},
+        {"message": {"role": "assistant", "content": [_THOUGHT]}, "finish_reason": "COMPLETE"},
         {"choices": [{"message": {"role": "assistant", "reasoning_content": f"<think>{_WRITTEN[0]}</think>"}}]},
     ],
 )
@@ -84,6 +90,45 @@ def test_a_call_in_reasoning_that_the_wire_closes_is_a_near_miss(body: dict[str,
     assert [(miss.name, miss.reason) for miss in envelope.near_misses] == [("get_weather", "in_reasoning")]
 
 
-def test_a_call_in_a_field_of_reasoning_that_nothing_closes_is_read() -> None:
-    body = {"choices": [{"message": {"role": "assistant", "content": "", "reasoning_content": _WRITTEN[0]}}]}
+def _cohere(kind: str, **part: str) -> dict[str, Any]:
+    return {"type": kind, "index": 0, "delta": {"message": {"content": part}}}
+
+
+def _chunk(**delta: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta}]}
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [_cohere("content-start", type="thinking", thinking=""), _cohere("content-delta", thinking=_WRITTEN[0])],
+        [_chunk(content=[_THOUGHT]), _chunk(content=[{"type": "thinking", "thinking": [], "closed": True}])],
+        [_chunk(reasoning_details=[{**_DETAIL, "signature": None}]), _chunk(reasoning_details=[{**_DETAIL, "text": None}])],
+        [
+            _chunk(reasoning=_WRITTEN[0], reasoning_details=[{**_DETAIL, "signature": None}]),
+            _chunk(reasoning_details=[{"type": "reasoning.encrypted", "data": "eA==", "index": 1}]),
+        ],
+    ],
+)
+def test_streamed_reasoning_that_the_wire_closes_calls_nothing(events: list[dict[str, Any]]) -> None:
+    normalizer = Normalizer(TOOLS)
+    for event in events:
+        normalizer.feed(event)
+    normalizer.finish()
+    envelope = normalizer.envelope
+    assert envelope.tool_calls == []
+    assert [(miss.name, miss.reason) for miss in envelope.near_misses] == [("get_weather", "in_reasoning")]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"reasoning_content": _WRITTEN[0]},
+        {"reasoning_details": [{"type": "reasoning.text", "text": _WRITTEN[0], "signature": None}]},
+        {"content": [_THOUGHT]},
+        {"content": [{**_THOUGHT, "closed": False}]},
+    ],
+)
+def test_a_call_in_reasoning_that_nothing_closes_is_read(message: dict[str, Any]) -> None:
+    body = {"choices": [{"message": {"role": "assistant", "content": "", **message}}]}
     assert [call.name for call in normalize(body, TOOLS).tool_calls] == ["get_weather"]

@@ -61,3 +61,36 @@ def test_an_indented_value_that_is_none_of_text_is_typed() -> None:
     text = '<invoke name="copy_file">\n  <parameter name="src">a</parameter>\n  <parameter name="mode">\n  7\n  </parameter>\n</invoke>'
     (call,) = read_every_way(text, _TOOLS, chunkings=2).tool_calls
     assert (call.arguments, call.repairs) == ({"src": "a", "mode": 7}, [])
+
+
+_UNCLOSED = {
+    "invoke": '<invoke name="copy_file">\n{0}<parameter name="src">{1}\n</invoke>',
+    "invoke, children": '<invoke name="copy_file">\n{0}<src>{1}\n</invoke>',
+    "dsml": '<｜DSML｜invoke name="copy_file">\n{0}<｜DSML｜parameter name="src" string="true">{1}\n</｜DSML｜invoke>',
+    "function": "<tool_call>\n  <function=copy_file>\n{0}<parameter=src>{1}\n  </function>\n</tool_call>",
+    "function, key and value": "<tool_call>\n<function>copy_file</function>\n{0}<parameter>src</parameter>{1}\n</function>\n</tool_call>",
+    "function, the next tag": "<function=copy_file>\n{0}<parameter=src>{1}\n<parameter=mode>\n7\n</parameter>\n</function>",
+    "key and value": "<tool_call>copy_file\n{0}<arg_key>src</arg_key>\n{0}<arg_value>{1}\n</tool_call>",
+    "tool's tag": "<copy_file>\n{0}<src>{1}\n</copy_file>",
+    "minimax_m3": ']<]minimax[>[<tool_call>\n{0}]<]minimax[>[<invoke name="copy_file">\n{0}]<]minimax[>[<src>{1}\n{0}]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("depth", ["    ", "\t"], ids=["blanks", "a tab"])
+@pytest.mark.parametrize(
+    ("lines", "value"), [(["a.txt"], "a.txt"), (["a", "  b", "", "c"], "a\n  b\n\nc")], ids=["one line", "lines"]
+)
+@pytest.mark.parametrize("form", _UNCLOSED)
+def test_the_indentation_is_layout_where_the_closer_is_missing(form: str, lines: list[str], value: str, depth: str) -> None:
+    body = "".join(f"\n{depth}{line}" if line else "\n" for line in lines)
+    (call,) = read_every_way(_UNCLOSED[form].format(depth, body), _TOOLS, chunkings=2).tool_calls
+    assert call.arguments is not None
+    assert (call.arguments["src"], call.complete) == (value, True)
+    assert {repair.kind for repair in call.repairs} == {"closer_missing"}
+
+
+@pytest.mark.parametrize("form", _UNCLOSED)
+def test_a_line_at_the_margin_keeps_all_indentation_where_the_closer_is_missing(form: str) -> None:
+    (call,) = read_every_way(_UNCLOSED[form].format("  ", "\n  a\nb"), _TOOLS, chunkings=2).tool_calls
+    assert call.arguments is not None
+    assert call.arguments["src"] == "  a\nb"

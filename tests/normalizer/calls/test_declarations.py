@@ -25,6 +25,8 @@ _DECLARATIONS: list[dict[str, Any]] = [
     {"name": "ping", "description": "Checks."},
     {"name": "ping", "parameters": {"type": "object"}},
     {"name": "ping", "input_schema": _NOTHING},
+    {"name": "ping", "input_schema": {}},
+    {"name": "ping", "inputSchema": {"json": {"type": "object"}}},
     {"name": "look_up", "description": "Looks.", "input_schema": _SCHEMA},
     {"name": "look_up", "parameters": _SCHEMA},
     {"type": "function", "function": {"name": "ping", "description": "Checks.", "parameters": _NOTHING}},
@@ -40,6 +42,13 @@ _WRAPPERS = [
     "<|tool_call|>[{}]",
     "```json\n{}\n```",
     "```json\n[{}]\n```",
+    "<TOOLCALL>[{}]</TOOLCALL>",
+    "<function_call> {}",
+    "functools[{}]",
+    "<|tool_call_start|>[{}]<|tool_call_end|>",
+    "<|START_ACTION|>[{}]<|END_ACTION|>",
+    "<|content_invoke_tool_json|>{}<|end_message|>",
+    "<dots_function_call>{}</dots_function_call>",
     "<tools>{}</tools>",
     "<tools>[{}]</tools>",
     '{"tools": [{}]}',
@@ -52,6 +61,11 @@ _WRAPPERS = [
 @pytest.mark.parametrize("declared", _DECLARATIONS)
 def test_a_declaration_is_an_echo(declared: dict[str, Any], wrapper: str) -> None:
     assert read_every_way(wrapper.replace("{}", json.dumps(declared)), _TOOLS, chunkings=1).tool_calls == []
+
+
+def test_a_schema_alone_is_told_as_a_definition() -> None:
+    envelope = read_every_way('<tool_call>{"name": "ping", "inputSchema": {}}</tool_call>', _TOOLS)
+    assert [miss.reason for miss in envelope.near_misses] == ["definition"]
 
 
 def test_a_declaration_under_the_name_of_its_tool_is_an_echo() -> None:
@@ -74,6 +88,7 @@ def test_a_declaration_under_the_name_of_its_tool_is_an_echo() -> None:
         ({"name": "look_up", "description": "Looks.", "arguments": {"order": "A"}}, {"order": "A"}),
         ({"name": "look_up", "description": "Looks.", "parameters": {"order": "A"}}, {"order": "A"}),
         ({"name": "ping", "parameters": {}}, {}),
+        ({"name": "look_up", "parameters": {"order": "A"}, "input_schema": _SCHEMA}, {"order": "A"}),
         ({"name": "ping", "description": "Checks.", "arguments": {}}, {}),
     ],
 )

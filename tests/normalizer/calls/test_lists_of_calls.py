@@ -120,6 +120,23 @@ def test_a_native_wrapper_of_several_calls_is_unwrapped(name: str) -> None:
     assert [call.name for call in normalize(body, offered).tool_calls] == [name]
 
 
+@pytest.mark.parametrize("name", [*_NAMES, *(f"functions.{name}" for name in _NAMES)])
+@pytest.mark.parametrize(
+    ("uses", "beside"),
+    [
+        ('[{"name": "ping", "arguments": {}}, {"city": "Rome"}]', '{"city": "Rome"}'),
+        ('[{"recipient_name": "functions.ping", "parameters": {}}, {"city": "Rome"}]', '{"city": "Rome"}'),
+        ('[{"recipient_name": "functions.ping", "parameters": {}}], "note": "keep"', "keep"),
+    ],
+)
+def test_a_native_wrapper_that_says_more_is_unwrapped_and_what_it_says_is_recorded(uses: str, beside: str, name: str) -> None:
+    called = {"id": "a", "type": "function", "function": {"name": name, "arguments": f'{{"tool_uses": {uses}}}'}}
+    body = {"choices": [{"message": {"role": "assistant", "tool_calls": [called]}, "finish_reason": "tool_calls"}]}
+    (call,) = normalize(body, TOOLS).tool_calls
+    assert (call.name, call.arguments, call.complete) == ("ping", {}, True)
+    assert [repair.before for repair in call.repairs if repair.kind == "text_dropped"] == [beside]
+
+
 _CALL = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
 
 
@@ -140,12 +157,77 @@ def test_the_calls_of_a_mixed_list_are_read_and_its_data_stays_content(listed: s
 @pytest.mark.parametrize(
     "wrapper", ["{}", "<tool_call>{}</tool_call>", "```json\n{}\n```", '{"tool_calls": {}}', '{"toolCalls": {}}']
 )
-@pytest.mark.parametrize("before", ["3", "-2.5", "null", "true", '"Oslo"', "[1, 2]", '3 ,\n "a"', "1,null"])
+@pytest.mark.parametrize(
+    "before", ["3", "-2.5", "null", "true", '"Oslo"', "[1, 2]", '3 ,\n "a"', "1,null", "{}", "{ }, {}", "[], {}"]
+)
 def test_the_calls_of_a_list_that_begins_with_data_are_read(before: str, wrapper: str) -> None:
     envelope = read_every_way(wrapper.replace("{}", f"[{before} ,\n {_CALL}, 7]"))
     assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
     said = envelope.content.split("\n\n")
     assert json.dumps(json.loads(f"[{before}, 7]")) == f"[{', '.join(said)}]"
+
+
+_PERSON = '{"name": "Alice", "age": 30}'
+
+
+@pytest.mark.parametrize(
+    "wrapper", ["{}", "<tool_call>{}</tool_call>", "```json\n{}\n```", '{"tool_calls": {}}', '{"tool_uses": {}}']
+)
+def test_data_with_a_name_is_no_call_of_a_list(wrapper: str) -> None:
+    envelope = read_every_way(wrapper.replace("{}", f"[{_CALL}, {_PERSON}]"))
+    assert [call.name for call in envelope.tool_calls] == ["get_weather"]
+    assert json.loads(envelope.content) == {"name": "Alice", "age": 30}
+
+
+def test_data_with_a_name_is_no_call_of_an_envelope() -> None:
+    envelope = read_every_way(f'{{"toolCalls": [{_CALL}, {_PERSON}], "content": "Hi."}}')
+    assert [call.name for call in envelope.tool_calls] == ["get_weather"]
+    assert envelope.content == f"Hi.\n\n{_PERSON}"
+
+
+@pytest.mark.parametrize("key", ["tool_calls", "toolCalls"])
+def test_a_name_alone_in_a_list_of_calls_is_a_call_of_a_tool_that_is_not_there(key: str) -> None:
+    envelope = read_every_way(f'{{"{key}": [{_CALL}, {{"name": "jump"}}]}}')
+    assert [(call.name, call.known) for call in envelope.tool_calls] == [("get_weather", True), ("jump", False)]
+
+
+@pytest.mark.parametrize("between", ["\n", " ", "; ", ",\n"])
+@pytest.mark.parametrize("wrapper", ["{}", "```json\n{}\n```"])
+@pytest.mark.parametrize(
+    "data", [_PERSON, '{"name": "ping", "description": "Checks.", "parameters": {}}', f"{_PERSON}\n{_PERSON}"]
+)
+def test_data_behind_a_call_stays_content(data: str, wrapper: str, between: str) -> None:
+    envelope = read_every_way(wrapper.replace("{}", f"{_CALL}{between}{data}"))
+    assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
+    assert envelope.content == data
+
+
+def test_data_between_calls_stays_content() -> None:
+    envelope = read_every_way(f'{_CALL}\n{_PERSON}\n{{"name": "ping", "arguments": {{}}}}')
+    assert [call.name for call in envelope.tool_calls] == ["get_weather", "ping"]
+    assert envelope.content == _PERSON
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"tool_calls": [CALL], "note": "keep"}',
+        '{"toolCalls": [CALL], "note": "keep"}',
+        '{"actions": [CALL], "note": "keep"}',
+        '{"tool_call": CALL, "note": "keep"}',
+        '{"name": "get_weather", "arguments": {"city": "Oslo"}, "note": "keep"}',
+        '[{"name": "get_weather", "arguments": {"city": "Oslo"}, "note": "keep"}]',
+        '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}, "note": "keep"}</tool_call>',
+        '{"name": "parallel", "arguments": {"tool_uses": [CALL], "note": "keep"}}',
+        '<function=parallel>{"tool_uses": [CALL], "note": "keep"}</function>',
+    ],
+)
+def test_what_stands_beside_calls_and_is_not_read_is_recorded(text: str) -> None:
+    envelope = read_every_way(text.replace("CALL", _CALL))
+    (call,) = envelope.tool_calls
+    assert call.arguments == {"city": "Oslo"}
+    recorded = [*envelope.repairs, *call.repairs]
+    assert [(repair.kind, repair.path, repair.before) for repair in recorded] == [("text_dropped", "note", "keep")]
 
 
 _BLOCK = '{"type": "tool_use", "id": "a", "name": "get_weather", "input": {"city": "Oslo"}}'

@@ -133,6 +133,24 @@ def test_a_call_whose_last_part_never_came_is_not_complete(sequence: list[Json],
             assert envelope.truncated
 
 
+@pytest.mark.parametrize("dumped", [False, True], ids=["wire", "sdk"])
+@pytest.mark.parametrize(
+    "sequence",
+    [
+        [begun(), more(part("$.shelf", "A-", True), goes_on=False)],
+        [begun(), more(part("$.shelf", "A-", True)), END],
+        [begun(), more({"jsonPath": "$.shelf", "willContinue": True}), END],
+        [begun(), more(part("$.a", "x", True)), more(part("$.shelf", "A")), END],
+        [{"functionCall": {"name": "stock", "partialArgs": [part("$.shelf", "A-", True)]}}],
+    ],
+)
+def test_a_call_that_ends_within_a_string_is_not_complete(sequence: list[Json], dumped: bool) -> None:
+    said = snake(sequence) if dumped else sequence
+    for envelope in (normalize(gemini(*said, finish="STOP"), TOOLS), fed(*map(gemini, said), gemini(finish="STOP"))):
+        assert [(call.name, call.complete) for call in envelope.tool_calls] == [("stock", False)]
+        assert envelope.truncated
+
+
 @pytest.mark.parametrize(
     "parts",
     [
