@@ -1,4 +1,4 @@
-"""One reply's calls judged: each as it may run, and what keeps it from running. Compiled (docs/compiled.md)."""
+"""One reply's calls judged: each as it may run, and what keeps it from running."""
 
 from __future__ import annotations
 

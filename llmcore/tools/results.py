@@ -19,7 +19,6 @@ from llmcore.tools.data import CONTENTS, Look, UnwritableResult, is_scalar, look
 from llmcore.types import ImageBlock, TextBlock
 from llmcore.types.copies import made
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.native import raise_from
 from llmcore.types.numbers import exact_json, holds_exact_floats, is_float, with_literals_of
 
 __all__ = ["UnwritableResult", "as_text", "described", "escaped", "message_of", "rendered", "shortened", "written"]
@@ -102,7 +101,7 @@ def written(value: Any, blocks: list[ResultBlock] | None = None) -> str:
     except UnwritableResult:
         raise
     except BaseException as error:
-        raise_from(UnwritableResult(f"raises {described(error)}"), error)
+        raise UnwritableResult(f"raises {described(error)}") from error
 
 
 def _bytes_as_text(value: bytes | bytearray) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from llmcore.normalizer.core.windows_paths import with_paths
@@ -31,43 +31,23 @@ _MAY_BE_NO_NUMBER = late(r"Infinity|NaN|[eE](?<=[0-9][eE])[+0-9]")
 """In JSON text, what a number that is not finite looks like; it may as well stand in a string."""
 
 
-@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
+@dataclass(slots=True)
 class Arguments:
     """`value` None: no object could be read. `raw` is the JSON text it was read from."""
 
     value: dict[str, Any] | None
     raw: str
-    complete: bool
-    repairs: list[Repair]
-
-    def __init__(
-        self,
-        value: dict[str, Any] | None,
-        raw: str,
-        complete: bool = True,
-        repairs: list[Repair] | None = None,
-    ) -> None:
-        self.value = value
-        self.raw = raw
-        self.complete = complete
-        self.repairs = [] if repairs is None else repairs
+    complete: bool = True
+    repairs: list[Repair] = field(default_factory=list[Repair])
 
 
-@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
+@dataclass(slots=True)
 class Ending:
     """How the reply ended after a call. `by_itself`: a finish reason came and it is not `length`. `at_call`: it ended
     for want of room and nothing came after this call."""
 
     by_itself: bool
     at_call: bool
-
-    def __init__(
-        self,
-        by_itself: bool,
-        at_call: bool,
-    ) -> None:
-        self.by_itself = by_itself
-        self.at_call = at_call
 
 
 def no_arguments(tool: CompiledTool | None, whole: bool) -> Arguments:

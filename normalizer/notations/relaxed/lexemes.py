@@ -14,7 +14,6 @@ from llmcore.normalizer.notations.relaxed.arithmetic import computed
 from llmcore.normalizer.notations.relaxed.state import CLOSERS, Ended, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import starts_member
 from llmcore.types.late import late
-from llmcore.types.native import raise_from
 from llmcore.types.numbers import exact_float
 
 __all__ = ["ABSENT", "LITERALS", "json_number", "loose_number", "read_bare"]
@@ -159,7 +158,7 @@ def json_number(token: str, digits: int) -> Any:
     try:
         return _int(token, 10, digits)
     except ValueError as error:  # CPython's own limit
-        raise_from(Stop(DIGITS_LIMIT), error)
+        raise Stop(DIGITS_LIMIT) from error
 
 
 def loose_number(token: str, digits: int) -> Any:
