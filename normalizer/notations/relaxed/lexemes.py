@@ -139,10 +139,7 @@ def _number(state: State, token: str) -> Any:
         # A plus sign may be a telephone number's.
         state.record("number_notation", token, value, "guess" if token.startswith("+") else "lossless")
         return value
-    try:
-        sum_of = computed(token, lambda part: json_number(part, digits), digits)
-    except Stop:
-        return ABSENT
+    sum_of = computed(token, digits)
     if sum_of is None:
         return ABSENT
     state.record("arithmetic", token, sum_of, "coerced")
