@@ -17,9 +17,9 @@ from llmcore.normalizer.core.names import name_line
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.source import Follows, Steps, always
 from llmcore.normalizer.trust.surroundings import MARKS
+from llmcore.types.json_data import as_json
 from llmcore.types.late import late
 from llmcore.types.limits import Limits
-from llmcore.types.numbers import exact_json
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["Calls", "Marker", "MarkerTable", "PlainArguments", "Reader", "Trust", "Writer", "as_json"]
@@ -32,10 +32,6 @@ Writer = Callable[[Calls], str]
 PlainArguments = Callable[[str, CompiledTool, Limits], dict[str, Any] | None]
 """Reads arguments as they stand between markup, where they hold nothing that JSON has not; None for all else."""
 Trust = Literal["delimited", "bare"]
-
-
-as_json: Callable[[Any], str] = exact_json
-"""A value as JSON text, its numbers with all their digits."""
 
 
 @dataclass(frozen=True, slots=True)

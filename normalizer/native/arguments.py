@@ -19,10 +19,10 @@ from llmcore.normalizer.native.shape import json_text
 from llmcore.normalizer.notations.json import JsonReading, read_json
 from llmcore.types.copies import copied
 from llmcore.types.envelope import Repair
+from llmcore.types.json_data import as_json
 from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.numbers import exact_json
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["Arguments", "Ending", "free_text_arguments", "no_arguments", "object_arguments", "text_arguments"]
@@ -141,7 +141,7 @@ def _split(found: list[dict[str, Any]], text: str, whole: bool, repairs: list[Re
     calls: dict[str, Arguments] = {}
     repeats = 0
     for value in found:
-        raw = exact_json(value)
+        raw = as_json(value)
         repeats += raw in calls
         calls.setdefault(raw, Arguments(value, raw, repairs=list(repairs)))
     read = list(calls.values())

@@ -14,7 +14,7 @@ from llmcore.normalizer.notations.relaxed.arithmetic import computed
 from llmcore.normalizer.notations.relaxed.state import CLOSERS, Ended, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import starts_member
 from llmcore.types.late import late
-from llmcore.types.numbers import exact_float
+from llmcore.types.numbers import is_rounded
 
 __all__ = ["ABSENT", "LITERALS", "json_number", "loose_number", "read_bare"]
 
@@ -133,9 +133,10 @@ def _number(state: State, token: str) -> Any:
     digits = state.limits.digits
     value = json_number(token, digits)
     if value is not ABSENT:
-        return value
+        return _noting_loss(state, token, value)
     value = loose_number(token, digits)
     if value is not ABSENT:
+        _noting_loss(state, token, value)
         # A plus sign may be a telephone number's.
         state.record("number_notation", token, value, "guess" if token.startswith("+") else "lossless")
         return value
@@ -144,6 +145,12 @@ def _number(state: State, token: str) -> Any:
         return ABSENT
     state.record("arithmetic", token, sum_of, "coerced")
     return sum_of
+
+
+def _noting_loss(state: State, token: str, value: Any) -> Any:
+    if isinstance(value, float) and is_rounded(token, value):
+        state.record("rounded_number", token, value, "coerced")
+    return value
 
 
 def json_number(token: str, digits: int) -> Any:
@@ -176,8 +183,8 @@ def _int(token: str, base: int, digits: int) -> Any:
     return value
 
 
-def _float(token: str) -> Any:
-    value = exact_float(token)
+def _float(token: str) -> float:
+    value = float(token)
     if math.isinf(value):
         raise Stop
     return value
