@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from typing import Any
 
@@ -34,11 +35,12 @@ CASES = [*((reply, kind) for reply in WRITTEN.values() for kind in (Decimal, flo
 def test_a_tool_gets_the_nearest_float_and_the_text_stays(reply: Any, kind: type[Any]) -> None:
     paid: list[Any] = []
 
-    def pay(amount: kind) -> str:  # type: ignore[valid-type]
+    def pay(amount: Any) -> str:
         """Pay."""
         paid.append(amount)
         return "paid"
 
+    pay.__annotations__["amount"] = kind
     result = Orchestrator(FakeModel(_with_number(reply, LONG), "done"), [pay]).run_sync("go")
     assert paid == [kind(repr(NEAREST))]
     kinds = [record.repair.kind for record in result.repairs]
@@ -49,11 +51,7 @@ def test_a_tool_gets_the_nearest_float_and_the_text_stays(reply: Any, kind: type
 
 
 def _with_number(reply: Any, number: str) -> Any:
-    if isinstance(reply, str):
-        return reply.replace("N", number)
-    if isinstance(reply, dict):
-        return {key: _with_number(value, number) for key, value in reply.items()}
-    return [_with_number(one, number) for one in reply] if isinstance(reply, list) else reply
+    return json.loads(json.dumps(reply).replace("N", number))
 
 
 def test_an_integer_has_any_size() -> None:

@@ -6,7 +6,6 @@ Nothing is evaluated as code: the text is parsed, and only `+ - * /` between num
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
@@ -21,10 +20,10 @@ _SUM: Final = late(rf"{_NUMBER}(?:(?:\s?[*/]\s?|\s[+-]\s){_NUMBER})+")
 """With spaces around `+` and `-`: without them stand dates (`2026-11-15`) and ranges."""
 _LONGEST: Final = 200
 _OPERATIONS: Final[dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
+    ast.Add: Fraction.__add__,
+    ast.Sub: Fraction.__sub__,
+    ast.Mult: Fraction.__mul__,
+    ast.Div: Fraction.__truediv__,
 }
 
 
