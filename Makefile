@@ -42,8 +42,7 @@ compiled: ## Make .venv-compiled: the same source as a compiled wheel (docs/comp
 # pytest itself, not `python -m pytest`, and no pythonpath: the checkout's own `llmcore` must not come first.
 test-compiled: compiled ## Run the tests of what is compiled on the compiled build
 	$(KEEP_BYTECODE) LLMCORE_BUILD=compiled .venv-compiled/bin/pytest -o pythonpath= --numprocesses=auto --dist=worksteal \
-		$(or $(ARGS),tests/normalizer tests/validator tests/types tests/orchestrator tests/tools tests/fallback tests/agent \
-		tests/test_public_surface.py tests/packaging/test_builds.py)
+		$(or $(ARGS),tests/normalizer tests/types tests/test_public_surface.py tests/packaging/test_builds.py)
 
 check: setup ## Lint, format check, types (mypy and pyright), import floors
 	$(BIN)/ruff check .

@@ -46,22 +46,10 @@ def extensions() -> list[Extension]:
         )
     finally:
         os.chdir(ROOT)
-    _mend_runtime(TREE.parent / "c" / "misc_ops.c")
     for extension in found if sys.platform != "win32" else ():
         # One library holds all modules: calls among them need no table of symbols, which is a tenth of it.
         extension.extra_compile_args = [*extension.extra_compile_args, "-fvisibility=hidden"]
     return found
-
-
-def _mend_runtime(path: Path) -> None:
-    """Put our own function into the copy of mypyc's runtime that this build compiles: scripts/throw_into.c says why."""
-    source = path.read_text(encoding="utf-8")
-    before, name, rest = source.partition("int CPy_YieldFromErrorHandle(")
-    _, behind, rest = rest.partition("PyObject *CPy_FetchStopIterationValue(")
-    if not (name and behind):
-        sys.exit(f"{path} is of another mypyc than scripts/throw_into.c was written for: see docs/compiled.md")
-    mended = (ROOT / "scripts" / "throw_into.c").read_text(encoding="utf-8")
-    path.write_text(f"{before}{mended}{behind}{rest}", encoding="utf-8")
 
 
 def _lay_out(package_dir: dict[str, str]) -> None:

@@ -163,7 +163,7 @@ class Capabilities(Value):
     web_search: bool | None = None
     """The provider searches the web itself when `Request.allow_web_search` is set."""
     emits_text_calls: bool | None = None
-    """Known to write calls as text although native tools were offered (the document's `emitsXmlToolCalls`): it is asked in the
+    """Known to write calls as text although native tools were offered: it is asked in the
     `text` mode before `native_tools`, unless the registry gives an order of its own."""
     context_window: int | None = None
     max_output_tokens: int | None = None

@@ -28,7 +28,6 @@ from llmcore.types import (
     Waiting,
 )
 from llmcore.types.logs import failure_name, logger
-from llmcore.types.native import raise_from
 from llmcore.types.of_tests import test_failure_in
 from llmcore.types.telling import Tell
 
@@ -106,15 +105,14 @@ class FallbackManager:
         no_time = plan is not None and isinstance(failure, ProviderError)
         if (no_time and not context.went_elsewhere) or all(isinstance(one, CallerError) for one in context.failures):
             raise failure
-        raise_from(_exhausted(context), context.first_failure)
-        return None
+        raise _exhausted(context) from context.first_failure
 
     def _check_budget(self, context: FallbackContext) -> None:
         """Before a wait that nothing would follow. Raises `LimitExceeded` from the failure."""
         try:
             context.ledger.check()
         except LimitExceeded as spent:
-            raise_from(spent, context.failure)
+            raise spent from context.failure
 
     def _chosen(self, context: FallbackContext) -> Plan | None:
         """The plan of the first strategy that has one for a model whose attempts are not spent, unless a later one's is

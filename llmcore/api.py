@@ -17,7 +17,6 @@ from llmcore.types.called import Kind, check_kinds, in_words, told
 from llmcore.types.copies import copied
 from llmcore.types.limits import check_limits
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.numbers import exact_float
 from llmcore.types.requests import TEXT_CALLS, TextCalls
 from llmcore.types.wordings import described, hint
 
@@ -116,7 +115,7 @@ def _loaded(reply: object) -> object:
         return reply
     text = reply.decode("utf-8-sig", "replace")
     try:
-        body: object = json.loads(text, parse_float=exact_float)
+        body: object = json.loads(text)
     except (ValueError, RecursionError):
         return text
     from llmcore.normalizer.native.wires import bodies_of_list, wire_of  # only here: who reads text does not pay for the wires

@@ -82,7 +82,6 @@ _PROBE_KINDS = {
 }
 INSTEAD = {
     **dict.fromkeys(PER_RUN - KINDS.keys(), "that is an option of each run: give it to run(), execute() or stream()"),
-    "*": "other options are given by name (`output_type=int`, `budget=Budget(...)`)",
     "max_turns": "it is `max_tool_turns`",
     "force_tools": "give `tool_config=ToolConfig(tool_choice='required')`, or `tool_choice='required'` to a run",
     "max_iterations": "it is `max_tool_turns`",

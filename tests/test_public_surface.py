@@ -1,6 +1,6 @@
 """The public surface of `llmcore`, pinned: what is added or taken away is seen here first.
 
-CONTRACT is what the design promises (section 4) and other code relies on.
+CONTRACT is what other code relies on.
 """
 
 from __future__ import annotations

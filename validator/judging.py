@@ -1,23 +1,19 @@
-"""One reply's calls judged: each as it may run, and what keeps it from running. Compiled (docs/compiled.md)."""
+"""One reply's calls judged: each as it may run, and what keeps it from running."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from llmcore.types import CompiledTool, Envelope, Repair, ToolCall, ToolSet
 from llmcore.types.copies import updated
-from llmcore.types.narrowing import is_object
 from llmcore.types.near_misses import near_miss_sentence
-from llmcore.types.numbers import exact_loads
 from llmcore.validator.coercion.coercer import Strictness, admits, settle
 from llmcore.validator.coercion.last_resort import repaired_arguments
 from llmcore.validator.names import close_names, resolve_name
 from llmcore.validator.schema.compiled import CompiledSchema, check_tool_schema
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, ProblemKind, cut, shown
-from llmcore.validator.schema.unsound import NUMBER_AS_TEXT, huge_numbers_probed, huge_numbers_quoted, unsound_number
+from llmcore.validator.schema.unsound import unsound_number
 
 __all__ = ["Judge", "cut_short", "no_call"]
 
@@ -112,40 +108,14 @@ class Judge:
         return updated(call, {"name": tool.name, "known": True, "repairs": [*call.repairs, repair]}), tool
 
     def _read(self, call: ToolCall, tool: CompiledTool | None) -> ToolCall:
-        """Arguments whose only fault is a number that no float holds, where the schema takes its text; else the last rung, where
-        there is nothing else to read and its guess may run."""
-        if call.arguments is not None or tool is None:
+        """The last rung, where nothing else could be read and its guess may run."""
+        if call.arguments is not None or tool is None or not self.may_repair or not self._admits("guess", tool):
             return call
-        exact = self._with_huge_numbers(call, tool)
-        if exact is not None or not self.may_repair or not self._admits("guess", tool):
-            return exact or call
         self.may_repair = False
         found = repaired_arguments(call.raw_arguments, tool)
         if found is None:
             return call
         return updated(call, {"arguments": found[0], "repairs": [*call.repairs, found[1]]})
-
-    def _with_huge_numbers(self, call: ToolCall, tool: CompiledTool) -> ToolCall | None:
-        text = huge_numbers_quoted(call.raw_arguments) if self.tools is not None and self._admits("coerced", tool) else None
-        if text is None or self.tools is None:
-            return None
-        schema = _schema_of(tool, self.tools)
-
-        def fits(value: Any, strictness: Strictness) -> bool:
-            return is_object(value) and not settle(value, schema, strictness=strictness, wrapper=tool.name).problems
-
-        # What takes a number and its text and nothing else is a Decimal: elsewhere a number would become a text unasked.
-        numbers, truths = huge_numbers_probed(call.raw_arguments)
-        try:
-            arguments = exact_loads(text, json.loads)
-            taken = bool(numbers) and all(fits(exact_loads(each, json.loads), "off") for each in numbers)
-            if not (taken and fits(arguments, self.strictness)) or any(
-                fits(exact_loads(each, json.loads), "off") for each in truths
-            ):
-                return None
-        except (ValueError, RecursionError):
-            return None
-        return updated(call, {"arguments": arguments, "repairs": [*call.repairs, NUMBER_AS_TEXT]})
 
     def _settled(self, index: int, call: ToolCall, tool: CompiledTool, schema: CompiledSchema) -> tuple[ToolCall, list[Problem]]:
         settled = settle(call.arguments, schema, strictness=self.strictness, wrapper=tool.name)

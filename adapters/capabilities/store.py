@@ -106,9 +106,7 @@ class _Believed:
         return merged[1]
 
 
-@in_words(
-    instead={"path": "it is `backend`", "url": "it is `backend`", "*": "a file or a Redis is `backend=`"}, only=("__init__",)
-)
+@in_words(only=("__init__",))
 class CapabilityStore:
     """What endpoints can do.
 

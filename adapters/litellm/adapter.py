@@ -34,7 +34,7 @@ from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.outgoing import Outgoing
 from llmcore.adapters.request.parameters import Prepared, prepare
 from llmcore.adapters.request.replies import ReplyMapper, holds_litellm_tool
-from llmcore.adapters.request.sent_numbers import unmarked
+from llmcore.adapters.request.twin_calls import unmarked
 from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubber
 from llmcore.adapters.secrets.log_scrubbing import hide_in_logs
 from llmcore.adapters.secrets.request_secrets import secrets_in
@@ -398,7 +398,7 @@ async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], N
     """LiteLLM's chunks, with the server's own finish word: LiteLLM takes one that it does not know for `stop`, also `error`, and
     makes one up at the end of a stream that was cut."""
     async for chunk in _to_its_end(watch, answer):
-        event = _without_echo(unmarked(_dumped(chunk)))
+        event = _without_echo(_dumped(chunk))
         for choice in objects_in(event.get("choices")):
             if choice.get("finish_reason") and watch.exchange is not None:
                 if not watch.exchange.came_to_its_end:

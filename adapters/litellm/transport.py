@@ -13,7 +13,7 @@ import httpx
 
 from llmcore.adapters.litellm.evicted import of_others
 from llmcore.adapters.litellm.rehearsal import answer_to, goes_on
-from llmcore.adapters.request.sent_numbers import unmarked_body
+from llmcore.adapters.request.twin_calls import unmarked_body
 from llmcore.adapters.wire.inflating import ACCEPTED
 from llmcore.adapters.wire.watching import Exchange, Watch, current_watch
 

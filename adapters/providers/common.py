@@ -12,9 +12,9 @@ __all__ = [
     "FULL",
     "GEMINI_CAPABILITIES",
     "LOW_OR_HIGH",
-    "NOTES",
     "NO_SAMPLING",
     "OPENAI_LIMITS",
+    "RECORDED",
     "TRIED",
 ]
 
@@ -52,7 +52,7 @@ NO_SAMPLING = frozenset({"temperature", "top_p"})
 CLAUDE_SAMPLING = (("temperature", 1.0, 1.0), ("top_p", 0.95, 1.0))
 """Claude's documentation: Extended thinking (no temperature beside it; top_p from 0.95 to 1)."""
 
-NOTES = "the project's notes on providers"
+RECORDED = "recorded transcripts, and sources of client libraries"
 TRIED = "what LiteLLM 1.105.3 sends, tried on loopback servers"
 OPENAI_LIMITS = Limits(max_tools=64, source="llmcore's own limit")
 CLAUDE_LIMITS = Limits(max_tools=20, max_tools_bytes=50_000, source="llmcore's own limit")

@@ -1,7 +1,7 @@
 """What a provider differs in, as data: the shape of a row of the provider table.
 
-A provider is a row, never a subclass. Marks of a limit's source follow the project's notes: `verified` figures come
-from a provider's published specification or its recorded errors and are enforced before sending; the others only warn.
+A provider is a row, never a subclass. A limit is `verified` where it comes from a provider's published specification or its
+recorded errors; it is enforced before sending. The others only warn.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmcore.adapters.base import Capabilities
-from llmcore.adapters.providers.common import CLAUDE, CLAUDE_LIMITS, CLAUDE_SAMPLING, FULL, NOTES, TRIED
+from llmcore.adapters.providers.common import CLAUDE, CLAUDE_LIMITS, CLAUDE_SAMPLING, FULL, TRIED
 from llmcore.adapters.providers.provider import IdRule, ModelRow, NameRule, Provider
 
 __all__ = ["ANTHROPIC", "BEDROCK", "CLAUDE_NAMES"]
@@ -21,7 +21,7 @@ ANTHROPIC = Provider(
         "Claude's documentation: Tool use (tool_choice auto, any, tool, none; disable_parallel_tool_use)",
         "Claude's documentation: Structured outputs (native from 4.1 and 4.5 on; 20 strict tools a request)",
         "Claude's documentation: Extended thinking (no forced call beside a budget), Prompt caching, Web search tool",
-        f"{NOTES}, sections 3 to 5, 9",
+        TRIED,
     ),
     hosts=("anthropic.com", "claude.com"),
     names_of_models=("claude-*",),
@@ -80,7 +80,7 @@ BEDROCK = Provider(
         "Amazon Bedrock user guide: Call a tool with the Converse API",
         "Amazon Bedrock API reference: Converse, ToolSpecification, ToolUseBlock, ToolChoice",
         "Amazon Bedrock user guide: Supported models and model features",
-        f"{NOTES}, sections 4 and 5; {TRIED}",
+        TRIED,
     ),
     hosts=("amazonaws.com",),
     names_of_models=("*.*", "arn:*", "converse/*", "invoke/*"),

@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from llmcore.adapters.base import Capabilities
-from llmcore.adapters.providers.common import (
-    CLAUDE,
-    CLAUDE_LIMITS,
-    CLAUDE_SAMPLING,
-    GEMINI_CAPABILITIES,
-    LOW_OR_HIGH,
-    NOTES,
-    TRIED,
-)
+from llmcore.adapters.providers.common import CLAUDE, CLAUDE_LIMITS, CLAUDE_SAMPLING, GEMINI_CAPABILITIES, LOW_OR_HIGH, TRIED
 from llmcore.adapters.providers.provider import ModelRow, NameRule, Provider
 from llmcore.adapters.providers.rows_anthropic import ANTHROPIC, CLAUDE_NAMES
 
@@ -39,7 +31,7 @@ GEMINI = Provider(
     sources=(
         "Gemini API documentation: Function calling (modes AUTO, ANY with allowed names, NONE; parallel calls)",
         "Gemini API documentation: Structured output, Grounding with Google Search",
-        f"{NOTES}, sections 3 to 5 and 9",
+        TRIED,
     ),
     hosts=("generativelanguage.googleapis.com",),
     names_of_models=("gemini-*", "gemma-*", "learnlm-*", "models/*", "tunedmodels/*", "deep-research-*"),

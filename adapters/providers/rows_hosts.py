@@ -9,8 +9,8 @@ from llmcore.adapters.providers.common import (
     GEMINI_CAPABILITIES,
     LOW_OR_HIGH,
     NO_SAMPLING,
-    NOTES,
     OPENAI_LIMITS,
+    RECORDED,
     TRIED,
 )
 from llmcore.adapters.providers.provider import IdRule, ModelRow, NameRule, Provider
@@ -37,7 +37,7 @@ GROQ = Provider(
         "Groq documentation: Tool Use (tool_choice, parallel calls, 400 tool_use_failed with failed_generation)",
         _GROQ_OUTPUTS,
         "Groq's client for Python 1.7.0: FunctionDefinition.strict",
-        f"{NOTES}, sections 3, 4 and 6",
+        TRIED,
     ),
     hosts=("groq.com",),
     searches_by="body",
@@ -46,7 +46,7 @@ GROQ = Provider(
         ModelRow(
             "*gpt-oss*",
             _GROQ.model_copy(update={"json_schema": True, "reasoning": True, "tool_choice_required": None}),
-            f"{_GROQ_OUTPUTS}; {NOTES}, section 3 (harmony takes no forced call)",
+            f"{_GROQ_OUTPUTS}; {RECORDED}: harmony takes no forced call",
         ),
         ModelRow("*kimi-k2*", _GROQ.model_copy(update={"json_schema": True}), _GROQ_OUTPUTS),
         ModelRow("*llama-4-*", _GROQ.model_copy(update={"json_schema": True, "images": True}), _GROQ_OUTPUTS),
@@ -74,7 +74,7 @@ OPENROUTER = Provider(
     sources=(
         _ROUTED,
         "OpenRouter documentation: Web Search (the plugin `web`), Reasoning Tokens, Prompt Caching, Usage Accounting",
-        f"{NOTES}, section 3",
+        TRIED,
     ),
     hosts=("openrouter.ai",),
     names_of_models=("*/*", "auto"),
@@ -97,29 +97,29 @@ OPENROUTER = Provider(
         ModelRow(
             "moonshotai/*",
             Capabilities(native_tools=True, tool_choice_required=False, streaming=True, web_search=True),
-            f"{NOTES}, section 3 (takes no `required`)",
+            f"{RECORDED}: takes no `required`",
         ),
         ModelRow(
             "deepseek/deepseek-r1*",
             Capabilities(tool_choice_required=False, reasoning=True, streaming=True, web_search=True),
-            f"{NOTES}, section 3 (takes no `required`)",
+            f"{RECORDED}: takes no `required`",
         ),
         ModelRow(
             "qwen/qwen3-coder*",
             Capabilities(native_tools=True, tool_choice_required=False, streaming=True, web_search=True),
-            f"{NOTES}, section 3 (takes no `required`)",
+            f"{RECORDED}: takes no `required`",
             {"schema_dialect": "inline_defs"},
         ),
         ModelRow(
             "qwen/*",
             Capabilities(streaming=True, web_search=True),
-            f"{NOTES}, section 4 (definitions inlined)",
+            f"{RECORDED}: definitions inlined",
             {"schema_dialect": "inline_defs"},
         ),
         ModelRow(
             "meta-llama/*",
             Capabilities(streaming=True, web_search=True),
-            f"{NOTES}, section 4 (definitions inlined)",
+            f"{RECORDED}: definitions inlined",
             {"schema_dialect": "inline_defs"},
         ),
     ),
@@ -157,18 +157,18 @@ TOGETHER = Provider(
         ModelRow(
             "deepseek-ai/deepseek-r1*",
             Capabilities(tool_choice_required=False, reasoning=True, streaming=True, web_search=False),
-            f"{NOTES}, section 3 (takes no `required`)",
+            f"{RECORDED}: takes no `required`",
         ),
         ModelRow(
             "qwen/*",
             Capabilities(json_object=True, schema_with_tools=False, streaming=True, web_search=False),
-            f"{NOTES}, section 4 (definitions inlined)",
+            f"{RECORDED}: definitions inlined",
             {"schema_dialect": "inline_defs"},
         ),
         ModelRow(
             "meta-llama/*",
             Capabilities(json_object=True, schema_with_tools=False, streaming=True, web_search=False),
-            f"{NOTES}, section 4 (definitions inlined)",
+            f"{RECORDED}: definitions inlined",
             {"schema_dialect": "inline_defs"},
         ),
     ),
@@ -184,7 +184,7 @@ MISTRAL = Provider(
     sources=(
         "Mistral documentation: Function calling (tool_choice auto, any, none, one function; parallel_tool_calls)",
         "Mistral documentation: Structured output (custom JSON Schema, JSON mode)",
-        f"{NOTES}, sections 3 and 7",
+        TRIED,
     ),
     hosts=("mistral.ai",),
     searches_by="body",
@@ -213,7 +213,7 @@ DEEPSEEK = Provider(
     sources=(
         "DeepSeek API documentation: Function Calling, JSON Output (json_object only)",
         "DeepSeek API documentation: Reasoning model (no sampling parameters)",
-        f"{NOTES}, section 3",
+        TRIED,
     ),
     hosts=("deepseek.com",),
     searches_by="body",

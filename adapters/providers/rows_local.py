@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from llmcore.adapters.base import Capabilities
-from llmcore.adapters.providers.common import NOTES, TRIED
+from llmcore.adapters.providers.common import RECORDED, TRIED
 from llmcore.adapters.providers.provider import ModelRow, NameRule, Provider
 
 __all__ = ["LLAMA_CPP", "LM_STUDIO", "OLLAMA", "OPENAI_COMPATIBLE", "SGLANG", "VLLM"]
@@ -16,7 +16,7 @@ OLLAMA = Provider(
     wire="ollama",
     searches_by="",
     spare_path="/v1",
-    sources=("Ollama documentation: Tool support, Structured outputs", f"{NOTES}, sections 2 and 3"),
+    sources=("Ollama documentation: Tool support, Structured outputs", TRIED),
     capabilities=Capabilities(
         json_schema=True,
         json_object=True,
@@ -32,7 +32,7 @@ OLLAMA = Provider(
             Capabilities(
                 json_schema=False, schema_with_tools=False, tool_choice_required=False, streaming=True, web_search=False
             ),
-            f"{NOTES}, section 2: the cloud endpoint takes a schema and ignores it",
+            f"{RECORDED}: the cloud endpoint takes a schema and ignores it",
         ),
     ),
     dropped=frozenset({"tool_choice", "parallel_tool_calls"}),
@@ -45,7 +45,7 @@ OPENAI_COMPATIBLE = Provider(
     name="openai_compatible",
     prefix="openai",
     default_path="/v1",
-    sources=(f"{NOTES}, section 3: what servers of this form differ in is tried and learnt",),
+    sources=("what servers of this form differ in is tried and learnt",),
     needs_url="http://127.0.0.1:8000/v1",
     capabilities=Capabilities(streaming=True, schema_with_tools=False, web_search=False),
     names=NameRule(source="OpenAI's openapi.json 2.3.0"),
@@ -64,7 +64,7 @@ VLLM = replace(
     sources=(
         "vLLM documentation: Tool Calling (named and required by guided decoding; auto needs --enable-auto-tool-choice)",
         "vLLM documentation: Structured Outputs (response_format by grammar)",
-        f"{NOTES}, section 3 (a response format beside tools suppresses the calls)",
+        f"{RECORDED}: a response format beside tools suppresses the calls",
     ),
     capabilities=Capabilities(
         json_schema=True,

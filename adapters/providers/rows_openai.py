@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmcore.adapters.providers.common import FULL, NO_SAMPLING, NOTES, OPENAI_LIMITS, TRIED
+from llmcore.adapters.providers.common import FULL, NO_SAMPLING, OPENAI_LIMITS, TRIED
 from llmcore.adapters.providers.provider import IdRule, ModelRow, NameRule, Provider
 
 __all__ = ["AZURE", "OPENAI", "OPENAI_MODELS", "OPENAI_NAMES"]
@@ -55,7 +55,7 @@ OPENAI = Provider(
         "OpenAI documentation: Function calling (tool_choice auto, required, none, one function; parallel calls; strict)",
         "OpenAI documentation: Structured model outputs",
         "OpenAI's openapi.json 2.3.0",
-        f"{NOTES}, sections 3 to 5",
+        TRIED,
     ),
     hosts=("openai.com",),
     names_of_models=("gpt-*", "o[1-9]*", "ft:*", "chatgpt-*", "codex-*", "computer-use-*", "chat-latest"),
@@ -66,7 +66,9 @@ OPENAI = Provider(
     strict_tools=True,
     returns_refusals=True,
     names=OPENAI_NAMES,
-    ids=IdRule(characters=r"\x21-\x7e", length=64, source=f"{NOTES}, section 5 (call_id of Responses: at most 64)"),
+    ids=IdRule(
+        characters=r"\x21-\x7e", length=64, source="OpenAI's openapi.json 2.3.0: call_id of Responses, at most 64 characters"
+    ),
     limits=(OPENAI_LIMITS,),
     thinking="effort",
     searches_by="responses",

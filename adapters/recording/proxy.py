@@ -34,9 +34,9 @@ from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.aws_events import AWS_STREAM, aws_events
 from llmcore.adapters.wire.streaming import EventStream
 from llmcore.types import DEFAULT_LIMITS, ToolDefinitionError, definition_of
+from llmcore.types.json_data import as_json
 from llmcore.types.logs import logger
 from llmcore.types.narrowing import is_object, object_in, objects_in
-from llmcore.types.numbers import exact_json, exact_loads
 
 __all__ = ["Cut", "RecordingProxy"]
 
@@ -322,7 +322,7 @@ class RecordingProxy:
 
 def _json(body: bytes) -> Any:
     try:
-        return exact_loads(body or b"null", json.loads)
+        return json.loads(body or b"null")
     except (ValueError, RecursionError):
         return body.decode("utf-8", "surrogateescape")
 
@@ -357,7 +357,7 @@ def _stream(scrubber: Scrubber, text: str) -> str:
     for (index, before), after in zip(events.items(), scrubber.events(events.values()), strict=True):
         if after != before:
             prefix, _, end = lines[index]
-            lines[index] = (prefix, exact_json(after, ascii_only=True), end)
+            lines[index] = (prefix, as_json(after, ascii_only=True), end)
     return "".join(itertools.chain.from_iterable(lines))
 
 

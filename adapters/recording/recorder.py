@@ -24,10 +24,9 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber, remember
 from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.types import AttemptReason, JsonSchema, ToolDefinition
-from llmcore.types.json_data import encodable
+from llmcore.types.json_data import as_json, encodable
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.numbers import exact_json
 
 __all__ = ["Exchange", "Recorder", "TranscriptFile", "tool_dict", "transcript"]
 
@@ -88,9 +87,9 @@ class TranscriptFile:
         with self._lock:
             unique = self._unique(str(line["id"]))
             numbered = {**line, "id": unique}
-            written = exact_json(numbered)
+            written = as_json(numbered)
             if encodable(written) != written:
-                written = exact_json(numbered, ascii_only=True)
+                written = as_json(numbered, ascii_only=True)
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(written + "\n")
         return unique

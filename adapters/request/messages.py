@@ -17,7 +17,7 @@ from llmcore.adapters.providers import Provider
 from llmcore.adapters.request.history import as_one_text, sound_history
 from llmcore.adapters.request.names import IdMap, NameMap
 from llmcore.adapters.request.prompting import write_calls, write_result
-from llmcore.adapters.request.sent_numbers import OBJECT_WIRES, marked_json, marked_twins
+from llmcore.adapters.request.twin_calls import marked_twins
 from llmcore.adapters.request.unsendable import MESSAGE_FIELDS
 from llmcore.types import (
     Block,
@@ -30,8 +30,8 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
+from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_list, object_in
-from llmcore.types.numbers import exact_json
 
 __all__ = ["IMAGE_NOTE", "render_messages"]
 
@@ -192,7 +192,7 @@ class _Native:
     def _calls(self, blocks: Sequence[Block]) -> Iterable[Rendered]:
         for at, block in enumerate(blocks):
             if isinstance(block, ToolUseBlock):
-                arguments = (marked_json if self._provider.wire in OBJECT_WIRES else exact_json)(block.input or {})
+                arguments = as_json(block.input or {})
                 function = {"name": self._names.sent(block.name), "arguments": arguments}
                 call = {"id": self._ids.sent(block.id), "type": "function", "function": function}
                 annotations = takewhile(lambda part: isinstance(part, ProviderBlock), blocks[at + 1 :])

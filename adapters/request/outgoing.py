@@ -31,8 +31,8 @@ from llmcore.types import (
     ThinkingBlock,
     ToolUseBlock,
 )
+from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in, texts_in
-from llmcore.types.numbers import exact_float, exact_json
 
 __all__ = ["Outgoing", "not_again"]
 
@@ -172,13 +172,13 @@ class Outgoing:
             body = _without_usage(body)
         if prepared.provider.wire != "openai-chat":
             try:
-                document: object = json.loads(body, parse_float=exact_float)
+                document: object = json.loads(body)
             except (ValueError, RecursionError):
                 return body
             if is_object(document):
                 missing += self._lost_settings(document, body)
                 if not signed and self._clear(document):
-                    body = exact_json(document).encode("utf-8", "surrogatepass")
+                    body = as_json(document).encode("utf-8", "surrogatepass")
         if self._call.streamed and prepared.provider.wire in _SAYS_STREAM and not _STREAMED.search(body):
             missing.append("streaming")
         if self._strict_tools and b'"strict"' not in body:
@@ -356,12 +356,12 @@ def _strings(value: object) -> Iterator[str]:
 
 def _without_usage(body: bytes) -> bytes:
     try:
-        document: object = json.loads(body, parse_float=exact_float)
+        document: object = json.loads(body)
     except (ValueError, RecursionError):
         return body
     if not is_object(document) or document.pop("usage", None) is None:
         return body
-    return exact_json(document).encode("utf-8", "surrogatepass")
+    return as_json(document).encode("utf-8", "surrogatepass")
 
 
 def _places(document: dict[str, Any]) -> Iterator[dict[str, Any]]:

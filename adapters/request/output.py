@@ -13,7 +13,7 @@ from typing import Any, Literal
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.providers import provider_of
 from llmcore.types import JsonSchema, ToolDefinition
-from llmcore.types.narrowing import is_list, is_object, object_in
+from llmcore.types.narrowing import is_list, is_object
 
 __all__ = [
     "FINAL_RESULT",
@@ -115,8 +115,7 @@ def object_schema(schema: JsonSchema) -> JsonSchema:
 
 def wrapped_schema(schema: JsonSchema) -> JsonSchema:
     """`{"result": schema}` with the definitions kept at the root."""
-    # `object_in`: keys may be no text (of YAML), and compiled code refuses those where they are said to be
-    inner = {key: value for key, value in object_in(schema).items() if key not in {"$defs", "definitions", "$schema"}}
+    inner = {key: value for key, value in schema.items() if key not in {"$defs", "definitions", "$schema"}}
     wrapped: JsonSchema = {
         "type": "object",
         "properties": {WRAPPER: inner},

@@ -15,8 +15,8 @@ from typing import Any
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.request.output import FINAL_RESULT, OutputPlan, object_schema
 from llmcore.types import CallWriter, JsonSchema, ToolChoice, ToolDefinition
+from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.numbers import exact_json
 
 __all__ = ["envelope_schema", "example_arguments", "instructions", "write_calls", "write_result"]
 
@@ -219,9 +219,9 @@ def write_calls(call: ModelCall, text: str, calls: Iterable[tuple[str, dict[str,
     made = list(calls)
     if call.mode in _ENVELOPE_MODES and call.tools:
         entries = [{"name": name, "arguments": arguments} for name, arguments in made]
-        return exact_json({"toolCalls": entries, "content": text, "needsMoreWork": bool(made)})
+        return as_json({"toolCalls": entries, "content": text, "needsMoreWork": bool(made)})
     if call.mode in _ENVELOPE_MODES or call.writer is None:
-        written = [exact_json({"name": name, "arguments": arguments}) for name, arguments in made]
+        written = [as_json({"name": name, "arguments": arguments}) for name, arguments in made]
     else:
         written = [call.writer(name, arguments) for name, arguments in made]
     return "\n".join(part for part in (text, *written) if part)

@@ -14,8 +14,8 @@ from llmcore.adapters.request.names import NameMap
 from llmcore.adapters.request.parameters import Prepared
 from llmcore.adapters.request.schemas import restore
 from llmcore.types import JsonSchema
+from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.numbers import exact_float, exact_json
 
 __all__ = ["ReplyMapper", "holds_litellm_tool"]
 
@@ -61,6 +61,6 @@ class ReplyMapper:
         if not isinstance(arguments, str):
             return restore(schema, arguments)
         try:
-            return exact_json(restore(schema, json.loads(arguments, parse_float=exact_float)))
+            return as_json(restore(schema, json.loads(arguments)))
         except (ValueError, RecursionError):  # a piece of a stream, or not JSON: layer 2 reads it as it is
             return arguments

@@ -28,8 +28,8 @@ from llmcore.types import (
     ToolUseBlock,
 )
 from llmcore.types.copies import Value, updated
+from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_list, is_object, texts_in
-from llmcore.types.numbers import exact_json
 
 __all__ = ["JOINER", "Joiners", "broken", "broken_text", "joiners_in", "without"]
 
@@ -98,7 +98,7 @@ class _Forms:
 
 
 def _as_json(text: str) -> str:
-    return exact_json(text)[1:-1]
+    return as_json(text)[1:-1]
 
 
 def _as_ascii(text: str) -> str:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llmcore.types.narrowing import is_object
-from llmcore.types.numbers import exact_loads
 
 __all__ = ["AWS_STREAM", "AwsEvents", "aws_events"]
 
@@ -85,7 +84,7 @@ def _headers(data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _enter(found: AwsEvents, headers: dict[str, str], payload: bytes) -> None:
-    told = exact_loads(payload or b"{}", json.loads)
+    told = json.loads(payload or b"{}")
     if headers.get(":message-type") in ("exception", "error"):
         kind = headers.get(":exception-type") or headers.get(":error-code", "error")
         message = headers.get(":error-message", "")
@@ -93,7 +92,7 @@ def _enter(found: AwsEvents, headers: dict[str, str], payload: bytes) -> None:
         return
     if is_object(told) and isinstance(inner := told.get("bytes"), str):
         try:
-            told = exact_loads(base64.b64decode(inner), json.loads)
+            told = json.loads(base64.b64decode(inner))
         except binascii.Error:
             raise ValueError("an event is no base64") from None
         if is_object(told):

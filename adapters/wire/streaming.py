@@ -11,15 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from llmcore.adapters.request.sent_numbers import marked_arguments
 from llmcore.adapters.wire.counts import with_sound_counts
 from llmcore.adapters.wire.error_events import ErrorEvent, error_in, is_ping, plain_words
 from llmcore.adapters.wire.extent import too_many_values, too_many_values_in
 from llmcore.adapters.wire.framing import EventLines, Frames, Sent, TooLong
 from llmcore.adapters.wire.terminators import DONE, StreamEnd, parse_json, why_unreadable
 from llmcore.types import Limits
+from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_list, is_object, object_in
-from llmcore.types.numbers import exact_json, may_hold_exact_floats
 
 __all__ = ["EventStream", "Taken"]
 
@@ -125,18 +124,15 @@ class EventStream:
 
 
 def _readable(event: dict[str, Any], sent: Sent) -> list[Sent]:
-    """The event as LiteLLM reads it without a loss: without counts that are none, with marked numbers, and a call's input as a
+    """The event as LiteLLM reads it without a loss: without counts that are none, and a call's input as a
     delta of its own."""
-    data = sent.data
     try:
         read = with_sound_counts(event)
-        if may_hold_exact_floats(data) and (b'"args"' in data or b'"arguments"' in data):
-            read = marked_arguments(read)
         whole = _with_input_as_delta(read)
         if whole is None:
-            return [sent if read is event else sent._replace(data=exact_json(read, ascii_only=True).encode())]
+            return [sent if read is event else sent._replace(data=as_json(read, ascii_only=True).encode())]
         names = [sent.name, b"content_block_delta" if sent.name else b""]
-        written = (exact_json(each, ascii_only=True).encode() for each in whole)
+        written = (as_json(each, ascii_only=True).encode() for each in whole)
         return [sent._replace(data=text, name=name) for text, name in zip(written, names, strict=True)]
     except RecursionError:
         return [sent]
@@ -151,7 +147,7 @@ def _with_input_as_delta(event: dict[str, Any]) -> tuple[dict[str, Any], dict[st
     given = object_in(block.get("input"))
     if block.get("type") != "tool_use" or not given:
         return None
-    delta = {"type": "input_json_delta", "partial_json": exact_json(given)}
+    delta = {"type": "input_json_delta", "partial_json": as_json(given)}
     placeholder: dict[str, Any] = {}
     start = {**event, "content_block": {**block, "input": placeholder}}
     return start, {"type": "content_block_delta", "index": event.get("index"), "delta": delta}

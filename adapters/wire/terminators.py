@@ -24,10 +24,11 @@ import re
 import sys
 from typing import Any
 
+from pydantic_core import from_json
+
 from llmcore.adapters.wire.told import Told
 from llmcore.types.finish_words import INCOMPLETE, goes_on, is_no_end, reason_of
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
-from llmcore.types.numbers import exact_float, exact_loads
 
 __all__ = [
     "DONE",
@@ -71,11 +72,11 @@ _WHOLE_TYPES = (None, "message", "response", "chat.completion")
 def parse_json(data: bytes) -> Any:
     """The JSON value; None when it cannot be read."""
     try:
-        return exact_loads(data)
+        return from_json(data)
     except ValueError:  # also for half a surrogate pair or deep nesting, which the other reader may take
         pass
     try:
-        return json.loads(data.decode(), parse_float=exact_float)
+        return json.loads(data.decode())
     except (ValueError, RecursionError):
         return None
 

@@ -36,8 +36,8 @@ from llmcore.adapters.wire.inflating import Inflater, Refusal, UnknownEncoding, 
 from llmcore.adapters.wire.streaming import EventStream, Taken
 from llmcore.adapters.wire.terminators import StreamEnd, is_whole_reply, may_be_one_line, parse_json
 from llmcore.types import Limits
+from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_object
-from llmcore.types.numbers import exact_json
 from llmcore.types.pacing import Pace
 
 __all__ = ["Exchange", "Watch", "current_watch", "tells_what_it_makes"]
@@ -435,7 +435,7 @@ def _outline(body: bytes, document: Any, *, large: bool) -> bytes:
     with suppress(RecursionError):
         document = _with_short_facts(with_sound_counts(document))
     if not large or "choices" not in document or holds_litellm_tool(body):
-        return body if document is told else exact_json(document, ascii_only=True).encode()
+        return body if document is told else as_json(document, ascii_only=True).encode()
     message = {"role": "assistant", "content": ""}
     kept = {key: document[key] for key in _OUTLINE if key in document}
     return json.dumps({**kept, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()

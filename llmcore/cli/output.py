@@ -23,9 +23,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from llmcore.adapters.request.sent_numbers import marked_json, unmarked
 from llmcore.adapters.secrets.known_secrets import process_scrubber
-from llmcore.types.numbers import holds_exact_floats
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -124,25 +122,14 @@ def shortened(value: Any, length: int = 300) -> str:
 def json_text(value: Any, indent: int | None = None) -> str:
     """JSON that any reader takes, and any terminal: what may not be printed as it is stands in JSON's escapes, what is
     no JSON (pydantic models, tuples) as its plain data, and numbers that JSON lacks as the texts "NaN", "Infinity" and
-    "-Infinity". Numbers stay as they were written."""
-    value = _with_marks(value)
+    "-Infinity"."""
     only_ascii = not (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
     try:
         text = json.dumps(value, ensure_ascii=only_ascii, indent=indent, default=_plain, allow_nan=False)
     except ValueError:
         text = json.dumps(_finite(value), ensure_ascii=only_ascii, indent=indent, default=_plain)
-    written: str = unmarked(_STEERING_IN_LINES.sub(lambda found: json.dumps(found[0])[1:-1], text))
+    written: str = _STEERING_IN_LINES.sub(lambda found: json.dumps(found[0])[1:-1], text)
     return written
-
-
-def _with_marks(value: Any) -> Any:
-    """JSON data whose numbers can be written as they were; `json` alone would round them."""
-    if not holds_exact_floats(value):
-        return value
-    try:
-        return json.loads(marked_json(value))
-    except (TypeError, ValueError):  # what is no JSON data
-        return value
 
 
 def _escape(found: re.Match[str]) -> str:

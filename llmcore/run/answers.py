@@ -10,8 +10,8 @@ from llmcore.run.copies import refusing
 from llmcore.types import CallerError, ConfigError
 from llmcore.types.called import Kind, check_kinds, in_words
 from llmcore.types.copies import copied
+from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_object
-from llmcore.types.numbers import exact_json
 from llmcore.types.wordings import described
 
 __all__ = ["Answer", "Answers", "Approve", "CallAnswer", "Deny", "check_answered"]
@@ -39,7 +39,7 @@ class Approve(CallAnswer):
         check_kinds("Approve", {"arguments": self.arguments}, {"arguments": Kind(is_object, "a dict of the arguments by name")})
         own = refusing(self.arguments, lambda words: ConfigError(f"Approve: `arguments`: {words}"))
         try:
-            exact_json(own)
+            as_json(own)
         except (TypeError, ValueError) as error:
             raise ConfigError(f"Approve: `arguments` must be plain JSON data: {error}") from None
         object.__setattr__(self, "arguments", own)

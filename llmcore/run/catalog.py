@@ -23,7 +23,6 @@ from llmcore.types import ConfigError, InternalError, Usage
 from llmcore.types.copies import updated
 from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.native import raise_from
 from llmcore.types.others_words import bounded
 from llmcore.types.wordings import described
 
@@ -63,7 +62,7 @@ class Catalog:
             _check_reachable(config for config in self.registry if config.alias not in self._by_alias)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Catalog:
-        """For a copy of an orchestrator; Python's own way cannot copy what is compiled."""
+        """For a copy of an orchestrator."""
         given = deepcopy(self._by_alias or self._default, memo)
         store = deepcopy(self._store, memo) if self._store_is_theirs else None
         return Catalog(deepcopy(self.registry, memo), capabilities=store, adapter=given)
@@ -168,7 +167,7 @@ def _check_reachable(models: Iterable[ModelConfig]) -> None:
         try:
             check_names(config.provider, config.model, config.base_url)
         except ConfigError as error:
-            raise_from(ConfigError(f"{config.alias}: {error}"), None)
+            raise ConfigError(f"{config.alias}: {error}") from None
 
 
 def _registry_of(adapter: Any) -> ModelRegistry:

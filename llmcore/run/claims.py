@@ -26,9 +26,9 @@ from pydantic_core import from_json
 from llmcore.run.result import RunResult
 from llmcore.run.within import thread_within
 from llmcore.types import CallerError, ConfigError
+from llmcore.types.json_data import as_json
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import object_in
-from llmcore.types.numbers import exact_json
 
 __all__ = ["FileStore", "Journal", "RunStore", "claim_object"]
 
@@ -188,7 +188,7 @@ class Journal:
         """Claim the state that this run resumes, whose first checkpoint is there. Raises `CallerError` where another one has."""
         run, number = _place_of(saved)
         key = _key(run, number + 1)
-        if await self._store.add(key, exact_json({"claimed_by": self._run})):
+        if await self._store.add(key, as_json({"claimed_by": self._run})):
             return
         await self._store.replace(_key(self._run, self._count), _TOLD_ANEW)  # nobody goes on from it
         other = await self._claimant(key)

@@ -23,7 +23,6 @@ from llmcore.types import Repair
 from llmcore.types.copies import copied, updated, wordy_fields
 from llmcore.types.json_data import LARGEST_INT, SMALLEST_INT, encodable
 from llmcore.types.narrowing import is_list, is_object, kind_of
-from llmcore.types.numbers import is_float
 from llmcore.validator.schema.problems import cut, join_path
 
 __all__ = ["MAX_DEPTH", "Damage", "is_fit", "mended", "recorded", "refusing"]
@@ -135,7 +134,7 @@ class _Copy:
             )
         if kind in _PLAIN:
             return value
-        if is_float(value):  # also one that keeps how it was written
+        if isinstance(value, float):
             return value if math.isfinite(value) else self._lost("a number that JSON has not", value, None, at)
         if depth > MAX_DEPTH:
             return self._lost(f"what is nested deeper than {MAX_DEPTH} levels", "", None, at)

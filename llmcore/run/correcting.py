@@ -14,7 +14,7 @@ from llmcore.validator import Correction, CorrectionLoop
 __all__ = ["Correcting"]
 
 
-@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
+@dataclass(slots=True)
 class Correcting:
     """`model`: whose reply is corrected (its alias). `request`: what it was asked, which each re-ask is added to. `unanswered`:
     the re-ask that no reply has answered yet."""
@@ -22,19 +22,7 @@ class Correcting:
     model: str
     request: Request
     loop: CorrectionLoop
-    unanswered: Correction | None
-
-    def __init__(
-        self,
-        model: str,
-        request: Request,
-        loop: CorrectionLoop,
-        unanswered: Correction | None = None,
-    ) -> None:
-        self.model = model
-        self.request = request
-        self.loop = loop
-        self.unanswered = unanswered
+    unanswered: Correction | None = None
 
     def goes_on_with(self, model: str) -> bool:
         return self.unanswered is not None and self.model == model

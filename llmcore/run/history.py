@@ -25,7 +25,6 @@ from llmcore.types import (
     ToolUseBlock,
 )
 from llmcore.types.copies import copied, made, updated
-from llmcore.types.numbers import exact_json, holds_exact_floats
 
 __all__ = [
     "assistant_message",
@@ -154,13 +153,12 @@ def _text(envelope: Envelope) -> list[Block]:
 def use_block(call: ToolCall, block: ToolUseBlock | None) -> ToolUseBlock:
     """The call as it stands in the history, in place of this block if there was one."""
     arguments = copied(call.arguments)
-    exact = arguments is not None and holds_exact_floats(arguments)
     return made(
         ToolUseBlock,
         id=call.id,
         name=call.name,
         input=arguments,
-        raw_input=call.raw_arguments if arguments is None else exact_json(arguments) if exact else "",
+        raw_input=call.raw_arguments if arguments is None else "",
         cache_control=block.cache_control if block else None,
     )
 

@@ -26,7 +26,7 @@ __all__ = ["Interjections", "box_of", "interjected", "interjections_of", "left_w
 _ROLES = ("user", "system")
 
 
-@in_words(instead={"*": "messages go in by `add`: box = Interjections(); box.add('...')"}, only=("__init__",))
+@in_words(only=("__init__",))
 class Interjections:
     """A box for messages to a running run, given to it as `interjections=`. Usable from any task or thread.
 

@@ -8,8 +8,7 @@ from pydantic import ConfigDict
 
 from llmcore.tools.summaries import summary_of
 from llmcore.types import ToolCall
-from llmcore.types.copies import copied
-from llmcore.types.exact_fields import ExactValue
+from llmcore.types.copies import Value, copied
 from llmcore.types.json_data import JsonObject, JsonText
 
 __all__ = ["NOT_BEGUN", "UNKNOWN_OUTCOME", "OpenCall", "Stage", "id_within"]
@@ -30,7 +29,7 @@ _TOLD = {
 }
 
 
-class OpenCall(ExactValue):
+class OpenCall(Value):
     """A call of the last turn that has no result.
 
     `stage`: it waits for `approval`; it is to be carried out `elsewhere`, for its tool has no function; it was begun, and calls

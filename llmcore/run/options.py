@@ -145,14 +145,12 @@ _OF_ALL_RUNS = (
     "token_counter",
     "enforce_limits",
 )
-_DEADLINE = "it is `deadline`, in seconds"
 _SAMPLING = ("seed", "n", "logit_bias", "logprobs", "top_logprobs", "top_k", "frequency_penalty", "presence_penalty", "metadata")
 INSTEAD: Mapping[str, str] = {
     **{name: f"it belongs to all runs: Orchestrator(..., {name}=...)" for name in _OF_ALL_RUNS},
     "images": "an image is an ImageBlock in a message's content, or a part `image_url` of OpenAI's form",
     "messages": "messages are the first argument",
     "history": "a history is `message_history`",
-    "state": "a result to go on from is the first argument",
     "prompt": "the prompt is the first argument",
     "stream": "call `stream(...)` in place of `run(...)`",
     "response_format": "a typed answer is `output_type`, or `execute(request, output_type)`",
@@ -171,21 +169,12 @@ INSTEAD: Mapping[str, str] = {
     "reasks": _ATTEMPTS,
     "max_turns": "it is `max_tool_turns`",
     "max_iterations": "it is `max_tool_turns`",
-    "max_parallel": "it is `max_parallel_tools`",
-    "max_parallel_tool_calls": "it is `max_parallel_tools`",
-    "max_cost": "it is `budget=Budget(cost=...)`",
-    "cost_limit": "it is `budget=Budget(cost=...)`",
-    "max_requests": "it is `budget=Budget(requests=...)`",
     "max_tool_calls": "it is `budget=Budget(tool_calls=...)`",
-    "max_time": _DEADLINE,
-    "max_duration": _DEADLINE,
-    "time_limit": _DEADLINE,
     "deps_type": "give `deps`; their type is that of the value",
     "model_settings": "its settings are options by themselves: temperature=..., max_tokens=...",
     "verbose": "what a run does is logged under `llmcore`, and told by `stream(...)` and by observers",
     "stream_options": "the count of a stream's tokens is asked for by itself",
     **dict.fromkeys(_SAMPLING, "what a provider takes beside these goes in `extra_body={...}`"),
-    "errors": "it is `tool_errors`",
     "timeout": "the whole run has its `deadline`, a model its `timeout` in the registry, a tool its `tool_timeout`",
     "context": "it is `deps`",
     "max_output_tokens": "it is `max_tokens`; what a whole run may spend is `budget=Budget(tokens=...)`",
@@ -194,17 +183,12 @@ INSTEAD: Mapping[str, str] = {
     "usage_limits": "it is `budget=Budget(requests=..., tokens=...)`",
     "functions": "they are `tools`",
     "deferred_tool_results": "give `answers={call_id: Approve() | Deny(...) | Answer(...)}`",
-    "approvals": "give `answers={call_id: Approve() | Deny(...)}`",
-    "on_checkpoint": "it is `checkpoint`",
-    "hmac_key": "it is `signing_key`",
-    "secret_key": "it is `signing_key`",
-    "store": "it is `run_store`",
     "function_call": "it is `tool_choice`",
     "stop_sequences": "it is `stop`",
     "system_prompt": "it is `system`",
     "instructions": "it is `system`",
 }
-"""What is often looked for under another name, and names that were merged into one."""
+"""What other libraries call otherwise, options that belong elsewhere, and names that were merged into one."""
 
 
 def check_options(thing: str, options: Mapping[str, Any]) -> None:

@@ -26,9 +26,9 @@ from llmcore.tools import compile_tools
 from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
 from llmcore.types.annotations import type_key, usable
 from llmcore.types.copies import updated
+from llmcore.types.json_data import as_json
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_object
-from llmcore.types.numbers import exact_json
 
 if TYPE_CHECKING:
     from llmcore.validator import ParseDetail  # loads jsonschema, as all of it does: only where typed output is asked for
@@ -130,7 +130,7 @@ class OutputSpec:
 
     def text_of(self, call: ToolCall) -> str:
         """The answer that a call of the output tool holds, as JSON text; what could not be read, raw."""
-        return call.raw_arguments if call.arguments is None else exact_json(call.arguments)
+        return call.raw_arguments if call.arguments is None else as_json(call.arguments)
 
     def fitting(self, value: Any) -> tuple[Any] | None:
         """A Python value as one of the type, as `CompiledOutput.strictly` says; None where it is none."""

@@ -45,7 +45,6 @@ from llmcore.types import (
 )
 from llmcore.types import ToolResult as ToolEvent
 from llmcore.types.copies import Value
-from llmcore.types.exact_fields import ExactValue
 from llmcore.types.json_data import JsonData, JsonObject, JsonText, json_data
 from llmcore.types.narrowing import is_object
 from llmcore.types.typed_data import listed
@@ -88,7 +87,7 @@ class ToolFailure(Value):
         return cls(type=error.type, message=error.message, exception=exception, details=details)
 
 
-class ToolRecord(ExactValue):
+class ToolRecord(Value):
     """One call that the model made, whether it ran or not.
 
     `id` is the call's in the history. A call that never came into the history, because its reply was corrected, replaced or not
@@ -104,7 +103,6 @@ class ToolRecord(ExactValue):
     """
 
     model_config = ConfigDict(frozen=True)
-    data_fields = ("arguments", "value")
 
     id: JsonText
     name: JsonText

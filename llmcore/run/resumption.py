@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from llmcore.adapters.request.history import last_open_turn, repaired_history
 from llmcore.run.answers import Answers, check_answered
@@ -33,8 +33,8 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.copies import copied, updated
-from llmcore.types.numbers import exact_json, holds_exact_floats
+from llmcore.types.copies import copied
+from llmcore.types.json_data import as_json
 
 __all__ = ["Entered", "Resumed", "entered"]
 
@@ -122,7 +122,7 @@ def _resumed(messages: Sequence[Message], saved: RunResult[Any] | None, answers:
         return None
     waiting = {call.id: call.name for call in saved.open_calls if call.waits} if saved is not None else {}
     check_answered(answers, {use.id: use.name for use in uses} | waiting)
-    known = {call.id: _as_held(call, uses) for call in saved.pending} if saved is not None else {}
+    known = {call.id: call for call in saved.pending} if saved is not None else {}
     within = _within(saved) if saved is not None else {}
     if saved is not None:
         _check_shown(saved, uses, within)
@@ -153,32 +153,11 @@ def _check_shown(saved: RunResult[Any], uses: Sequence[ToolUseBlock], within: Ma
     held |= {id_within(at, call.id): (call.name, call.arguments) for at, run in within.items() for call in run.pending}
     shown_open: list[ToolCall | OpenCall] = [*saved.pending, *saved.open_calls]
     for shown in shown_open:
-        if shown.id in held and not _is_same((shown.name, shown.arguments), held[shown.id]):
+        if shown.id in held and _plain((shown.name, shown.arguments)) != _plain(held[shown.id]):
             raise CallerError(
                 f"the result shows its call {shown.id!r} ({shown.name}) with other arguments than its history holds: one was "
                 "changed; give other arguments by Approve(arguments={...})"
             )
-
-
-def _is_same(shown: tuple[str, Any], held: tuple[str, Any]) -> bool:
-    """Is it the same call? Digits count where those of the one shown were kept."""
-    told = holds_exact_floats(shown[1])
-    return _plain(shown) == _plain(held) and (not told or _digits(shown[1]) == _digits(held[1]))
-
-
-def _digits(arguments: Any) -> Any:
-    return json.loads(exact_json(arguments, quoted=""))
-
-
-Shown = TypeVar("Shown", ToolCall, OpenCall)
-
-
-def _as_held(call: Shown, uses: Sequence[ToolUseBlock]) -> Shown:
-    """The call with the digits that the history holds, where its own were rounded on the way."""
-    held = next((use.input for use in uses if use.id == call.id), None)
-    if holds_exact_floats(call.arguments) or not holds_exact_floats(held):
-        return call
-    return updated(call, {"arguments": copied(held)})
 
 
 def _plain(call: tuple[str, Any]) -> str:
@@ -189,11 +168,11 @@ def _stages(uses: Sequence[ToolUseBlock], saved: RunResult[Any] | None, answers:
     if saved is None:
         return {use.id: OpenCall.of(_call(use), "approval", reason=_UNTOLD) for use in uses if use.id not in answers}
     told = {call.id: OpenCall.of(call, "elsewhere") for call in saved.pending}
-    return told | {call.id: _as_held(call, uses) for call in saved.open_calls}
+    return told | {call.id: call for call in saved.open_calls}
 
 
 def _call(use: ToolUseBlock) -> ToolCall:
-    raw = use.raw_input if use.input is None else exact_json(use.input)
+    raw = use.raw_input if use.input is None else as_json(use.input)
     return ToolCall(id=use.id, name=use.name, arguments=copied(use.input), raw_arguments=raw)
 
 

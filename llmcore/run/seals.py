@@ -128,7 +128,7 @@ def _number(value: float, exact: bool) -> str:
     """`1`, `1.0` and `1e0` are one number."""
     if not exact:
         with suppress(OverflowError):  # an integer beyond every float
-            value = float(value) + 0.0  # no `ExactFloat`
+            value = float(value)
     sign, digits, exponent = Decimal(value if isinstance(value, int) else repr(value)).as_tuple()
     written = "".join(map(str, digits))
     short = written.rstrip("0")

@@ -48,7 +48,6 @@ from llmcore.types import (
 from llmcore.types.copies import copied, updated
 from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_object, object_in
-from llmcore.types.native import raise_from
 from llmcore.types.others_words import bounded
 from llmcore.types.pacing import Pace
 from llmcore.types.telling import Tell
@@ -188,7 +187,7 @@ class Sending:
         except Exception as error:  # the adapter's contract is broken
             if self._lets_through:
                 raise
-            raise_from(self._raised(error), error)
+            raise self._raised(error) from error
 
     @property
     def _lets_through(self) -> bool:
@@ -207,7 +206,7 @@ class Sending:
         except Exception as error:  # the adapter's contract is broken
             if self._lets_through:
                 raise
-            raise_from(self._raised(error), error)
+            raise self._raised(error) from error
 
     def _wrong(self, what: str, given: object) -> InternalError:
         """The adapter's contract is broken: it gave this value."""
@@ -262,8 +261,9 @@ class Sending:
                 stream.close()
             raise self._wrong("stream() must give an async iterator, not", stream)
         try:
-            await leaving.closed_by(self._read(stream, normalizer, so_far, tell), partial(leaving.close, stream, GRACE))
+            await self._read(stream, normalizer, so_far, tell)
         finally:
+            await leaving.close(stream, GRACE)
             if self.envelope is None:  # broken off: what had come is kept
                 normalizer.finish("cancelled")
                 self.envelope = updated(self._restored(normalizer.envelope), {"truncated": True})

@@ -4,7 +4,7 @@ is sent."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, cast
@@ -40,7 +40,6 @@ from llmcore.types import (
 from llmcore.types.copies import made, updated
 from llmcore.types.given_messages import given_messages
 from llmcore.types.logs import logger
-from llmcore.types.native import raise_from
 from llmcore.types.requests import TextCalls
 from llmcore.types.tools import LiveTools, sources_in, tools_given, tools_in
 from llmcore.types.wordings import mistake_in
@@ -197,7 +196,7 @@ def _told_now(tool: Tool) -> ToolDefinition | Tool | None:
     return definition if parameters is definition.parameters else updated(definition, {"parameters": parameters})
 
 
-@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
+@dataclass(slots=True)
 class RunSettings:
     """One run, resolved. `request.messages` is the whole history; `tool_overrides` are the call's own tool options. `repairs`: of
     the history that was given; `resumed`: the turn that it left open."""
@@ -207,65 +206,23 @@ class RunSettings:
     budget: Budget
     deps: Any
     strictness: Strictness
-    text_calls: TextCalls | None
-    """The run's own word; None = the model's, else the orchestrator's."""
-    default_text_calls: TextCalls
     tool_overrides: ToolConfig
     output: OutputSpec | None
-    output_validators: tuple[CallersFunction, ...]
-    interjections: CallersFunction | None
-    context: ContextBound
-    place: Place | None
+    output_validators: tuple[CallersFunction, ...] = ()
+    interjections: CallersFunction | None = None
+    context: ContextBound = field(default_factory=ContextBound)
+    place: Place | None = None
     """Within which run it is made."""
-    repairs: Sequence[RepairRecord]
-    resumed: Resumed | None
-    checkpoint: CallersFunction | None
-    nested_events: bool
+    repairs: Sequence[RepairRecord] = ()
+    resumed: Resumed | None = None
+    checkpoint: CallersFunction | None = None
+    nested_events: bool = False
     """Are the events of runs within this one told among its own?"""
-    run_store: RunStore | None
-    signing_key: SigningKey | None
-
-    def __init__(
-        self,
-        request: Request,
-        toolbox: Toolbox,
-        budget: Budget,
-        deps: Any,
-        strictness: Strictness,
-        tool_overrides: ToolConfig,
-        output: OutputSpec | None,
-        output_validators: tuple[CallersFunction, ...] = (),
-        interjections: CallersFunction | None = None,
-        context: ContextBound | None = None,
-        place: Place | None = None,
-        repairs: Sequence[RepairRecord] = (),
-        resumed: Resumed | None = None,
-        checkpoint: CallersFunction | None = None,
-        nested_events: bool = False,
-        run_store: RunStore | None = None,
-        signing_key: SigningKey | None = None,
-        text_calls: TextCalls | None = None,
-        default_text_calls: TextCalls = "standard",
-    ) -> None:
-        self.text_calls = text_calls
-        self.default_text_calls = default_text_calls
-        self.request = request
-        self.toolbox = toolbox
-        self.budget = budget
-        self.deps = deps
-        self.strictness = strictness
-        self.tool_overrides = tool_overrides
-        self.output = output
-        self.output_validators = output_validators
-        self.interjections = interjections
-        self.context = ContextBound() if context is None else context
-        self.place = place
-        self.repairs = repairs
-        self.resumed = resumed
-        self.checkpoint = checkpoint
-        self.nested_events = nested_events
-        self.run_store = run_store
-        self.signing_key = signing_key
+    run_store: RunStore | None = None
+    signing_key: SigningKey | None = None
+    text_calls: TextCalls | None = None
+    """The run's own word; None = the model's, else the orchestrator's."""
+    default_text_calls: TextCalls = "standard"
 
 
 def checked_options(thing: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -285,14 +242,14 @@ def checked_options(thing: str, options: Mapping[str, Any]) -> dict[str, Any]:
             if options.get(name) is not None:
                 read(options[name])
     except ValidationError as error:
-        raise_from(ConfigError(mistake_in(error, thing, Request.model_fields)), None)
+        raise ConfigError(mistake_in(error, thing, Request.model_fields)) from None
     except TypeError as error:
-        raise_from(ConfigError(f"{thing}: its options cannot be read: {error}"), None)
+        raise ConfigError(f"{thing}: its options cannot be read: {error}") from None
     except CallerError as error:
         if not _names_what_is_to_come(error.__cause__):
             if type(error) is not CallerError:
                 raise
-            raise_from(ConfigError(f"{thing}: {error}"), error.__cause__)
+            raise ConfigError(f"{thing}: {error}") from error.__cause__
     return {**options, **read_fields}
 
 
@@ -327,9 +284,9 @@ def _resolved(given: Given | None, options: Mapping[str, Any]) -> tuple[Request,
         base["messages"] = [*before, *given_messages(base["messages"])]
         request = _owned(Request.model_validate({**base, **overrides}))
     except ValidationError as error:
-        raise_from(CallerError(mistake_in(error, "Request", Request.model_fields)), None)
+        raise CallerError(mistake_in(error, "Request", Request.model_fields)) from None
     except TypeError as error:
-        raise_from(CallerError(f"the request cannot be read: {error}"), None)
+        raise CallerError(f"the request cannot be read: {error}") from None
     if not request.messages:
         raise CallerError("the request holds no messages; give text, or at least one message")
     return request, len(request.messages if isinstance(given, RunResult) else before)

@@ -25,7 +25,7 @@ from llmcore.run.history import (
     with_unique_ids,
 )
 from llmcore.run.inner_runs import InnerRuns
-from llmcore.run.interjections import left_waiting, not_waiting
+from llmcore.run.interjections import interjected, left_waiting, not_waiting
 from llmcore.run.left_out import left_out_of, told_of_left_out
 from llmcore.run.open_calls import OpenCall, id_within
 from llmcore.run.recording import Recording
@@ -35,23 +35,27 @@ from llmcore.run.seals import sealed
 from llmcore.run.sending import RefusedRequests
 from llmcore.run.settings import RunSettings
 from llmcore.run.settling import Settled
+from llmcore.run.validating import with_types_code
 from llmcore.run.verdict import cut_shown
 from llmcore.run.watching import Watch
 from llmcore.tools import RunContext
 from llmcore.tools.copies import MessageCopies
 from llmcore.tools.outcome import Outcome, synthetic
+from llmcore.tools.results import UnwritableResult, written
 from llmcore.types import (
     Block,
     Envelope,
     Message,
     Repair,
     Request,
+    TerminateLoop,
     TextBlock,
     ToolCall,
     ToolResultBlock,
     ToolUseBlock,
 )
 from llmcore.types.copies import copied, made, updated
+from llmcore.types.json_data import encodable
 from llmcore.validator import CorrectionLoop
 from llmcore.validator.correction.turns import DroppedCall
 
@@ -245,14 +249,22 @@ class RunState:
         """Has a turn used tools, in this run or in the one that it goes on with?"""
         return self.tool_turns > 0 or self._used_tools
 
-    def take_not_entered(self) -> list[Message]:
-        """What an earlier run was told and this one goes on with; it is taken once."""
-        added, self._not_entered = self._not_entered, []
-        return added
+    async def take_interjections(self) -> list[Message]:
+        """Enter what was added to the run, or to the one that it goes on with; returns it as it stands in the history."""
+        source, added = self.settings.interjections, self._not_entered
+        self._not_entered = []
+        if source is not None:
+            added += await interjected(source, self.context(), self.ledger.seconds_left)
+        return [self._enter(message) for message in added]
 
-    def enter(self, messages: Sequence[Message]) -> list[Message]:
-        """Enter these; returns them as they stand in the history."""
-        return [self._enter(message) for message in messages]
+    async def goes_on_by_interjections(self) -> bool:
+        """The final message is there: ask a function for messages that let the run go on, and enter them. What is put into a box
+        by then is for the next run."""
+        source = self.settings.interjections
+        if source is None:
+            return False
+        added = await interjected(source, self.context(), self.ledger.seconds_left, is_over=True)
+        return len([self._enter(message) for message in added]) > 0
 
     def context(self) -> RunContext[Any]:
         """What tools and the caller's functions may know of the run, as it stands now."""
@@ -513,9 +525,20 @@ class RunState:
         self.output = value
         self.has_output = self.settings.output is not None
 
-    def end(self, value: Any, text: str, fit: tuple[Any] | None) -> None:
-        """A tool or hook ended the run by this value, `text` as it is written; `fit` holds it as the type has it that was asked
-        for, None where it is none of that type."""
+    async def end_by(self, ended: TerminateLoop) -> None:
+        """A tool or hook ended the run: its value is the final content, and the output if it is of the type asked for.
+
+        Raises `Timeout` when the deadline passes while the type's own code looks at it.
+        """
+        asked = self.settings.output
+        try:
+            text, is_written = encodable(written(ended.value) if ended.text is None else ended.text), True
+        except UnwritableResult as error:
+            text, is_written = f"({error})", False
+        value = copied(ended.value)
+        fit = None
+        if asked is not None and is_written:
+            fit = await with_types_code(asked, self.ledger.seconds_left, lambda: asked.fitting(value))
         if fit is not None:
             self.take_output(fit[0])
         elif self.settings.output is None:

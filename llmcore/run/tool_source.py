@@ -15,7 +15,6 @@ from llmcore.run.callers_code import CallersFunction, takes_context
 from llmcore.run.settings import Toolbox
 from llmcore.tools import RunContext, Tool
 from llmcore.types import ToolDefinitionError
-from llmcore.types.native import raise_from
 from llmcore.types.tools import tools_in
 
 __all__ = ["ToolSource", "is_provider"]
@@ -91,7 +90,7 @@ class _Part:
             if len(given) != len(self._given) or any(one is not last for one, last in zip(given, self._given, strict=True)):
                 self._given, self._toolbox = given, Toolbox.of(given)
         except ToolDefinitionError as error:
-            raise_from(ToolDefinitionError(f"the function given as tools: {error}"), error)
+            raise ToolDefinitionError(f"the function given as tools: {error}") from error
         return self._toolbox
 
 

@@ -178,9 +178,9 @@ class TurnCalls:
             with scope:
                 outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, withheld, self._tell_retry)
             if outcome.held:
-                withheld(partial(_itself, outcome))
+                withheld(lambda: outcome)
                 state.hold_within(decided)
-                self._tell_ended(partial(_itself, outcome))
+                self._tell_ended(lambda: outcome)
             else:
                 if outcome.ran:  # until the hooks after it have let the outcome pass
                     withheld(partial(_only_ran, decided, outcome.duration, outcome.retries))
@@ -190,15 +190,12 @@ class TurnCalls:
                 outcome = await self._passed(decided, outcome)
         except BaseException:
             became = self._withheld.get(call.id, partial(unfinished, decided))
-            self._tell_ended(partial(self._as_it_became, became))
+            self._tell_ended(lambda: self._with_what_it_ran(became()))
             raise
         await self._save(None)
         if outcome.held and outcome.raised is not None:  # the caller's answers do not fit: saved, as it waits again
             raise outcome.raised
         return outcome
-
-    def _as_it_became(self, became: Callable[[], Outcome]) -> Outcome:
-        return self._with_what_it_ran(became())
 
     def _with_what_it_ran(self, outcome: Outcome) -> Outcome:
         return self._state.inner.telling(outcome, self._tools.max_result_chars)
@@ -250,7 +247,7 @@ class TurnCalls:
         limit = self._tools.max_result_chars
         outcome = fit_outcome(await hooked_outcome(self._hooks, call, outcome, limit), limit)
         self._state.done[call.id] = outcome
-        self._withheld[call.id] = itself = partial(_itself, outcome)
+        self._withheld[call.id] = itself = lambda: outcome
         self._tell_ended(itself)
         return outcome
 
@@ -259,9 +256,17 @@ async def _run_told(running: ToolRun, turn: int | None, tell: Tell[Event]) -> No
     """Carry the calls out, and tell of each when it starts, and what became of it (`turn` None: nothing), also of those that the
     end of one cut short, before its error is raised."""
     told = set[str]()
+
+    async def coming(one: Outcome | News) -> None:
+        if not isinstance(one, Outcome):
+            await tell(one)
+        elif turn is not None and not one.held:
+            told.add(one.call.id)
+            await tell(one.event(turn))
+
     failure: Exception | None = None
     try:
-        await running.run(partial(_tell_coming, told, turn, tell))
+        await running.run(coming)
     except Exception as error:
         failure = error
     for outcome in running.outcomes if turn is not None else ():
@@ -271,18 +276,6 @@ async def _run_told(running: ToolRun, turn: int | None, tell: Tell[Event]) -> No
         raise failure
 
 
-async def _tell_coming(told: set[str], turn: int | None, tell: Tell[Event], one: Outcome | News) -> None:
-    if not isinstance(one, Outcome):
-        await tell(one)
-    elif turn is not None and not one.held:
-        told.add(one.call.id)
-        await tell(one.event(turn))
-
-
 def _only_ran(call: ToolCall, duration: float, retries: int) -> Outcome:
     """The outcome of a call that ended, and whose outcome the hooks after it did not let pass."""
     return replace(synthetic(call, _RAN), ran=True, duration=duration, retries=retries)
-
-
-def _itself(outcome: Outcome) -> Outcome:
-    return outcome

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
+from llmcore.run.attempt import TurnAttempt
 from llmcore.run.hooked import sound, wrong_change
 from llmcore.run.settings import resolve_request
 from llmcore.run.state import RunState
-from llmcore.run.turn_state import TurnState
 from llmcore.types import CallerError, ConfigError, Request
 from llmcore.types.copies import copied, updated
 
@@ -17,7 +17,7 @@ __all__ = ["TurnRequest"]
 class TurnRequest:
     """Of one turn; `FallbackContext.asked`."""
 
-    def __init__(self, state: RunState, turn: TurnState) -> None:
+    def __init__(self, state: RunState, turn: TurnAttempt) -> None:
         self._state = state
         self._turn = turn
 

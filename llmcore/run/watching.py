@@ -1,4 +1,4 @@
-"""The observers of one run, and the context variables that they set for what a run does. Compiled (docs/compiled.md)."""
+"""The observers of one run, and the context variables that they set for what a run does."""
 
 from __future__ import annotations
 

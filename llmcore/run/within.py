@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from llmcore.adapters.base import IMPORTING
 from llmcore.tools.leaving import Raised, Timer, nothing_uncounted
 from llmcore.tools.threads import ThreadCall
 from llmcore.types import CallerError, Timeout
-from llmcore.types.native import raise_from
 
 __all__ = ["GRACE", "needed_loop", "thread_within", "within"]
 
@@ -25,11 +24,10 @@ def needed_loop() -> asyncio.AbstractEventLoop:
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
-        said = (
+        raise CallerError(
             "no asyncio event loop runs here, which a run needs: call it within `asyncio.run(...)`, or use run_sync, "
             "execute_sync or stream_sync, which bring their own"
-        )
-        raise_from(CallerError(said), None)
+        ) from None
 
 
 async def within(seconds: float | None, awaitable: Awaitable[T], uncounted: Callable[[], float] = nothing_uncounted) -> T:
@@ -50,13 +48,11 @@ async def within(seconds: float | None, awaitable: Awaitable[T], uncounted: Call
     before = task.cancelling()
     try:
         value = await timed
-    except Exception as error:
-        failure = error  # nothing is awaited while it is handled: docs/compiled.md
-    else:
+    except Exception:
         await _heed(task, before)
-        return value
+        raise
     await _heed(task, before)
-    raise failure
+    return value
 
 
 async def _heed(task: asyncio.Task[object], before: int) -> None:
@@ -74,10 +70,8 @@ async def _timed(seconds: float, awaitable: Awaitable[T], uncounted: Callable[[]
             return await awaitable
     except TimeoutError as error:
         if limit.expired():
-            said: tuple[Any, ...] = () if error.__cause__ is None else error.__cause__.args
-            why = f"; {IMPORTING}" if IMPORTING in said else ""
-            late = Timeout(f"the run's deadline has passed{why}", status=None)
-            raise_from(late, error)
+            why = f"; {IMPORTING}" if error.__cause__ is not None and IMPORTING in error.__cause__.args else ""
+            raise Timeout(f"the run's deadline has passed{why}", status=None) from error
         raise
     finally:
         timer.cancel()
@@ -101,5 +95,5 @@ async def thread_within(
     try:
         value: T = await within(seconds, call.result(), uncounted)
     except Raised as raised:
-        raise_from(raised.error, raised.error.__cause__)
+        raise raised.error from raised.error.__cause__
     return value

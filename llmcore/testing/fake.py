@@ -65,10 +65,8 @@ _ERROR = {
 
 @in_words(
     instead={
-        "tokens": "they are `input_tokens` and `output_tokens`",
         "prompt_tokens": "they are `input_tokens`",
         "completion_tokens": "they are `output_tokens`",
-        "replies": "give them one by one, before `default`",
     }
 )
 class FakeModel:

@@ -35,8 +35,8 @@ from llmcore.types import (
 )
 from llmcore.types.called import check_takes_one
 from llmcore.types.copies import made
+from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
-from llmcore.types.numbers import exact_json
 from llmcore.types.of_tests import of_test
 from llmcore.types.others_words import bounded
 from llmcore.types.usage import NO_USAGE
@@ -139,7 +139,7 @@ def _anthropic_part(block: object) -> dict[str, Any]:
 def _envelope_body(envelope: Envelope) -> dict[str, Any]:
     """An OpenAI chat body with the envelope's text, reasoning and calls; the calls are native ones."""
     calls = [
-        (call.id, call.name, call.raw_arguments if call.arguments is None else exact_json(call.arguments))
+        (call.id, call.name, call.raw_arguments if call.arguments is None else as_json(call.arguments))
         for call in envelope.tool_calls
     ]
     message: dict[str, Any] = {"role": "assistant", "content": envelope.content or None}
@@ -172,7 +172,7 @@ def tool_call_body(calls: Sequence[tuple[str, Any]], text: str | None, first_id:
 
 def _json_of(name: str, arguments: Any) -> str:
     try:
-        return arguments if isinstance(arguments, str) else exact_json(arguments)
+        return arguments if isinstance(arguments, str) else as_json(arguments)
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError(f"the arguments of the call of {name!r} cannot be written as JSON: {error}") from None
 
@@ -415,7 +415,7 @@ def _anthropic_deltas(part: Mapping[str, Any], size: int | None) -> Iterator[dic
         yield from ({"type": kind, key: piece} for piece in _cut(part.get(key) or "", size))
     if part["type"] == "tool_use":
         given: Any = part.get("input")
-        text = given if isinstance(given, str) else exact_json(given or {})
+        text = given if isinstance(given, str) else as_json(given or {})
         yield from ({"type": "input_json_delta", "partial_json": piece} for piece in _cut(text, size))
     if "signature" in part:
         yield {"type": "signature_delta", "signature": part["signature"]}

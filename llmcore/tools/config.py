@@ -43,11 +43,6 @@ class ToolConfig(Value):
         "execution_timeout": "it is `timeout`, in seconds for each try",
         "error_handling": "it is `errors`: 'continue', 'abort' or 'retry'",
         "max_retries": "it is `retry=RetryConfig(max_retries=...)`; a tool's own are `tool(retries=...)`",
-        "parallel": "it is `max_parallel`",
-        "max_tool_turns": "here it is `max_turns`",
-        "max_parallel_tools": "here it is `max_parallel`",
-        "tool_timeout": "here it is `timeout`",
-        "tool_errors": "here it is `errors`",
     }
 
     enabled: Switch = True

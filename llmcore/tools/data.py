@@ -20,7 +20,6 @@ from pydantic import BaseModel
 from llmcore.types import ImageBlock, TextBlock
 from llmcore.types.limits import TOOL_RESULT_LIMITS, ToolResultLimits
 from llmcore.types.narrowing import is_object
-from llmcore.types.numbers import ExactFloat
 
 __all__ = ["CONTENTS", "Look", "UnwritableResult", "is_plain", "is_scalar", "look_through"]
 
@@ -91,9 +90,9 @@ def look_through(value: object, limits: ToolResultLimits = TOOL_RESULT_LIMITS) -
 
 
 class Look:
-    """One look through one value. `is_plain`: it is plain data through and through. `is_exact`: numbers in it remember how they
-    were written. `other_keys`: the dicts in it that have keys which are no text, and may become equal when they are written as
-    such. `blocks`: the texts and images in it that are parts of a message."""
+    """One look through one value. `is_plain`: it is plain data through and through. `other_keys`: the dicts in it that have keys
+    which are no text, and may become equal when they are written as such. `blocks`: the texts and images in it that are parts
+    of a message."""
 
     def __init__(self, limits: ToolResultLimits, *, plain_only: bool = False) -> None:
         self._limits = limits
@@ -102,7 +101,6 @@ class Look:
         self._chars = 0
         self._around: set[int] = set()
         self.is_plain = True
-        self.is_exact = False
         self.other_keys: list[dict[Any, Any]] = []
         self.blocks: list[TextBlock | ImageBlock] = []
 
@@ -119,9 +117,6 @@ class Look:
             self._number(value)
         elif kind in CONTENTS:
             self._inside(value, CONTENTS[kind](value), depth)
-        elif kind is ExactFloat:
-            self._take(len(value.literal))
-            self.is_exact = True
         elif self._plain_only:
             raise _Foreign
         else:

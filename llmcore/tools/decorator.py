@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from llmcore.tools.class_tool import ClassTool
@@ -44,7 +43,7 @@ def tool(function: Callable[P, R], /, **options: Unpack[OptionsByName]) -> Tool[
 def tool(**options: Unpack[OptionsByName]) -> Decorator: ...
 
 
-@partial(told, instead={"*": "several tools are several calls, or a list: tools=[f, g]"})
+@told
 def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[OptionsByName]) -> Tool[..., Any] | Decorator:
     """Make a tool of a function or method, sync or async: `@tool` or `@tool(name=..., ...)`.
 

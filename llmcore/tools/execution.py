@@ -43,7 +43,6 @@ from llmcore.types import (
 )
 from llmcore.types.copies import copied, updated
 from llmcore.types.groups import told_by
-from llmcore.types.native import raise_from
 from llmcore.types.of_tests import test_failure_in
 
 __all__ = ["CallHeld", "run_call"]
@@ -177,7 +176,7 @@ class _Try:
         except LeftBehind as late:
             self._is_over = True
             if timeout is None or (left is not None and left < timeout):
-                raise_from(_deadline_passed(), None)
+                raise _deadline_passed() from None
             return self._failure(late)
         except BaseException:
             self._is_over = True

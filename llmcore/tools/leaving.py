@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Errand", "LeftBehind", "Level", "Raised", "Timer", "bounded", "close", "closed_by", "is_ctrl_c", "nothing_uncounted"]
+__all__ = ["Errand", "LeftBehind", "Level", "Raised", "Timer", "bounded", "close", "is_ctrl_c", "nothing_uncounted"]
 
 T = TypeVar("T")
 
@@ -90,12 +90,6 @@ class Level:
     def enter(self) -> None:
         """The task that runs stands in this level from here on, and so do those that it makes."""
         _level.set(self)
-
-    async def carried_out(self, function: Callable[..., Awaitable[T]], *args: Any) -> T:
-        """What the function gives, for a task in this level: by a coroutine that is not compiled, which has a name and a stack to
-        look at."""
-        self.enter()
-        return await function(*args)
 
     async def leave(self, *tasks: asyncio.Future[Any]) -> None:
         """Cancel the tasks of this level, give them a moment to end, and as many more as there are levels below where others are
@@ -227,15 +221,6 @@ async def bounded(
     if isinstance(settled.error, asyncio.CancelledError):
         raise RuntimeError(f"{what} was cancelled by its own code") from settled.error
     raise settled.error
-
-
-async def closed_by(work: Awaitable[T], end: Callable[[], Awaitable[object]]) -> T:
-    """What the work gives; `end` is awaited when it is over, however it ended. This module is not compiled: a compiled coroutine
-    cannot await anything in a `finally` (docs/compiled.md)."""
-    try:
-        return await work
-    finally:
-        await end()
 
 
 async def close(stream: object, seconds: float) -> None:

@@ -1,7 +1,4 @@
-"""What became of a call: its outcome, and those that errors and the end of a run make.
-
-It stands apart from `execution` because it stays interpreted (docs/compiled.md): hooks are given outcomes, and make them.
-"""
+"""What became of a call: its outcome, and those that errors and the end of a run make."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -19,8 +18,6 @@ from llmcore.tools.data import CONTENTS, Look, UnwritableResult, is_scalar, look
 from llmcore.types import ImageBlock, TextBlock
 from llmcore.types.copies import made
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.native import raise_from
-from llmcore.types.numbers import exact_json, holds_exact_floats, is_float, with_literals_of
 
 __all__ = ["UnwritableResult", "as_text", "described", "escaped", "message_of", "rendered", "shortened", "written"]
 
@@ -93,8 +90,6 @@ def written(value: Any, blocks: list[ResultBlock] | None = None) -> str:
         if isinstance(value, bytes | bytearray):
             return _bytes_as_text(value)
         plain: object = value if is_scalar(value) else _as_data(value, blocks)
-        if holds_exact_floats(plain):
-            return escaped(exact_json(_without_infinite(plain), separators=(",", ":")))
         try:
             return to_json(plain, inf_nan_mode="strings").decode()
         except PydanticSerializationError:  # text that is no valid Unicode, which `json` lets through
@@ -102,7 +97,7 @@ def written(value: Any, blocks: list[ResultBlock] | None = None) -> str:
     except UnwritableResult:
         raise
     except BaseException as error:
-        raise_from(UnwritableResult(f"raises {described(error)}"), error)
+        raise UnwritableResult(f"raises {described(error)}") from error
 
 
 def _bytes_as_text(value: bytes | bytearray) -> str:
@@ -120,7 +115,6 @@ def _as_data(value: Any, blocks: list[ResultBlock] | None) -> Any:
     for one in written.other_keys:
         _check_keys(one)
     data = to_jsonable_python(value, fallback=look.said, bytes_mode="base64")
-    data = with_literals_of(value, data) if look.is_exact else data
     return data if blocks is None or not look.blocks else _with_blocks_apart(data, look.blocks, blocks)
 
 
@@ -142,15 +136,6 @@ def _with_blocks_apart(data: Any, held: Sequence[ResultBlock], blocks: list[Resu
 def _is_written_as(block: ResultBlock, data: dict[Any, Any]) -> bool:
     names: tuple[str, ...] = ("text",) if isinstance(block, TextBlock) else ("url", "data", "media_type")
     return all(data.get(name) == getattr(block, name) for name in names)
-
-
-def _without_infinite(data: Any) -> Any:
-    """JSON data with the floats that JSON does not know as strings, as `to_json` writes them."""
-    if is_float(data):
-        return data if math.isfinite(data) else json.dumps(data)
-    if is_object(data):
-        return {key: _without_infinite(item) for key, item in data.items()}
-    return [*map(_without_infinite, data)] if is_list(data) else data
 
 
 def _look_at_what_serializers_give(value: Any) -> Look | None:

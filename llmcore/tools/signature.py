@@ -255,7 +255,7 @@ class SignatureSchema:
     def _reading(self) -> Reading:
         model = self._model
         reader = model.__pydantic_validator__
-        return Reading(reader.validate_json, reader.validate_python, model.__pydantic_core_schema__, keeps_data=True)
+        return Reading(reader.validate_json, reader.validate_python, model.__pydantic_core_schema__)
 
     def bind(self, arguments: Mapping[str, Any], repairs: list[Repair] | None = None) -> dict[str, Any]:
         """The arguments as the annotated types, by parameter name; what the model left out is left to the function's

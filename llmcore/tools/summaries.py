@@ -13,7 +13,6 @@ from llmcore.tools.results import as_text, escaped
 from llmcore.types import ToolDefinitionError
 from llmcore.types.copies import copied
 from llmcore.types.narrowing import is_object
-from llmcore.types.numbers import exact_json, holds_exact_floats
 from llmcore.types.wordings import nearest
 
 __all__ = ["check_summary", "summary_of"]
@@ -70,7 +69,7 @@ def summary_of(name: str, summary: Summary | None, arguments: Mapping[str, Any] 
 
 
 def _short(value: Any) -> str:
-    text = exact_json(value) if holds_exact_floats(value) else as_text(value)
+    text = as_text(value)
     return text if len(text) <= _MAX_VALUE else f"{text[:_MAX_VALUE]}..."
 
 

@@ -467,7 +467,7 @@ def _of_one_type(signature: SignatureSchema, kind: type[Any]) -> _Compiled:
         raise ToolDefinitionError(f"tool {signature.name!r}: `params` must be a type with fields, not {kind.__name__}")
     signature.refuse_other_than(given)
     schema.pop("title", None)
-    reading = Reading.of(adapter, keeps_data=True)
+    reading = Reading.of(adapter)
     return _Compiled(signature, schema, dynamic=False, reading=reading, keys=KeyCheck(adapter.core_schema))
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from llmcore.tools.config import ToolConfig
-from llmcore.tools.leaving import Level, closed_by
+from llmcore.tools.leaving import Level
 from llmcore.tools.outcome import Outcome, unfinished
 from llmcore.types import NestedEvent, ToolCall, ToolProgress, ToolStarted
 from llmcore.types.telling import Tell
@@ -92,37 +92,36 @@ class ToolRun:
 
     async def _in_parallel(self, batch: range, tell: Tell[Outcome | News]) -> None:
         room = asyncio.Semaphore(self._config.max_parallel)
-        level, turn = Level(), self._in_its_turn
-        tasks = {asyncio.create_task(level.carried_out(turn, room, self._calls[index])): index for index in batch}
-        await closed_by(self._told(tasks, tell), partial(self._stop, level, tasks))
-
-    async def _told(self, tasks: dict[asyncio.Task[Outcome], int], tell: Tell[Outcome | News]) -> None:
-        while tasks:
-            await self._something(tasks)
-            while self._news:
-                await tell(self._news.popleft())
-            for task in [task for task in tasks if task.done()]:
-                outcome = self._keep(tasks.pop(task), task.result())
-                await tell(outcome)
-                if outcome.ended:
-                    return
-
-    async def _in_its_turn(self, room: asyncio.Semaphore, call: ToolCall) -> Outcome:
-        """Carry it out when there is room."""
-        await room.acquire()
+        level = Level()
+        tasks = {asyncio.create_task(self._in_its_turn(level, room, self._calls[index])): index for index in batch}
         try:
+            while tasks:
+                await self._something(tasks)
+                while self._news:
+                    await tell(self._news.popleft())
+                for task in [task for task in tasks if task.done()]:
+                    outcome = self._keep(tasks.pop(task), task.result())
+                    await tell(outcome)
+                    if outcome.ended:
+                        return
+        finally:
+            await self._stop(level, tasks)
+
+    async def _in_its_turn(self, level: Level, room: asyncio.Semaphore, call: ToolCall) -> Outcome:
+        """Carry it out when there is room."""
+        level.enter()
+        async with room:
             if self.is_ending:
                 return unfinished(call)
-            outcome = await self._runner(call)
+            try:
+                outcome = await self._runner(call)
+            except NotBegun:
+                return unfinished(call)
+            except BaseException:
+                self.is_ending = True
+                raise
             self.is_ending = self.is_ending or outcome.ended is not None or aborts(outcome, self._config)
             return outcome
-        except NotBegun:
-            return unfinished(call)
-        except BaseException:
-            self.is_ending = True
-            raise
-        finally:
-            room.release()
 
     async def _something(self, tasks: Iterable[asyncio.Task[Outcome]]) -> None:
         """Wait until a task has ended, or told something."""

@@ -18,8 +18,8 @@ from llmcore.transcripts.formats.events import split_events
 from llmcore.transcripts.model import Exchange, Transcript
 from llmcore.transcripts.scoring.envelopes import envelope_of
 from llmcore.types import AttemptReason, Envelope
+from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
-from llmcore.types.numbers import exact_json
 
 __all__ = ["joined"]
 
@@ -83,7 +83,7 @@ def _begun(run: Transcript) -> _Chain:
     history = _items(body)
     envelope, _ = envelope_of(exchange, None, None)
     response_id, output = _responses(exchange)
-    request = exact_json(body) if body else ""
+    request = as_json(body) if body else ""
     reply = None if envelope is None else _turn([envelope])
     return _Chain([run], [exchange], [*map(_plain, history)], request, reply, response_id, output, history)
 

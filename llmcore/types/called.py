@@ -109,7 +109,7 @@ def placed(*arguments: Any) -> tuple[Any, ...]:
 
 def in_words(*, instead: Instead | None = None, only: Collection[str] | None = None) -> Callable[[type[T]], type[T]]:
     """A class whose constructor and public methods, or `only` those, tell calls that do not fit. `instead`: what to say of
-    well-known names that are none of its own, and under `*` of arguments that are given by position."""
+    well-known names that are none of its own."""
 
     def decorate(kind: type[T]) -> type[T]:
         for name, value in list(vars(kind).items()):
@@ -160,8 +160,7 @@ def _mistake(
     if "missing" in words:
         lacking = words.rpartition(": ")[2].strip("'")
         return ConfigError(f"{called} needs `{lacking}`: {form}")
-    by_name = (instead or {}).get("*")
-    return ConfigError(f"{called} was called with {words}: {form}{f'; {by_name}' if by_name and 'positional' in words else ''}")
+    return ConfigError(f"{called} was called with {words}: {form}")
 
 
 def _named(parameters: list[inspect.Parameter]) -> str:

@@ -8,10 +8,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr
 
 from llmcore.types.copies import Value, copied, filled, made
-from llmcore.types.exact_fields import ExactValue
 from llmcore.types.json_data import JsonData, JsonObject, JsonText
 from llmcore.types.messages import Block, TextBlock, ThinkingBlock, ToolUseBlock
-from llmcore.types.numbers import exact_json, holds_exact_floats
 
 __all__ = [
     "Envelope",
@@ -49,7 +47,7 @@ class Repair(Value):
     safety: Safety = "lossless"
 
 
-class ToolCall(ExactValue):
+class ToolCall(Value):
     """A call the model made.
 
     `arguments` is None when no object could be read: an empty `{}` is never invented. `raw_arguments` is the text
@@ -102,8 +100,6 @@ class Segment(NamedTuple):
 def tool_use(call: ToolCall) -> ToolUseBlock:
     """The call as a block of the history."""
     arguments, raw = copied(call.arguments), call.raw_arguments
-    if not raw and holds_exact_floats(arguments):
-        raw = exact_json(arguments)
     return made(ToolUseBlock, id=call.id, name=call.name, input=arguments, raw_input=raw)
 
 

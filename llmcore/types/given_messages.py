@@ -31,7 +31,6 @@ from llmcore.types.messages import (
     ToolUseBlock,
 )
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
-from llmcore.types.numbers import exact_float
 from llmcore.types.wordings import nearest, slip_of
 
 __all__ = ["REPLY_FIELDS", "given_messages"]
@@ -443,7 +442,7 @@ def _text_of(fields: Dict, key: str) -> str | None:
 
 def _object_of(text: str) -> dict[str, Any] | None:
     try:
-        value = json.loads(text, parse_float=exact_float)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
     return value if is_object(value) else None

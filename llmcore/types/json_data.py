@@ -7,6 +7,7 @@ written as JSON, so that writing never fails and what was written can be read ag
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable
 from decimal import Decimal
@@ -23,6 +24,7 @@ __all__ = [
     "JsonData",
     "JsonObject",
     "JsonText",
+    "as_json",
     "encodable",
     "fields_data",
     "json_data",
@@ -32,6 +34,14 @@ __all__ = [
 LARGEST_INT = 10**4300 - 1
 SMALLEST_INT = -LARGEST_INT
 """Of more digits Python and pydantic read no whole number (`sys.get_int_max_str_digits`)."""
+
+
+_encoded = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes a new encoder a call for any setting of its own
+
+
+def as_json(value: Any, *, ascii_only: bool = False) -> str:
+    """JSON data as text. `ascii_only`: what is not ASCII as escapes. Raises TypeError for what is no JSON data."""
+    return json.dumps(value) if ascii_only else _encoded(value)
 
 
 def encodable(text: str) -> str:

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator
 
 from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonObject, JsonText
-from llmcore.types.narrowing import is_object
-from llmcore.types.numbers import exact_json, holds_exact_floats, with_literals
 
 __all__ = [
     "Block",
@@ -82,8 +80,7 @@ class ToolUseBlock(_Block):
     """A call the model made, as it stands in the history.
 
     `input` is None when the arguments could not be read; then `raw_input` holds what the model wrote, and the adapters render
-    a valid stand-in (`{"INVALID_JSON": raw}`), so that a poisoned call never makes the history unsendable. `raw_input` is also
-    given where `input` holds numbers that other readers of JSON would round or write otherwise.
+    a valid stand-in (`{"INVALID_JSON": raw}`), so that a poisoned call never makes the history unsendable.
     """
 
     type: Literal["tool_use"] = "tool_use"
@@ -91,17 +88,6 @@ class ToolUseBlock(_Block):
     name: JsonText
     input: JsonObject | None
     raw_input: JsonText = ""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _keep_numbers_as_written(cls, given: Any) -> Any:
-        """JSON of a history holds numbers as other readers have them, rounded; the text beside them tells each digit."""
-        value, text = (given.get("input"), given.get("raw_input")) if is_object(given) else (None, None)
-        if not is_object(value):
-            return given
-        if isinstance(text, str) and text:
-            return {**given, "input": with_literals(value, text)}
-        return {**given, "raw_input": exact_json(value)} if holds_exact_floats(value) else given
 
 
 class ToolResultBlock(_Block):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeGuard
 
-__all__ = ["holds_floats", "is_list", "is_object", "kind_of", "object_in", "objects_in", "text_of", "texts_in"]
+__all__ = ["is_list", "is_object", "kind_of", "object_in", "objects_in", "text_of", "texts_in"]
 
 
 kind_of: Final[Callable[[object], type[Any]]] = type
@@ -57,23 +57,3 @@ def texts_in(value: Any) -> list[str]:
 def objects_in(value: object) -> list[dict[Any, Any]]:
     """The objects of an array; none of anything else."""
     return [item for item in value if is_object(item)] if is_list(value) else []
-
-
-_NO_FLOATS: Final = frozenset({str, int, bool, type(None)})
-
-
-def holds_floats(value: Any, kind: type[float] = float) -> bool:
-    """Does JSON data hold a float of this kind anywhere?"""
-    waiting: list[Any] = [value]
-    seen: set[int] = set()
-    for item in waiting:  # grows while it is read
-        if type(item) in _NO_FLOATS:
-            continue
-        held = item.values() if is_object(item) else item if is_list(item) else None
-        if held is None:
-            if isinstance(item, kind):
-                return True
-        elif id(item) not in seen:
-            seen.add(id(item))
-            waiting += held
-    return False

@@ -6,13 +6,9 @@ is our own (docs/compiled.md).
 
 from __future__ import annotations
 
-import linecache
-import os
-from functools import partial
-from importlib.machinery import EXTENSION_SUFFIXES
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["mypyc_attr", "raise_from", "state_of", "take_state"]
+__all__ = ["mypyc_attr", "state_of", "take_state"]
 
 if TYPE_CHECKING:
     from mypy_extensions import mypyc_attr
@@ -22,11 +18,6 @@ else:
         """A decorator that changes nothing. `serializable` needs `allow_interpreted_subclasses` beside it: alone, it leaves a
         class without its constructor where interpreted code makes one (mypyc 2.4.1)."""
         return lambda kind: kind
-
-
-def raise_from(error: BaseException, cause: BaseException | None) -> NoReturn:
-    """`raise error from cause`, of which compiled code drops the cause (mypyc 2.4.1)."""
-    raise error from cause
 
 
 def state_of(value: Any) -> tuple[dict[str, Any] | None, dict[str, Any]]:
@@ -41,27 +32,3 @@ def take_state(value: Any, state: tuple[dict[str, Any] | None, dict[str, Any]]) 
     for attributes in state:
         for name, item in (attributes or {}).items():
             object.__setattr__(value, name, item)
-
-
-def _show_sources() -> None:
-    """Tell `linecache`, which `traceback` and `logging` take lines from, where the sources of compiled modules stand.
-
-    Their frames name the file as it was compiled, `llmcore/run/loop.py`, and the loader of an extension module gives no source.
-    """
-    here = os.path.dirname(__file__)
-    packages = os.path.dirname(os.path.dirname(here))
-    if not any(file.endswith(_COMPILED) for file in os.listdir(here)):
-        return  # the pure build
-    for folder, _, files in os.walk(os.path.dirname(here)):
-        for stem in (file.partition(".")[0] for file in files if file.endswith(_COMPILED)):
-            source = os.path.join(folder, f"{stem}.py")
-            linecache.cache.setdefault(source[len(packages) + 1 :], (partial(_text_of, source),))
-
-
-def _text_of(source: str) -> str:
-    with open(source, encoding="utf-8") as file:
-        return file.read()
-
-
-_COMPILED = tuple(EXTENSION_SUFFIXES)
-_show_sources()

@@ -410,7 +410,7 @@ def _type_of(value: Any) -> str:
     return "object"
 
 
-@in_words(instead={"strict": "it is an option of each tool: tool(strict=True)"}, only=("__init__",))
+@in_words(only=("__init__",))
 class ToolSet:
     """Tools, compiled once. Iterating gives the definitions; `name in tools` and `tools.get(name)` look up exactly.
 

@@ -16,8 +16,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from llmcore.types.merged_keys import parts_of
-from llmcore.types.narrowing import holds_floats, is_object
-from llmcore.types.numbers import ExactFloat, exact_json, holds_exact_floats
+from llmcore.types.narrowing import is_object
 
 __all__ = ["Reading", "is_json", "listed"]
 
@@ -28,50 +27,37 @@ _LATE = "ValidatorIterator"
 """What pydantic makes of an `Iterable`. It does not tell the class itself."""
 _KEYS = frozenset({"str", "any"})
 _LITERALS = (str, int, type(None))
-_ATOMS = frozenset({str, int, float, bool, type(None), ExactFloat})
+_ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
 class Reading:
-    """How JSON data become values of one type. `core_schema` is pydantic's of it; the two functions are those of its validator.
-
-    `keeps_data`: what a part of any type gets are the data themselves, with each number as it was written (`ExactFloat`), unless
-    another part needs them read as JSON.
-    """
+    """How JSON data become values of one type. `core_schema` is pydantic's of it, and the two functions are of its validator."""
 
     def __init__(
         self,
         validate_json: Callable[..., Any],
         validate_python: Callable[..., Any],
         core_schema: object,
-        *,
-        keeps_data: bool = False,
     ) -> None:
         self._validate_json, self._validate_python, self._core_schema = validate_json, validate_python, core_schema
-        self._keeps_data = keeps_data
 
     @classmethod
-    def of(cls, adapter: TypeAdapter[Any], *, keeps_data: bool = False) -> Reading:
-        return cls(adapter.validate_json, adapter.validate_python, adapter.core_schema, keeps_data=keeps_data)
+    def of(cls, adapter: TypeAdapter[Any]) -> Reading:
+        return cls(adapter.validate_json, adapter.validate_python, adapter.core_schema)
 
     def read(self, value: Any, by_name: bool | None = None) -> Any:
         """The typed value of JSON data. Raises pydantic's ValidationError, and whatever the type's own validators raise.
 
-        Pydantic reads each number of a JSON text as a float. So where a type keeps the digits and the data hold such a number,
-        the data are given as Python objects, whose `str()` a Decimal is made of; a strict type refuses those, but takes the
-        number as a JSON string. So are data that no JSON text holds: half a surrogate pair, what is nested too deep for a parser.
+        If the type reads JSON and Python objects alike, the data are given as Python objects. So are data that no JSON text
+        holds: half a surrogate pair, and what is nested too deep for a parser.
 
         What pydantic would read only when somebody asks for it (an `Iterable` field of a class) is read, too: as a list.
         """
         return self.whole(self._read(value, by_name))
 
     def _read(self, value: Any, by_name: bool | None) -> Any:
-        if self._keeps_data and not self._mode_matters:
+        if not self._mode_matters:
             return self._validate_python(value, by_name=by_name)
-        if self._counts_digits(value):
-            try:
-                return self._validate_python(value, by_name=by_name)
-            except ValidationError:
-                return self._validate_json(exact_json(value, quoted=""), by_name=by_name)
         try:
             return self._validate_json(json.dumps(value), by_name=by_name)
         except (RecursionError, ValidationError) as error:
@@ -92,15 +78,6 @@ class Reading:
     @cached_property
     def _reads_late(self) -> bool:
         return "generator" in self._kinds
-
-    def _counts_digits(self, value: Any) -> bool:
-        if self.holds_decimal and holds_floats(value):
-            return True
-        return self._keeps_data and "any" in self._kinds and holds_exact_floats(value)
-
-    @cached_property
-    def holds_decimal(self) -> bool:
-        return "decimal" in self._kinds
 
     @cached_property
     def _kinds(self) -> frozenset[object]:

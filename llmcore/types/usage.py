@@ -94,11 +94,6 @@ class Budget(Value):
         "max_retries": "requests to a model are `attempts`, self-corrections `reasks`",
         "retries": "requests to a model are `attempts`, self-corrections `reasks`",
         "max_tokens": "what a run may spend is `tokens`; the length of a reply is the run's `max_tokens`",
-        "seconds": "the run's time is `deadline`, in seconds",
-        "max_seconds": "the run's time is `deadline`, in seconds",
-        "usd": "it is `cost`, in US dollars",
-        "dollars": "it is `cost`, in US dollars",
-        "turns": "how many times tools may run is the run's `max_tool_turns`",
         "max_turns": "how many times tools may run is the run's `max_tool_turns`",
     }
 

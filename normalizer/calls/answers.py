@@ -6,8 +6,8 @@ from collections.abc import Collection
 from typing import Any
 
 from llmcore.types.envelope import Repair
+from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_list, is_object, objects_in
-from llmcore.types.numbers import exact_json
 
 __all__ = [
     "answer_beside",
@@ -60,7 +60,7 @@ def said_in(content: Any) -> tuple[str, list[Repair]]:
         return content or "", []
     parts: list[Any] = content if is_list(content) else [content]
     texts = [part["text"] for part in objects_in(parts) if isinstance(part.get("text"), str) and part.keys() <= {"type", "text"}]
-    said = "".join(texts) if texts and len(texts) == len(parts) else exact_json(content)
+    said = "".join(texts) if texts and len(texts) == len(parts) else as_json(content)
     return said, [Repair(kind="content_written", path="content", before=content, after=said, safety="coerced")]
 
 

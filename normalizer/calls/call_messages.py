@@ -41,9 +41,9 @@ from llmcore.normalizer.core.names import holds_calls, is_known, peel
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS
 from llmcore.types.envelope import Repair
+from llmcore.types.json_data import as_json
 from llmcore.types.limits import Limits
 from llmcore.types.narrowing import is_list, is_object, objects_in
-from llmcore.types.numbers import exact_json
 from llmcore.types.tools import ToolSet
 
 __all__ = ["Message", "calls_held", "calls_listed", "calls_of", "is_no_call", "without_last"]
@@ -98,7 +98,7 @@ def _all(values: list[Any], read: Callable[[Any], CallObject | None]) -> list[Ca
 
 def _joined(said: str | None, data: list[Any]) -> str:
     """What a message says beside its calls, and the data that its list of calls holds."""
-    return "\n\n".join([*filter(None, [said]), *map(exact_json, data)])
+    return "\n\n".join([*filter(None, [said]), *map(as_json, data)])
 
 
 def _doubt_names(holder: dict[str, Any], calls: list[CallObject], tools: ToolSet | None) -> None:
@@ -357,7 +357,7 @@ def _named(item: Any) -> Message | None:
 
 def _said(item: Any, message: Message | None) -> str | None:
     """What an item of a list says that is no call: beside its calls, or, where it is data, all of it."""
-    return exact_json(item) if message is None else message.content
+    return as_json(item) if message is None else message.content
 
 
 def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Message | None:
@@ -410,7 +410,7 @@ def calls_held(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits)
     for call in message.calls if message is not None else ():
         draft, found = Draft(-1, call.name, call.id, "", 0), call.arguments if call.given else no_arguments(call.name, tools)
         beside = message.repairs if message is not None and not held else []
-        draft.finish(0, found, "" if found is None else exact_json(found), True, [*beside, *call.repairs])
+        draft.finish(0, found, "" if found is None else as_json(found), True, [*beside, *call.repairs])
         held.append(draft)
     return held, (message.content or "") if message is not None else ""
 

@@ -12,10 +12,11 @@ from typing import Any, Final, cast
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.relaxed.lexemes import ABSENT, json_number, loose_number
 from llmcore.normalizer.notations.relaxed.state import Stop
-from llmcore.normalizer.notations.strict import sound_container
+from llmcore.normalizer.notations.strict import rounded_number, sound_container
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
+from llmcore.types.numbers import is_rounded
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["positional_arguments", "typed_by", "typed_value"]
@@ -85,7 +86,9 @@ def _number(text: str, types: tuple[str, ...], limits: Limits) -> _Converted | N
     try:
         value = json_number(text, limits.digits)
         if value is not ABSENT:
-            return value, []
+            if not isinstance(value, float) or not is_rounded(text, value):
+                return value, []
+            return None if "string" in types else (value, [rounded_number(text, value)])
         value = ABSENT if "string" in types else loose_number(text, limits.digits)
         if value is ABSENT and "string" not in types and _ZERO_LED.fullmatch(text) and len(text) <= limits.digits:
             return int(text), [Repair(kind="leading_zero", before=text, after=int(text), safety="coerced")]

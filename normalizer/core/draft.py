@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llmcore.types.envelope import Repair
-from llmcore.types.numbers import exact_json
+from llmcore.types.json_data import as_json
 
 __all__ = ["Draft"]
 
@@ -39,4 +39,4 @@ class Draft:
     @property
     def text(self) -> str:
         """The arguments as one JSON text; what could not be read, raw."""
-        return self.raw if self.arguments is None else exact_json(self.arguments)
+        return self.raw if self.arguments is None else as_json(self.arguments)

@@ -17,8 +17,8 @@ from llmcore.normalizer.core.names import name_line
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.source import Follows, Steps, always
 from llmcore.normalizer.trust.layout import MARKS
+from llmcore.types.json_data import as_json
 from llmcore.types.late import late
-from llmcore.types.numbers import exact_json
 
 __all__ = ["Calls", "Marker", "MarkerTable", "Reader", "Trust", "Writer", "as_json"]
 
@@ -28,10 +28,6 @@ Reader = Callable[["Reading", int, int], Steps[bool] | bool]
 has moved); False = declined, and nothing was committed. A reader that never needs more text is a plain function."""
 Writer = Callable[[Calls], str]
 Trust = Literal["delimited", "bare"]
-
-
-as_json: Callable[[Any], str] = exact_json
-"""A value as JSON text, its numbers with all their digits."""
 
 
 @dataclass(frozen=True, slots=True)

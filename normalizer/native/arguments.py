@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from llmcore.normalizer.core.windows_paths import with_paths
@@ -19,10 +19,10 @@ from llmcore.normalizer.native.shape import json_text
 from llmcore.normalizer.notations.json import JsonReading, read_json
 from llmcore.types.copies import copied
 from llmcore.types.envelope import Repair
+from llmcore.types.json_data import as_json
 from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.numbers import exact_json
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["Arguments", "Ending", "free_text_arguments", "no_arguments", "object_arguments", "text_arguments"]
@@ -31,43 +31,23 @@ _MAY_BE_NO_NUMBER = late(r"Infinity|NaN|[eE](?<=[0-9][eE])[+0-9]")
 """In JSON text, what a number that is not finite looks like; it may as well stand in a string."""
 
 
-@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
+@dataclass(slots=True)
 class Arguments:
     """`value` None: no object could be read. `raw` is the JSON text it was read from."""
 
     value: dict[str, Any] | None
     raw: str
-    complete: bool
-    repairs: list[Repair]
-
-    def __init__(
-        self,
-        value: dict[str, Any] | None,
-        raw: str,
-        complete: bool = True,
-        repairs: list[Repair] | None = None,
-    ) -> None:
-        self.value = value
-        self.raw = raw
-        self.complete = complete
-        self.repairs = [] if repairs is None else repairs
+    complete: bool = True
+    repairs: list[Repair] = field(default_factory=list[Repair])
 
 
-@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
+@dataclass(slots=True)
 class Ending:
     """How the reply ended after a call. `by_itself`: a finish reason came and it is not `length`. `at_call`: it ended
     for want of room and nothing came after this call."""
 
     by_itself: bool
     at_call: bool
-
-    def __init__(
-        self,
-        by_itself: bool,
-        at_call: bool,
-    ) -> None:
-        self.by_itself = by_itself
-        self.at_call = at_call
 
 
 def no_arguments(tool: CompiledTool | None, whole: bool) -> Arguments:
@@ -161,7 +141,7 @@ def _split(found: list[dict[str, Any]], text: str, whole: bool, repairs: list[Re
     calls: dict[str, Arguments] = {}
     repeats = 0
     for value in found:
-        raw = exact_json(value)
+        raw = as_json(value)
         repeats += raw in calls
         calls.setdefault(raw, Arguments(value, raw, repairs=list(repairs)))
     read = list(calls.values())

@@ -6,7 +6,7 @@ What a wire's numbering means was settled by its reader; here a key is one call.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from llmcore.normalizer.native.wire_pieces import CallStart
@@ -18,7 +18,7 @@ __all__ = ["CallAssembly", "NativeCall"]
 _ABSENT = object()
 
 
-@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
+@dataclass(slots=True)
 class NativeCall:
     """One call while it is put together.
 
@@ -29,45 +29,17 @@ class NativeCall:
 
     key: Hashable
     position: int
-    id: str
-    name: str
-    free_text: bool
-    pieces: list[str]
-    value: Any
-    whole: bool
-    awaits_end: bool
-    cut: bool
-    index: int
-    told: bool
-    read: list[ToolCall] | None
-
-    def __init__(
-        self,
-        key: Hashable,
-        position: int,
-        id: str = "",
-        name: str = "",
-        free_text: bool = False,
-        pieces: list[str] | None = None,
-        value: Any = _ABSENT,
-        whole: bool = False,
-        index: int = -1,
-        told: bool = False,
-        read: list[ToolCall] | None = None,
-    ) -> None:
-        self.key = key
-        self.position = position
-        self.id = id
-        self.name = name
-        self.free_text = free_text
-        self.pieces = [] if pieces is None else pieces
-        self.value = value
-        self.whole = whole
-        self.awaits_end = False
-        self.cut = False
-        self.index = index
-        self.told = told
-        self.read = read
+    id: str = ""
+    name: str = ""
+    free_text: bool = False
+    pieces: list[str] = field(default_factory=list[str])
+    value: Any = _ABSENT
+    whole: bool = False
+    index: int = -1
+    told: bool = False
+    read: list[ToolCall] | None = None
+    awaits_end: bool = False
+    cut: bool = False
 
     @property
     def text(self) -> str:

@@ -12,7 +12,6 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from llmcore.types.narrowing import text_of
-from llmcore.types.numbers import exact_json, exact_loads, holds_exact_floats
 
 __all__ = ["as_dict", "as_list", "as_text", "dicts", "dumped", "is_data", "json_text", "parsed", "says_something"]
 
@@ -110,8 +109,7 @@ def dumped(value: object) -> dict[str, Any] | None:
 def json_text(value: object) -> str:
     """The value as JSON text; what JSON cannot say as its `str()`. "" when there is no text for it at all."""
     try:
-        text = json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)  # refuses what holds itself
-        return exact_json(value) if holds_exact_floats(value) else text
+        return json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)  # refuses what holds itself
     except (ValueError, TypeError, RecursionError):
         pass
     try:
@@ -123,7 +121,7 @@ def json_text(value: object) -> str:
 def parsed(text: str) -> object:
     """The JSON value of the text; the text itself when it is no JSON."""
     try:
-        return exact_loads(text, json.loads)
+        return json.loads(text)
     except (ValueError, RecursionError):
         return text
 

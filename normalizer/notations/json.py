@@ -11,7 +11,7 @@ Linear, and never raises on text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from llmcore.normalizer.notations.refusals import ARGUMENTS_LIMIT, REPAIRS_LIMIT, UNREADABLE, clipped
@@ -30,7 +30,7 @@ _BYTE_ORDER_MARK = late("\ufeff")
 _STRAY = late(r"[ \t\r\n}\]]*+")
 
 
-@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
+@dataclass(slots=True)
 class JsonReading:
     """What was read.
 
@@ -42,28 +42,12 @@ class JsonReading:
     `nested_call`.
     """
 
-    values: list[Any]
-    repairs: list[Repair]
-    complete: bool
-    end: int
-    error: str | None
-    delimited: bool
-
-    def __init__(
-        self,
-        values: list[Any] | None = None,
-        repairs: list[Repair] | None = None,
-        complete: bool = True,
-        end: int = 0,
-        error: str | None = None,
-        delimited: bool = True,
-    ) -> None:
-        self.values = [] if values is None else values
-        self.repairs = [] if repairs is None else repairs
-        self.complete = complete
-        self.end = end
-        self.error = error
-        self.delimited = delimited
+    values: list[Any] = field(default_factory=list[Any])
+    repairs: list[Repair] = field(default_factory=list[Repair])
+    complete: bool = True
+    end: int = 0
+    error: str | None = None
+    delimited: bool = True
 
 
 def read_json(text: str, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) -> JsonReading:

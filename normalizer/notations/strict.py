@@ -2,7 +2,7 @@
 
 `pydantic_core`, or the json module where a value begins in the middle of a text; then one walk for what both let through:
 infinite floats, too deep nesting, too long integers, keys given twice. Linear; raises nothing on text. Both parsers read
-fractions as floats; a text that may hold a literal which is not its float's own is read once more, so that nothing is lost.
+fractions as floats. A text that may hold a number which a float rounds is read once more, so that this is recorded.
 """
 
 from __future__ import annotations
@@ -10,19 +10,28 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from typing import Any, Final, Literal, NamedTuple, NoReturn, cast
+from typing import Any, Final, NamedTuple, NoReturn, cast
 
 from pydantic_core import from_json
 
 from llmcore.normalizer.notations.refusals import ARGUMENTS_LIMIT, DEPTH_LIMIT, DIGITS_LIMIT, UNREADABLE, clipped, too_long
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
-from llmcore.types.numbers import exact_float, may_hold_exact_floats, may_hold_exact_members
+from llmcore.types.numbers import is_rounded, may_be_rounded
 
-__all__ = ["UNSOUND", "Audit", "Strict", "audited", "parsed", "sound_container", "sound_object", "sound_object_at", "strict_at"]
+__all__ = [
+    "UNSOUND",
+    "Audit",
+    "Strict",
+    "audited",
+    "parsed",
+    "rounded_number",
+    "sound_container",
+    "sound_object",
+    "sound_object_at",
+    "strict_at",
+]
 
-_Floats = Literal["", "members", "anywhere"]
-"""Where a value holds floats: nowhere, in objects only, or also elsewhere."""
 UNSOUND: Final = (ValueError, TypeError, RecursionError)
 """What `parsed` raises for a text that is no JSON."""
 
@@ -46,9 +55,9 @@ def sound_container(text: str, limits: Limits = DEFAULT_LIMITS, inside: int = 0)
 
 
 def _audited_sound(value: Any, text: str, start: int, end: int, limits: Limits, inside: int) -> Any:
-    """The value, its long numbers read exactly; None when it is not sound."""
-    keys, floats, error = _walked(value, limits, end - start, inside)
-    if not error and not (floats and _may_be_exact(floats, text, start, end)) and _are_apart(keys, text, start, end):
+    """The value; None when it is not sound."""
+    keys, has_floats, error = _walked(value, limits, end - start, inside)
+    if not error and not (has_floats and may_be_rounded(text, start, end)) and _are_apart(keys, text, start, end):
         return value
     audit = audited(value, text, start, end, limits, inside)
     return None if audit.error or audit.repairs else audit.value
@@ -65,7 +74,6 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
-_EXACT_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=exact_float)
 
 
 def sound_object_at(text: str, start: int, limits: Limits, inside: int = 0) -> tuple[dict[str, Any], int] | None:
@@ -102,7 +110,7 @@ def strict_at(text: str, start: int, limits: Limits) -> Strict | None:
 
 
 class Audit(NamedTuple):
-    """The value, its long numbers read exactly; the limit it breaks; the keys given twice."""
+    """The value; the limit it breaks; the keys given twice and the numbers that floats round."""
 
     value: Any
     error: str | None
@@ -110,31 +118,44 @@ class Audit(NamedTuple):
 
 
 def audited(value: Any, text: str, start: int, end: int, limits: Limits, inside: int = 0) -> Audit:
-    """What parsers let through: infinite floats, too deep nesting, too long integers; keys given twice; numbers
-    that are not kept as they were written."""
-    keys, floats, error = _walked(value, limits, end - start, inside)
+    """What parsers let through: infinite floats, too deep nesting, too long integers, keys given twice, rounded numbers."""
+    keys, has_floats, error = _walked(value, limits, end - start, inside)
     if error:
         return Audit(None, error, [])
-    if floats and _may_be_exact(floats, text, start, end):
-        if _is_infinite(value):  # as no other number is that is not written otherwise
+    repairs: list[Repair] = []
+    if has_floats and may_be_rounded(text, start, end):
+        if _is_infinite(value):
             return Audit(None, UNREADABLE, [])
-        value = _EXACT_DECODER.decode(text[start:end])
-    return Audit(value, None, [] if _are_apart(keys, text, start, end) else _duplicates(text[start:end]))
+        repairs = _rounded(text[start:end])
+    return Audit(value, None, repairs if _are_apart(keys, text, start, end) else [*_duplicates(text[start:end]), *repairs])
 
 
-def _may_be_exact(floats: _Floats, text: str, start: int, end: int) -> bool:
-    return may_hold_exact_members(text, start, end) if floats == "members" else may_hold_exact_floats(text, start, end)
+def _rounded(text: str) -> list[Repair]:
+    """The numbers that their floats round, each once."""
+    found: dict[str, Repair] = {}
+
+    def note(literal: str) -> float:
+        value = float(literal)
+        if literal not in found and is_rounded(literal, value):
+            found[literal] = rounded_number(literal, value)
+        return value
+
+    json.loads(text, parse_float=note)
+    return list(found.values())
 
 
-def _walked(value: Any, limits: Limits, length: int, inside: int) -> tuple[int, _Floats, str]:
-    """How many keys the value has, where it holds floats, and the limit it breaks. `length`: of the text that it was; `inside`:
+def rounded_number(literal: str, value: float) -> Repair:
+    """A number with digits beyond those of a float, which is another number then. The text keeps them."""
+    return Repair(kind="rounded_number", before=clipped(literal), after=value, safety="coerced")
+
+
+def _walked(value: Any, limits: Limits, length: int, inside: int) -> tuple[int, bool, str]:
+    """How many keys the value has, whether it holds floats, and the limit it breaks. `length`: of the text that it was; `inside`:
     the brackets around it."""
     keys, may_be_long = 0, length > limits.digits
-    members, others = False, False  # are floats among them?
+    has_floats = False
     containers: list[Iterable[Any]] = [(value,)]
     for items in containers:  # grows while it is read
-        holder: object = type(items)
-        in_object = holder is not list and holder is not tuple
         for item in items:
             kind: object = type(item)  # pyright: ignore[reportUnknownVariableType]  # of anything
             if kind is str or (kind is int and not may_be_long):  # most are
@@ -145,15 +166,12 @@ def _walked(value: Any, limits: Limits, length: int, inside: int) -> tuple[int, 
             elif kind is list:
                 containers.append(item)
             elif kind is float:
-                if in_object:
-                    members = True
-                else:
-                    others = True
+                has_floats = True
             elif kind is int and too_long(item, limits.digits):
-                return keys, "", DIGITS_LIMIT
+                return keys, False, DIGITS_LIMIT
     most = max(limits.depth - inside, 0)
     deep = len(containers) > most and _depth(value) > most
-    return keys, "anywhere" if others else "members" if members else "", DEPTH_LIMIT if deep else ""
+    return keys, has_floats, DEPTH_LIMIT if deep else ""
 
 
 def _is_infinite(value: Any) -> bool:

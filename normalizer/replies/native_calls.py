@@ -7,7 +7,7 @@ reply can have been cut by the token limit."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, repeat
 
 from llmcore.normalizer.calls.call_messages import calls_listed
@@ -34,7 +34,7 @@ from llmcore.types.tools import ToolSet
 __all__ = ["Dropped", "Readings", "Terms", "read_calls", "settled"]
 
 
-@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
+@dataclass(slots=True)
 class Terms:
     """On what terms calls are read: the tools, the limits, and whether and how the reply ended."""
 
@@ -42,18 +42,6 @@ class Terms:
     limits: Limits
     ended_by_itself: bool
     ended_by_length: bool
-
-    def __init__(
-        self,
-        tools: ToolSet | None,
-        limits: Limits,
-        ended_by_itself: bool,
-        ended_by_length: bool,
-    ) -> None:
-        self.tools = tools
-        self.limits = limits
-        self.ended_by_itself = ended_by_itself
-        self.ended_by_length = ended_by_length
 
 
 @dataclass(slots=True)
@@ -65,20 +53,12 @@ class Dropped:
     calls: Sequence[ToolCall] = ()
 
 
-@dataclass(slots=True, init=False)  # `__init__` is written out, so that it is compiled (docs/compiled.md)
+@dataclass(slots=True)
 class Readings:
     """The calls of a reply in order, each with what it became, numbered; and those that came to nothing."""
 
-    found: list[tuple[NativeCall, list[ToolCall]]]
-    dropped: list[Dropped]
-
-    def __init__(
-        self,
-        found: list[tuple[NativeCall, list[ToolCall]]] | None = None,
-        dropped: list[Dropped] | None = None,
-    ) -> None:
-        self.found = [] if found is None else found
-        self.dropped = [] if dropped is None else dropped
+    found: list[tuple[NativeCall, list[ToolCall]]] = field(default_factory=list[tuple[NativeCall, list[ToolCall]]])
+    dropped: list[Dropped] = field(default_factory=list[Dropped])
 
     @property
     def calls(self) -> list[ToolCall]:

@@ -1,6 +1,6 @@
 """The one way in which every text fixture is read: whole, one character at a time and in seeded random chunks.
 
-`read_every_way` asserts what must hold of any text whatever (P1, P2, P8, P9 of the hardening page) and returns the envelope, so
+`read_every_way` asserts what must hold of any text whatever and returns the envelope, so
 that a test only says what the text means.
 """
 

@@ -1,4 +1,4 @@
-"""Every row of the registry, as its own writer writes it, in every place of the table of section 10: no reader has a way of its own.
+"""Every row of the registry, as its own writer writes it, in every place that a call may stand in: no reader has a way of its own.
 
 A new row is here by being in the registry. The table is told by how a form is written: special tokens, tags, or no marker.
 """

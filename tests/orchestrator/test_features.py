@@ -1,4 +1,4 @@
-"""Through the public API alone: rows of docs/features.md that speak of the whole rather than of one room."""
+"""Through the public API alone: what the layers promise together rather than one of them."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 import threading
-import traceback
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -35,7 +34,7 @@ def test_the_info_tells_the_build() -> None:
     info = llmcore.build_info()
     assert info.version == llmcore.__version__
     packages = sorted({".".join(name.split(".")[:2]) for name in modules("compiled")})
-    assert {"llmcore.normalizer", "llmcore.validator", "llmcore.run"} <= {*packages}
+    assert packages == ["llmcore.normalizer", "llmcore.types"]
     assert info.compiled == (tuple(packages) if COMPILED else ())
     assert (f"compiled: {', '.join(packages)};" if COMPILED else "pure Python;") in str(info)
     assert info.python.split()[0] in {"CPython", "PyPy"}
@@ -246,6 +245,17 @@ def test_an_orchestrator_and_a_dialect_are_copied() -> None:
     assert copy.deepcopy(DIALECTS) == DIALECTS
 
 
+@pytest.mark.anyio
+async def test_a_run_with_a_tool_is_streamed() -> None:
+    def weather(city: str) -> str:
+        return f"22 degrees in {city}"
+
+    events = [one async for one in llmcore.Orchestrator(llmcore.FakeModel(CALL, "Sunny."), [weather]).stream("How is Bonn?")]
+    assert [one.content for one in events if isinstance(one, llmcore.ToolResult)] == ["22 degrees in Bonn"]
+    assert isinstance(last := events[-1], llmcore.Finished)
+    assert last.result.content == "Sunny."
+
+
 @pytest.mark.parametrize("part", ["Hello <tool_call>{", {"choices": [{"delta": {"content": "Hello"}}]}], ids=["text", "event"])
 def test_a_normalizer_is_copied_before_and_after_a_reply(part: object) -> None:
     reading = llmcore.Normalizer(WEATHER)
@@ -282,17 +292,6 @@ def test_a_mistake_is_the_same_error() -> None:
         llmcore.Normalizer().held(unplaced)
     with pytest.raises(llmcore.ConfigError, match="nosuch"):
         llmcore.normalize("x", WEATHER, dialects=["nosuch"])
-
-
-def test_a_traceback_shows_the_lines_of_compiled_code() -> None:
-    def reply(_: llmcore.Request) -> str:
-        raise LookupError("of the caller's own")
-
-    with pytest.raises(LookupError) as caught:
-        llmcore.Orchestrator(llmcore.FakeModel(default=reply)).run_sync("hello")
-    frames = traceback.extract_tb(caught.value.__traceback__)
-    assert any(frame.filename.endswith("llmcore/run/loop.py") for frame in frames)
-    assert [frame.filename for frame in frames if not frame.line] == []
 
 
 def test_threads_read_at_the_same_time() -> None:

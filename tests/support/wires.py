@@ -1,7 +1,7 @@
 """One turn of a model, written on the wires of the providers, plain and streamed.
 
 A `Turn` says what the model answers; each wire is a pair of functions from a turn to a body and to the events of a
-stream. Shapes follow the providers' published formats (dialects.md section 4), down to the fields that clients insist
+stream. Shapes follow the providers' published formats, down to the fields that clients insist
 on: a Groq body without `service_tier`, for one, crashes LiteLLM.
 """
 

@@ -24,7 +24,6 @@ def test_texts_are_found_at_any_depth(value: Any, texts: list[str]) -> None:
 
 
 def test_a_value_may_be_deep_and_hold_itself() -> None:
-    """Compiled code has no bound of its own for recursion: it would end in a segmentation fault."""
     deep: Any = "x"
     for _ in range(100_000):
         deep = [deep]

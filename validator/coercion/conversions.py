@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from uuid import UUID
 
 from llmcore.types import CallerError, Safety
-from llmcore.types.numbers import ExactFloat, rounded, whole
+from llmcore.types.numbers import rounded, whole
 from llmcore.validator.coercion import scalars
 from llmcore.validator.schema.keywords import json_key
 from llmcore.validator.schema.problems import type_name
@@ -70,7 +70,7 @@ def _rounded(value: Any) -> int | None:
 
 def _text_of(value: Any) -> str | None:
     if isinstance(value, bool) or (isinstance(value, (int, float)) and not _too_long(value)):
-        return str(value) if isinstance(value, ExactFloat) else json.dumps(value)
+        return json.dumps(value)
     return None
 
 

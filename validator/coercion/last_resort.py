@@ -1,6 +1,6 @@
 """The last rung: `json_repair` on the arguments of one call that would otherwise be asked again.
 
-It guesses, and it loses and invents keys without a word (hardening.md section 2), so it runs only within bounds: one
+It guesses, and it loses and invents keys without a word, so it runs only within bounds: one
 object, at most 4 KB, without markup, a reply that was not cut; afterwards every key must be one the schema names and
 no key of the text may have vanished. What it gives is tagged `guess`.
 """

@@ -14,7 +14,6 @@ from fractions import Fraction
 from functools import lru_cache
 
 from llmcore.types import DEFAULT_LIMITS
-from llmcore.types.numbers import exact_float
 
 __all__ = ["choice_in_prose", "exact_boolean", "exact_number", "folded", "number_in_prose", "truth_in_prose"]
 
@@ -95,7 +94,7 @@ def exact_number(text: str) -> int | float | None:
     found = _JSON_NUMBER.fullmatch(text) if len(text) <= DEFAULT_LIMITS.digits else None
     if found is None:
         return None
-    return int(text) if found[1] is None and found[2] is None else _finite(exact_float(text))
+    return int(text) if found[1] is None and found[2] is None else _finite(float(text))
 
 
 def _finite(number: float) -> float | None:
@@ -146,7 +145,7 @@ def _number(token: str) -> int | float | None:
     if not (_GROUPED.fullmatch(token) or _DECIMAL.fullmatch(token)) or len(token) > DEFAULT_LIMITS.digits:
         return None
     plain = token.replace(",", "").removeprefix("+")
-    return _finite(exact_float(plain)) if set(plain) & set(".eE") else int(plain)
+    return _finite(float(plain)) if set(plain) & set(".eE") else int(plain)
 
 
 def _reduced(fraction: re.Match[str]) -> int | float | None:

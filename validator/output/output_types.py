@@ -99,10 +99,6 @@ class CompiledOutput:
         return self._reading.read(value, self.by_name)
 
     @cached_property
-    def holds_decimal(self) -> bool:
-        return self.adapter is not None and self._reading.holds_decimal
-
-    @cached_property
     def _reading(self) -> Reading:
         assert self.adapter is not None
         return Reading.of(self.adapter)

@@ -50,7 +50,7 @@ from llmcore.validator.output.surroundings import Surroundings
 from llmcore.validator.schema.compiled import CompiledSchema
 from llmcore.validator.schema.formats import is_name
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, shown, summary
-from llmcore.validator.schema.unsound import NUMBER_AS_TEXT, huge_numbers_quoted, unsound_number
+from llmcore.validator.schema.unsound import unsound_number
 from llmcore.validator.schema.wording import described
 
 if TYPE_CHECKING:
@@ -184,25 +184,11 @@ class _Parse:
             return ParseDetail(verbatim.value, verbatim.repairs)
         found = find_values(self.text, cut=False)
         best = self.best_of(found) or self.verbatim() or self._best([*self.values, *self._of_texts(found)])
-        if best is None and (detail := self._of_huge_numbers()) is not None:
-            return detail
         if best is None:
             worst = self._worst()
             raise self._error(found, worst.problems) from worst.cause
         repairs = [*best.repairs, *self.output.ignored_keys(best.data, best.value)]
         return ParseDetail(best.value, repairs, found.values, best.complete, self._is_closed(best))
-
-    def _of_huge_numbers(self) -> ParseDetail | None:
-        """The value where only a number that no float holds kept it from being read, and the type takes every digit: alone such
-        a number is read, as the text that it is."""
-        text = huge_numbers_quoted(self.text) if self.output.holds_decimal and self._admits([NUMBER_AS_TEXT]) else None
-        if text is None:
-            return None
-        try:
-            detail = _Parse(text, self.output, self.strictness).run()
-        except OutputParseError:
-            return None
-        return ParseDetail(detail.value, [NUMBER_AS_TEXT, *detail.repairs], [], detail.complete, detail.closed)
 
     def _is_closed(self, fit: Fit) -> bool:
         if fit.of is None or (is_list(fit.data) and not is_list(fit.of.value)):  # more items may follow

@@ -17,6 +17,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Protocol, cast
 
 from jsonschema import Draft202012Validator
@@ -25,7 +26,7 @@ from jsonschema.exceptions import ValidationError
 
 from llmcore.types import JsonSchema
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.numbers import ExactFloat, exact_fraction, number_key, whole
+from llmcore.types.numbers import whole
 from llmcore.validator.schema.formats import fits_format
 from llmcore.validator.schema.patterns import MAX_MATCHED, matches
 from llmcore.validator.schema.problems import LEAVE_OUT, NO_FIT
@@ -239,7 +240,7 @@ def json_key(value: Any) -> Any:
     if value is None or isinstance(value, bool):
         return (type(value).__name__, value)
     if isinstance(value, (int, float)):
-        return ("number", number_key(value))
+        return ("number", value)
     if is_list(value):
         return ("array", tuple(map(json_key, value)))
     if is_object(value):
@@ -279,7 +280,7 @@ def _bound(applies: Callable[[Any], bool], holds: Callable[[Any, Any], bool]) ->
     """A keyword that compares: `holds(instance, bound)` for instances it applies to."""
 
     def keyword(validator: Validator, bound: Any, instance: Any, schema: JsonSchema) -> Errors:
-        if applies(instance) and not holds(instance.decimal if isinstance(instance, ExactFloat) else instance, bound):
+        if applies(instance) and not holds(instance, bound):
             yield ValidationError("out of bounds")
 
     return keyword
@@ -308,8 +309,13 @@ _BOUNDS: dict[str, Callable[..., Errors]] = {
 
 
 def _multiple_of(validator: Validator, step: float, instance: Any, schema: JsonSchema) -> Errors:
-    if _is_number(instance) and (exact_fraction(instance) / exact_fraction(step)).denominator != 1:
+    if _is_number(instance) and (_fraction(instance) / _fraction(step)).denominator != 1:
         yield ValidationError("not a multiple")
+
+
+def _fraction(number: float) -> Fraction:
+    """By its decimal digits: 0.3 is a multiple of 0.1."""
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
 def _format(validator: Validator, name: str, instance: Any, schema: JsonSchema) -> Errors:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from llmcore.types import DEFAULT_LIMITS
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.numbers import is_float
 from llmcore.validator.schema.problems import Problem, cut, join_path
 
 __all__ = ["Survey", "survey"]
@@ -46,7 +45,7 @@ def survey(value: Any, *, depth: int = DEFAULT_LIMITS.depth) -> Survey:
                 below += [(child, (place, key)) for key, child in item.items()]
             elif is_list(item):
                 below += [(child, (place, index)) for index, child in enumerate(item)]
-            elif is_float(item):
+            elif isinstance(item, float):
                 if not math.isfinite(item):
                     return Survey(nodes, False, _unsound(place, "a finite number", cut(str(item), 40)))
                 whole_floats = whole_floats or item.is_integer()

@@ -17,9 +17,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from pydantic_core import from_json
+
 from llmcore.transcripts.errors import OverLimit
 from llmcore.types.limits import RECORDING_LIMITS
-from llmcore.types.numbers import exact_float, exact_loads
 
 __all__ = ["check_values", "decode_utf8", "load_json", "unpack", "whole_file"]
 
@@ -85,7 +86,7 @@ def _check_keys(members: list[tuple[str, Any]]) -> None:
 def _loaded(text: str) -> Any:
     check_values(text)
     try:
-        return exact_loads(text)
+        return from_json(text)
     except TypeError:
         pass  # a lone surrogate stands in the text itself
     except ValueError as error:
@@ -95,7 +96,7 @@ def _loaded(text: str) -> Any:
             raise ValueError(f"not JSON: {error}") from None
     _check_depth(text)
     try:
-        return json.loads(text, parse_float=exact_float)
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error.msg} at line {error.lineno} column {error.colno}") from None
 

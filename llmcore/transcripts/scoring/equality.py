@@ -1,7 +1,7 @@
 """Equality of JSON values: strict about types where JSON is, and only there.
 
 1 equals 1.0, since JSON has one kind of number; True does not equal 1; NaN equals itself, so that a recorded one can
-be expected; numbers are compared with every digit that was written; the order of keys is free, that of items is not.
+be expected; the order of keys is free, that of items is not.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.numbers import number_key
 
 __all__ = ["json_equal"]
 
@@ -19,7 +18,7 @@ def json_equal(one: Any, other: Any) -> bool:
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, int | float) and isinstance(other, int | float):
-        return number_key(one) == number_key(other) or (one != one and other != other)  # only NaN differs from itself
+        return one == other or (one != one and other != other)  # only NaN differs from itself
     if is_object(one) and is_object(other):
         return one.keys() == other.keys() and all(json_equal(value, other[key]) for key, value in one.items())
     if is_list(one) and is_list(other):

@@ -14,8 +14,7 @@ from llmcore.normalizer.notations.relaxed.arithmetic import computed
 from llmcore.normalizer.notations.relaxed.state import CLOSERS, Ended, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import starts_member
 from llmcore.types.late import late
-from llmcore.types.native import raise_from
-from llmcore.types.numbers import exact_float
+from llmcore.types.numbers import is_rounded
 
 __all__ = ["ABSENT", "LITERALS", "json_number", "loose_number", "read_bare"]
 
@@ -134,20 +133,24 @@ def _number(state: State, token: str) -> Any:
     digits = state.limits.digits
     value = json_number(token, digits)
     if value is not ABSENT:
-        return value
+        return _noting_loss(state, token, value)
     value = loose_number(token, digits)
     if value is not ABSENT:
+        _noting_loss(state, token, value)
         # A plus sign may be a telephone number's.
         state.record("number_notation", token, value, "guess" if token.startswith("+") else "lossless")
         return value
-    try:
-        sum_of = computed(token, lambda part: json_number(part, digits), digits)
-    except Stop:
-        return ABSENT
+    sum_of = computed(token, digits)
     if sum_of is None:
         return ABSENT
     state.record("arithmetic", token, sum_of, "coerced")
     return sum_of
+
+
+def _noting_loss(state: State, token: str, value: Any) -> Any:
+    if isinstance(value, float) and is_rounded(token, value):
+        state.record("rounded_number", token, value, "coerced")
+    return value
 
 
 def json_number(token: str, digits: int) -> Any:
@@ -159,7 +162,7 @@ def json_number(token: str, digits: int) -> Any:
     try:
         return _int(token, 10, digits)
     except ValueError as error:  # CPython's own limit
-        raise_from(Stop(DIGITS_LIMIT), error)
+        raise Stop(DIGITS_LIMIT) from error
 
 
 def loose_number(token: str, digits: int) -> Any:
@@ -180,8 +183,8 @@ def _int(token: str, base: int, digits: int) -> Any:
     return value
 
 
-def _float(token: str) -> Any:
-    value = exact_float(token)
+def _float(token: str) -> float:
+    value = float(token)
     if math.isinf(value):
         raise Stop
     return value

@@ -10,7 +10,7 @@ The kinds of `Repair`, of this reader and of those around it:
   trailing_comma control_character keyword_colon quoted_keyword
 - lossless, each time: invalid_escape extra_comma missing_closer wrong_closer extra_closer number_notation, duplicate_key of
   one value twice, double_encoded code_fence byte_order_mark
-- coerced: arithmetic leading_zero
+- coerced: arithmetic leading_zero rounded_number
 - guess: inner_quotes smart_quotes missing_comma missing_colon key_separator comma bare_word bare_text key_of_words
   joined_strings literal windows_path escaped_closer missing_quote missing_delimiter code_block
   code_block_words omission; also extra_comma between two others,

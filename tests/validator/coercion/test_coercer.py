@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmcore.types import JsonSchema
-from llmcore.types.numbers import exact_float
 from llmcore.validator.coercion.coercer import Strictness, settle
 from llmcore.validator.schema.compiled import compile_schema
 from llmcore.validator.schema.quick import NAMES
@@ -127,18 +126,13 @@ def test_coercion_is_idempotent(needed: Strictness, schema: JsonSchema, value: A
     assert again == (made, [], [])
 
 
-BIG = 9007199254740993  # between two floats
-
-
 @pytest.mark.parametrize("strictness", STRICTNESSES)
 @pytest.mark.parametrize(
     ("schema", "value", "made"),
     [
         (INTEGER, 5.0, 5),
-        (INTEGER, exact_float(f"{BIG}.0"), BIG),
-        (INTEGER, exact_float("1e30"), 10**30),
         (LIST, [1, 2.0], [1, 2]),
-        (object_schema(x={"anyOf": [POINT, {"type": "null"}]}), {"x": {"x": exact_float(f"{BIG}.0")}}, {"x": {"x": BIG}}),
+        (object_schema(x={"anyOf": [POINT, {"type": "null"}]}), {"x": {"x": 6.0}}, {"x": {"x": 6}}),
         ({"anyOf": [INTEGER, NUMBER]}, 5.0, 5.0),
         (NUMBER, 5.0, 5.0),
     ],
@@ -153,25 +147,10 @@ def test_a_whole_float_is_the_integer_it_is_at_every_strictness(
     assert {(repair.kind, repair.safety) for repair in settled.repairs} <= {("whole_number", "lossless")}
 
 
-@pytest.mark.parametrize("value", [1e30, 2.0**60, exact_float("1e4400"), exact_float(f"{BIG}.5")])
+@pytest.mark.parametrize("value", [1e30, 2.0**60, 2.5])
 def test_a_float_of_which_no_integer_is_known_is_none(value: float) -> None:
     for strictness in ("off", "safe"):
         assert settle(value, compile_schema(INTEGER), strictness=strictness).problems
-
-
-def test_rounding_is_of_the_number_as_it_was_written() -> None:
-    schema = compile_schema(INTEGER)
-    assert settle(exact_float("12345678901234567890.12"), schema, strictness="lenient").value == 12345678901234567890
-    assert settle(exact_float(f"{BIG}.5"), schema, strictness="lenient").value == BIG + 1
-    assert settle(1e30, schema, strictness="lenient").problems
-
-
-def test_bounds_and_repeats_are_judged_as_written() -> None:
-    above = exact_float("100.00000000000000000001")
-    assert settle(above, compile_schema({"type": "number", "maximum": 100})).problems
-    unique = compile_schema({"type": "array", "uniqueItems": True})
-    assert settle([exact_float("1234567890123456789.1"), exact_float("1234567890123456789.2")], unique).problems == []
-    assert settle([exact_float("1.10"), 1.1], unique, strictness="off").problems
 
 
 def test_what_a_set_says_twice_is_dropped_and_recorded() -> None:

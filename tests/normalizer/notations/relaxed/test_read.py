@@ -98,7 +98,7 @@ READ: list[tuple[str, Any, Safety]] = [
         "lossless",
     ),
     ("[+1]", [1], "guess"),
-    ("[2*5, 1/6, 2 + 3 * 4, 10 - 2 - 3, 2**10, -1 * 2]", [10, 1 / 6, 14, 5, 1024, -2], "coerced"),
+    ("[2*5, 1/6, 2 + 3 * 4, 10 - 2 - 3, -1 * 2]", [10, 1 / 6, 14, 5, -2], "coerced"),
     # bare words
     ("{a: hello world, b: https://x.y/z, t: 10:30}", {"a": "hello world", "b": "https://x.y/z", "t": "10:30"}, "guess"),
     (
