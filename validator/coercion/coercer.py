@@ -333,8 +333,8 @@ class _Coercer:
         once: dict[Any, Any] = {}
         for item in made.value:
             once.setdefault(json_key(item), item)
-        if len(once) == len(made.value):
-            return made
+        if len(once) == len(made.value) or any(repair.kind == "peeled_wrapper" for repair in made.repairs):
+            return made  # equal data under several names are no repeats
         return Coerced([*once.values()], [*made.repairs, _repair("repeats_dropped", path, made.value, [*once.values()])])
 
     # --- other shapes -------------------------------------------------------------------------------------------------

@@ -310,7 +310,7 @@ class _Parse:
         if settled.problems:
             self.problems.append(_Failure(size, settled.problems))
             return
-        finished = self.output.finish(settled.value)
+        finished = self.output.finish(settled.value, settled.repairs)
         if finished.problems:
             self.problems.append(_Failure(size, finished.problems, finished.cause))
         else:

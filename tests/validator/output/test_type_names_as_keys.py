@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import json
 from typing import Any, Generic, TypeVar
 
 import pytest
@@ -90,6 +91,56 @@ def test_the_name_of_the_type_as_the_only_key_is_peeled(text: str, output_type: 
     detail = parse_detailed(text, output_type)
     assert detail.value == value
     assert ("peeled_wrapper", "coerced") in [(repair.kind, repair.safety) for repair in detail.repairs]
+
+
+class Town(BaseModel):
+    name: str
+
+
+class Cow(BaseModel):
+    name: str
+    legs: int = 4
+
+
+class Stay(BaseModel):
+    at: City | Town
+
+
+@dataclasses.dataclass(frozen=True)
+class Hut:
+    name: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Cot:
+    name: str
+
+
+X = {"name": "x"}
+
+
+@pytest.mark.parametrize(
+    ("data", "output_type", "value"),
+    [
+        ({"Town": X}, City | Town, Town(name="x")),
+        ({"Town": X}, City | Town | None, Town(name="x")),
+        ({"Cow": X}, City | Cow, Cow(name="x")),
+        ({"Town": X}, Cow | Town, Town(name="x")),
+        ({"cot": X}, Hut | Cot, Cot("x")),
+        ({"Big Town": X}, City | Titled, Titled(name="x")),
+        ([{"Town": X}, {"City": X}, X], list[City | Town], [Town(name="x"), City(name="x"), City(name="x")]),
+        ({"at": {"Town": X}}, Stay, Stay(at=Town(name="x"))),
+        ({"Stay": {"at": {"Town": X}}}, Stay | Town, Stay(at=Town(name="x"))),
+        ({"k": {"Town": X}}, dict[str, City | Town], {"k": Town(name="x")}),
+    ],
+)
+def test_the_name_of_a_member_of_a_union_gives_that_member(data: Any, output_type: Any, value: Any) -> None:
+    assert repr(parse(json.dumps(data), output_type)) == repr(value)
+
+
+def test_equal_data_under_several_names_are_no_repeats_of_a_set() -> None:
+    with pytest.raises(OutputParseError):
+        parse(json.dumps([{"Hut": X}, {"Cot": X}]), set[Hut | Cot])
 
 
 @pytest.mark.parametrize("strictness", ["off", "safe"])
