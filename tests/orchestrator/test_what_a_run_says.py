@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from llmcore.agent import Agent
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
+from llmcore.tools import RunContext
 from llmcore.types import Budget, CapabilityRefused, ConfigError, RateLimited
 from tests.orchestrator.support import FAST, add, called, stack
 
@@ -24,6 +26,23 @@ async def test_an_unpriced_fallback_is_named_where_it_makes_the_cost_unknown(cap
     result = await stack({"a": priced, "b": other}, [add], strategies=FAST[2:]).run("go")
     assert (result.content, result.usage.cost, result.unpriced) == ("3", None, ["b"])
     assert "cost unknown" in repr(result)
+    assert [record.message for record in caplog.records] == [
+        "the cost of the run is unknown: b answered and has no `prices` in the registry"
+    ]
+
+
+@pytest.mark.parametrize("is_agent", [True, False])
+async def test_an_unpriced_run_within_a_run_is_named(caplog: pytest.LogCaptureFixture, is_agent: bool) -> None:
+    caplog.set_level(logging.WARNING, "llmcore")
+    inner = stack({"b": FakeModel("3").usage(input_tokens=5)})
+
+    async def ask(ctx: RunContext[Any]) -> str:
+        return (await inner.run("x", parent=ctx)).content
+
+    tool = Agent(inner, name="ask").as_tool() if is_agent else ask
+    outer = FakeModel().tool_call("ask", {"message": "x"} if is_agent else {}).text("ok").usage(input_tokens=3, cost=0.01)
+    result = await stack({"a": outer}, [tool]).run("go")
+    assert (result.usage.cost, result.unpriced, result.runs[0].unpriced) == (None, ["b"], [])
     assert [record.message for record in caplog.records] == [
         "the cost of the run is unknown: b answered and has no `prices` in the registry"
     ]
