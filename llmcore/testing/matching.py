@@ -276,7 +276,7 @@ def _add_item(words: _Words, item: dict[str, Any]) -> None:
         words.add_call(_plain_name(str(item.get("name"))), item.get("call_id"))
     elif kind == "function_call_output" or role == "tool":
         names = (_plain_name(str(item.get(key))) for key in ("tool_name", "name") if item.get(key))
-        number = words.add_result(_spaced(_text_of(content)), _call_id(item), next(names, None))
+        number = words.add_result(_result_text(content), _call_id(item), next(names, None))
     else:
         text = _text_of(content)
         if role in ("system", "developer"):
@@ -306,7 +306,7 @@ def _add_part(words: _Words, part: dict[str, Any]) -> int | None:
         if part.get("type") == kind or is_object(part.get(kind)):
             result = object_in(part.get(kind, part))
             content, name = result.get("content"), _plain_name(str(result.get("name")))
-            return words.add_result(_spaced(_text_of(content)) if content is not None else None, _call_id(result), name)
+            return words.add_result(_result_text(content), _call_id(result), name)
     return None
 
 
@@ -323,6 +323,8 @@ def _payloads(part: dict[str, Any]) -> Iterator[str]:
             for inner in objects_in(object_in(part.get(kind, part)).get("content")):
                 yield from _payloads(inner)
             return
+    if _document(part) is not None:
+        return
     for key, value in part.items():
         if is_object(value) and key != "json":
             yield from _payloads(value)
@@ -330,9 +332,21 @@ def _payloads(part: dict[str, Any]) -> Iterator[str]:
             yield from (text for text in (value if is_list(value) else [value]) if isinstance(text, str))
 
 
+def _result_text(content: object) -> str | None:
+    """The text of a result; None where it is none, or holds data (Bedrock's `json`, a document of fields)."""
+    parts = objects_in(content)
+    is_data = content is None or any("json" in part or not isinstance(_document(part) or "", str) for part in parts)
+    return None if is_data else _spaced(_text_of(content))
+
+
+def _document(part: dict[str, Any]) -> object:
+    """What stands in a result of Cohere's own form, which is no file: a text, or an object of fields."""
+    return object_in(part.get("document")).get("data")
+
+
 def _text_of(content: object) -> str:
     """A text, or the texts among parts."""
     if isinstance(content, str):
         return content
-    parts = (part.get("text") if is_object(part) else part for part in (content if is_list(content) else []))
+    parts = (part.get("text", _document(part)) if is_object(part) else part for part in (content if is_list(content) else []))
     return "".join(text for text in parts if isinstance(text, str))

@@ -235,6 +235,26 @@ async def test_the_result_of_another_call_is_a_difference(wire: str, order: tupl
         await replayed_loop(wire, answered_on(wire, order, told=(1, 0)))
 
 
+@pytest.mark.parametrize("form", ["document", "fields", "json"])
+async def test_results_as_documents_and_data_are_read(form: str) -> None:
+    def results(first: str, second: str) -> list[dict[str, Any]]:
+        words = {"document": lambda text: text, "fields": lambda text: {"seen": text}, "json": lambda text: {"seen": text}}[form]
+        wire, key = ("bedrock", "json") if form == "json" else ("openai", "document")
+        found = answered_on(wire, (0, 1))
+        parts = (
+            [one["toolResult"]["content"] for one in found[0]["content"]] if form == "json" else [one["content"] for one in found]
+        )
+        for each, text in zip(parts, (first, second), strict=True):
+            each[0] = {key: words(text)} if form == "json" else {"type": "document", "document": {"data": words(text)}}
+        return found
+
+    wire = "bedrock" if form == "json" else "openai"
+    assert await replayed_loop(wire, results("a look at Oslo", "a look at Rome")) == "Done."
+    if form == "document":
+        with pytest.raises(ConfigError, match="result 1 of the tools: recorded 'a dog', asked 'a look at Oslo'"):
+            await replayed_loop(wire, results("a dog", "a look at Rome"))
+
+
 async def test_results_without_ids_are_those_of_the_calls_in_their_order() -> None:
     results = [{name: value for name, value in one.items() if name != "tool_call_id"} for one in answered_on("openai", (0, 1))]
     assert await replayed_loop("openai", results) == "Done."
