@@ -27,6 +27,8 @@ _AROUND = frozenset({"nullable", "default", "list", "definitions", "definition-r
 """Parts of pydantic's schemas by which JSON data become the same, whether they are read as JSON or as Python objects."""
 _LATE = "ValidatorIterator"
 """What pydantic makes of an `Iterable`. It does not tell the class itself."""
+_CLASSES = frozenset({"model", "dataclass", "named-tuple", "enum"})
+"""Parts whose values are of a class of their own, which a union of several takes as what they are."""
 _KEYS = frozenset({"str", "any"})
 _LITERALS = (str, int, type(None))
 _ATOMS = frozenset({str, int, float, bool, type(None), ExactFloat})
@@ -120,7 +122,7 @@ class Reading:
     def _members(self) -> dict[str, Any]:
         """The classes in the unions of the type by their titles, the first ones of equals."""
         parts = [*parts_of(self._core_schema)]
-        classes = [part for part in parts if part.get("type") in ("model", "dataclass")] if "union" in self._kinds else []
+        classes = [part for part in parts if part.get("type") in _CLASSES] if "union" in self._kinds else []
         return {object_in(part.get("config")).get("title") or part["cls"].__name__: part["cls"] for part in reversed(classes)}
 
     @cached_property

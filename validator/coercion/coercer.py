@@ -127,7 +127,7 @@ def _under_another_name(value: Any, schema: CompiledSchema, subschema: Any, path
 def _keys_around(value: Any, view: View) -> list[str] | None:
     """The keys, outer ones first, that stand alone around what the type wants; None if that is not there."""
     keys: list[str] = []
-    known = {spelling(name) for name in view.properties}
+    known = {spelling(name) for name in (*view.properties, *view.item_names)}
     while not _is_wanted(value, view, known):
         if not is_object(value) or len(value) != 1:
             return None
@@ -344,8 +344,7 @@ class _Coercer:
         if isinstance(value, str):
             yield from self._parsed(value, view, path)
         elif is_object(value):
-            if view.names and "array" in view.types:
-                yield from self._by_names(value, view, path)
+            yield from self._by_names(value, view, path)
             yield from self._out_of_its_name(value, view, path)
         if not self.may("lenient"):
             return
@@ -359,15 +358,20 @@ class _Coercer:
 
     def _by_names(self, value: dict[str, Any], view: View, path: Path) -> Iterator[Coerced]:
         """The items of a named tuple, in its order, out of an object of them: all that it has, the last ones perhaps left out."""
-        if {*value} == {*view.names[: len(value)]}:
-            items = [value[name] for name in view.names[: len(value)]]
+        names = view.item_names[: len(value)]
+        if names and {*value} == {*names}:
+            items = [value[name] for name in names]
             yield self._then(items, view, path, _repair("items_by_name", path, value, items))
 
     def _out_of_its_name(self, value: dict[str, Any], view: View, path: Path) -> Iterator[Coerced]:
         """What stands under the name of its own type as the only key: `{"City": {...}}` where a `City` is wanted. Within a value
-        only objects do so, for there the title of anything else is that of a field."""
-        if len(value) == 1 and (view.properties or not path) and _is_called(view, key := next(iter(value))):
-            yield self._then(value[key], view, path, _repair("peeled_wrapper", path, value, value[key]))
+        only objects and named tuples do so, for there the title of anything else is that of a field."""
+        is_named = view.properties or view.item_names or not path
+        if len(value) == 1 and is_named and _is_called(view, key := next(iter(value))):
+            first = _repair("peeled_wrapper", path, value, inner := value[key])
+            yield self._then(inner, view, path, first)
+            for made in self._by_names(inner, view, path) if is_object(inner) else ():
+                yield Coerced(made.value, [first, *made.repairs])
 
     def _parsed(self, text: str, view: View, path: Path) -> Iterator[Coerced]:
         wanted = {"{": "object", "[": "array"}.get(text.lstrip()[:1])

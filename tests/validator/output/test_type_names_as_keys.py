@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import pytest
 from pydantic import BaseModel, ConfigDict, RootModel
+from pydantic_core import core_schema
 from typing_extensions import TypedDict
 
 from llmcore.types import OutputParseError
@@ -33,6 +34,10 @@ class Color(enum.Enum):
     RED = "red"
 
 
+class Hue(enum.Enum):
+    RED = "red"
+
+
 class Place(TypedDict):
     name: str
 
@@ -52,6 +57,21 @@ T = TypeVar("T")
 
 class Box(BaseModel, Generic[T]):
     it: T
+
+
+class Point(NamedTuple):
+    x: int
+    y: int = 0
+
+
+class Spot(NamedTuple):
+    x: int
+    y: int = 9
+
+
+class Line(BaseModel):
+    at: Point
+    to: list[Point] = []
 
 
 class Trip(BaseModel):
@@ -93,6 +113,25 @@ def test_the_name_of_the_type_as_the_only_key_is_peeled(text: str, output_type: 
     assert ("peeled_wrapper", "coerced") in [(repair.kind, repair.safety) for repair in detail.repairs]
 
 
+@pytest.mark.skipif(not hasattr(core_schema, "named_tuple_schema"), reason="this pydantic knows no named tuples")
+@pytest.mark.parametrize(
+    ("text", "output_type", "value"),
+    [
+        ('{"Point": {"x": 1, "y": 2}}', Point, Point(1, 2)),
+        ('{"point": {"x": 1}}', Point, Point(1)),
+        ('{"Point": [1, 2]}', Point, Point(1, 2)),
+        ('{"Point": [1, 2]}', City | Point, Point(1, 2)),
+        ('{"Point": [1]}', Spot | Point, Point(1)),
+        ('{"Point": [1]}', list[int] | Point, Point(1)),
+        ('{"at": {"Point": {"x": 1}}, "to": [{"Point": [2]}]}', Line, Line(at=Point(1), to=[Point(2)])),
+    ],
+)
+def test_the_name_of_a_named_tuple_is_peeled(text: str, output_type: Any, value: Any) -> None:
+    detail = parse_detailed(text, output_type)
+    assert repr(detail.value) == repr(value)
+    assert detail.repairs[0].kind == "peeled_wrapper"
+
+
 class Town(BaseModel):
     name: str
 
@@ -130,6 +169,9 @@ X = {"name": "x"}
         ({"Big Town": X}, City | Titled, Titled(name="x")),
         ([{"Town": X}, {"City": X}, X], list[City | Town], [Town(name="x"), City(name="x"), City(name="x")]),
         ({"at": {"Town": X}}, Stay, Stay(at=Town(name="x"))),
+        ({"Place": X}, City | Place, X),
+        ({"City": X}, Place | City, City(name="x")),
+        ({"Hue": "red"}, Color | Hue, Hue.RED),
         ({"Stay": {"at": {"Town": X}}}, Stay | Town, Stay(at=Town(name="x"))),
         ({"k": {"Town": X}}, dict[str, City | Town], {"k": Town(name="x")}),
     ],
@@ -162,6 +204,7 @@ def test_a_key_that_is_also_a_field_is_the_field(strictness: Strictness) -> None
         ('{"data": {"village": {"name": "Oslo"}}}', City, "data.village"),
         ('{"villages": [{"name": "Oslo"}]}', list[City], "villages"),
         ('{"answer": 5}', int, "answer"),
+        ('{"Spot": {"x": 1}}', Point, "Spot"),
         ('{"answer": "red"}', Color, "answer"),
         ('{"start": {"name": "Oslo"}, "stops": [{"Village": {"name": "Oslo"}}]}', Trip, "stops[0].Village"),
     ],
