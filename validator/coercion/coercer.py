@@ -30,7 +30,7 @@ from llmcore.validator.schema.keywords import Run, TooMuchWork, json_key
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, join_path, shown, type_name
 from llmcore.validator.schema.survey import survey
 
-__all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "spelling", "trust"]
+__all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "spelling", "trust", "under_another_name"]
 
 _LEVELS: dict[str, int] = {"off": 0, "safe": 1, "lenient": 2}
 _TRUST: dict[Safety, int] = {"lossless": 0, "coerced": 1, "truncated": 10, "guess": 100}
@@ -97,7 +97,7 @@ def settle(
     if problems and coercer.inside:
         problems = schema.problems(_with_insides(made.value, coercer.inside), at=root)
     if problems:
-        problems = [*_under_another_name(made.value, schema, root, ()), *problems][:MAX_PROBLEMS]
+        problems = [*under_another_name(made.value, schema, root, ()), *problems][:MAX_PROBLEMS]
     return Settled(made.value, [*moves, *made.repairs], problems)
 
 
@@ -105,15 +105,15 @@ def _may_be_wrapped(value: Any, wrapper: str | None, view: View) -> bool:
     return is_object(value) and len(value) == 1 and (bool({*value} & {*_WRAPPERS, wrapper}) or _is_called(view, *value))
 
 
-def _under_another_name(value: Any, schema: CompiledSchema, subschema: Any, path: Path) -> Iterator[Problem]:
+def under_another_name(value: Any, schema: CompiledSchema, subschema: Any, path: Path) -> Iterator[Problem]:
     """Each key that is the only one of its object, is none of its type's, and stands around what the type wants."""
     view = view_of(schema, subschema)
     if is_list(value):
         for index, item in enumerate(value[:MAX_PROBLEMS]):
-            yield from _under_another_name(item, schema, view.item_schema(index), (*path, index))
+            yield from under_another_name(item, schema, view.item_schema(index), (*path, index))
     for key, item in value.items() if is_object(value) else ():
         if key in view.properties:
-            yield from _under_another_name(item, schema, view.properties[key], (*path, key))
+            yield from under_another_name(item, schema, view.properties[key], (*path, key))
         elif len(value) == 1 and (keys := _keys_around(item, view)) is not None:
             named = join_path((*path, key, *keys))
             message = f"`{named}` stands around the value that is wanted; leave the key out"
@@ -121,7 +121,7 @@ def _under_another_name(value: Any, schema: CompiledSchema, subschema: Any, path
                 kind="unexpected", path=named, expected="no such key around the value", got=shown(item), message=message
             )
     for branch in (each for alternatives in view.alternatives for each in alternatives):
-        yield from _under_another_name(value, schema, branch, path)
+        yield from under_another_name(value, schema, branch, path)
 
 
 def _keys_around(value: Any, view: View) -> list[str] | None:
