@@ -7,11 +7,13 @@ the event loop.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from math import inf
 from os import PathLike
 from types import TracebackType, UnionType
@@ -412,8 +414,6 @@ class Orchestrator:
         of a later question stands in its finding. Raises `ModelNotFound` for an unknown alias, and `ConfigError` for a deployment
         that the model does not have and for a timeout that is no positive number.
         """
-        from llmcore.run.probing import probe
-
         config = self.models.get(model)
         if deployment is None and len(config.places) > 1:
             raise ConfigError(f"{model!r} has the deployments {', '.join(config.places)}: give `deployment=` one of them")
@@ -423,6 +423,9 @@ class Orchestrator:
             )
         check_kinds("probe", {"timeout": timeout}, _PROBE_KINDS)
         await self._machinery.ready()
+        await asyncio.to_thread(import_module, "llmcore.run.probing")
+        from llmcore.run.probing import probe
+
         return await probe(config.at(deployment or ""), self._catalog, timeout=timeout)
 
     def probe_sync(self, model: str, *, deployment: str | None = None, timeout: float | None = None) -> ProbeReport:

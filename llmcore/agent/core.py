@@ -63,6 +63,8 @@ class Core:
             return self.base._option("tools")  # pyright: ignore[reportPrivateUsage]  # the same settings
         if name in self.settings:
             return self.settings[name]
+        if name == "tool_choice" and (choice := self.option("tool_config").tool_choice) is not None:
+            return choice
         if name == "model":
             return None if model is None else model.alias
         return self.base._option(name)  # pyright: ignore[reportPrivateUsage]  # the same settings

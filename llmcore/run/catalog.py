@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -19,14 +20,14 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.fallback import Cooldown
 from llmcore.models import ModelConfig, ModelRegistry, Needs
 from llmcore.models.selection import lacking
-from llmcore.types import ConfigError, InternalError, Usage
+from llmcore.types import ConfigError, InternalError, LLMCoreError, Usage
 from llmcore.types.copies import updated
 from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.others_words import bounded
 from llmcore.types.wordings import described
 
-__all__ = ["Catalog", "broken_contract", "has_price", "unknown_price"]
+__all__ = ["Catalog", "asked_of", "broken_contract", "has_price", "lets_through", "raised_by", "unknown_price"]
 
 _MAX_SHOWN = 200
 """Characters of a wrong value of an adapter that an error shows."""
@@ -71,8 +72,8 @@ class Catalog:
     def store(self) -> CapabilityStore:
         """What is known of endpoints; made when none was given, with the adapter's own knowledge as its table."""
         if self._store is None:
-            known = self._default.capabilities if self._default is not None else None
-            self._store = CapabilityStore() if known is None else CapabilityStore(table=known)
+            own = self._default
+            self._store = CapabilityStore() if own is None else CapabilityStore(table=partial(_told_by, own))
         return self._store
 
     def adapter(self, config: ModelConfig) -> Adapter:
@@ -110,9 +111,9 @@ class Catalog:
         """What the model can do: told by the user, then the store. `endpoint`: its own, where it is there already."""
         own = self._by_alias.get(config.alias) or (self._default if self._store_is_theirs else None)
         endpoint = endpoint or config.endpoint
-        known = _checked(self.store.can(endpoint), self._default)
+        known = self.store.can(endpoint)
         if own is not None:  # the store's table is not this adapter's
-            known = _checked(own.capabilities(endpoint), own).updated(known)
+            known = _told_by(own, endpoint).updated(known)
         known = known.updated(config.told)
         if known.web_search and own is None and not provider_of(endpoint).searches_by:
             known = updated(known, {"web_search": False})  # what cannot be asked for takes no other search's place
@@ -122,7 +123,7 @@ class Catalog:
         """The same with the source of each belief."""
         endpoint, can = config.endpoint, self.can(config)
         own = self._by_alias.get(config.alias)
-        layers: list[Layer] = [] if own is None else [("adapter", given(own.capabilities(endpoint)))]
+        layers: list[Layer] = [] if own is None else [("adapter", given(_told_by(own, endpoint)))]
         layers += self.store.layers(endpoint)
         layers.append(("registry", given(config.told)))
         if can.web_search is False and not provider_of(endpoint).searches_by:
@@ -199,8 +200,31 @@ def broken_contract(
     return InternalError(f"the adapter {type(adapter).__name__} is wrong: {what} {shown}")
 
 
-def _checked(told: Any, adapter: object) -> Capabilities:
+def lets_through(adapter: object) -> bool:
+    return bool(getattr(adapter, "lets_exceptions_through", False))
+
+
+def raised_by(adapter: object, error: Exception) -> InternalError:
+    """What is heard of something that the adapter raised, and that is no `LLMCoreError`."""
+    return InternalError(f"the adapter {type(adapter).__name__} raised {bounded(f'{type(error).__name__}: {error}')}")
+
+
+def asked_of(adapter: object, method: str, given: object) -> Any:
+    """What this method of the adapter gives, before anything is waited for. Raises `InternalError` where it raises anything but
+    a `LLMCoreError`."""
+    try:
+        return getattr(adapter, method)(given)
+    except LLMCoreError:
+        raise
+    except Exception as error:  # the adapter's contract is broken
+        if lets_through(adapter):
+            raise
+        raise raised_by(adapter, error) from error
+
+
+def _told_by(adapter: object, endpoint: Endpoint) -> Capabilities:
     """What the adapter says of an endpoint. Raises `InternalError` where that is nothing of the kind."""
+    told = asked_of(adapter, "capabilities", endpoint)
     if not isinstance(told, Capabilities):
         raise broken_contract(adapter, "capabilities() must give Capabilities, not", told)
     return told

@@ -15,7 +15,7 @@ from llmcore.adapters.request.choices import requires_call
 from llmcore.adapters.request.output import output_plan
 from llmcore.models import ModelConfig, Needs
 from llmcore.run.catalog import Catalog, unknown_price
-from llmcore.run.modes import usable_modes
+from llmcore.run.modes import unusable, usable_modes
 from llmcore.tools import compile_tools
 from llmcore.types import Envelope, LLMCoreError, OutputMode, Request, ToolSet
 from llmcore.types.copies import updated
@@ -147,6 +147,11 @@ class RunModels:
 
     def modes(self, model: str, deployment: str = "") -> Sequence[OutputMode]:
         return self._of(self.config(model, deployment)).modes
+
+    def why_not(self, model: str, deployment: str, mode: OutputMode) -> str:
+        """Why a mode is none of the model's modes now."""
+        config = self.config(model, deployment)
+        return unusable(mode, config, self.can(config), self._offered, self.learnt(config))
 
     def doubted_modes(self, model: str, deployment: str = "") -> Sequence[OutputMode]:
         config = self.config(model, deployment)

@@ -393,7 +393,7 @@ class Run:
         mode = self._first_mode(models.modes(model, place), mode_matters, stays=model == wanted and place == self._place)
         if model == wanted:
             without = self._without if place == self._place and mode == self._mode else frozenset[str]()
-            return Plan(model, mode, detail=self._why_mode(mode, models.modes(model, place)), deployment=place, without=without)
+            return Plan(model, mode, detail=self._why_mode(mode, place), deployment=place, without=without)
         detail = f"{wanted} failed before and is left aside for {resting(models, wanted):.1f} s more"
         _log.info("%s; %s is asked", detail, model)
         return Plan(model, mode, "model", detail, deployment=place)
@@ -411,15 +411,17 @@ class Run:
         plain: OutputMode = "native_tools" if "native_tools" in modes else "text"
         return modes[0] if mode_matters else plain
 
-    def _why_mode(self, mode: OutputMode, modes: Sequence[OutputMode]) -> str:
+    def _why_mode(self, mode: OutputMode, place: str) -> str:
         """Why a later turn is asked for in another mode than the one before; "" where it is not."""
-        last = self._mode
+        last, models, model = self._mode, self._models, self._model.alias
         if last is None or mode == last:
             return ""
         if self._looked_again and mode == self._doubted:
             return f"{mode} is tried again: what refused it may have been a passing thing"
-        if last not in modes:
-            return f"{last} is not asked for any more: the endpoint was seen not to take it"
+        if last not in models.modes(model, place):
+            return f"{last} is not asked for any more: {models.why_not(model, place, last)}"
+        if place == self._place and not models.can(models.config(model, place)).emits_text_calls:
+            return f"{mode} is the model's first mode and is tried again"
         if mode == "text" and last == "native_tools":
             return f"{last} gives way to text: the endpoint writes its calls as text"
         return f"{last} worked at another place; {mode} is this one's first mode"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,7 +15,7 @@ from llmcore.types import AttemptReason, CallWriter, ConfigError, OutputMode, Re
 from llmcore.types.copies import made, updated
 from llmcore.types.requests import TextCalls
 
-__all__ = ["DialectWriter", "build_call", "taught_dialect", "usable_modes", "writer_for"]
+__all__ = ["DialectWriter", "build_call", "taught_dialect", "unusable", "usable_modes", "writer_for"]
 
 _NEEDED: tuple[tuple[str, OutputMode], ...] = (
     ("native_tools", "native_tools"),
@@ -41,6 +41,15 @@ def usable_modes(config: ModelConfig, can: Capabilities, tools: int = 0) -> tupl
     if can.emits_text_calls and "text" in modes and not config.orders_modes:
         modes = ["text", *(mode for mode in modes if mode != "text")]
     return tuple(modes) or ("text",)
+
+
+def unusable(mode: OutputMode, config: ModelConfig, can: Capabilities, tools: int, learnt: Mapping[str, bool]) -> str:
+    """Why `usable_modes` leaves a mode out. `learnt`: what the endpoint itself showed."""
+    if mode not in config.modes:
+        return "it is none of the model's modes there"
+    for needed in (capability for capability, of in _NEEDED if of == mode and getattr(can, capability) is False):
+        return "the endpoint was seen not to take it" if learnt.get(needed) is False else f"`{needed}` is off for the endpoint"
+    return f"{tools} tools are offered, and it takes {can.max_tools} at most"
 
 
 class DialectWriter:

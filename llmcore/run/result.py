@@ -262,9 +262,16 @@ class RunResult(Value, Generic[T]):
     @property
     def unpriced(self) -> list[str]:
         """The models of requests whose cost is not known, although that of other requests is: for them `usage.cost` is None. They
-        are named as `Attempt.model` has them; empty where every cost is known, or none. Give them `prices` in the registry."""
-        unknown = dict.fromkeys(one.model for one in self.attempts if one.usage.cost is None and one.usage.total_tokens)
-        return [*unknown] if any(one.usage.cost is not None for one in self.attempts) else []
+        are named as `Attempt.model` has them; empty where every cost is known, or none. Requests of the runs within this one
+        count, too. Give the models `prices` in the registry."""
+        attempts = [*self._all_attempts()]
+        unknown = dict.fromkeys(one.model for one in attempts if one.usage.cost is None and one.usage.total_tokens)
+        return [*unknown] if any(one.usage.cost is not None for one in attempts) else []
+
+    def _all_attempts(self) -> Iterable[Attempt]:
+        yield from self.attempts
+        for run in self.runs:
+            yield from run._all_attempts()
 
     @property
     def approvals(self) -> list[OpenCall]:

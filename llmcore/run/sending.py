@@ -21,7 +21,7 @@ from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply, may_be_one_event
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
-from llmcore.run.catalog import broken_contract
+from llmcore.run.catalog import asked_of, broken_contract, lets_through, raised_by
 from llmcore.run.held import EnvelopeWords
 from llmcore.run.streams import is_within
 from llmcore.run.within import GRACE, within
@@ -48,7 +48,6 @@ from llmcore.types import (
 from llmcore.types.copies import copied, updated
 from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_object, object_in
-from llmcore.types.others_words import bounded
 from llmcore.types.pacing import Pace
 from llmcore.types.telling import Tell
 
@@ -88,8 +87,7 @@ class RefusedRequests:
 
 
 def _request_key(adapter: Adapter, call: ModelCall) -> str | None:
-    ask: Callable[[ModelCall], str] | None = getattr(adapter, "request_key", None)
-    return ask(call) if ask is not None else None
+    return asked_of(adapter, "request_key", call) if getattr(adapter, "request_key", None) is not None else None
 
 
 class Sending:
@@ -144,9 +142,8 @@ class Sending:
 
     async def ready(self) -> None:
         """Wait until the adapter can send. The wait belongs to no deadline. Raises as the adapter does."""
-        warm_up: Callable[[ModelCall], Awaitable[None]] | None = getattr(self._adapter, "warm_up", None)
-        if warm_up is not None:
-            await self._asked(warm_up(self._call), None)
+        if getattr(self._adapter, "warm_up", None) is not None:
+            await self._asked(asked_of(self._adapter, "warm_up", self._call), None)
 
     async def out(self, tell: Tell[Event | None]) -> None:
         """Send it. None says that a chunk was taken: what of it was not told may be looked at by `held`.
@@ -185,28 +182,9 @@ class Sending:
         except (LLMCoreError, StopAsyncIteration):
             raise
         except Exception as error:  # the adapter's contract is broken
-            if self._lets_through:
+            if lets_through(self._adapter):
                 raise
-            raise self._raised(error) from error
-
-    @property
-    def _lets_through(self) -> bool:
-        return bool(getattr(self._adapter, "lets_exceptions_through", False))
-
-    def _raised(self, error: Exception) -> InternalError:
-        """What the run hears of something that the adapter raised, and that is no `LLMCoreError`."""
-        return InternalError(f"the adapter {type(self._adapter).__name__} raised {bounded(f'{type(error).__name__}: {error}')}")
-
-    def _begun(self, method: str) -> Any:
-        """What this method of the adapter gives for the call, before anything is waited for."""
-        try:
-            return getattr(self._adapter, method)(self._sent)
-        except LLMCoreError:
-            raise
-        except Exception as error:  # the adapter's contract is broken
-            if self._lets_through:
-                raise
-            raise self._raised(error) from error
+            raise raised_by(self._adapter, error) from error
 
     def _wrong(self, what: str, given: object) -> InternalError:
         """The adapter's contract is broken: it gave this value."""
@@ -216,7 +194,7 @@ class Sending:
         left = self._seconds_left()
         if left is not None and left <= 0:  # a timer would let what never waits go through
             raise Timeout("the run's deadline has passed before the request was sent", status=None)
-        given = self._begun("complete")
+        given = asked_of(self._adapter, "complete", self._sent)
         if not isawaitable(given):
             raise self._wrong("complete() is no coroutine function: it gave", given)
         reply: Any = await self._asked(given, left)
@@ -255,7 +233,7 @@ class Sending:
     async def _streamed(self, tell: Tell[Event | None]) -> None:
         normalizer = self._normalizer(self._forced_tool, self._reasoning_open)
         so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
-        stream = self._begun("stream")
+        stream = asked_of(self._adapter, "stream", self._sent)
         if not hasattr(stream, "__anext__"):
             if iscoroutine(stream):  # that nobody awaits
                 stream.close()

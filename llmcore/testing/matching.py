@@ -2,19 +2,20 @@
 
 Compared is what the caller decides: the output mode, the model, the system prompt, what the user says, the images and
 files that go along, the names of the tools, and in native mode which calls stand in the history and what the tools
-answered. Not compared is what the library itself writes (the prompts that teach a mode, re-asks, the words of a tool's
-error), so that a recording outlives a release. Recorded requests of every wire are read; what a wire does not tell is not
-compared. A recording has no secrets, so a request that differs is compared once more without its own.
+answered, by call: clients send results in any order. Not compared is what the library itself writes (the prompts that
+teach a mode, re-asks, the words of a tool's error), so that a recording outlives a release. Recorded requests of every
+wire are read; what a wire does not tell is not compared. A recording has no secrets, so a request that differs is
+compared once more without its own.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice, zip_longest
-from typing import Any
+from typing import Any, TypeVar
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
@@ -29,6 +30,7 @@ from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 
 __all__ = ["difference", "users_in"]
 
+T = TypeVar("T")
 _Pair = tuple[str | None, str | None]
 _SHOWN = 80
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
@@ -42,14 +44,33 @@ _DIGEST_LENGTH = 12
 
 @dataclass(slots=True)
 class _Words:
-    """What a request says. `results` None = one of them is no plain text."""
+    """What a request says. `results` and `attachments` (digests of the images and files) each have the number of the call before
+    them: a result, and what stands in one, of the call that it answers. A result of None is no plain text."""
 
     system: list[str] = field(default_factory=list[str])
     users: list[str] = field(default_factory=list[str])
     calls: list[str] = field(default_factory=list[str])
-    results: list[str | None] = field(default_factory=list[str | None])
-    attachments: list[str] = field(default_factory=list[str])
-    """Digests of the images and files, wherever in the request they stand."""
+    results: list[tuple[int, str | None]] = field(default_factory=list[tuple[int, str | None]])
+    attachments: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    open_calls: list[tuple[int, object, str]] = field(default_factory=list[tuple[int, object, str]])
+    """Those without a result so far: number, id, name."""
+
+    def add_call(self, name: str, call_id: object) -> None:
+        self.open_calls.append((len(self.calls), call_id, name))
+        self.calls.append(name)
+
+    def add_result(self, text: str | None, call_id: object, name: object = None) -> int:
+        """A result of the latest call with this id; where ids tell nothing, of the first open one of this name. Gives its
+        number."""
+        by_id = (one for one in reversed(self.open_calls) if call_id and one[1] == call_id)
+        by_name = (one for one in self.open_calls if one[2] == name)
+        answered = next(by_id, None) or next(by_name, None) or next(iter(self.open_calls), (len(self.calls), None, ""))
+        self.open_calls = [one for one in self.open_calls if one is not answered]
+        self.results.append((answered[0], text))
+        return answered[0]
+
+    def add_attachments(self, payloads: Iterable[str], number: int | None = None) -> None:
+        self.attachments += [(len(self.calls) if number is None else number, _digest(payload)) for payload in payloads]
 
 
 def users_in(request: Request) -> int:
@@ -93,7 +114,10 @@ def _difference_in_words(
 
 
 def _attachments(recorded: _Words, asked: _Words) -> str | None:
-    for number, (was, now) in enumerate(_paired(recorded.attachments, asked.attachments), 1):
+    if _by_call(recorded.attachments) == _by_call(asked.attachments):
+        return None
+    pairs = _paired([digest for _, digest in recorded.attachments], [digest for _, digest in asked.attachments])
+    for number, (was, now) in enumerate(pairs, 1):
         if was != now:
             return _differs(f"image or file {number}", was, now)
     return None
@@ -106,7 +130,7 @@ def _native(recorded: _Words, asked: _Words, users: int | None) -> str | None:
     for what, was, now in pairs:
         if was != now and not (what == "the system prompt" and was and now and was.startswith(now)):
             return _differs(what, was, now)
-    for number, (was, now) in enumerate(_paired(recorded.results, asked.results), 1):
+    for number, (was, now) in enumerate(_paired(_by_call(recorded.results), _by_call(asked.results)), 1):
         told = was is not None and now is not None and not (_is_error(was) or _is_error(now))
         if told and was != now:
             return _differs(f"result {number} of the tools", was, now)
@@ -124,6 +148,10 @@ def _prompted(recorded: _Words, asked: _Words, users: int | None) -> str | None:
         if position < 0:
             return _differs(f"message {number} of the user", said, text)
     return None
+
+
+def _by_call(numbered: Sequence[tuple[int, T]]) -> list[T]:
+    return [each for _, each in sorted(numbered, key=lambda one: one[0])]
 
 
 def _paired(was: Sequence[str | None], now: Sequence[str | None], first: int | None = None) -> Iterator[_Pair]:
@@ -193,11 +221,15 @@ def _asked_words(request: Request, scrubber: Scrubber | None) -> _Words:
             words.system.append(text)
         elif message.role == "user":
             _add_user(words, text)
-        words.calls += [_plain_name(clean(use.name)) for use in message.tool_uses]
-        for result in message.tool_results:
-            words.results.append(_spaced(clean(f"Error: {result.text}" if result.is_error else result.text)))
-        if message.role != "assistant":
-            words.attachments += [_digest(clean(url)) for url in _image_urls(message.content)]
+        for use in message.tool_uses:
+            words.add_call(_plain_name(clean(use.name)), use.id)
+        for block in message.content:
+            number = None
+            if isinstance(block, ToolResultBlock):
+                said = f"Error: {block.text}" if block.is_error else block.text
+                number = words.add_result(_spaced(clean(said)), block.tool_use_id)
+            if message.role != "assistant":
+                words.add_attachments(map(clean, _image_urls([block])), number)
     return words
 
 
@@ -205,7 +237,7 @@ def _without_joiners(words: _Words) -> _Words:
     """Joiners that break special tokens are the library's: a recording may be older, or of another provider."""
     for texts in (words.system, words.users):
         texts[:] = [text.replace(JOINER, "") for text in texts]
-    words.results[:] = [text and text.replace(JOINER, "") for text in words.results]
+    words.results[:] = [(number, text and text.replace(JOINER, "")) for number, text in words.results]
     return words
 
 
@@ -239,23 +271,24 @@ def _recorded_words(body: dict[str, Any], items: object) -> _Words:
 
 def _add_item(words: _Words, item: dict[str, Any]) -> None:
     role, kind = item.get("role"), item.get("type")
-    content = item.get("content", item.get("parts", item.get("output")))
+    content, number = item.get("content", item.get("parts", item.get("output"))), None
     if kind == "function_call":
-        words.calls.append(_plain_name(str(item.get("name"))))
+        words.add_call(_plain_name(str(item.get("name"))), item.get("call_id"))
     elif kind == "function_call_output" or role == "tool":
-        words.results.append(_spaced(_text_of(content)))
+        names = (_plain_name(str(item.get(key))) for key in ("tool_name", "name") if item.get(key))
+        number = words.add_result(_result_text(content), _call_id(item), next(names, None))
     else:
         text = _text_of(content)
         if role in ("system", "developer"):
             words.system.append(text)
         elif role in ("user", None):
             _add_user(words, text)
-        words.calls += [_name(call) for call in objects_in(item.get("tool_calls"))]
-        for part in objects_in(content):
-            _add_part(words, part)
-    if role not in ("assistant", "model"):
-        given = [*objects_in(content), {"data": item.get("images")}]  # Ollama's stand beside the text
-        words.attachments += [_digest(payload) for part in given for payload in _payloads(part)]
+        for call in objects_in(item.get("tool_calls")):
+            words.add_call(_name(call), call.get("id"))
+    for part in [*objects_in(content), {"data": item.get("images")}]:  # Ollama's stand beside the text
+        place = _add_part(words, part) if number is None else number
+        if role not in ("assistant", "model"):
+            words.add_attachments(_payloads(part), place)
 
 
 def _add_user(words: _Words, text: str) -> None:
@@ -263,15 +296,22 @@ def _add_user(words: _Words, text: str) -> None:
         words.users.append(_spaced(text))
 
 
-def _add_part(words: _Words, part: dict[str, Any]) -> None:
-    """A call or a result among the parts of a message."""
+def _add_part(words: _Words, part: dict[str, Any]) -> int | None:
+    """A call or a result among the parts of a message. Gives the number of the call that a result answers."""
     for kind in _CALL_KINDS:
         if part.get("type") == kind or is_object(part.get(kind)):
-            words.calls.append(_plain_name(str(object_in(part.get(kind, part)).get("name"))))
+            call = object_in(part.get(kind, part))
+            words.add_call(_plain_name(str(call.get("name"))), call.get("id", call.get("toolUseId")))
     for kind in _RESULT_KINDS:
         if part.get("type") == kind or is_object(part.get(kind)):
-            content = object_in(part.get(kind, part)).get("content")
-            words.results.append(_spaced(_text_of(content)) if content is not None else None)
+            result = object_in(part.get(kind, part))
+            content, name = result.get("content"), _plain_name(str(result.get("name")))
+            return words.add_result(_result_text(content), _call_id(result), name)
+    return None
+
+
+def _call_id(result: dict[str, Any]) -> object:
+    return next((result[key] for key in ("tool_call_id", "tool_use_id", "toolUseId", "call_id", "id") if key in result), None)
 
 
 def _payloads(part: dict[str, Any]) -> Iterator[str]:
@@ -283,6 +323,8 @@ def _payloads(part: dict[str, Any]) -> Iterator[str]:
             for inner in objects_in(object_in(part.get(kind, part)).get("content")):
                 yield from _payloads(inner)
             return
+    if _document(part) is not None:
+        return
     for key, value in part.items():
         if is_object(value) and key != "json":
             yield from _payloads(value)
@@ -290,9 +332,21 @@ def _payloads(part: dict[str, Any]) -> Iterator[str]:
             yield from (text for text in (value if is_list(value) else [value]) if isinstance(text, str))
 
 
+def _result_text(content: object) -> str | None:
+    """The text of a result; None where it is none, or holds data (Bedrock's `json`, a document of fields)."""
+    parts = objects_in(content)
+    is_data = content is None or any("json" in part or not isinstance(_document(part) or "", str) for part in parts)
+    return None if is_data else _spaced(_text_of(content))
+
+
+def _document(part: dict[str, Any]) -> object:
+    """What stands in a result of Cohere's own form, which is no file: a text, or an object of fields."""
+    return object_in(part.get("document")).get("data")
+
+
 def _text_of(content: object) -> str:
     """A text, or the texts among parts."""
     if isinstance(content, str):
         return content
-    parts = (part.get("text") if is_object(part) else part for part in (content if is_list(content) else []))
+    parts = (part.get("text", _document(part)) if is_object(part) else part for part in (content if is_list(content) else []))
     return "".join(text for text in parts if isinstance(text, str))

@@ -10,10 +10,10 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
-from types import BuiltinFunctionType, ModuleType
-from typing import Any
+from types import BuiltinFunctionType, ModuleType, SimpleNamespace
+from typing import Any, cast
 
 from pydantic import BaseModel
 
@@ -37,6 +37,8 @@ _ENDLESS = {
 
 _ADDRESS = re.compile(r"[<>][^<>]* at 0x[0-9a-fA-F]{1,16}\b[^<>]{0,80}>")
 """In the words that Python has for an object whose class has none, with what stands there of its state: `[unlocked]`."""
+_IMAGE = re.compile("type='image',? url=")
+"""In the words of what holds an image, as pydantic words one."""
 _DICT = dict[Any, Any]
 _TEXT = frozenset({str})
 CONTENTS: dict[type[Any], Callable[[Any], Iterable[Any]]] = {
@@ -63,6 +65,18 @@ class UnwritableResult(ValueError):
 
 class _Foreign(Exception):
     """Something that is no plain data, where only that was asked."""
+
+
+def _contents(value: object) -> Any:
+    """What a container holds that is none to pydantic."""
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[Any, Any]", value))
+    if isinstance(value, Collection):
+        return list(cast("Collection[Any]", value))
+    if isinstance(value, SimpleNamespace):
+        return dict(vars(value))
+    fix = "let the tool return the image beside its text, or a dict of the fields"
+    raise UnwritableResult(f"holds an object of the class {type(value).__name__!r} with an image in it; {fix}")
 
 
 def is_scalar(value: Any) -> bool:
@@ -143,10 +157,15 @@ class Look:
             self._inside(value, (getattr(value, field.name, None) for field in dataclasses.fields(kind)), depth)
         return None
 
-    def said(self, value: object) -> str:
-        """The `str()` of what is no data to pydantic; counts like the rest. Raises `UnwritableResult` for what has nothing to say
-        but where it stands in the memory or on the disk."""
+    def said(self, value: object) -> Any:
+        """The `str()` of what is no data to pydantic; counts like the rest. Of a container with an image the contents, for the
+        image is no text. Raises `UnwritableResult` for another object with an image, and for what has nothing to say but where
+        it stands in the memory or on the disk."""
         text = str(value)
+        if _IMAGE.search(text) or any(isinstance(each, ImageBlock) for each in getattr(value, "__dict__", {}).values()):
+            contents = _contents(value)
+            self.at(contents, 0)
+            return contents
         if isinstance(value, BuiltinFunctionType | ModuleType) or _ADDRESS.search(text):
             fix = "let the tool return data, or give the class a `__str__`"
             raise UnwritableResult(f"holds an object of the class {type(value).__name__!r}, which has no JSON form; {fix}")

@@ -230,7 +230,7 @@ class _Try:
             self.has_begun = False
             raise TypeError(_no_arguments(self._tool.name, arguments))
         self._ignored.clear()
-        keywords = self._tool.keywords(cast("Mapping[str, Any]", arguments), self._ignored)
+        keywords = self._tool.keywords(cast("Mapping[str, Any]", arguments), self._ignored, self._call.repairs)
         if self._tool.context_parameter:
             keywords[self._tool.context_parameter] = self._context
         self._starts()

@@ -12,7 +12,7 @@ import inspect
 import sys
 import types
 import typing
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any, Optional, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, TypeAdapter, ValidationError, create_model
@@ -257,15 +257,17 @@ class SignatureSchema:
         reader = model.__pydantic_validator__
         return Reading(reader.validate_json, reader.validate_python, model.__pydantic_core_schema__)
 
-    def bind(self, arguments: Mapping[str, Any], repairs: list[Repair] | None = None) -> dict[str, Any]:
+    def bind(
+        self, arguments: Mapping[str, Any], repairs: list[Repair] | None = None, made_by: Sequence[Repair] = ()
+    ) -> dict[str, Any]:
         """The arguments as the annotated types, by parameter name; what the model left out is left to the function's
-        default. Into `repairs` goes each key that a type ignored.
+        default. Into `repairs` goes each key that a type ignored. `made_by`: the repairs that made the arguments fit.
 
         Raises `ArgumentsError`.
         """
         refuse_bound(self._bound, arguments)
         try:
-            filled = self._reading.read_any(dict(arguments))
+            filled = self._reading.read_any(dict(arguments), [one for one in made_by if one.path])
         except ValidationError as error:
             raise ArgumentsError(problems_of(error)) from None
         for each in arguments.values():

@@ -13,7 +13,7 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -256,9 +256,11 @@ class Tool(AnyTool, Generic[P, R_co]):
         asked = self._given_schema or self._compile().signature
         return asked.context_parameter
 
-    def keywords(self, arguments: Mapping[str, Any], repairs: list[Repair] | None = None) -> dict[str, Any]:
+    def keywords(
+        self, arguments: Mapping[str, Any], repairs: list[Repair] | None = None, made_by: Sequence[Repair] = ()
+    ) -> dict[str, Any]:
         """A call's arguments as the keyword arguments of the function, in the annotated types. Into `repairs` goes each key that
-        a type ignored.
+        a type ignored. `made_by`: the repairs that made the arguments fit.
 
         Declared parameters (`params`) that are not required and were left out arrive as the `default` that they declare, for the
         model was told that one; else as the function's own, else as None. Raises `ArgumentsError`.
@@ -266,9 +268,9 @@ class Tool(AnyTool, Generic[P, R_co]):
         if self._given_schema is not None:
             return self._given_schema.keywords(arguments)
         compiled = self._compile()
-        if compiled.reading is not None and compiled.keys is not None:
-            return {compiled.signature.names[0]: _validated(compiled.reading, compiled.keys, arguments, repairs)}
-        return compiled.signature.bind({**self._declared_defaults, **arguments}, repairs)
+        if compiled.reading is not None:
+            return {compiled.signature.names[0]: _validated(compiled, arguments, repairs, made_by)}
+        return compiled.signature.bind({**self._declared_defaults, **arguments}, repairs, made_by)
 
     @property
     def _declared_defaults(self) -> dict[str, Any]:
@@ -485,9 +487,12 @@ def _left_out(params: Mapping[str, Any] | None, required: Collection[str] | None
     return lambda name: name not in required and (params is None or name in params)
 
 
-def _validated(reading: Reading, keys: KeyCheck, arguments: Mapping[str, Any], repairs: list[Repair] | None) -> Any:
+def _validated(compiled: _Compiled, arguments: Mapping[str, Any], repairs: list[Repair] | None, made_by: Sequence[Repair]) -> Any:
+    reading, keys = compiled.reading, compiled.keys
+    assert reading is not None
+    assert keys is not None
     try:
-        made = reading.read_any(dict(arguments))
+        made = reading.read_any(dict(arguments), made_by)
     except ValidationError as error:
         raise ArgumentsError(problems_of(error)) from None
     refuse_lost_keys(keys, arguments, made)

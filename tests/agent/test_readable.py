@@ -73,6 +73,18 @@ def test_what_an_orchestrator_as_client_settles_is_read_of_it() -> None:
     assert Told(shared).max_tool_turns == 3
 
 
+@pytest.mark.parametrize("choice", ["none", "required", {"name": "plain"}])
+def test_the_tool_choice_is_the_one_that_is_sent(choice: Any) -> None:
+    config, model = ToolConfig(tool_choice=choice), FakeModel(default="Hi.")
+    call = FakeModel().tool_call("plain", {}).default_text("Hi.")
+    own = Agent(call if choice != "none" else model, tools=[plain], tool_config=config)
+    shared = Agent(Orchestrator(model, tool_config=config), tools=[plain])
+    assert own.tool_choice == shared.tool_choice == choice
+    own.chat_sync("Hi")
+    assert (call if choice != "none" else model).requests[0].tool_choice == choice
+    assert Agent(model, tool_config=config, tool_choice="auto").tool_choice == "auto"
+
+
 def test_the_model_is_the_one_there_is() -> None:
     two = {"models": {"a": {"provider": "openai", "model": "gpt-5"}, "b": {"provider": "openai", "model": "gpt-5-mini"}}}
     assert Agent("groq/some-model").model == "groq/some-model"

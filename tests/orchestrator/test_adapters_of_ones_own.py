@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
+from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.orchestrator import Orchestrator
-from llmcore.types import InternalError, Reply
+from llmcore.types import InternalError, Reply, RequestRefused
 from tests.orchestrator.support import FAST
 from tests.orchestrator.test_cut_streams import finished
 
@@ -117,3 +118,28 @@ async def test_capabilities_that_are_none_are_named_with_their_adapter(capabilit
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_what_it_raises_before_anything_is_awaited_is_named_too(streamed: bool) -> None:
     assert "the adapter Raising raised ValueError: no luck" in await told(Raising(None), streamed=streamed)
+
+
+@pytest.mark.parametrize("method", ["capabilities", "request_key", "warm_up"])
+async def test_what_its_plain_methods_raise_is_named_too(method: str) -> None:
+    def failing(self: Mine, given: Any) -> Any:
+        raise KeyError("nothing")
+
+    async def refused(self: Mine, call: ModelCall) -> Reply:
+        raise RequestRefused("no such field")
+
+    adapter = type("Failing", (Mine,), {"complete": refused, method: failing})(None)
+    with pytest.raises(InternalError, match="the adapter Failing raised KeyError: 'nothing'"):
+        await Orchestrator(adapter).run("go")
+
+
+def test_what_capabilities_raises_is_named_where_they_are_read() -> None:
+    class Failing(Mine):
+        def capabilities(self, endpoint: Endpoint) -> Any:
+            raise KeyError("nothing")
+
+    for orchestrator in (Orchestrator(Failing(None)), Orchestrator(Failing(None), capabilities=CapabilityStore())):
+        with pytest.raises(InternalError, match="the adapter Failing raised KeyError: 'nothing'"):
+            orchestrator.capabilities.get("m")
+    with pytest.raises(InternalError, match="the adapter Failing raised"):
+        Orchestrator(Failing(None)).capabilities.get(Endpoint(provider="mine", model="mine"))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
 from llmcore import ConfigError, FakeModel, ModelNotFound, Orchestrator, ProbeFinding, ProbeReport, RemoteServerError
 from tests.orchestrator.support import called
+from tests.packaging.tree import ROOT
 from tests.support.wire_server import Seen, Step, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
@@ -93,3 +97,36 @@ async def test_the_timeout_bounds_each_question() -> None:
 
     await Orchestrator(Noting(default="Hello.")).probe("fake", timeout=7)
     assert {*seen} == {7}
+
+
+_FIRST_ACT = """
+import asyncio, json, sys, threading
+import llmcore
+
+on_the_loop = []
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("llmcore.") and threading.current_thread() is threading.main_thread():
+            on_the_loop.append(name)
+
+async def main():
+    orchestrator = await asyncio.to_thread(lambda: llmcore.Orchestrator(llmcore.FakeModel(default="x")))
+    sys.meta_path.insert(0, Finder())
+    await orchestrator.probe("fake")
+
+asyncio.run(main())
+print(json.dumps(on_the_loop))
+"""
+
+
+def test_the_first_act_of_a_process_imports_nothing_on_the_loop() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _FIRST_ACT],
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == []

@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
+from llmcore.adapters.base import Capabilities
+from llmcore.adapters.capabilities import CapabilityStore
+from llmcore.agent import Agent
+from llmcore.models import ModelConfig
 from llmcore.orchestrator import Orchestrator
+from llmcore.run.modes import unusable
 from llmcore.testing import FakeModel
+from llmcore.tools import RunContext, as_tool
 from llmcore.types import Budget, CapabilityRefused, ConfigError, RateLimited
 from tests.orchestrator.support import FAST, add, called, stack
 
@@ -24,6 +30,23 @@ async def test_an_unpriced_fallback_is_named_where_it_makes_the_cost_unknown(cap
     result = await stack({"a": priced, "b": other}, [add], strategies=FAST[2:]).run("go")
     assert (result.content, result.usage.cost, result.unpriced) == ("3", None, ["b"])
     assert "cost unknown" in repr(result)
+    assert [record.message for record in caplog.records] == [
+        "the cost of the run is unknown: b answered and has no `prices` in the registry"
+    ]
+
+
+@pytest.mark.parametrize("is_agent", [True, False])
+async def test_an_unpriced_run_within_a_run_is_named(caplog: pytest.LogCaptureFixture, is_agent: bool) -> None:
+    caplog.set_level(logging.WARNING, "llmcore")
+    inner = stack({"b": FakeModel("3").usage(input_tokens=5)})
+
+    async def ask(ctx: RunContext[Any]) -> str:
+        return (await inner.run("x", parent=ctx)).content
+
+    tool = Agent(inner, name="ask").as_tool() if is_agent else ask
+    outer = FakeModel().tool_call("ask", {"message": "x"} if is_agent else {}).text("ok").usage(input_tokens=3, cost=0.01)
+    result = await stack({"a": outer}, [tool]).run("go")
+    assert (result.usage.cost, result.unpriced, result.runs[0].unpriced) == (None, ["b"], [])
     assert [record.message for record in caplog.records] == [
         "the cost of the run is unknown: b answered and has no `prices` in the registry"
     ]
@@ -54,6 +77,35 @@ async def test_a_cost_budget_without_the_price_of_a_way_out_is_an_error_at_once(
     with pytest.raises(ConfigError, match="a cost budget needs the price of"):
         await stack(fakes, settings=settings).run("go", budget=Budget(cost=1))
     assert [fake.call_count for fake in fakes.values()] == [0, 0]
+
+
+def more_each_time(ctx: RunContext[Any]) -> list[Any]:
+    count = 300 if len(ctx.messages) > 1 else 0
+    return [add, *(as_tool(add).renamed(f"add{n}") for n in range(count))]
+
+
+async def test_too_many_tools_are_the_reason_for_another_mode_where_they_are() -> None:
+    store = CapabilityStore()
+    store.override("fake", max_tools=100)
+    fake = FakeModel(called("add", {"a": 1, "b": 2}), "3")
+    result = await Orchestrator(fake, more_each_time, capabilities=store, strategies=FAST).run("go")
+    assert (result.attempts[0].mode, result.attempts[1].reason) == ("native_tools", "turn")
+    assert result.attempts[1].detail == (
+        "native_tools is not asked for any more: 301 tools are offered, and it takes 100 at most"
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "learnt", "why"),
+    [
+        ({"preferred_modes": ["text"]}, {}, "it is none of the model's modes there"),
+        ({}, {"native_tools": False}, "the endpoint was seen not to take it"),
+        ({}, {}, "`native_tools` is off for the endpoint"),
+    ],
+)
+def test_what_keeps_a_mode_from_being_asked_for_is_named(settings: dict[str, Any], learnt: dict[str, bool], why: str) -> None:
+    config = ModelConfig(alias="a", provider="fake", model="a", **settings)
+    assert unusable("native_tools", config, Capabilities(native_tools=False), 1, learnt) == why
 
 
 async def test_each_attempt_in_another_mode_says_why() -> None:

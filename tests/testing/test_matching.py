@@ -157,3 +157,106 @@ async def test_an_image_that_a_tool_returned_is_no_message_of_the_user(tmp_path:
     adapter.reset()
     with pytest.raises(ConfigError, match="image or file 2"):
         await Orchestrator(MODEL, adapter=adapter).run(history(DOG))
+
+
+# --- results of tools -------------------------------------------------------------------------------------------------
+
+CALLS = [("p1", "Oslo", CAT), ("p2", "Rome", DOG)]
+"""Their ids, what they look at, and the image that the tool gives beside its text."""
+
+
+def sees(at: str) -> Any:
+    """See something."""
+    return f"a look at {at}", image(next(data for _, place, data in CALLS if place == at))
+
+
+def called_on(wire: str) -> list[dict[str, Any]]:
+    """The calls, as a history of this wire has them."""
+    if wire == "responses":
+        return [{"type": "function_call", "call_id": id, "name": "sees", "arguments": "{}"} for id, _, _ in CALLS]
+    if wire == "anthropic":
+        return [{"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": "sees"} for id, _, _ in CALLS]}]
+    if wire == "bedrock":
+        return [{"role": "assistant", "content": [{"toolUse": {"toolUseId": id, "name": "sees"}} for id, _, _ in CALLS]}]
+    calls = [{"id": id, "type": "function", "function": {"name": "sees", "arguments": "{}"}} for id, _, _ in CALLS]
+    return [{"role": "assistant", "tool_calls": calls}]
+
+
+def answered_on(wire: str, order: Sequence[int], *, told: Sequence[int] = (0, 1)) -> list[dict[str, Any]]:
+    """Their results, sent in this order. `told`: which result each call gets."""
+    found: list[dict[str, Any]] = []
+    for at in order:
+        call_id, (_, place, data) = CALLS[at][0], CALLS[told[at]]
+        text, url = f"a look at {place}", f"data:image/png;base64,{data}"
+        if wire == "responses":
+            parts: list[dict[str, Any]] = [{"type": "input_text", "text": text}, {"type": "input_image", "image_url": url}]
+            found.append({"type": "function_call_output", "call_id": call_id, "output": parts})
+        elif wire == "anthropic":
+            source = {"type": "base64", "media_type": "image/png", "data": data}
+            parts = [{"type": "text", "text": text}, {"type": "image", "source": source}]
+            found.append({"type": "tool_result", "tool_use_id": call_id, "content": parts})
+        elif wire == "bedrock":
+            parts = [{"text": text}, {"image": {"format": "png", "source": {"bytes": data}}}]
+            found.append({"toolResult": {"toolUseId": call_id, "content": parts}})
+        else:
+            parts = [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": url}}]
+            found.append({"role": "tool", "tool_call_id": call_id, "content": parts})
+    return [{"role": "user", "content": found}] if wire in ("anthropic", "bedrock") else found
+
+
+async def replayed_loop(wire: str, results: list[dict[str, Any]]) -> str:
+    offered = {"tools": [{"type": "function", "function": {"name": "sees"}}]}
+    asked = [{"role": "user", "content": "go"}]
+    calls = [
+        {"id": id, "type": "function", "function": {"name": "sees", "arguments": json.dumps({"at": at})}} for id, at, _ in CALLS
+    ]
+    said = {"choices": [{"finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": calls}}]}
+    history = [*asked, *called_on(wire), *results]
+    exchanges = [
+        {"request": {"messages": asked, **offered}, "response": said},
+        {"request": {"input" if wire == "responses" else "messages": history, **offered}, "text": "Done."},
+    ]
+    return (await Orchestrator(ReplayAdapter({"id": "r", "exchanges": exchanges}), [sees]).run("go")).content
+
+
+WIRES = ("openai", "responses", "anthropic", "bedrock")
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["in order", "swapped"])
+@pytest.mark.parametrize("wire", WIRES)
+async def test_results_are_compared_by_call_in_whatever_order_they_were_sent(wire: str, order: tuple[int, int]) -> None:
+    assert await replayed_loop(wire, answered_on(wire, order)) == "Done."
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["in order", "swapped"])
+@pytest.mark.parametrize("wire", WIRES)
+async def test_the_result_of_another_call_is_a_difference(wire: str, order: tuple[int, int]) -> None:
+    with pytest.raises(ConfigError, match="result 1 of the tools: recorded 'a look at Rome', asked 'a look at Oslo'"):
+        await replayed_loop(wire, answered_on(wire, order, told=(1, 0)))
+
+
+@pytest.mark.parametrize("form", ["document", "fields", "json"])
+async def test_results_as_documents_and_data_are_read(form: str) -> None:
+    def results(first: str, second: str) -> list[dict[str, Any]]:
+        words = {"document": lambda text: text, "fields": lambda text: {"seen": text}, "json": lambda text: {"seen": text}}[form]
+        wire, key = ("bedrock", "json") if form == "json" else ("openai", "document")
+        found = answered_on(wire, (0, 1))
+        parts = (
+            [one["toolResult"]["content"] for one in found[0]["content"]] if form == "json" else [one["content"] for one in found]
+        )
+        for each, text in zip(parts, (first, second), strict=True):
+            each[0] = {key: words(text)} if form == "json" else {"type": "document", "document": {"data": words(text)}}
+        return found
+
+    wire = "bedrock" if form == "json" else "openai"
+    assert await replayed_loop(wire, results("a look at Oslo", "a look at Rome")) == "Done."
+    if form == "document":
+        with pytest.raises(ConfigError, match="result 1 of the tools: recorded 'a dog', asked 'a look at Oslo'"):
+            await replayed_loop(wire, results("a dog", "a look at Rome"))
+
+
+async def test_results_without_ids_are_those_of_the_calls_in_their_order() -> None:
+    results = [{name: value for name, value in one.items() if name != "tool_call_id"} for one in answered_on("openai", (0, 1))]
+    assert await replayed_loop("openai", results) == "Done."
+    with pytest.raises(ConfigError, match="result 1 of the tools"):
+        await replayed_loop("openai", results[::-1])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -71,6 +73,15 @@ def sent(value: Any) -> tuple[list[Any], ToolRecord]:
         (Keys(picture=MAP), '{"picture":"[image 1]"}', [MAP]),
         (("a map", {"beside": MAP}), '["a map",{"beside":"[image 1]"}]', [MAP]),
         (["a map", CHART, {"beside": MAP}], 'a map\n{"beside":"[image 2]"}', [CHART, MAP]),
+        (MappingProxyType({"a": MAP}), '{"a":"[image 1]"}', [MAP]),
+        (collections.UserDict(a=MAP), '{"a":"[image 1]"}', [MAP]),
+        (collections.UserList([MAP, "x"]), '["[image 1]","x"]', [MAP]),
+        (collections.ChainMap({"a": MAP}), '{"a":"[image 1]"}', [MAP]),
+        (SimpleNamespace(a=MAP), '{"a":"[image 1]"}', [MAP]),
+        ({"a": {"b": MAP}.values()}, '{"a":["[image 1]"]}', [MAP]),
+        ({"a": {"b": MAP}.items()}, '{"a":[["b","[image 1]"]]}', [MAP]),
+        (collections.UserDict(a=SimpleNamespace(b=[MAP])), '{"a":{"b":["[image 1]"]}}', [MAP]),
+        ({"a": collections.UserList([1])}, '{"a":"[1]"}', []),
         ({"twice": [MAP, MAP]}, '{"twice":["[image 1]","[image 2]"]}', [MAP, MAP]),
         ({"said": TextBlock(text="hello"), "n": 1}, '{"said":"hello","n":1}', []),
         ({"type": "image", "data": "bWFw"}, '{"type":"image","data":"bWFw"}', []),
@@ -129,6 +140,25 @@ def test_an_object_whose_repr_has_an_address_or_a_path_is_an_error(made: Callabl
     assert "0x" not in str(content)
     assert record.error is not None
     assert "which has no JSON form; let the tool return data" in record.error.message
+
+
+class Shot:
+    def __init__(self, image: Any, words: str | None = None) -> None:
+        self.image, self.words = image, words
+
+    def __repr__(self) -> str:
+        return self.words or f"Shot(image={self.image!r})"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Shot(MAP), {"a": Shot([CHART])}, Shot(MAP, "a shot"), Shot(Shot(MAP)), collections.UserDict(a=Shot(MAP)), ValueError(MAP)],
+)
+def test_an_image_in_an_object_without_a_json_form_is_an_error(value: Any) -> None:
+    content, record = sent(value)
+    assert "bWFw" not in str(content)
+    assert record.error is not None
+    assert "with an image in it; let the tool return the image beside its text" in record.error.message
 
 
 class Own:

@@ -44,7 +44,7 @@ TYPES: list[tuple[Any, Any, Any]] = [
 
 
 def called(made: Any, arguments: dict[str, Any]) -> Any:
-    run = Orchestrator(FakeModel().tool_call("take", arguments).text("done"), [made]).run_sync("?")
+    run = Orchestrator(FakeModel().tool_call(made.name, arguments).text("done"), [made]).run_sync("?")
     return run.tool_results[0]
 
 
@@ -91,3 +91,30 @@ def test_objects_that_a_preprocess_made_stay_objects() -> None:
     made = tool(take, preprocess=lambda arguments: {"day": date.fromisoformat(arguments["day"]), "other": marker})
     assert called(made, {"day": DAY, "other": 1}).error is None
     assert got == [date(2024, 1, 2), marker]
+
+
+class Trip(BaseModel):
+    model_config = ConfigDict(strict=True)
+    day: date
+
+
+@pytest.mark.parametrize(("key", "kind"), [("Booking", Booking), ("Trip", Trip)])
+def test_a_member_of_a_union_that_the_key_names_is_what_the_tool_gets(key: str, kind: type[Any]) -> None:
+    taken: list[Any] = []
+
+    @tool
+    def take(value: Booking | Trip, many: list[Booking | Trip]) -> None:
+        taken.extend([value, *many])
+
+    @tool(params=Both)
+    def take_both(both: Both) -> None:
+        taken.append(both.value)
+
+    given = {key: {"day": DAY}}
+    assert called(take, {"value": given, "many": [given, given]}).error is None
+    assert called(take_both, {"value": given}).error is None
+    assert [type(one) for one in taken] == [kind] * 4
+
+
+class Both(BaseModel):
+    value: Booking | Trip

@@ -4,8 +4,8 @@ JSON Schema has one name for a property, and pydantic's schema tells the first. 
 each property which paths pydantic reads it from, and a value that stands at another is moved to the name of the schema, in
 pydantic's order. Nothing is converted, so this is done at every strictness.
 
-The names of an enum's members and of a named tuple's items, which pydantic's schema leaves out, are said beside them, for the
-coercer.
+The names of an enum's members, of a named tuple and of its items, which pydantic's schema leaves out, are said beside them, for
+the coercer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.coercion.views import View, view_of
 from llmcore.validator.schema.compiled import ALIASES, CompiledSchema
 from llmcore.validator.schema.problems import join_path
-from llmcore.validator.schema.quick import NAMES
+from llmcore.validator.schema.quick import NAMES, TITLE
 
 __all__ = ["by_schema_names", "names_left_out", "schema_with_aliases", "without_aliases"]
 
@@ -54,10 +54,10 @@ class _WithAliases(GeneratedSchema):
 
     def named_tuple_schema(self, schema: core_schema.NamedTupleSchema) -> JsonSchema:
         made: JsonSchema = super().named_tuple_schema(schema)
-        return {**made, NAMES: [field["name"] for field in schema["fields"]]}
+        return {**made, NAMES: [field["name"] for field in schema["fields"]], TITLE: schema["cls"].__name__}
 
     def p_arguments_schema(self, arguments: list[core_schema.ArgumentsParameter], var_args_schema: Any) -> JsonSchema:
-        """So a named tuple is described up to pydantic 2.13."""
+        """So a named tuple is described up to pydantic 2.13, which cannot tell one from another in a union: it has no title."""
         made: JsonSchema = super().p_arguments_schema(arguments, var_args_schema)
         return {**made, NAMES: [one["name"] for one in arguments]}
 
@@ -77,7 +77,7 @@ def schema_with_aliases(adapter: TypeAdapter[Any]) -> JsonSchema:
 def without_aliases(schema: Any) -> Any:
     """The schema as pydantic writes it for others."""
     if is_object(schema):
-        return {key: without_aliases(part) for key, part in schema.items() if key not in (ALIASES, NAMES)}
+        return {key: without_aliases(part) for key, part in schema.items() if key not in (ALIASES, NAMES, TITLE)}
     return [without_aliases(part) for part in schema] if is_list(schema) else schema
 
 

@@ -30,7 +30,7 @@ from llmcore.validator.schema.keywords import Run, TooMuchWork, json_key
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, join_path, shown, type_name
 from llmcore.validator.schema.survey import survey
 
-__all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "spelling", "trust"]
+__all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "spelling", "trust", "under_another_name"]
 
 _LEVELS: dict[str, int] = {"off": 0, "safe": 1, "lenient": 2}
 _TRUST: dict[Safety, int] = {"lossless": 0, "coerced": 1, "truncated": 10, "guess": 100}
@@ -97,7 +97,7 @@ def settle(
     if problems and coercer.inside:
         problems = schema.problems(_with_insides(made.value, coercer.inside), at=root)
     if problems:
-        problems = [*_under_another_name(made.value, schema, root, ()), *problems][:MAX_PROBLEMS]
+        problems = [*under_another_name(made.value, schema, root, ()), *problems][:MAX_PROBLEMS]
     return Settled(made.value, [*moves, *made.repairs], problems)
 
 
@@ -105,15 +105,15 @@ def _may_be_wrapped(value: Any, wrapper: str | None, view: View) -> bool:
     return is_object(value) and len(value) == 1 and (bool({*value} & {*_WRAPPERS, wrapper}) or _is_called(view, *value))
 
 
-def _under_another_name(value: Any, schema: CompiledSchema, subschema: Any, path: Path) -> Iterator[Problem]:
+def under_another_name(value: Any, schema: CompiledSchema, subschema: Any, path: Path) -> Iterator[Problem]:
     """Each key that is the only one of its object, is none of its type's, and stands around what the type wants."""
     view = view_of(schema, subschema)
     if is_list(value):
         for index, item in enumerate(value[:MAX_PROBLEMS]):
-            yield from _under_another_name(item, schema, view.item_schema(index), (*path, index))
+            yield from under_another_name(item, schema, view.item_schema(index), (*path, index))
     for key, item in value.items() if is_object(value) else ():
         if key in view.properties:
-            yield from _under_another_name(item, schema, view.properties[key], (*path, key))
+            yield from under_another_name(item, schema, view.properties[key], (*path, key))
         elif len(value) == 1 and (keys := _keys_around(item, view)) is not None:
             named = join_path((*path, key, *keys))
             message = f"`{named}` stands around the value that is wanted; leave the key out"
@@ -121,13 +121,13 @@ def _under_another_name(value: Any, schema: CompiledSchema, subschema: Any, path
                 kind="unexpected", path=named, expected="no such key around the value", got=shown(item), message=message
             )
     for branch in (each for alternatives in view.alternatives for each in alternatives):
-        yield from _under_another_name(value, schema, branch, path)
+        yield from under_another_name(value, schema, branch, path)
 
 
 def _keys_around(value: Any, view: View) -> list[str] | None:
     """The keys, outer ones first, that stand alone around what the type wants; None if that is not there."""
     keys: list[str] = []
-    known = {spelling(name) for name in view.properties}
+    known = {spelling(name) for name in (*view.properties, *view.item_names)}
     while not _is_wanted(value, view, known):
         if not is_object(value) or len(value) != 1:
             return None
@@ -333,8 +333,8 @@ class _Coercer:
         once: dict[Any, Any] = {}
         for item in made.value:
             once.setdefault(json_key(item), item)
-        if len(once) == len(made.value):
-            return made
+        if len(once) == len(made.value) or any(repair.kind == "peeled_wrapper" for repair in made.repairs):
+            return made  # equal data under several names are no repeats
         return Coerced([*once.values()], [*made.repairs, _repair("repeats_dropped", path, made.value, [*once.values()])])
 
     # --- other shapes -------------------------------------------------------------------------------------------------
@@ -344,8 +344,7 @@ class _Coercer:
         if isinstance(value, str):
             yield from self._parsed(value, view, path)
         elif is_object(value):
-            if view.names and "array" in view.types:
-                yield from self._by_names(value, view, path)
+            yield from self._by_names(value, view, path)
             yield from self._out_of_its_name(value, view, path)
         if not self.may("lenient"):
             return
@@ -359,15 +358,20 @@ class _Coercer:
 
     def _by_names(self, value: dict[str, Any], view: View, path: Path) -> Iterator[Coerced]:
         """The items of a named tuple, in its order, out of an object of them: all that it has, the last ones perhaps left out."""
-        if {*value} == {*view.names[: len(value)]}:
-            items = [value[name] for name in view.names[: len(value)]]
+        names = view.item_names[: len(value)]
+        if names and {*value} == {*names}:
+            items = [value[name] for name in names]
             yield self._then(items, view, path, _repair("items_by_name", path, value, items))
 
     def _out_of_its_name(self, value: dict[str, Any], view: View, path: Path) -> Iterator[Coerced]:
         """What stands under the name of its own type as the only key: `{"City": {...}}` where a `City` is wanted. Within a value
-        only objects do so, for there the title of anything else is that of a field."""
-        if len(value) == 1 and (view.properties or not path) and _is_called(view, key := next(iter(value))):
-            yield self._then(value[key], view, path, _repair("peeled_wrapper", path, value, value[key]))
+        only objects and named tuples do so, for there the title of anything else is that of a field."""
+        is_named = view.properties or view.item_names or not path
+        if len(value) == 1 and is_named and _is_called(view, key := next(iter(value))):
+            first = _repair("peeled_wrapper", path, value, inner := value[key])
+            yield self._then(inner, view, path, first)
+            for made in self._by_names(inner, view, path) if is_object(inner) else ():
+                yield Coerced(made.value, [first, *made.repairs])
 
     def _parsed(self, text: str, view: View, path: Path) -> Iterator[Coerced]:
         wanted = {"{": "object", "[": "array"}.get(text.lstrip()[:1])

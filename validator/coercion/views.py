@@ -13,7 +13,7 @@ from llmcore.types import JsonSchema
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.schema.compiled import CompiledSchema
 from llmcore.validator.schema.problems import type_name
-from llmcore.validator.schema.quick import NAMES
+from llmcore.validator.schema.quick import NAMES, TITLE
 
 __all__ = ["View", "kinds_of", "view_of"]
 
@@ -48,6 +48,11 @@ class View:
 
     def item_schema(self, index: int) -> Any:
         return self.prefix[index] if index < len(self.prefix) else self.items
+
+    @property
+    def item_names(self) -> list[str]:
+        """Of a named tuple."""
+        return self.names if "array" in self.types else []
 
     @property
     def closed(self) -> bool:
@@ -95,7 +100,7 @@ def _add(view: View, part: JsonSchema) -> None:
     view.extra = part.get("additionalProperties", view.extra)
     view.bounded_text = view.bounded_text or "pattern" in part or "format" in part
     view.format = part.get("format", view.format)
-    view.title = view.title or str(part.get("title", ""))
+    view.title = view.title or str(part.get("title") or part.get(TITLE, ""))
     view.patterns = view.patterns or "patternProperties" in part
     view.items = part.get("items", view.items)
     view.unique = view.unique or (part.get("uniqueItems") is True and "prefixItems" not in part)

@@ -60,8 +60,9 @@ class CompiledOutput:
         self.output_type, self.json_schema, self.schema, self.adapter = output_type, json_schema, schema, adapter
         self.by_name = by_name
 
-    def finish(self, value: Any) -> Finished:
+    def finish(self, value: Any, repairs: Sequence[Repair] = ()) -> Finished:
         """The typed value of JSON data that fits the schema, or what the type's own validators find wrong with it.
+        `repairs`: what made the data fit.
 
         They are the caller's code: whatever they raise is a problem of the value. Only `KeyboardInterrupt` passes, for it is
         the user's.
@@ -69,7 +70,7 @@ class CompiledOutput:
         if self.adapter is None:
             return Finished(value)
         try:
-            made = self._typed(value)
+            made = self._reading.read(value, self.by_name, repairs)
             lost = self._keys.lost(value, made, MAX_PROBLEMS)
             return Finished(None, [_merged(each) for each in lost]) if lost else Finished(made)
         except KeyboardInterrupt:
@@ -94,9 +95,6 @@ class CompiledOutput:
             return []
         ignored = self._keys.ignored(data, value, by_name=bool(self.by_name))
         return [Repair(kind="dropped_key", path=join_path(path), before=item, safety="coerced") for path, item in ignored]
-
-    def _typed(self, value: Any) -> Any:
-        return self._reading.read(value, self.by_name)
 
     @cached_property
     def _reading(self) -> Reading:

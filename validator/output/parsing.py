@@ -35,7 +35,7 @@ from llmcore.normalizer.replies.reasoning_spans import reasoning_spans
 from llmcore.types import DEFAULT_LIMITS, CallerError, ConfigError, JsonSchema, OutputParseError, Repair, Safety
 from llmcore.types.called import told
 from llmcore.types.narrowing import is_list
-from llmcore.validator.coercion.coercer import Strictness, settle, trust
+from llmcore.validator.coercion.coercer import Strictness, settle, trust, under_another_name
 from llmcore.validator.coercion.conversions import check_strictness
 from llmcore.validator.coercion.views import View, view_of
 from llmcore.validator.output.begun import Beginnings
@@ -295,7 +295,7 @@ class _Parse:
         if settled.problems:
             self.problems.append(_Failure(size, settled.problems))
             return
-        finished = self.output.finish(settled.value)
+        finished = self.output.finish(settled.value, settled.repairs)
         if finished.problems:
             self.problems.append(_Failure(size, finished.problems, finished.cause))
         else:
@@ -307,7 +307,8 @@ class _Parse:
         if self._admits(echoes):
             yield fit._replace(repairs=[*fit.repairs, *echoes])
             return
-        self.problems.append(_Failure(size, [_echo(repair) for repair in echoes]))
+        named = under_another_name(fit.data, self.schema, self.schema.schema, ())
+        self.problems.append(_Failure(size, [*named, *map(_echo, echoes)]))
 
     def _gathered(self, found: Found) -> Iterator[Fit]:
         """Several values as the items of an array type: all that fit, none of those meant as items being left out. A

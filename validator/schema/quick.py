@@ -12,10 +12,13 @@ from typing import Any
 
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["NAMES", "Check", "Checks"]
+__all__ = ["NAMES", "TITLE", "Check", "Checks"]
 
 NAMES = "x-llmcore-names"
 """Beside `enum`: the name of each value, in order; beside `prefixItems`: of each item. Pydantic's schema has none of them."""
+
+TITLE = "x-llmcore-title"
+"""The name of a named tuple, which pydantic's schema does not have."""
 
 Check = Callable[[Any], bool]
 
@@ -42,6 +45,7 @@ _SAYS_NOTHING = frozenset(
         "$defs",
         "definitions",
         NAMES,
+        TITLE,
     }
 )
 _MAX_NESTED = 40
