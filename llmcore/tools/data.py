@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from types import BuiltinFunctionType, ModuleType, SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -67,12 +67,12 @@ class _Foreign(Exception):
     """Something that is no plain data, where only that was asked."""
 
 
-def _contents(value: object) -> Any:
+def _contents(value: Any) -> Any:
     """What a container holds that is none to pydantic."""
     if isinstance(value, Mapping):
-        return dict(cast("Mapping[Any, Any]", value))
+        return dict(value)
     if isinstance(value, Collection):
-        return list(cast("Collection[Any]", value))
+        return list(value)
     if isinstance(value, SimpleNamespace):
         return dict(vars(value))
     fix = "let the tool return the image beside its text, or a dict of the fields"

@@ -41,6 +41,7 @@ __all__ = [
     "is_context",
     "note_ignored_keys",
     "problems_of",
+    "read_arguments",
     "refuse_bound",
     "schema_of_type",
 ]
@@ -266,10 +267,7 @@ class SignatureSchema:
         Raises `ArgumentsError`.
         """
         refuse_bound(self._bound, arguments)
-        try:
-            filled = self._reading.read_any(dict(arguments), [one for one in made_by if one.path])
-        except ValidationError as error:
-            raise ArgumentsError(problems_of(error)) from None
+        filled = read_arguments(self._reading, arguments, made_by)
         for each in arguments.values():
             if isinstance(each, (dict, list)):
                 refuse_lost_keys(self._keys, arguments, filled)
@@ -353,6 +351,22 @@ def refuse_lost_keys(keys: KeyCheck, arguments: Mapping[str, Any], filled: Any) 
     """Raises `ArgumentsError` where the types have one key of what are several in the arguments: a value would be lost."""
     if lost := keys.lost(dict(arguments), filled, _MAX_PROBLEMS):
         raise ArgumentsError([bounded(f"{'.'.join(map(str, each.path)) or 'arguments'}: {_told_lost(each)}") for each in lost])
+
+
+def read_arguments(reading: Reading, arguments: Mapping[str, Any], made_by: Sequence[Repair]) -> Any:
+    """The typed value of arguments. `made_by`: the repairs that made them fit, which may name a member of a union.
+
+    Raises `ArgumentsError`.
+    """
+    inside = [one for one in made_by if one.path and one.kind == "peeled_wrapper"]  # the others name the tool
+    try:
+        if not inside:
+            return reading.read_any(dict(arguments))
+        from llmcore.validator.output.members import read_named  # seldom
+
+        return read_named(reading, dict(arguments), inside)
+    except ValidationError as error:
+        raise ArgumentsError(problems_of(error)) from None
 
 
 def note_ignored_keys(keys: KeyCheck, arguments: Mapping[str, Any], filled: Any, repairs: list[Repair] | None) -> None:

@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any, Concatenate, Generic, SupportsIndex, TypeGuard, Unpack, cast, overload
 
 from cachetools import LRUCache
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from typing_extensions import ParamSpec, TypeVar
 
 from llmcore.tools.docstrings import documentation
@@ -29,11 +29,10 @@ from llmcore.tools.options import GIVEN_WITH_A_SCHEMA, OptionsByName, Params, To
 from llmcore.tools.refusals import defined_in_a_class, is_method, refuse
 from llmcore.tools.schema_fragments import check_callables, is_dynamic, merge_fragments, resolve
 from llmcore.tools.signature import (
-    ArgumentsError,
     SignatureSchema,
     UnresolvedAnnotation,
     note_ignored_keys,
-    problems_of,
+    read_arguments,
     refuse_lost_keys,
     schema_of_type,
 )
@@ -268,8 +267,8 @@ class Tool(AnyTool, Generic[P, R_co]):
         if self._given_schema is not None:
             return self._given_schema.keywords(arguments)
         compiled = self._compile()
-        if compiled.reading is not None:
-            return {compiled.signature.names[0]: _validated(compiled, arguments, repairs, made_by)}
+        if compiled.reading is not None and compiled.keys is not None:
+            return {compiled.signature.names[0]: _validated(compiled.reading, compiled.keys, arguments, repairs, made_by)}
         return compiled.signature.bind({**self._declared_defaults, **arguments}, repairs, made_by)
 
     @property
@@ -487,14 +486,10 @@ def _left_out(params: Mapping[str, Any] | None, required: Collection[str] | None
     return lambda name: name not in required and (params is None or name in params)
 
 
-def _validated(compiled: _Compiled, arguments: Mapping[str, Any], repairs: list[Repair] | None, made_by: Sequence[Repair]) -> Any:
-    reading, keys = compiled.reading, compiled.keys
-    assert reading is not None
-    assert keys is not None
-    try:
-        made = reading.read_any(dict(arguments), made_by)
-    except ValidationError as error:
-        raise ArgumentsError(problems_of(error)) from None
+def _validated(
+    reading: Reading, keys: KeyCheck, arguments: Mapping[str, Any], repairs: list[Repair] | None, made_by: Sequence[Repair]
+) -> Any:
+    made = read_arguments(reading, arguments, made_by)
     refuse_lost_keys(keys, arguments, made)
     note_ignored_keys(keys, arguments, made, repairs)
     return made

@@ -143,16 +143,24 @@ class GeneratedSchema(GenerateJsonSchema):
         _check_read(schema, [member.value for member in schema["members"]])
         return made
 
-    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchema:
+    def _numbers_are_keys(self, schema: Any) -> bool:
+        """Are the keys of a mapping numbers, of which the texts are read? Raises `UnreadableSchema` for keys that no text is read
+        as."""
         keys: Any = schema.get("keys_schema", {"type": "any"})
+        while keys["type"] not in _CONTAINERS:
+            shared = (part for part in self._shared_parts if part.get("ref") == keys.get("schema_ref"))
+            inner = next(shared, None) if keys["type"] == "definition-ref" else keys.get("schema")
+            if inner is None:
+                break
+            keys = inner
         if keys["type"] in _CONTAINERS:
             raise UnreadableSchema([], f"has keys of the kind {keys['type']}, and keys are texts in JSON; take a list of pairs")
-        made: JsonSchema = super().dict_schema(schema)
         values: list[Any] = keys.get("expected") or [member.value for member in keys.get("members", ())]
-        if others := [value for value in values if not isinstance(value, str)]:
-            _check_read(keys, others, as_keys=True)
-            made.pop("propertyNames", None)  # of numbers, and keys are texts
-        return made
+        if issubclass(keys.get("cls", object), enum.Flag):
+            values = [*values, sum(member.value for member in keys["cls"]), 0]
+        others = [value for value in values if not isinstance(value, str)]
+        _check_read(keys, others, as_keys=True)
+        return bool(others)
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchema:
         return self._of_class(schema, super().model_schema)
@@ -172,9 +180,11 @@ class GeneratedSchema(GenerateJsonSchema):
 
     def generate_inner(self, schema: Any) -> JsonSchema:
         name = self._field_names.get(id(schema))
+        numbers_are_keys = False
         if schema["type"] == "enum" and issubclass(schema["cls"], enum.Flag):
             schema = _with_flags_told(schema)
         try:
+            numbers_are_keys = self._numbers_are_keys(schema)
             made: JsonSchema = super().generate_inner(schema)
         except UnwritableSchema as error:
             if name is None:
@@ -184,6 +194,8 @@ class GeneratedSchema(GenerateJsonSchema):
             raise
         except Exception as error:
             raise UnwritableSchema([] if name is None else [name], said_by(error)) from error
+        if numbers_are_keys:
+            made.pop("propertyNames", None)  # keys are texts
         for key in _NUMBERS:
             if _is_unwritable(made.get(key)):
                 del made[key]
@@ -202,9 +214,10 @@ def _check_read(schema: Any, values: Sequence[Any], *, as_keys: bool = False) ->
             SchemaValidator(schema).validate_json(to_json(data.decode()) if as_keys else data)
         except Exception:  # of the validator, or of what JSON has no form for
             where, fix = ("has keys such as", "text") if as_keys else ("admits", "plain")
-            raise UnreadableSchema(
-                [], f"{where} {value!r}, which nothing in JSON is read as; derive an enum from str or int, or name {fix} values"
-            ) from None
+            fix = f"derive an enum from str or int, or name {fix} values"
+            if issubclass(schema.get("cls", object), enum.Flag):
+                fix = "take a list of pairs, for several flags are no key"
+            raise UnreadableSchema([], f"{where} {value!r}, which nothing in JSON is read as; {fix}") from None
 
 
 def _flags_schema(kind: type[enum.Flag], made: JsonSchema) -> JsonSchema:

@@ -7,7 +7,7 @@ as a `date` there, an enum only as a member, a set only as a set.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -15,9 +15,8 @@ from typing import Any, cast
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from llmcore.types.envelope import Repair
 from llmcore.types.merged_keys import parts_of
-from llmcore.types.narrowing import is_list, is_object, object_in
+from llmcore.types.narrowing import is_object
 
 __all__ = ["Reading", "is_json", "listed"]
 
@@ -26,8 +25,6 @@ _AROUND = frozenset({"nullable", "default", "list", "definitions", "definition-r
 """Parts of pydantic's schemas by which JSON data become the same, whether they are read as JSON or as Python objects."""
 _LATE = "ValidatorIterator"
 """What pydantic makes of an `Iterable`. It does not tell the class itself."""
-_CLASSES = frozenset({"model", "dataclass", "named-tuple", "enum"})
-"""Parts whose values are of a class of their own, which a union of several takes as what they are."""
 _KEYS = frozenset({"str", "any"})
 _LITERALS = (str, int, type(None))
 _ATOMS = frozenset({str, int, float, bool, type(None)})
@@ -42,24 +39,21 @@ class Reading:
         validate_python: Callable[..., Any],
         core_schema: object,
     ) -> None:
-        self._validate_json, self._validate_python, self._core_schema = validate_json, validate_python, core_schema
+        self._validate_json, self._validate_python, self.core_schema = validate_json, validate_python, core_schema
 
     @classmethod
     def of(cls, adapter: TypeAdapter[Any]) -> Reading:
         return cls(adapter.validate_json, adapter.validate_python, adapter.core_schema)
 
-    def read(self, value: Any, by_name: bool | None = None, repairs: Sequence[Repair] = ()) -> Any:
+    def read(self, value: Any, by_name: bool | None = None) -> Any:
         """The typed value of JSON data. Raises pydantic's ValidationError, and whatever the type's own validators raise.
 
         If the type reads JSON and Python objects alike, the data are given as Python objects. So are data that no JSON text
         holds: half a surrogate pair, and what is nested too deep for a parser.
 
         What pydantic would read only when somebody asks for it (an `Iterable` field of a class) is read, too: as a list.
-
-        `repairs`: what was done to the data. A member of a union that was named by the key around it is that member.
         """
-        named = self._with_named_members(value, repairs, by_name)
-        return self.whole(self._read(value, by_name) if named is value else self._validate_python(named, by_name=by_name))
+        return self.whole(self._read(value, by_name))
 
     def _read(self, value: Any, by_name: bool | None) -> Any:
         if not self._mode_matters:
@@ -71,45 +65,19 @@ class Reading:
                 raise
         return self._validate_python(value, by_name=by_name)
 
-    def read_any(self, value: Any, repairs: Sequence[Repair] = (), by_name: bool | None = None) -> Any:
-        """As `read`, of data that code of the caller's may have put Python objects into: those stay what they are."""
+    def read_any(self, value: Any, by_name: bool | None = None) -> Any:
+        """As `read`, of data into which Python objects may have been put: those stay what they are."""
         if not self._mode_matters or is_json(value):
-            return self.read(value, by_name, repairs)
-        return self.whole(self._validate_python(self._with_named_members(value, repairs, by_name), by_name=by_name))
+            return self.read(value, by_name)
+        return self.read_python(value, by_name)
+
+    def read_python(self, value: Any, by_name: bool | None = None) -> Any:
+        """The typed value of Python objects, which stay what they are."""
+        return self.whole(self._validate_python(value, by_name=by_name))
 
     def whole(self, value: Any) -> Any:
         """A value of the type, all of which was read."""
         return listed(value) if self._reads_late else value
-
-    def _with_named_members(self, value: Any, repairs: Sequence[Repair], by_name: bool | None) -> Any:
-        """The data, in which a value of each class is what stood under its name. The data without the name fit other members,
-        too, and pydantic would choose among them. The data themselves if a union of classes is not in the type."""
-        peeled = {one.path: next(iter(one.before)) for one in repairs if one.kind == "peeled_wrapper"}
-        if not peeled or not self._members:
-            return value
-        from llmcore.validator.coercion.coercer import spelling  # seldom
-        from llmcore.validator.schema.problems import join_path
-
-        classes = {spelling(title): kind for title, kind in self._members.items()}
-
-        def named(part: Any, path: tuple[str | int, ...]) -> Any:
-            if is_object(part):
-                part = {key: named(item, (*path, key)) for key, item in part.items()}
-            elif is_list(part):
-                part = [named(item, (*path, index)) for index, item in enumerate(part)]
-            kind = classes.get(spelling(peeled.get(join_path(path), "")))
-            if kind is None:
-                return part
-            return Reading.of(TypeAdapter(kind), keeps_data=self._keeps_data).read_any(part, by_name=by_name)
-
-        return named(value, ())
-
-    @cached_property
-    def _members(self) -> dict[str, Any]:
-        """The classes in the unions of the type by their titles, the first ones of equals."""
-        parts = [*parts_of(self._core_schema)]
-        classes = [part for part in parts if part.get("type") in _CLASSES] if "union" in self._kinds else []
-        return {object_in(part.get("config")).get("title") or part["cls"].__name__: part["cls"] for part in reversed(classes)}
 
     @cached_property
     def _reads_late(self) -> bool:
@@ -117,12 +85,12 @@ class Reading:
 
     @cached_property
     def _kinds(self) -> frozenset[object]:
-        return frozenset(part.get("type") for part in parts_of(self._core_schema))
+        return frozenset(part.get("type") for part in parts_of(self.core_schema))
 
     @cached_property
     def _mode_matters(self) -> bool:
         """Is there a part of the type that reads JSON otherwise than Python objects? Such a text costs more than it."""
-        return not all(map(_is_same, parts_of(self._core_schema)))
+        return not all(map(_is_same, parts_of(self.core_schema)))
 
 
 def listed(value: Any, path: tuple[int | str, ...] = ()) -> Any:

@@ -45,7 +45,7 @@ class Settings:
         if self.text_calls == "off":
             tools, dialects = (tools, (self.taught,)) if self.taught else (_NO_TOOLS, dialects)
         elif self.text_calls == "alone":
-            own = frozenset((self.taught,)) if self.taught else frozenset()
+            own = frozenset((self.taught,)) if self.taught else frozenset[str]()
         return TextEngine(
             tools,
             dialects=dialects,

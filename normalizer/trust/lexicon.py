@@ -64,7 +64,7 @@ class Row(NamedTuple):
 def languages() -> dict[str, Language]:
     """Every language by its name."""
     found: dict[str, Language] = {}
-    for file in files(__package__).joinpath("phrases").iterdir():
+    for file in files("llmcore.normalizer.trust").joinpath("phrases").iterdir():
         if file.name.endswith(".toml"):
             read = tomllib.loads(file.read_text("utf-8"))
             name = file.name.removesuffix(".toml")
@@ -79,7 +79,7 @@ def languages() -> dict[str, Language]:
 @cache
 def joining_words() -> frozenset[str]:
     """The words of all languages that join two calls."""
-    return frozenset().union(*(language.joining for language in languages().values()))
+    return frozenset[str]().union(*(language.joining for language in languages().values()))
 
 
 def rows_of(sentence: str) -> frozenset[Row]:

@@ -237,15 +237,14 @@ async def test_the_result_of_another_call_is_a_difference(wire: str, order: tupl
 
 @pytest.mark.parametrize("form", ["document", "fields", "json"])
 async def test_results_as_documents_and_data_are_read(form: str) -> None:
-    def results(first: str, second: str) -> list[dict[str, Any]]:
-        words = {"document": lambda text: text, "fields": lambda text: {"seen": text}, "json": lambda text: {"seen": text}}[form]
-        wire, key = ("bedrock", "json") if form == "json" else ("openai", "document")
+    def results(*said: str) -> list[dict[str, Any]]:
         found = answered_on(wire, (0, 1))
-        parts = (
-            [one["toolResult"]["content"] for one in found[0]["content"]] if form == "json" else [one["content"] for one in found]
-        )
-        for each, text in zip(parts, (first, second), strict=True):
-            each[0] = {key: words(text)} if form == "json" else {"type": "document", "document": {"data": words(text)}}
+        for at, text in enumerate(said):
+            data = text if form == "document" else {"seen": text}
+            if wire == "bedrock":
+                found[0]["content"][at]["toolResult"]["content"][0] = {"json": data}
+            else:
+                found[at]["content"][0] = {"type": "document", "document": {"data": data}}
         return found
 
     wire = "bedrock" if form == "json" else "openai"

@@ -152,7 +152,14 @@ class Shot:
 
 @pytest.mark.parametrize(
     "value",
-    [Shot(MAP), {"a": Shot([CHART])}, Shot(MAP, "a shot"), Shot(Shot(MAP)), collections.UserDict(a=Shot(MAP)), ValueError(MAP)],
+    [
+        Shot(MAP),
+        {"a": Shot([CHART])},
+        Shot(MAP, "a shot"),
+        Shot(Shot(MAP)),
+        collections.UserDict(a=Shot(MAP)),
+        {"e": ValueError(MAP)},
+    ],
 )
 def test_an_image_in_an_object_without_a_json_form_is_an_error(value: Any) -> None:
     content, record = sent(value)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 from typing_extensions import TypedDict
 
 from llmcore import FakeModel, Orchestrator, parse
@@ -68,6 +69,16 @@ class Held:
     colours: list[Literal[Plain.RED]]
 
 
+class Allowed(BaseModel):
+    by_right: dict[Rights, int]
+    right: Rights
+
+
+class Counted(BaseModel):
+    by: dict[Numbers, int]
+    of: Numbers
+
+
 class Keyed(TypedDict):
     at: dict[tuple[int, int], str]
 
@@ -104,6 +115,10 @@ def took(kind: Any, value: Any) -> tuple[Any, list[str], int]:
         (list[date], ["2026-01-02 00:00:00"], [date(2026, 1, 2)]),
         (datetime, 1767312000, datetime(2026, 1, 2, tzinfo=UTC)),
         (dict[Numbers, str], {"1": "x"}, {Numbers.ONE: "x"}),
+        (dict[Numbers | None, str], {"1": "x"}, {Numbers.ONE: "x"}),
+        (dict[Annotated[Numbers, AfterValidator(Numbers)], str], {"1": "x"}, {Numbers.ONE: "x"}),
+        (Counter[Numbers], {"1": 2}, Counter({Numbers.ONE: 2})),
+        (Counted, {"by": {"1": 2}, "of": 1}, Counted(by={Numbers.ONE: 2}, of=Numbers.ONE)),
     ],
 )
 def test_a_valid_value_of_a_type_arrives_without_a_turn(kind: Any, value: Any, arrives: Any) -> None:
@@ -153,6 +168,15 @@ def test_flags_tell_the_model_what_they_mean() -> None:
         (Held, "its field 'colours' admits"),
         (dict[tuple[int, int], str], "keys of the kind tuple, and keys are texts in JSON; take a list of pairs"),
         (dict[PlainNumbers, str], "has keys such as 1"),
+        (
+            dict[Rights, int],
+            "has keys such as 7, which nothing in JSON is read as; take a list of pairs, for several flags are no",
+        ),
+        (dict[Many, int], "has keys such as 127"),
+        (dict[Rights | None, int], "has keys such as 7"),
+        (Counter[Rights], "has keys such as 7"),
+        (Allowed, "its field 'by_right' has keys such as 7"),
+        (dict[Coloured, int], "keys of the kind model"),
         (Keyed, "its field 'at' has keys"),
     ],
 )

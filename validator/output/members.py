@@ -1,7 +1,7 @@
-"""Which member of a union a value will be that is still coming.
+"""Which member of a union a value is: the one that was named (`read_named`), or the one that it will be when it has come.
 
-It is certain once all others are ruled out: by a part that came whole and does not fit them (a discriminator, an item of a list),
-or by a key that they do not know where another does. Until then any of them may come of it.
+The latter is certain once all others are ruled out: by a part that came whole and does not fit them (a discriminator, an item of
+a list), or by a key that they do not know where another does. Until then any of them may come of it.
 """
 
 from __future__ import annotations
@@ -9,13 +9,44 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
-from llmcore.types.narrowing import is_list, is_object
-from llmcore.validator.coercion.coercer import Strictness, settle
+from pydantic import TypeAdapter
+
+from llmcore.types import Repair
+from llmcore.types.merged_keys import parts_of
+from llmcore.types.narrowing import is_list, is_object, object_in
+from llmcore.types.typed_data import Reading
+from llmcore.validator.coercion.coercer import Strictness, settle, spelling
 from llmcore.validator.coercion.views import view_of
 from llmcore.validator.schema.compiled import CompiledSchema
-from llmcore.validator.schema.problems import type_name
+from llmcore.validator.schema.problems import join_path, type_name
 
-__all__ = ["Member", "Members"]
+__all__ = ["Member", "Members", "read_named"]
+
+_CLASSES = frozenset({"model", "dataclass", "named-tuple", "enum"})
+"""Parts of pydantic's schemas whose values are of a class of their own, which a union of several takes as what they are."""
+Path = tuple[str | int, ...]
+
+
+def read_named(reading: Reading, value: Any, repairs: Sequence[Repair], by_name: bool | None = None) -> Any:
+    """The typed value of data that were made to fit by these repairs. What stood under the name of a member of a union becomes
+    that member. Without the name the data may fit others, too, and pydantic would choose among them."""
+    peeled = {one.path: spelling(next(iter(one.before))) for one in repairs if one.kind == "peeled_wrapper"}
+    parts = [*parts_of(reading.core_schema)] if peeled else []
+    if not any(part.get("type") == "union" for part in parts):
+        return reading.read_any(value, by_name)
+    of_classes = [part for part in parts if part.get("type") in _CLASSES]
+    titles = [object_in(part.get("config")).get("title") or part["cls"].__name__ for part in of_classes]
+    classes = {spelling(title): part["cls"] for title, part in zip(titles, of_classes, strict=True)}
+
+    def named(part: Any, path: Path) -> Any:
+        if is_object(part):
+            part = {key: named(item, (*path, key)) for key, item in part.items()}
+        elif is_list(part):
+            part = [named(item, (*path, index)) for index, item in enumerate(part)]
+        kind = classes.get(peeled.get(join_path(path), ""))
+        return part if kind is None else Reading.of(TypeAdapter(kind)).read_any(part, by_name)
+
+    return reading.read_python(named(value, ()), by_name)
 
 
 class Member(NamedTuple):

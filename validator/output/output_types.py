@@ -27,6 +27,7 @@ from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.others_words import bounded
 from llmcore.types.typed_data import Reading
 from llmcore.validator.coercion.aliases import names_left_out, schema_with_aliases, without_aliases
+from llmcore.validator.output.members import read_named
 from llmcore.validator.schema.compiled import CompiledSchema, compile_schema
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, cut, join_path, shown
 
@@ -70,7 +71,7 @@ class CompiledOutput:
         if self.adapter is None:
             return Finished(value)
         try:
-            made = self._reading.read(value, self.by_name, repairs)
+            made = read_named(self._reading, value, repairs, self.by_name)
             lost = self._keys.lost(value, made, MAX_PROBLEMS)
             return Finished(None, [_merged(each) for each in lost]) if lost else Finished(made)
         except KeyboardInterrupt:
