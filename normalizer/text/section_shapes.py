@@ -47,7 +47,10 @@ _COUNTS = (2, 3, _LEARNT)
 _COMPACT = json.dumps(ARGUMENTS, separators=(",", ":"))
 _TOKENS = late(r"[}\])]|[^\s}\])]\S*")
 _CLOSING = frozenset("}])")
-_AS_REWRITTEN = late(r'(?:[{}\[\]]|[,:] |"[^"\\]*+(?:\\["\\nrtbf][^"\\]*+)*+"|(?!-0(?![.eE]))[-+.0-9eEa-z]++)++')
+_AS_REWRITTEN = late(
+    r'(?:[{}\[\]]|[,:] |"[^"\\]*+(?:\\["\\nrtbf][^"\\]*+)*+"|[a-df-z][a-z]*+|'
+    r"(?!-0(?!\.))-?[0-9]++(?![.eE0-9])|-?[0-9]{1,15}\.(?:0|[0-9]{0,3}[1-9])(?![0-9eE]))++"
+)
 """JSON text that `as_json` would write of what it says: spaces behind commas and colons only, no escapes but these."""
 
 

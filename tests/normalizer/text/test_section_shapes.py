@@ -180,7 +180,7 @@ WRITTEN_OTHERWISE = (
     '{"city": "Oslo"}', '{"city":"Oslo"}', '{ "city": "Oslo"}', '{"city": "Oslo" }', '{"city": "Oslo" , "days": 1}', '{"city": "Oslo",  "days": 1}',
     '{"city" : "Oslo"}', '{"city": "a\\/b"}', '{"city": "\\u00e9"}', '{"city": "é"}', '{"city": "\\u001f"}', '{"city": "a\\nb\\t\\"c\\\\"}',
     '{"city": "a: b,c ,d"}', '{"days": -0}', '{"days": -0.0}', '{"days": -1}', '{"days": 1e5}', '{"days": 1E5}', '{"days": 1.10}', '{"days": 1.5}',
-    '{"days": 12345678901234567890.12}', '{"tags": [1,2]}', '{"tags": [1, 2]}', '{"tags": [ ]}', '{"tags": []}', '{"tags": [true, null, -0]}', "{}",
+    '{"tags": [1,2]}', '{"tags": [1, 2]}', '{"tags": [ ]}', '{"tags": []}', '{"tags": [true, null, -0]}', "{}",
 )  # fmt: skip
 
 
