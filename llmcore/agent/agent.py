@@ -413,7 +413,7 @@ class Agent(ReadableOptions):
                 unclaimed = unclaimed if chat.run is None else chat.run.copy_of
                 talk.fail(before if state is None else state, so_far, unclaimed)
                 if isinstance(error, LLMCoreError) and error.partial is None and so_far is None:
-                    error.partial = RunResult(messages=as_messages([*before, *said]))
+                    error.with_partial(RunResult(messages=as_messages([*before, *said])))
                 if isinstance(error, Exception):
                     await teller.failure(error)
             raise

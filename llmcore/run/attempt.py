@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from llmcore.adapters.base import Capabilities
 from llmcore.fallback import Plan
 from llmcore.models import ModelConfig
 from llmcore.run.choices import admitted_tools
@@ -123,8 +124,8 @@ class TurnAttempt(TurnState):
         if self._hooks.has("before_request"):
             request, tools = await self._hooked(request, tools)
         self._request = request
-        can = self._can(config, plan)
-        call = self._built(config, can, plan, request, tools, reason, detail)
+        call = self._built(config, plan, request, tools, reason, detail)
+        can = call.capabilities or Capabilities()
         adapter = self._state.recorded(self._catalog.adapter(config))
         await check_context(self._state.settings.context, config, call, adapter, self._state.ledger.seconds_left)
         attempt = self._entered(adapter, call, can, request.max_tokens)

@@ -9,7 +9,7 @@ import pytest
 
 from llmcore.adapters.base import Endpoint
 from llmcore.adapters.litellm.engine import litellm_now
-from llmcore.adapters.litellm.failures import classify
+from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.wire.watching import Watch
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import DEFAULT_LIMITS, AuthenticationFailed, FallbackExhausted, InternalError, RemoteServerError

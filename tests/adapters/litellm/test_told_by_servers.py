@@ -13,9 +13,9 @@ import pytest
 
 from llmcore.adapters.base import Endpoint
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.litellm.failures import classify
+from llmcore.adapters.litellm.errors.table import classify
+from llmcore.adapters.litellm.errors.waits import wait_in_words
 from llmcore.adapters.litellm.usage import read_usage
-from llmcore.adapters.litellm.waits import wait_in_words
 from llmcore.adapters.wire.error_events import ErrorEvent
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import (
