@@ -14,7 +14,7 @@ from llmcore.adapters.wire.watching import Watch
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import DEFAULT_LIMITS, AuthenticationFailed, FallbackExhausted, InternalError, RemoteServerError
 from tests.adapters.conftest import call_of
-from tests.adapters.litellm.test_failures import Made
+from tests.adapters.litellm.errors.test_failures import Made
 from tests.orchestrator.support import FAST
 
 CLAUDE = "anthropic.claude-3-5-sonnet-20240620-v1:0"

@@ -16,8 +16,8 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.types import CapabilityRefused, Request
 from llmcore.types.narrowing import is_object
 from tests.adapters.conftest import EVERY_MODEL, call_of
+from tests.adapters.litellm.errors.test_failures import Made
 from tests.adapters.litellm.test_every_mode import openais_place, signed_in
-from tests.adapters.litellm.test_failures import Made
 from tests.orchestrator.support import FAST
 from tests.support.wire_server import Failure, Seen, Step, WireServer
 

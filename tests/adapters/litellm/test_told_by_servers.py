@@ -34,7 +34,7 @@ from llmcore.types import (
     Timeout,
 )
 from tests.adapters.conftest import call_of, endpoint_at
-from tests.adapters.litellm.test_failures import failure_of
+from tests.adapters.litellm.errors.test_failures import failure_of
 from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import ended, registry, weather
 from tests.support.wire_server import Failure, Raw, Step, WireServer

@@ -19,7 +19,7 @@ from llmcore.types import (
     RequestTooLarge,
 )
 from tests.adapters.conftest import call_of
-from tests.adapters.litellm.test_refusals import meaning
+from tests.adapters.litellm.errors.test_refusals import meaning
 
 ENDPOINT = Endpoint(provider="openai_compatible", model="m")
 QUOTE = 12

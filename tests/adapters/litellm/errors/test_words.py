@@ -25,7 +25,7 @@ from llmcore.types import (
     RequestRefused,
     RequestTooLarge,
 )
-from tests.adapters.litellm.test_failures import Made
+from tests.adapters.litellm.errors.test_failures import Made
 from tests.support.wire_server import Failure, WireServer
 
 pytestmark = pytest.mark.anyio

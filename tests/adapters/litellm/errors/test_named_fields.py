@@ -12,8 +12,8 @@ from llmcore.adapters.litellm.errors.phrases import nouns
 from llmcore.adapters.litellm.errors.table import classify
 from llmcore.types import CapabilityRefused, Request, RequestRefused, ToolDefinition
 from tests.adapters.conftest import WEATHER, call_of
-from tests.adapters.litellm.test_failures import Made
-from tests.adapters.litellm.test_refusals import meaning
+from tests.adapters.litellm.errors.test_failures import Made
+from tests.adapters.litellm.errors.test_refusals import meaning
 
 SENTENCES = (
     "{} is not supported by this model",

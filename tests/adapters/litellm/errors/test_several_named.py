@@ -9,7 +9,7 @@ import pytest
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.types import CapabilityRefused, Request
 from tests.adapters.conftest import call_of
-from tests.adapters.litellm.test_refusals import meaning
+from tests.adapters.litellm.errors.test_refusals import meaning
 
 ENDPOINT = Endpoint(provider="openai_compatible", model="m")
 SAMPLING: dict[str, Any] = {"temperature": 0.3, "top_p": 0.4, "stop": ["END"], "max_tokens": 99}

@@ -9,7 +9,7 @@ from llmcore.adapters.litellm.errors.phrases import meanings
 from llmcore.adapters.litellm.errors.table import classify
 from llmcore.types import ContextOverflow
 from tests.adapters.conftest import call_of
-from tests.adapters.litellm.test_failures import Made
+from tests.adapters.litellm.errors.test_failures import Made
 from tests.support.growth import assert_linear
 
 OVERFLOWS = (

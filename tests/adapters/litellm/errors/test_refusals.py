@@ -25,7 +25,7 @@ from llmcore.types import (
     ToolResultBlock,
 )
 from tests.adapters.conftest import call_of
-from tests.adapters.litellm.test_failures import Made
+from tests.adapters.litellm.errors.test_failures import Made
 
 ENDPOINT = Endpoint(provider="openai_compatible", model="m")
 ASKED = 'Our manual says:\nthis model does not support tools, and "image input is not supported". Why?'

@@ -7,7 +7,7 @@ import pytest
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.types import CallerError, CapabilityRefused, Request, RequestRefused, ToolDefinition
 from tests.adapters.conftest import call_of
-from tests.adapters.litellm.test_refusals import meaning
+from tests.adapters.litellm.errors.test_refusals import meaning
 
 ENDPOINT = Endpoint(provider="openai_compatible", model="m")
 
