@@ -40,8 +40,8 @@ def _may_be_of_the_request(status: int | None) -> bool:
 @dataclass(slots=True)  # not frozen: that triples what one costs, and each turn makes one
 class Plan:
     """The next attempt: which model (alias), in which mode, why (`detail`: the recorded problem), after how many
-    seconds, at which of the model's deployments, without which of the request's `additions` (`RequestRefused`), and with which
-    request in the place of `FallbackContext.request`.
+    seconds, at which of the model's deployments, without which parts of the request, and with which request in the place of
+    `FallbackContext.request`.
 
     What a strategy leaves out is filled in: of `reason` and `detail`, what the plan changes, and the latest failure; of
     `deployment`, the one that is asked at present, or the first of another model that is well; of `request`, that of the plan
@@ -121,6 +121,10 @@ class Asked(Protocol):
         """A copy of the turn's request."""
         ...
 
+    def optional(self, *, last: bool) -> frozenset[str]:
+        """The parts of the latest request that it can do without; in the `last` mode these are more."""
+        ...
+
     def checked(self, request: Request) -> Request:
         """A copy of a request that may take its place. Raises `ConfigError` for one that may not."""
         ...
@@ -146,6 +150,10 @@ class FallbackContext:
         if self.asked is None:
             raise ConfigError("this context was made without a run, so it has no request")
         return self.asked.request()
+
+    def optional(self, *, last: bool) -> frozenset[str]:
+        """The parts of the request that failed that it can do without; in the `last` mode these are more."""
+        return self.asked.optional(last=last) - self.plan.without if self.asked is not None else frozenset()
 
     def failed(self, failure: LLMCoreError) -> None:
         """The current plan failed."""
@@ -209,7 +217,8 @@ class FallbackContext:
         return [
             self.models.account(plan.model, plan.deployment)
             for plan, failure in zip(self.tried, self.failures, strict=True)
-            if isinstance(failure, QuotaExceeded | AuthenticationFailed) and not getattr(failure, "unclear", False)
+            if isinstance(failure, QuotaExceeded | AuthenticationFailed)
+            and failure.facts.kind not in ("forbidden", "unexplained")
         ]
 
     def overstays(self, plan: Plan) -> bool:

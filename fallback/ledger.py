@@ -97,12 +97,10 @@ class Ledger:
     def attempts_left(self, model: str, deployment: str | None = None) -> int:
         """How many of them are left in this turn, at this deployment. Re-asks are counted apart, and so is the first
         attempt at each further deployment, one that was refused for a parameter which the next goes without, and one that was
-        made without a part of the request, and showed by the same words that this was not the reason."""
+        made without a part of the request to see whether that is the reason."""
         tried = [one for one in self.of_turn if one.model == model and one.reason != "reask"]
         further = len({*(one.deployment for one in tried), *([] if deployment is None else [deployment])}) - 1
-        spared = _spared(tried)
-        spared += sum(bool(getattr(one.failure, "acquits", ())) for one in tried)
-        return max(0, self.attempts_allowed(model) + max(0, further) + spared - len(tried) - self._unsent[model])
+        return max(0, self.attempts_allowed(model) + max(0, further) + _spared(tried) - len(tried) - self._unsent[model])
 
     def reasks_left(self, model: str) -> int:
         """How many self-corrections this turn may still ask of this model."""
@@ -163,6 +161,10 @@ class Ledger:
         """An attempt of this turn failed before its request was entered."""
         self._unsent[model] += 1
         self._wait = None
+
+    def spare(self, model: str) -> None:
+        """An attempt of this turn counts among no model's."""
+        self._unsent[model] -= 1
 
     @contextmanager
     def waiting(self) -> Generator[None, None, None]:
@@ -356,7 +358,7 @@ def _spared(tried: Iterable[Attempt]) -> int:
 def _left_out(failure: BaseException | None) -> frozenset[str]:
     """The parameters that a refusal names; none where it names anything else, and of any other failure."""
     names = frozenset(failure.capabilities if isinstance(failure, CapabilityRefused) else ())
-    return names if names <= _LEFT_OUT else frozenset()
+    return names if all("+" in name or name in _LEFT_OUT for name in names) else frozenset()
 
 
 def _least(one: T | None, other: T | None) -> T | None:

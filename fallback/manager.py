@@ -25,6 +25,7 @@ from llmcore.types import (
     LimitExceeded,
     LLMCoreError,
     ProviderError,
+    RequestRefused,
     Waiting,
 )
 from llmcore.types.logs import failure_name, logger
@@ -75,7 +76,9 @@ class FallbackManager:
                 if test_failure_in(failure) is failure:
                     raise  # no model failed: the test gave too few replies, or other ones
                 context.failed(failure)
-            if len(ledger.attempts) == entered and not getattr(context.failure, "acquits", ()):
+            if context.plan.without and isinstance(context.failure, RequestRefused):
+                ledger.spare(context.plan.model)  # it was made to compare
+            if len(ledger.attempts) == entered:
                 ledger.count_unsent(context.plan.model)
             elif ledger.attempts[-1].failure is context.failure:
                 await tell(_failed(ledger.attempts[-1], context.failure))
@@ -145,7 +148,7 @@ def _failed(attempt: Attempt, failure: LLMCoreError) -> AttemptFailed:
         attempt.mode,
         type(failure).__name__,
         str(failure),
-        getattr(failure, "status", None),
+        failure.status,
         attempt.duration,
         attempt.deployment,
     )
@@ -154,7 +157,7 @@ def _failed(attempt: Attempt, failure: LLMCoreError) -> AttemptFailed:
 def _tell(context: FallbackContext, number: int) -> None:
     plan, failure = context.plan, context.failure
     extra = {"attempt": number, "model": plan.model, "mode": plan.mode, "reason": plan.reason, "wait": plan.wait}
-    extra |= {"failure": type(failure).__name__, "status": getattr(failure, "status", None)}
+    extra |= {"failure": type(failure).__name__, "status": failure.status}
     _log.info(
         "attempt %d: %s (%s), %s after %s, waiting %.2f s",
         number,
@@ -178,9 +181,8 @@ def _exhausted(context: FallbackContext) -> FallbackExhausted:
     words = " ".join(f"{type(last).__name__}: {last}".split())
     room = _MAX_LINE - len(end) - len(_NO_MORE)
     message = f"{_NO_MORE}{_in_room(words, room)}{end}"
-    made = FallbackExhausted.of(message, context.ledger.attempts, context.failures)
-    made.details = f"no strategy is left{_spent(context)}: {told}"
-    return made
+    details = f"no strategy is left{_spent(context)}: {told}"
+    return FallbackExhausted.of(message, context.ledger.attempts, context.failures, details)
 
 
 def _in_room(words: str, room: int) -> str:

@@ -12,7 +12,7 @@
 | request too large for a server, or for an account | another deployment, another model: its limit is its own |
 | a capability refused | learn it; the same mode without it, the next mode, then another deployment, another model, text only |
 | images refused | another deployment, another model: each mode sends them |
-| a refusal that is not understood (any 4xx that cannot pass) | the next mode, then another deployment, another model, text only |
+| a refusal that is not understood (a 4xx that cannot pass) | the same mode without its optional parts, then the same as above |
 | server error, timeout | another deployment; the same again after a back-off, then another model |
 | led to another server, which is not followed | another deployment, another model |
 | a 500 twice in one mode | another model, the next mode: what the mode sends may be what breaks the server |
@@ -98,8 +98,9 @@ def remedies(failure: LLMCoreError) -> frozenset[Remedy]:
     if isinstance(failure, CapabilityRefused) and _IN_EVERY_MODE in failure.capabilities:
         return frozenset({"deployment_last", "model"})
     again: frozenset[Remedy] = frozenset({"retry"})
-    if getattr(failure, "lasting", False):
+    kind = failure.facts.kind
+    if kind == "lasting":
         return found - again
-    once: frozenset[Remedy] = frozenset({"mode_once"}) if getattr(failure, "unexplained", False) else nothing
-    other: frozenset[Remedy] = frozenset({"model"}) if getattr(failure, "unclear", False) else nothing
-    return found | once | other
+    other: frozenset[Remedy] = frozenset({"model"}) if kind in ("forbidden", "unexplained") else nothing
+    once: frozenset[Remedy] = frozenset({"mode_once"}) if kind == "unexplained" else nothing
+    return found | other | once if isinstance(failure, AuthenticationFailed | ModelNotFound) else found

@@ -143,31 +143,14 @@ _OWN_CAPABILITY: dict[OutputMode, str] = {
 }
 
 
-_SAID_OTHERWISE = {"web_search": frozenset({"web_search_options"}), "reasoning": frozenset({"thinking"})}
+_SAID_OTHERWISE = frozenset({"web_search", "reasoning"})
 """What is left out of this run where a capability is refused, also one that the user said is there."""
-
-
-_ONE_BY_ONE = 3
-"""So many suspects of the last mode are left out one by one, more all at once."""
-
-
 _OF_THE_LAST_MODE = 2
-"""So many attempts are kept for it where a refusal was not understood: the second one is that without our additions."""
-
-
-def _left_out_first(refusal: RequestRefused, now: Plan) -> frozenset[str]:
-    """What is left out before another mode is asked."""
-    named = [name for name in refusal.named if name not in now.without]
-    if named and named[0] in refusal.listed:
-        return refusal.listed.intersection(named)
-    return frozenset(named[:1]) or refusal.apart
-
-
-def _left_out_last(refusal: RequestRefused, context: FallbackContext) -> Sequence[str]:
-    """What is left out of the last mode."""
-    ours, left = refusal.additions, context.ledger.requests_left
-    is_singly = len(ours) <= _ONE_BY_ONE and not refusal.together and (left is None or left > 1)
-    return ours[:1] if is_singly else ours
+"""So many attempts are kept for it where a refusal was not understood: the second one is that without the optional parts."""
+_LAST_RESORTS = ("system_message", "streaming")
+"""What is left out of the last mode, one after the other, when that without the other optional parts is refused, too."""
+_SPARE_REQUESTS = 3
+"""With so many requests left of a run's budget, or fewer, none is made to compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,16 +162,12 @@ class OtherMode:
     again and again in one mode, when it is not retried any more. The last attempt that a refused model has left
     is made in its last mode, which most servers take: text.
 
-    Where nobody knows what was refused, and the words name a parameter of the request, the same mode is asked without it at once
-    (without all of several),
-    and so it is without what may be refused beside tools (`apart`); where the same words come again, that was not it. The last
-    mode is asked once more without what can be left out of any (`additions`), one after the other, or many of them at once: the
-    server may have no system role.
+    If a refusal does not say what is refused, the same mode is asked once more without its optional parts: without those that the
+    words name, else without all. If that is refused as well, the next mode is asked, with these parts. In the last mode the
+    system prompt and the stream are left out as well, one after the other.
     """
 
     def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
-        if getattr(failure, "of_images", False) and EscalateModel().can_handle(failure, context):
-            return False
         may_help = "mode" in remedies(failure) or context.fails_by_its_mode or context.may_be_its_mode
         return may_help and self._next(context) is not None
 
@@ -201,25 +180,33 @@ class OtherMode:
     def _next(self, context: FallbackContext) -> tuple[OutputMode, frozenset[str]] | None:
         now, failure = context.plan, context.failure
         if self._same_mode_may_do(context):
-            return now.mode, now.without.union(*(_SAID_OTHERWISE.get(name, ()) for name in getattr(failure, "capabilities", ())))
-        refusal = failure if isinstance(failure, RequestRefused) else None
+            return now.mode, now.without | _SAID_OTHERWISE.intersection(getattr(failure, "capabilities", ()))
         attempts = context.ledger.attempts_left(now.model)
-        is_short = refusal is not None and bool(refusal.carried) and attempts <= _OF_THE_LAST_MODE
-        if refusal is not None and not is_short and (apart := _left_out_first(refusal, now)):
-            return now.mode, (now.without - refusal.innocent) | apart
-        ours = refusal.additions if refusal is not None else ()
         usable, left = self._modes(context)
-        if refusal is not None and refusal.in_any_mode:
+        is_refused = isinstance(failure, RequestRefused)
+        if is_refused and now.mode == usable[-1]:
             left = []
-        if left and not (ours and now.mode == usable[-1]):
-            is_refused = isinstance(failure, CapabilityRefused | RequestRefused) or context.fails_by_its_mode
-            is_last = is_refused and attempts <= (1 if refusal is None else _OF_THE_LAST_MODE)
+        is_short = bool(left) and attempts <= _OF_THE_LAST_MODE
+        if is_refused and not is_short and (spare := self._optional(context, last=not left)):
+            return now.mode, now.without | spare
+        if left:
+            is_of_mode = is_refused or isinstance(failure, CapabilityRefused) or context.fails_by_its_mode
+            is_last = is_of_mode and attempts <= (_OF_THE_LAST_MODE if is_refused else 1)
             is_last = is_last or context.unexplained > 1
-            return left[-1] if is_last else left[0], refusal.carried if refusal is not None else frozenset()
-        if refusal is not None and ours:
-            return now.mode, (now.without - refusal.innocent).union(_left_out_last(refusal, context))
+            return left[-1] if is_last else left[0], frozenset()
         doubted = self._doubted(context)
         return (doubted[0], frozenset()) if doubted else None
+
+    def _optional(self, context: FallbackContext, *, last: bool) -> frozenset[str]:
+        """What is left out of the same mode, once: what the words name, else all that can be."""
+        left = context.ledger.requests_left
+        if (left is not None and left <= (1 if last else _SPARE_REQUESTS)) or (context.plan.without and not last):
+            return frozenset()
+        if named := context.failure.facts.parts:
+            return named & context.optional(last=True)
+        found = context.optional(last=last)
+        each = [frozenset({name}) for name in _LAST_RESORTS if name in found]
+        return found.difference(_LAST_RESORTS) or next(iter(each), frozenset[str]())
 
     def _doubted(self, context: FallbackContext) -> Sequence[OutputMode]:
         """What was refused once may have been a passing thing: it is asked for before the run gives up."""

@@ -7,10 +7,8 @@ seen more than once. Nothing else is shared: no prompt, no reply, no key.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from hashlib import sha256
 from typing import NamedTuple, Protocol, cast, runtime_checkable
 
 from llmcore.adapters.base import Capabilities
@@ -28,10 +26,8 @@ __all__ = [
     "doubt_of",
     "doubted_in",
     "fact_of",
-    "is_doubt",
     "is_learnable",
     "most_tools",
-    "same_words",
     "tools_taken",
 ]
 
@@ -65,7 +61,6 @@ PARAMETERS = frozenset(
         "tool_choice",
         "top_k",
         "top_p",
-        "top_p_beside_temperature",
         "usage",
         "user",
     }
@@ -73,7 +68,7 @@ PARAMETERS = frozenset(
 """The request parameters that an endpoint may refuse by themselves; such a one is in `Capabilities.unsupported_parameters`.
 `tool_choice`: any at all, `none` among them (forced ones are the capabilities `tool_choice_required` and `tool_choice_named`).
 `system_place`: a system message elsewhere than at the start. `usage`: by it OpenRouter is asked for the cost.
-`top_p_beside_temperature`: either alone is taken."""
+Names that are joined by `+` are parts of a request that are refused together: each alone is taken."""
 
 
 class Fact(NamedTuple):
@@ -102,8 +97,10 @@ class SharedFacts(Protocol):
 
 
 def is_learnable(name: str) -> bool:
-    """Is it a capability or a parameter that a fact may be about, or a number of tools that are too many?"""
-    return name in LEARNABLE or name in PARAMETERS or tools_taken(name) is not None or dialect_written(name) is not None
+    """May a fact be about it: a capability, a parameter, a set of these, a number of tools that are too many, or a dialect?"""
+    if tools_taken(name) is not None or dialect_written(name) is not None:
+        return True
+    return all(part in LEARNABLE or part in PARAMETERS for part in name.split("+"))
 
 
 _WRITES = "writes="
@@ -135,32 +132,17 @@ def tools_taken(name: str) -> int | None:
 
 _DOUBT = "?"
 _DIGITS = 12
-_VARYING = re.compile(r"\b\w*\d\w*\b|\W+")
-"""What differs from one refusal to the next: ids, counts, times."""
 
 
-def doubt_of(capability: str, words: str) -> str:
-    """The name of the fact that a capability was refused in these words where it is known to be there. The words are no part of
-    it, a digest of them is."""
-    return f"{capability}{_DOUBT}{same_words(words)}"
+def doubt_of(capability: str) -> str:
+    """The name of the fact that a capability, or a set of parts, was refused once, in words that do not say so."""
+    return f"{capability}{_DOUBT}"
 
 
-def same_words(words: str) -> str:
-    """A digest of a refusal's words, the same for words that differ in what varies from one to the next."""
-    said = " ".join(_VARYING.sub(" ", words.lower()).split())
-    return sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
-
-
-def doubted_in(name: str, words: str) -> str | None:
-    """The capability that the name of such a fact is about, where it was refused in these words."""
-    capability, _, digest = name.partition(_DOUBT)
-    return capability if is_doubt(name) and digest == same_words(words) else None
-
-
-def is_doubt(name: str) -> bool:
-    """Is it the name of such a fact?"""
-    capability, mark, digits = name.partition(_DOUBT)
-    return bool(mark) and is_learnable(capability) and re.fullmatch(rf"[0-9a-f]{{{_DIGITS}}}", digits) is not None
+def doubted_in(name: str) -> str | None:
+    """What the name of such a fact is about; None for any other name."""
+    capability = name.removesuffix(_DOUBT)
+    return capability if capability != name and is_learnable(capability) else None
 
 
 def check_name(name: str) -> None:

@@ -3,9 +3,9 @@
 Order of trust: told by the user > learnt (per endpoint, forgotten after 24 hours) > our provider table > LiteLLM's table >
 optimistic defaults (None = try it). Capabilities belong to the endpoint (base URL and model), not to the model: two servers of
 the same model differ. What one refusal taught a run is believed for some minutes, then tried again: the server may have quoted
-the user's words, or refused something else. What is refused again is proven, and believed until it is forgotten. What an endpoint
-is known to do, by a table or since it was seen, is not taken from it by one refusal in words that nobody knows: that is a doubt,
-kept in mind until the same words come again, or until it does it.
+the user's words, or refused something else. What is refused again is proven, and believed until it is forgotten. One refusal in
+words that do not say what is refused takes nothing from an endpoint: that is a doubt, kept in mind until the same parts are
+refused again, or until the endpoint takes them.
 
 Reads are synchronous, of this process only, and cost a few dict look-ups. `refresh` and `publish` share what was learnt with
 other processes through a backend; runs call them by `keep_up` and `publish`. Nothing a backend does or fails to do ends a run:
@@ -40,7 +40,6 @@ from llmcore.adapters.capabilities.facts import (
     doubt_of,
     doubted_in,
     fact_of,
-    is_doubt,
     is_learnable,
     tools_taken,
 )
@@ -234,25 +233,26 @@ class CapabilityStore:
         if not is_known:
             self._learn(endpoint, capability, False, proven=False)
 
-    def doubt(self, endpoint: Endpoint, capability: str, words: str) -> bool:
-        """The endpoint refused, in these words, what it is known to do. Whether it did so before, and was not seen to do it
-        since: then it is to be believed. Raises `ConfigError` as the others do."""
+    def doubt(self, endpoint: Endpoint, capability: str) -> bool:
+        """The endpoint refused this, and its words do not say so. Whether it did so before, and was not seen to do it since: then
+        it is to be believed. Raises `ConfigError` as the others do."""
         check_name(capability)
-        key = (endpoint.key, doubt_of(capability, words))
+        known = self.is_doubted(endpoint, capability)
+        self._enter((endpoint.key, doubt_of(capability)), Fact(False, self._clock(), proven=False))
+        return known
+
+    def is_doubted(self, endpoint: Endpoint, capability: str) -> bool:
+        """Did the endpoint refuse this before in such words, and was not seen to do it since?"""
         with self._lock:
-            known = self._facts.get(key)
-        self._enter(key, Fact(False, self._clock(), proven=False))
+            known = self._facts.get((endpoint.key, doubt_of(capability)))
         return known is not None and not known.value
 
-    def doubted(self, endpoint: Endpoint, words: str) -> set[str]:
-        """What the endpoint refused before in these words, it or another of these, and was not seen to do since."""
-        key = endpoint.key
-        if key not in self._doubted:
-            return set()
+    def doubts(self, endpoint: Endpoint) -> list[frozenset[str]]:
+        """The sets of parts that are doubted of the endpoint."""
         with self._lock:
-            held = {name: self._facts.get((key, name)) for name in self._names.get(key, ())}
-        found = {doubted_in(name, words) for name, fact in held.items() if fact is not None and not fact.value}
-        return {name for name in found if name is not None}
+            names = [*self._names.get(endpoint.key, ())]
+        found = [about for name in names if (about := doubted_in(name)) is not None]
+        return [frozenset(about.split("+")) for about in found if self.is_doubted(endpoint, about)]
 
     @property
     def has_doubts(self) -> bool:
@@ -260,14 +260,15 @@ class CapabilityStore:
         return bool(self._doubted)
 
     def clear(self, endpoint: Endpoint, capabilities: Collection[str]) -> None:
-        """The endpoint was seen to do these: what was doubted of them is no more."""
+        """The endpoint was seen to do these at once: what was doubted of them is no more."""
         key = endpoint.key
         if key not in self._doubted:
             return
         with self._lock:
-            held = {name: self._facts.get((key, name)) for name in self._names.get(key, ()) if is_doubt(name)}
+            held = {name: self._facts.get((key, name)) for name in self._names.get(key, ())}
         for name, fact in held.items():
-            if fact is not None and not fact.value and name.partition("?")[0] in capabilities:
+            about = doubted_in(name)
+            if about is not None and fact is not None and not fact.value and set(about.split("+")) <= set(capabilities):
                 self._enter((key, name), Fact(True, self._clock(), proven=False))
 
     def learnt(self, endpoint: Endpoint) -> dict[str, bool]:
@@ -300,7 +301,7 @@ class CapabilityStore:
         believed = {
             name: fact
             for name, fact in found.items()
-            if (fact.proven or now < fact.learnt_at + self._trial) and not is_doubt(name)
+            if (fact.proven or now < fact.learnt_at + self._trial) and doubted_in(name) is None
         }
         ends = [fact.learnt_at + (self._ttl if fact.proven else min(self._ttl, self._trial)) for fact in believed.values()]
         return _Believed(now, min(ends, default=math.inf), {name: fact.value for name, fact in believed.items()})
@@ -335,7 +336,7 @@ class CapabilityStore:
             self._facts[key] = fact if known is None else self._with_earlier(known, fact)
             self._believed.pop(key[0], None)
             self._names[key[0]].add(key[1])
-            if is_doubt(key[1]):
+            if doubted_in(key[1]) is not None:
                 self._doubted.add(key[0])
 
     def _with_earlier(self, known: Fact, fact: Fact) -> Fact:
@@ -394,7 +395,7 @@ class CapabilityStore:
     def _take(self, key: _Name, entry: object) -> None:
         """Take over what another process says, if it is a fact: a later version may know more, and its clock may be ahead."""
         fact = fact_of(entry)
-        if fact is None or not (is_learnable(key[1]) or is_doubt(key[1])):
+        if fact is None or not (is_learnable(key[1]) or doubted_in(key[1]) is not None):
             return
         now = self._clock()
         if fact.learnt_at > now + AHEAD:
@@ -442,7 +443,7 @@ class CapabilityStore:
 def _with_learnt(known: Capabilities, facts: Mapping[str, bool]) -> Capabilities:
     """What was known, with what was learnt laid over it; the parameters that are refused add up."""
     learnt: dict[str, bool | int] = {name: value for name, value in facts.items() if name in LEARNABLE}
-    refused = {name for name, value in facts.items() if name in PARAMETERS and not value}
+    refused = {name for name, value in facts.items() if not value and (name in PARAMETERS or "+" in name)}
     counts = [count for name, value in facts.items() if not value and (count := tools_taken(name)) is not None]
     if counts:
         learnt["max_tools"] = min(counts)

@@ -22,9 +22,9 @@ from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.litellm.endings import body_of, ending_of
 from llmcore.adapters.litellm.engine import check_package, close_clients, in_thread, is_ready, litellm, make_ready
-from llmcore.adapters.litellm.error_facts import as_answered, failed_generation, is_clean, recordable
+from llmcore.adapters.litellm.errors.exceptions import Answered, answered_with, failed_generation, is_clean, recordable
+from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.litellm.evicted import in_use
-from llmcore.adapters.litellm.failures import classify
 from llmcore.adapters.litellm.stream_waits import StreamWaits
 from llmcore.adapters.litellm.taken import ask
 from llmcore.adapters.litellm.unheard import unheard
@@ -33,6 +33,7 @@ from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.outgoing import Outgoing
 from llmcore.adapters.request.parameters import Prepared, prepare
+from llmcore.adapters.request.parts import settled
 from llmcore.adapters.request.replies import ReplyMapper, holds_litellm_tool
 from llmcore.adapters.request.twin_calls import unmarked
 from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubber
@@ -49,7 +50,7 @@ __all__ = ["LiteLLMAdapter", "Observer"]
 Observer = Callable[[ModelCall, str, Any], None]
 """Is told what goes out and comes in, for recording: `(call, "request", arguments)` (twice where LiteLLM did not
 take them, before anything was sent), then `"response"` with the body,
-or `"chunk"` for each chunk and `"end"`, or `"error"` with the error as `failures.recordable` gives it. Values are not
+or `"chunk"` for each chunk and `"end"`, or `"error"` with the error as `exceptions.recordable` gives it. Values are not
 yet free of secrets."""
 
 _STREAM_WIRE = "openai-chat"  # LiteLLM makes OpenAI's chunks of a stream that it reads
@@ -139,7 +140,7 @@ class LiteLLMAdapter:
         try:
             reading, raw = _reading(call, prepared, watch.exchange, answer, failure)
         except Exception as error:
-            return await self._failed(_as_answered(error, watch.exchange), call, prepared, watch, duration)
+            return await self._failed(error, call, prepared, watch, duration)
         return self._reply(call, prepared, reading, raw, duration)
 
     async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
@@ -155,7 +156,7 @@ class LiteLLMAdapter:
                         progress.saw(mapped)
                         yield mapped
         except Exception as error:
-            body = failed_generation(_as_answered(error, watch.exchange))
+            body = failed_generation(error, _answered(watch.exchange))
             if body is None:
                 await self._raise(error, call, prepared, watch)
             self._observe(call, "error", {"error": body})
@@ -243,7 +244,7 @@ class LiteLLMAdapter:
     def _prepared(self, call: ModelCall) -> Prepared:
         store, can = self._store, call.capabilities
         if can is None:
-            can = store.can(call.endpoint) if store is not None else known_capabilities(call.endpoint)
+            can = settled(call, store.can(call.endpoint) if store is not None else known_capabilities(call.endpoint))
         return prepare(call, can)
 
     def _prepare(self, call: ModelCall) -> Prepared:
@@ -287,7 +288,7 @@ class LiteLLMAdapter:
 
     async def _failed(self, error: Exception, call: ModelCall, prepared: Prepared, watch: Watch, duration: float) -> Reply:
         """The model's own words, if the provider could not read its call; otherwise the error is raised as ours."""
-        body = failed_generation(error)
+        body = failed_generation(error, _answered(watch.exchange))
         if body is None:
             await self._raise(error, call, prepared, watch)
         self._observe(call, "error", {"error": body})
@@ -307,11 +308,9 @@ class LiteLLMAdapter:
 
         It is judged in a thread: that takes some ten milliseconds for an error's words and its traceback.
         """
-        ours, told, cause = await asyncio.to_thread(_judged, error, call, tuple(secrets_in(prepared.sent)))
-        if prepared.left_out:
-            ours.dropped = tuple(prepared.left_out)
-        if watch.sent_as:
-            ours.sent_as = watch.sent_as
+        secrets, answered = tuple(secrets_in(prepared.sent)), _answered(watch.exchange)
+        ours, told, cause = await asyncio.to_thread(_judged, error, call, secrets, answered)
+        ours.with_request(prepared.left_out, watch.sent_as)
         self._observe(call, "error", told)
         try:
             raise ours from cause
@@ -321,16 +320,16 @@ class LiteLLMAdapter:
 
 
 def _judged(
-    error: Exception, call: ModelCall, secrets: tuple[str, ...]
+    error: Exception, call: ModelCall, secrets: tuple[str, ...], answered: Answered | None
 ) -> tuple[LLMCoreError, dict[str, Any], BaseException | None]:
     """The error as ours, as it is recorded, and what may be chained to it."""
     scrubber = process_scrubber(secrets)
-    ours = classify(error, call, scrubber)
+    ours = classify(error, call, scrubber, answered)
     original = error.__cause__ if ours is error else error
     cause = original if original is not None and is_clean(original, scrubber) else None
     ours.__cause__ = cause
     hide_in_error(ours)
-    return ours, recordable(error, scrubber), ours.__cause__
+    return ours, recordable(error, scrubber, answered), ours.__cause__
 
 
 def _dumped(answer: Any) -> dict[str, Any]:
@@ -349,11 +348,11 @@ def _without_echo(event: dict[str, Any]) -> dict[str, Any]:
     return event
 
 
-def _as_answered(error: Exception, exchange: Exchange | None) -> Exception:
-    """The error with the status and the bytes of the answer, if one came."""
+def _answered(exchange: Exchange | None) -> Answered | None:
+    """What was seen of the answer beneath LiteLLM."""
     if exchange is None:
-        return as_answered(error, None)
-    return as_answered(error, exchange.status, exchange.body if exchange.over or exchange.body else None)
+        return answered_with(None)
+    return answered_with(exchange.status, exchange.body if exchange.over or exchange.body else None)
 
 
 def _reading(

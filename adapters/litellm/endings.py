@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.litellm.failures import classify
+from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.urls import shown_url
 from llmcore.adapters.wire.error_events import error_in, plain_words

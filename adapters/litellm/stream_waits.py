@@ -10,8 +10,8 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.litellm.failures import classify
-from llmcore.adapters.litellm.words import place_words
+from llmcore.adapters.litellm.errors.table import classify
+from llmcore.adapters.litellm.errors.words import place_words
 from llmcore.types import Timeout
 
 __all__ = ["StreamWaits"]

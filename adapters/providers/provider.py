@@ -181,6 +181,11 @@ class Provider:
     by `usage`, unasked."""
     headers: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def has_responses(self) -> bool:
+        """Is there OpenAI's other endpoint, which takes reasoning beside tools where chat completions do not?"""
+        return self.searches_by == "responses"
+
     def row(self, model: str) -> ModelRow | None:
         return next((row for row in self.models if row.matches(model)), None)
 

@@ -33,6 +33,7 @@ from llmcore.types import (
 )
 from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in, texts_in
+from llmcore.types.refusals import RefusalFacts
 
 __all__ = ["Outgoing", "not_again"]
 
@@ -100,9 +101,8 @@ def _names_of(url: str) -> str:
 
 def not_again(words: str) -> RequestRefused:
     """The error of a request that would be the very one that was refused before, in these words."""
-    error = RequestRefused(f"in this mode it would be the request that was refused before, and is not sent again: {words}")
-    error.unsent = True
-    return error
+    told = f"in this mode it would be the request that was refused before, and is not sent again: {words}"
+    return RequestRefused(told, facts=RefusalFacts(kind="unsent"))
 
 
 class Outgoing:

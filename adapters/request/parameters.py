@@ -19,6 +19,7 @@ from llmcore.adapters.request.choices import choice_sent
 from llmcore.adapters.request.messages import render_messages
 from llmcore.adapters.request.names import NameMap
 from llmcore.adapters.request.output import OutputPlan, object_schema, output_plan, tools_of
+from llmcore.adapters.request.parts import REASONING_AND_TOOLS, joined
 from llmcore.adapters.request.prompting import envelope_schema, instructions
 from llmcore.adapters.request.schemas import Loss, transform
 from llmcore.adapters.request.unsendable import check_images, check_says_something, unsendable
@@ -27,7 +28,7 @@ from llmcore.types.headers import check_header_value
 from llmcore.types.logs import logger
 from llmcore.types.narrowing import is_object
 
-__all__ = ["DEFAULT_MAX_TOKENS", "TOP_P_BESIDE", "Prepared", "base_url", "check_limits", "is_elsewhere", "is_own_host", "prepare"]
+__all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_limits", "is_elsewhere", "is_own_host", "prepare"]
 
 DEFAULT_MAX_TOKENS = 8192
 """Sent when the request names no `max_tokens` and the wire requires it (LiteLLM would ask Anthropic for its table's maximum,
@@ -36,9 +37,6 @@ LEAST_MAX_TOKENS = 4096
 """Sent in its place where that was refused: no model of a wire that requires it takes less."""
 NO_KEY = "none"
 """What a server that needs no key is sent, so that no key of the environment goes to a stranger."""
-
-TOP_P_BESIDE = "top_p_beside_temperature"
-"""What `Capabilities.unsupported_parameters` holds where one of the two is taken, not both."""
 
 _CHARACTERS_PER_TOKEN = 4
 _THINKING_TOKENS = 4096
@@ -335,9 +333,8 @@ def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
     ranges = {name: bounds for name, *bounds in prepared.provider.sampling_while_thinking} if thinks else {}
     for name in ("temperature", "top_p", "stop"):
         value = getattr(request, name)
-        is_one_too_many = name == "top_p" and "temperature" in prepared.arguments and TOP_P_BESIDE in refused_names
         out_of_range = name in ranges and value is not None and not ranges[name][0] <= value <= ranges[name][1]
-        if out_of_range or (is_one_too_many and value is not None):
+        if out_of_range:
             prepared.drop(name)
         elif value is not None and value != []:
             _put(prepared, capabilities, name, value)
@@ -430,6 +427,9 @@ def _add_thinking(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
         if call.request.thinking is not True and "thinking budget" not in prepared.dropped:
             prepared.drop("thinking budget")  # the wire has words for it, no numbers
         _put(prepared, capabilities, "reasoning_effort", effort)
+        is_refused = joined(REASONING_AND_TOOLS) in capabilities.unsupported_parameters
+        if is_refused and "tools" in prepared.arguments and prepared.provider.has_responses:
+            _move_to_responses(prepared)
     else:
         prepared.drop("thinking")
 
@@ -445,6 +445,13 @@ def _add_extras(prepared: Prepared, call: ModelCall, capabilities: Capabilities)
         prepared.arguments["extra_headers"] = headers
 
 
+def _move_to_responses(prepared: Prepared) -> None:
+    """Let the request go to OpenAI's other endpoint."""
+    model: str = prepared.arguments["model"]
+    if "/responses/" not in model:
+        prepared.arguments["model"] = model.replace("/", "/responses/", 1)
+
+
 def _add_web_search(prepared: Prepared, capabilities: Capabilities) -> None:
     provider, arguments = prepared.provider, prepared.arguments
     if (
@@ -454,7 +461,7 @@ def _add_web_search(prepared: Prepared, capabilities: Capabilities) -> None:
     ):
         prepared.drop("web search")
     elif provider.searches_by == "responses":
-        arguments["model"] = arguments["model"].replace("/", "/responses/", 1)
+        _move_to_responses(prepared)
         arguments["tools"] = [*arguments.get("tools", ()), {"type": "web_search"}]
     elif provider.searches_by in ("plugin", "body"):
         body: dict[str, Any] = {"plugins": [{"id": "web"}]} if provider.searches_by == "plugin" else {"web_search_options": {}}

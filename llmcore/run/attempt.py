@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 from llmcore.adapters.base import PART_OF_MAX_TOKENS, Adapter, Capabilities, ModelCall
 from llmcore.adapters.litellm.usage import accounted, cost_of
-from llmcore.adapters.request.additions import NATIVE_SEARCH, STREAMING
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.output import output_plan, tools_of
+from llmcore.adapters.request.parts import optional_parts, parts_of
 from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
@@ -32,7 +32,6 @@ from llmcore.run.modes import build_call
 from llmcore.run.output import take_final_call
 from llmcore.run.output_checks import Checked, check_output
 from llmcore.run.partial import PartialValues
-from llmcore.run.parts import without_parts
 from llmcore.run.sending import Sending
 from llmcore.run.settings import Toolbox
 from llmcore.run.state import RunState
@@ -241,8 +240,8 @@ class TurnAttempt:
         if self._hooks.has("before_request"):
             request, tools = await self._hooked(request, tools)
         self._request = request
-        can = self._can(config, plan)
-        call = self._built(config, can, plan, request, tools, reason, detail)
+        call = self._built(config, plan, request, tools, reason, detail)
+        can = call.capabilities or Capabilities()
         adapter = self._state.recorded(self._catalog.adapter(config))
         await check_context(self._state.settings.context, config, call, adapter, self._state.ledger.seconds_left)
         attempt = self._entered(adapter, call, can, request.max_tokens)
@@ -362,7 +361,8 @@ class TurnAttempt:
         request = self._state.request()
         if self._with_search is None or not request.allow_web_search:
             return request
-        if self._models.can(config).web_search is True and NATIVE_SEARCH not in plan.without:
+        call = self._built(config, plan, request, self._tools, "first", "")
+        if call.capabilities is not None and "web_search" in parts_of(call, call.capabilities):
             return request
         toolbox = self._with_search(self._given)
         if toolbox.get(WEB_SEARCH) is None:  # `allowed` leaves it out: who sends the request tells that nobody searches
@@ -370,21 +370,16 @@ class TurnAttempt:
         self.toolbox, self._tools = toolbox, toolbox.tool_set()
         return updated(request, {"allow_web_search": False})
 
-    def _can(self, config: ModelConfig, plan: Plan) -> Capabilities:
-        """What the endpoint takes, less what this plan leaves out."""
-        can = self._models.can(config)
-        return without_parts(can, plan.without) if plan.without else can
-
     def _built(
         self,
         config: ModelConfig,
-        can: Capabilities,
         plan: Plan,
         request: Request,
         tools: ToolSet,
         reason: AttemptReason,
         detail: str,
     ) -> ModelCall:
+        can = self._models.can(config)
         settings = self._state.settings
         call = build_call(
             config,
@@ -400,9 +395,17 @@ class TurnAttempt:
             endpoint=self._models.endpoint(config),
             text_calls=settings.text_calls or config.text_calls or settings.default_text_calls,
             own_dialects=self._models.own_dialects(config),
+            without=plan.without,
         )
         self._call = call = self._state.refused.told(call)
         return call
+
+    def optional(self, *, last: bool) -> frozenset[str]:
+        """The parts of the latest request that it can do without; in the `last` mode these are more."""
+        call = self._call
+        if call is None:
+            return frozenset()
+        return optional_parts(call, call.capabilities or Capabilities(), last=last)
 
     def _entered(self, adapter: Adapter, call: ModelCall, can: Capabilities, most_tokens: int | None) -> Attempt:
         """The ledger's entry of a request that goes out, which asked for `most_tokens`. Raises `RequestRefused` for one that was
@@ -411,8 +414,7 @@ class TurnAttempt:
         try:
             self._state.refused.check(adapter, call)
         except RequestRefused as error:  # what was left out was not in it
-            if plan.without:
-                self._learning.refused(plan, call, can, error, again=True)
+            self._learning.refused(plan, call, can, error)
             raise
         attempt = self._state.ledger.start(plan.model, plan.mode, call.reason or "first", call.detail, plan.deployment)
         if call.request.max_tokens != most_tokens:
@@ -422,7 +424,7 @@ class TurnAttempt:
     def _streams(self, plan: Plan, can: Capabilities) -> bool:
         """Is the reply asked for as a stream? A server may take tools only without one."""
         beside = plan.mode != "native_tools" or can.streaming_with_tools is not False or not self.mode_matters
-        return self._listening and can.streaming is not False and STREAMING not in plan.without and beside
+        return self._listening and can.streaming is not False and beside
 
     def _sending(self, adapter: Adapter, call: ModelCall, tools: ToolSet, can: Capabilities) -> Sending:
         state, output = self._state, self._state.settings.output
@@ -445,7 +447,7 @@ class TurnAttempt:
         """The request ended in an error: what that teaches, and what came before it."""
         call = sending.call
         self._state.refused.note(adapter, call, error)
-        self._learning.refused(self._plan, call, can, error, again=getattr(error, "unsent", False))
+        self._learning.refused(self._plan, call, can, error)
         self._broken_off(sending, attempt, error)
 
     def _broken_off(self, sending: Sending, attempt: Attempt, error: BaseException) -> None:

@@ -3,7 +3,7 @@ request's `tool_choice` leaves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
@@ -13,6 +13,7 @@ from llmcore.adapters.providers.accounts import account_of
 from llmcore.adapters.providers.families import own_dialects
 from llmcore.adapters.request.choices import requires_call
 from llmcore.adapters.request.output import output_plan
+from llmcore.adapters.request.parts import MODES, is_refused_set
 from llmcore.models import ModelConfig, Needs
 from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.modes import unusable, usable_modes
@@ -27,7 +28,6 @@ _log = logger("run")
 
 
 _Place = tuple[str, str, str, str | None]
-_OF_MODES = frozenset({"native_tools", "tool_results", "json_schema", "json_object"})
 
 
 def _place(config: ModelConfig) -> _Place:
@@ -81,7 +81,8 @@ class RunModels:
         if found is None:
             endpoint = config.endpoint
             can = self._catalog.can(config, endpoint)
-            found = self._known[key] = _Known(can, usable_modes(config, can, self._offered), config, endpoint)
+            modes = usable_modes(config, can, self._offered, images=self._needs.images)
+            found = self._known[key] = _Known(can, modes, config, endpoint)
         self._latest = found
         return found
 
@@ -118,20 +119,24 @@ class RunModels:
         self._catalog.store.suppose(config.endpoint, capability)
         self._forget(config)
 
-    def doubt(self, config: ModelConfig, capability: str, words: str) -> bool:
-        """The endpoint refused what it is known to do; whether it did so before in the same words."""
-        return self._catalog.store.doubt(config.endpoint, capability, words)
+    def doubt(self, config: ModelConfig, capability: str) -> bool:
+        """The endpoint refused this, in words that do not say so; whether it did so before."""
+        return self._catalog.store.doubt(config.endpoint, capability)
 
-    def doubted(self, config: ModelConfig, words: str) -> set[str]:
-        """What the endpoint refused before in these words, it or another of these."""
-        return self._catalog.store.doubted(config.endpoint, words)
+    def is_doubted(self, config: ModelConfig, capability: str) -> bool:
+        """Did the endpoint refuse or ignore this before, and was not seen to do it since?"""
+        return self._catalog.store.is_doubted(config.endpoint, capability)
+
+    def doubts(self, config: ModelConfig) -> list[frozenset[str]]:
+        """The sets of parts that the endpoint refused before, and was not seen to take since."""
+        return self._catalog.store.doubts(config.endpoint) if self.has_doubts else []
 
     @property
     def has_doubts(self) -> bool:
         """Was anything that is known of any endpoint doubted?"""
         return self._catalog.store.has_doubts
 
-    def clear(self, config: ModelConfig, capabilities: Sequence[str]) -> None:
+    def clear(self, config: ModelConfig, capabilities: Collection[str]) -> None:
         """The endpoint did these: nothing of them is doubted any more."""
         self._catalog.store.clear(config.endpoint, capabilities)
 
@@ -158,9 +163,11 @@ class RunModels:
         unproven = self._catalog.store.unproven(config.endpoint)
         if not unproven:
             return ()
-        can = updated(self.can(config), dict.fromkeys(unproven & _OF_MODES, None))
+        can = self.can(config)
+        refused = can.unsupported_parameters.difference([name for name in unproven if is_refused_set(name)])
+        can = updated(can, {**dict.fromkeys(unproven & MODES, None), "unsupported_parameters": refused})
         known = self.modes(model, deployment)
-        return [mode for mode in usable_modes(config, can, self._offered) if mode not in known]
+        return [mode for mode in usable_modes(config, can, self._offered, images=self._needs.images) if mode not in known]
 
     def escalations(self, model: str) -> Sequence[str]:
         registry = self._catalog.registry

@@ -1,36 +1,37 @@
-"""What the attempts of one turn teach of the endpoints they asked: by the form of a reply, and by contrast.
+"""What the attempts of one turn teach of the endpoints they asked: by the form of a reply, and by the parts of refused requests.
 
-A server that refuses a capability in words that we know teaches it in layer 4; here is what has no such words.
+A server that says which part it refuses teaches that in layer 4. If its words do not say it, the parts of the refused request
+were refused together, as a set. Such a set is a doubt at first. When the endpoint refuses the set again, it is believed for a
+time. One answer to a request that holds the whole set ends the doubt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Collection, Iterable
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.capabilities import is_learnable
 from llmcore.adapters.capabilities.facts import writes
 from llmcore.adapters.request.choices import calls_for_one, requires_call
+from llmcore.adapters.request.parts import MODES, UBIQUITOUS, joined, parts_of
 from llmcore.fallback import Plan
 from llmcore.models import ModelConfig
 from llmcore.run.choices import RunModels, ignored_part, is_prose
-from llmcore.run.comparing import MODES_OWN
-from llmcore.run.contrast import IGNORED, Contrast, Doubt, Proof
-from llmcore.run.parts import BESIDE_TOOLS, LEARNT_AS, parts_of
 from llmcore.run.state import RunState
 from llmcore.run.verdict import no_call, no_json
-from llmcore.types import Envelope, LLMCoreError, Request, RequestRefused, ToolCall
+from llmcore.types import Envelope, LLMCoreError, RemoteServerError, Request, RequestRefused, ToolCall
 from llmcore.validator import CorrectionLoop
 
 __all__ = ["SPARE_REQUESTS", "Learning"]
 
 _JSON_MODES = frozenset({"json_schema", "json_object"})
-_BESIDE_TOOLS = BESIDE_TOOLS | {"tool_results"}
-_WRITTEN = "a call written as text"
-"""By these it is filed that a place wrote one where it is known to make native ones."""
+_TEXT_CALLS = "emits_text_calls"
+_IMAGES = frozenset({"images"})
+_FAULT = 500
 SPARE_REQUESTS = 3
 """With so many requests left, or fewer, of a run's budget none is made in order to compare."""
+_Place = tuple[str, str]
+"""An alias, and the name of a deployment."""
 
 
 def is_certain(call: ToolCall) -> bool:
@@ -44,28 +45,22 @@ class Learning:
     def __init__(self, models: RunModels, state: RunState) -> None:
         self._models = models
         self._state = state
-        self._contrast = Contrast()
+        self._refused: dict[_Place, list[tuple[frozenset[str], frozenset[str]]]] = {}  # what each request held, and was named
+        self._ignored: dict[_Place, tuple[str, bool]] = {}  # what of its request, and whether it is known to heed that
+        self._fault: tuple[_Place, str] | None = None
         self._wrote_calls = False
         self.leaves_doubt = False
 
-    def refused(self, plan: Plan, call: ModelCall, can: Capabilities, error: BaseException, *, again: bool = False) -> None:
-        """A request failed. What the user promises goes out though it was refused before: then it is left out first. `again`: it
-        was not sent, since it would have been one that was refused before."""
-        config, left = self._models.config(plan.model, plan.deployment), self._state.ledger.requests_left
-        self._contrast.refused(
-            (plan.model, plan.deployment),
-            call,
-            can,
-            error,
-            without=plan.without,
-            doubted=partial(self._models.doubted, config),
-            may_compare=left is None or left > SPARE_REQUESTS,
-            again=again,
-        )
-        if isinstance(error, RequestRefused) and len(error.additions) > 1:
-            known = self._models.learnt(config)
-            refused = [name for name in error.additions if known.get(LEARNT_AS.get(name, name)) is False]
-            error.additions = tuple(dict.fromkeys((*refused, *error.additions)))
+    def refused(self, plan: Plan, call: ModelCall, can: Capabilities, error: BaseException) -> None:
+        """A request failed. If the server's words do not say why, what the request held is kept in mind."""
+        place = plan.model, plan.deployment
+        again = self._fault == (place, str(error)) and isinstance(error, RemoteServerError)
+        self._fault = (place, str(error)) if isinstance(error, RemoteServerError) and error.status == _FAULT else None
+        kind = error.facts.kind if isinstance(error, LLMCoreError) else ""
+        if not (again or kind in ("unexplained", "unsent") or (isinstance(error, RequestRefused) and not kind)):
+            return
+        named = error.facts.parts if isinstance(error, LLMCoreError) else frozenset[str]()
+        self._refused.setdefault(place, []).extend([(parts_of(call, can), named)] * (2 if again else 1))
 
     def came(self, config: ModelConfig, call: ModelCall, envelope: Envelope) -> None:
         """A whole reply shows of its endpoint that it takes tools, or ignores what it was asked for."""
@@ -83,7 +78,7 @@ class Learning:
             if can.emits_text_calls and not config.expect_xml:
                 self._models.learn(config, "emits_text_calls", works=False)
             if self._models.has_doubts:
-                self._models.clear(config, ["emits_text_calls"])
+                self._models.clear(config, [_TEXT_CALLS])
         elif can.emits_text_calls is None and (can.native_tools is not True or self._writes_again(config)):
             self._models.learn(config, "emits_text_calls", works=True)
 
@@ -93,7 +88,7 @@ class Learning:
         if self._wrote_calls or self._models.learnt(config).get("native_tools"):
             return False
         self._wrote_calls = True
-        return self._models.doubt(config, "emits_text_calls", _WRITTEN)
+        return self._models.doubt(config, _TEXT_CALLS)
 
     def ignoring(
         self, config: ModelConfig, plan: Plan, call: ModelCall, request: Request, loop: CorrectionLoop
@@ -119,10 +114,10 @@ class Learning:
         if ignored is None:
             return None
         is_known = getattr(can, ignored) is True
-        self._contrast.ignored((plan.model, plan.deployment), ignored, is_known=is_known)
+        self._ignored[plan.model, plan.deployment] = (ignored, is_known)
         if request.tool_choice in ("auto", "none"):
             return None  # only a value was asked for: the model is told first what is wrong with its words
-        if is_known and "native_tools" not in self._models.doubted(config, IGNORED):
+        if is_known and not self._models.is_doubted(config, "native_tools"):
             return None  # it may be the slip of one reply
         return no_call(result, typed=typed)
 
@@ -133,55 +128,70 @@ class Learning:
         if call.mode != "native_tools" or can.native_tools is True or requires_call(call, can):
             return
         if calls_for_one(call, can) and not reply.tool_calls and is_prose(reply.content):
-            self._contrast.ignored((plan.model, plan.deployment))
+            self._ignored[plan.model, plan.deployment] = ("native_tools", False)
 
     def answered(self, config: ModelConfig, plan: Plan, call: ModelCall, *, obeyed: bool) -> None:
-        """An answer was accepted where another mode had been refused or ignored: that is what the endpoint does not take.
-        `obeyed`: it made a call, or gave the typed value."""
-        can = call.capabilities or self._models.can(config)
-        if self._models.has_doubts:
-            self._models.clear(config, [LEARNT_AS.get(name, name) for name in parts_of(call, can)])
-        if not self._contrast:
+        """An answer was accepted. What was refused or ignored before, and is not in the request that was answered, may be what
+        the endpoint does not take. `obeyed`: it made a call, or gave the typed value."""
+        place = plan.model, plan.deployment
+        if not (self._refused or self._ignored or self._models.has_doubts):
             return
-        place = (plan.model, plan.deployment)
-        proof = self._contrast.proven(place, call, can, obeyed=obeyed, without=plan.without)
-        self.leaves_doubt = any(doubt.words != IGNORED for doubt in proof.doubts)
-        for met in proof.met:  # its words are known from now on, whatever else they refuse
-            self._confirmed(config, [met])
-        found = [*proof.lacks, *self._confirmed(config, proof.doubts)]
-        found += self._all_left_out(config, proof, found)
-        for capability in found:
-            self._models.learn(config, capability, works=False)
-        for (model, deployment), doubt in self._contrast.blind(place):
-            other = self._models.config(model, deployment)
-            for capability in self._confirmed(other, [doubt]):
-                self._models.learn(other, capability, works=False)
+        can = call.capabilities or self._models.can(config)
+        taken = parts_of(call, can)
+        if self._models.has_doubts:
+            self._models.clear(config, taken)
+        found = self._sets(place, config, taken)
+        if place in self._ignored and obeyed and call.mode != "native_tools":
+            what, is_known = self._ignored.pop(place)
+            found += [what] if not is_known or self._models.doubt(config, what) else []
+        for name in found:
+            self._models.learn(config, name, works=False)
+        for (model, deployment), refused in self._refused.items():
+            if (model, deployment) != place and _IMAGES in _least([parts - MODES - UBIQUITOUS for parts, _ in refused]):
+                other = self._models.config(model, deployment)
+                if self._models.doubt(other, "images"):
+                    self._models.learn(other, "images", works=False)
         if call.mode == "text" and not _JSON_MODES.isdisjoint(found):
             passed_over = self._models.modes(config.alias, plan.deployment)  # for want of attempts
             for mode in _JSON_MODES.intersection(passed_over) - set(found):
                 if getattr(can, mode) is None:
                     self._models.suppose(config, mode)
 
-    def _all_left_out(self, config: ModelConfig, proof: Proof, found: Sequence[str]) -> list[str]:
-        """Where more was left out on purpose than was found: all that the request which was answered went without, for nothing
-        tells which of it is refused. It is believed until it is tried again. What the endpoint was seen to take is not among it,
-        nor, where there are no tools any more, what is beside them."""
-        if proof.on_purpose.issubset(found):
-            return []
-        learnt = self._models.learnt(config)
-        every = {name for name in proof.left_out if is_learnable(name) and not learnt.get(name)}
-        moot = _BESIDE_TOOLS if "native_tools" in every else frozenset[str]()
-        return sorted(every.difference(moot, found))
+    def _sets(self, place: _Place, config: ModelConfig, taken: Collection[str]) -> list[str]:
+        """The names of the sets of parts that are believed to be refused from now on: those that the server's words name, those
+        that were doubted before, and those of which this turn made more than one request that was refused."""
+        refused = self._refused.pop(place, [])
+        doubted = [parts for parts in self._models.doubts(config) if not parts.issubset(taken)]
+        blamed: list[frozenset[str]] = []
+        for parts, named in refused:
+            again = [one for one in doubted if one <= parts]
+            blamed += again or [_blamed(parts, named, taken)]
+        believed: list[str] = []
+        for least in _least(found for found in blamed if found):
+            parts = least if MODES.isdisjoint(least) else least - UBIQUITOUS  # a mode is taught by a system prompt
+            name = joined(parts)
+            if not is_learnable(name):
+                continue
+            is_named = any(named and parts <= named for _, named in refused)
+            if self._models.doubt(config, name) or is_named or len(refused) > 1:
+                believed.append(name)
+            else:
+                self.leaves_doubt = True
+        return believed
 
-    def _confirmed(self, config: ModelConfig, doubts: Sequence[Doubt]) -> list[str]:
-        """What is to be believed now, since the same words refused it before. Where it may be one of several, it is kept in mind
-        which."""
-        found: list[str] = []
-        for doubt in doubts:
-            names = [LEARNT_AS.get(name, name) for name in doubt.capabilities]
-            again = [self._models.doubt(config, name, doubt.words) for name in names if is_learnable(name)]
-            if len(names) == 1 and any(again):
-                found += names
-            elif again and all(again):  # nothing could tell them apart: what all of the mode rests on
-                found += [name for name in names if name in MODES_OWN]
-        return found
+
+def _blamed(parts: frozenset[str], named: frozenset[str], taken: Collection[str]) -> frozenset[str]:
+    """Of a refused request the parts that were refused together: those that the server's words name, else all of them but those
+    that are in nearly every request. Nothing where the request that was answered held all of them, too."""
+    blamed = (named & parts).difference(UBIQUITOUS.intersection(taken))
+    if not blamed.difference(taken):
+        blamed = parts.difference(UBIQUITOUS.intersection(taken))
+    if "tool_results" in blamed:
+        blamed -= {"native_tools"}
+    return blamed if blamed.difference(taken) else frozenset()
+
+
+def _least(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+    """The sets that hold no other one."""
+    found = list(dict.fromkeys(sets))
+    return [one for one in found if not any(other < one for other in found)]

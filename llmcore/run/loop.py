@@ -365,7 +365,7 @@ class Run:
         self.state.ended = True
         result = self._result()
         if isinstance(error, Timeout) and not result.attempts:
-            error.args = (f"{error}; nothing was sent",)
+            error.with_words(f"{error}; nothing was sent")
         if isinstance(error, LLMCoreError):
             hide_in_error(error)
             error.with_partial(result, result.attempts)

@@ -8,6 +8,7 @@ from typing import Any
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.providers import provider_of
+from llmcore.adapters.request.parts import is_refused_set, joined, settled, without_parts
 from llmcore.models.config import ModelConfig
 from llmcore.normalizer import dialect
 from llmcore.run.output import OutputSpec
@@ -26,15 +27,17 @@ _NEEDED: tuple[tuple[str, OutputMode], ...] = (
 """The capabilities without which a mode cannot be used."""
 
 
-def usable_modes(config: ModelConfig, can: Capabilities, tools: int = 0) -> tuple[OutputMode, ...]:
-    """The model's modes in its order of preference, without those known to be refused, for so many `tools` or at all; `text`
-    when nothing is left.
+def usable_modes(config: ModelConfig, can: Capabilities, tools: int = 0, *, images: bool = False) -> tuple[OutputMode, ...]:
+    """The model's modes in its order of preference, without those known to be refused (for so many `tools`, beside `images`, or
+    at all); `text` when nothing is left.
 
     Of an endpoint that writes its calls as text (`emits_text_calls`, the registry's `expect_xml`) `text` comes first, which
     teaches them: a server that reads no calls out of the text hardly puts tools and results into it better than our prompt
     does. An order that the registry itself gives is the user's word, and stays.
     """
     refused = {mode for needed, mode in _NEEDED if getattr(can, needed) is False}
+    if images:
+        refused.update(mode for mode in config.modes if joined((mode, "images")) in can.unsupported_parameters)
     modes: list[OutputMode] = [mode for mode in config.modes if mode not in refused]
     if can.max_tools is not None and tools > can.max_tools:
         modes = [mode for mode in modes if mode != "native_tools"]
@@ -90,16 +93,18 @@ def build_call(
     endpoint: Endpoint | None = None,
     text_calls: TextCalls = "standard",
     own_dialects: frozenset[str] | None = None,
+    without: frozenset[str] = frozenset(),
 ) -> ModelCall:
     """The call of one request. `endpoint`: that of `config`, where it is there already. `max_tokens` is bounded by the model's
-    maximum. Raises `ConfigError` for an unknown dialect."""
+    maximum. Of parts that the endpoint refuses together one is left out, and so are the parts `without`. Raises `ConfigError` for
+    an unknown dialect."""
     endpoint = endpoint or config.endpoint
     ceiling = config.max_output_tokens or can.max_output_tokens
     offered = tuple(tools)
     changes: dict[str, Any] = {"model": config.alias, "tools": offered}
     if ceiling and request.max_tokens and request.max_tokens > ceiling:
         changes["max_tokens"] = ceiling
-    return made(
+    call = made(
         ModelCall,
         endpoint=endpoint,
         request=updated(request, changes),
@@ -120,6 +125,9 @@ def build_call(
         reason=reason,
         detail=detail,
     )
+    takes = settled(call, can) if any(map(is_refused_set, can.unsupported_parameters)) else can
+    takes = without_parts(takes, without) if without else takes
+    return call if takes is can else updated(call, {"capabilities": takes, "streamed": streamed and takes.streaming is not False})
 
 
 def _neutralises(config: ModelConfig, endpoint: Endpoint) -> bool:

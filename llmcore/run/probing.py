@@ -15,8 +15,7 @@ from typing import Literal
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.capabilities import LEARNABLE, CapabilityStore
-from llmcore.adapters.litellm.error_facts import SERVERS_WORDS
-from llmcore.adapters.litellm.refusals import refuses_as_it_is
+from llmcore.adapters.litellm.errors.reading import refuses_as_it_is
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
@@ -215,8 +214,8 @@ def _untold(can: Capabilities) -> Capabilities:
 def _failed(question: _Question, error: LLMCoreError) -> ProbeFinding:
     """A question that ended in an error: refused, or not answered at all."""
     text = " ".join(str(error).split())
-    words = bounded(text.partition(SERVERS_WORDS)[2] or text, _MAX_WORDS)  # the place and the status are the table's own
-    refused = isinstance(error, CapabilityRefused) or refuses_as_it_is(getattr(error, "status", None))
+    words = bounded(error.facts.words or text, _MAX_WORDS)  # the place and the status are the table's own
+    refused = isinstance(error, CapabilityRefused) or refuses_as_it_is(error.status)
     if not refused:
         return ProbeFinding(question.name, "unknown", f"{type(error).__name__}: {words}", {}, answered=False)
     capability = question.capability

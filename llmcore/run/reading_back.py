@@ -24,7 +24,7 @@ def _with_report(attempt: Attempt) -> Attempt:
     for error in _unfit(attempt.failure):
         from llmcore.validator import Problem  # loads jsonschema: only where there is one
 
-        error.problems = [_read(Problem.model_validate, problem) for problem in error.problems]
+        error.with_problems([_read(Problem.model_validate, problem) for problem in error.problems])
     if not is_object(attempt.report):
         return attempt
     from llmcore.validator import ValidationReport

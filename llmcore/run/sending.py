@@ -70,7 +70,8 @@ class RefusedRequests:
 
     def note(self, adapter: Adapter, call: ModelCall, error: BaseException) -> None:
         """A request failed. Before anything is learnt from it: what is known of an endpoint changes what is sent."""
-        refused = isinstance(error, CapabilityRefused | RequestRefused) or getattr(error, "unexplained", False)
+        unexplained = isinstance(error, LLMCoreError) and error.facts.kind == "unexplained"
+        refused = isinstance(error, CapabilityRefused | RequestRefused) or unexplained
         if refused and (key := _request_key(adapter, call)):
             self._words[key] = str(error)
         if refused and isinstance(error, LLMCoreError) and error.sent_as:

@@ -24,6 +24,9 @@ class TurnRequest:
     def request(self) -> Request:
         return copied(self._state.request())
 
+    def optional(self, *, last: bool) -> frozenset[str]:
+        return self._turn.optional(last=last)
+
     def checked(self, request: Request) -> Request:
         """A copy, validated at every depth. Raises `ConfigError` for a field that is settled when the run starts, for other
         tools, and for a history that no provider takes."""

@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from llmcore.adapters.litellm.error_facts import error_body, failed_generation
-from llmcore.adapters.litellm.failures import classify
+from llmcore.adapters.litellm.errors.exceptions import error_body, failed_generation
+from llmcore.adapters.litellm.errors.table import classify
 from llmcore.types import LLMCoreError
 
 __all__ = ["RecordedError", "failed_generation_body", "recorded_error"]

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-from llmcore.adapters.litellm.failures import classify
+from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.wire.error_events import error_in
 from llmcore.adapters.wire.terminators import why_no_reply
 from llmcore.testing.failures import failed_generation_body
@@ -39,6 +39,7 @@ from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types.of_tests import of_test
 from llmcore.types.others_words import bounded
+from llmcore.types.refusals import RefusalFacts
 from llmcore.types.usage import NO_USAGE
 
 __all__ = [
@@ -222,9 +223,8 @@ def raise_if_error(answer: Any) -> None:
 def _scripted(error: Exception) -> LLMCoreError:
     """An exception of the test's own that stands for a failure of the model's: no client raises it, so no fault of ours is shown
     by it. Asked again, the script would say the same."""
-    failure = RemoteServerError(f"the fake model was told to fail by {type(error).__name__}: {error}")
-    failure.lasting = True
-    return failure
+    words = f"the fake model was told to fail by {type(error).__name__}: {error}"
+    return RemoteServerError(words, facts=RefusalFacts(kind="lasting"))
 
 
 def raise_if_no_reply(answer: Any) -> None:

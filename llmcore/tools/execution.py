@@ -278,8 +278,8 @@ class _Try:
         """What the tool raised, as its outcome."""
         call, max_chars = self._call, self._max_chars
         if isinstance(error, TerminateLoop):
-            error.text = as_text(error.value) if error.value is not None else "The run was ended by this tool."
-            return Outcome(call, rendered(error.text, max_chars), copied(error.value), ended=error)
+            text = as_text(error.value) if error.value is not None else "The run was ended by this tool."
+            return Outcome(call, rendered(error.written_as(text), max_chars), copied(error.value), ended=error)
         if isinstance(error, CallHeld):
             return Outcome(call, [], held=True)
         if isinstance(error, ToolError) and is_sound(error):

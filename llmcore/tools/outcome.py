@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,8 +68,7 @@ def failed(call: ToolCall, error: ToolError, max_chars: int) -> Outcome:
     """The outcome that a tool's own error makes. What it leaves open of the call is filled in, in a copy: a tool may raise one
     error for several calls."""
     if not error.tool_name or not error.tool_id:
-        error = copy(error)
-        error.tool_name, error.tool_id = error.tool_name or call.name, error.tool_id or call.id
+        error = error.of_call(call.name, call.id)
     if len(error.message) > MAX_WORDS:
         return failed_with(call, error.message, error.type, error, max_chars, error.details)
     return Outcome(call, [TextBlock(text=shortened(escaped(error.message), max_chars))], None, error)

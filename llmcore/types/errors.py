@@ -35,7 +35,7 @@ carries the error that ended it, so both stand here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, Self, TypeVar
@@ -46,6 +46,7 @@ from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonData, JsonText, encodable, json_data
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.others_words import MAX_MESSAGE, bounded
+from llmcore.types.refusals import NO_FACTS, RefusalFacts
 from llmcore.types.usage import AttemptReason, OutputMode, Usage
 
 __all__ = [
@@ -94,18 +95,35 @@ class LLMCoreError(Exception):
 
     partial: Any = None
     attempts: Sequence[Attempt] = ()
+    facts: RefusalFacts = NO_FACTS
+    """What the server's error says, if a server sent one."""
+    status: int | None = None
+    """The HTTP status, None if there was none."""
     dropped: Sequence[str] = ()
     """What was left out of the request that failed, as `Attempt.dropped` tells it."""
     sent_as: str = ""
     """A digest of where that request went and of its body, where an adapter saw it leave."""
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, *args: Any, facts: RefusalFacts | None = None) -> None:
         super().__init__(*map(_sayable, args))
+        if facts is not None:
+            self.facts, self.status = facts, facts.status
+
+    def with_request(self, dropped: Sequence[str], sent_as: str) -> None:
+        """Attach what became of the request that failed."""
+        if dropped:
+            self.dropped = tuple(dropped)
+        if sent_as:
+            self.sent_as = sent_as
 
     def with_partial(self, partial: Any, attempts: Sequence[Attempt] = ()) -> LLMCoreError:
         """Attach what was done so far and return self, for `raise error.with_partial(...)`."""
         self.partial, self.attempts = partial, attempts or self.attempts
         return self
+
+    def with_words(self, *args: Any) -> None:
+        """Say it in these words."""
+        self.args = args
 
     def as_data(self) -> dict[str, Any]:
         """The error as JSON data: `type` (the class's name), `message`, and the fields it has of its own, one that is
@@ -113,7 +131,8 @@ class LLMCoreError(Exception):
         fields = {
             _RENAMED.get(name, name): _masked(json_data(value)) for name, value in vars(self).items() if name not in _NO_DATA
         }
-        return {"type": type(self).__name__, "message": encodable(str(self)), **fields}
+        facts = {"facts": _masked(json_data(self.facts.as_data()))} if self.facts is not NO_FACTS else {}
+        return {"type": type(self).__name__, "message": encodable(str(self)), **fields, **facts}
 
     @staticmethod
     def from_data(data: Mapping[str, Any]) -> LLMCoreError:
@@ -121,6 +140,8 @@ class LLMCoreError(Exception):
         renamed = {new: name for name, new in _RENAMED.items()}
         fields = {renamed.get(name, name): value for name, value in data.items() if name not in ("type", "message")}
         kind: type[LLMCoreError] = _CLASSES.get(str(data.get("type")), LLMCoreError)
+        if "facts" in fields:
+            fields["facts"] = RefusalFacts.from_data(fields["facts"])
         told = fields.pop("failures", ())
         if kind is FallbackExhausted and is_list(told):
             fields["failures"] = failures = [LLMCoreError.from_data(one) for one in told if is_object(one)]
@@ -144,7 +165,7 @@ class LLMCoreError(Exception):
         return copied
 
 
-_NO_DATA = frozenset({"partial", "attempts", "failures", "message", "dropped", "sent_as", "__notes__"})
+_NO_DATA = frozenset({"partial", "attempts", "facts", "failures", "message", "dropped", "sent_as", "__notes__"})
 _RENAMED = {"type": "kind"}
 _PLAIN = (str, bytes, int, float, bool, type(None))
 
@@ -200,13 +221,13 @@ Value.raises = ConfigError
 
 
 class ModelNotFound(CallerError):
-    """No such alias or model, no access to it, or none that fits what the request needs.
+    """No such alias or model, no access to it, or none that fits what the request needs."""
 
-    `unexplained`: the server only said that it does not find something (HTTP 404), and the request held tools or a response
-    format. It may be that which it has no place for, so other output modes were asked, if there were any."""
-
-    unexplained: bool = False
-    status: int | None = None
+    @property
+    def unexplained(self) -> bool:
+        """The server only said that it does not find something (HTTP 404), and the request held tools or a response format. The
+        server may have no place for these, so other output modes were asked, if there were any."""
+        return self.facts.kind == "unexplained"
 
 
 class LimitExceeded(CallerError):
@@ -215,21 +236,22 @@ class LimitExceeded(CallerError):
 
 
 class AuthenticationFailed(CallerError):
-    """The key is missing, wrong or expired, or the server forbids what it is used for (HTTP 403).
+    """The key is missing, wrong or expired, or the server forbids what it is used for (HTTP 403)."""
 
-    `unclear`: it did not say that the key is the reason, so another model may be asked with the same key. `unexplained`: the
-    request held tools or a response format as well. It may be that which it forbids, so other output modes were asked, if there
-    were any."""
+    @property
+    def unclear(self) -> bool:
+        """The server did not say that the key is the reason, so another model may be asked with the same key."""
+        return self.facts.kind in ("forbidden", "unexplained")
 
-    unclear: bool = False
-    unexplained: bool = False
-    status: int | None = None
+    @property
+    def unexplained(self) -> bool:
+        """In addition the request held tools or a response format. The server may forbid these, so other output modes were
+        asked, if there were any."""
+        return self.facts.kind == "unexplained"
 
 
 class QuotaExceeded(CallerError):
     """The account's quota is spent; waiting does not help."""
-
-    status: int | None = None
 
 
 class ModelError(LLMCoreError):
@@ -244,11 +266,13 @@ class OutputParseError(ModelError):
         self.problems = list(problems)
         self.text = text
 
+    def with_problems(self, problems: Sequence[Any]) -> None:
+        """Put these in the place of its problems, which were read back as data."""
+        self.problems = list(problems)
+
 
 class Refused(ModelError):
     """The model or the provider's policy refused. `status` is the HTTP status of a refusal by the provider, else None."""
-
-    status: int | None = None
 
 
 class MaxToolTurns(ModelError):
@@ -262,17 +286,24 @@ class Truncated(ModelError):
 class ProviderError(LLMCoreError):
     """The provider's limit or fault. `status` is the HTTP status, None when there was none."""
 
-    def __init__(self, message: str, *, status: int | None = None) -> None:
-        super().__init__(message)
-        self.status = status
+    def __init__(self, message: str, *, status: int | None = None, facts: RefusalFacts | None = None) -> None:
+        super().__init__(message, facts=facts)
+        self.status = status if facts is None else facts.status
 
 
 class RateLimited(ProviderError):
     """Too many requests. `retry_after` is in seconds, None when the provider did not say."""
 
-    def __init__(self, message: str, *, status: int | None = 429, retry_after: float | None = None) -> None:
-        super().__init__(message, status=status)
-        self.retry_after = retry_after
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = 429,
+        retry_after: float | None = None,
+        facts: RefusalFacts | None = None,
+    ) -> None:
+        super().__init__(message, status=status, facts=facts)
+        self.retry_after = retry_after if facts is None else facts.retry_after
 
 
 class ContextOverflow(ProviderError):
@@ -286,26 +317,43 @@ class RequestTooLarge(ProviderError):
 class Overloaded(ProviderError):
     """The provider is overloaded (503, 529). `retry_after` is in seconds, None when the provider did not say."""
 
-    def __init__(self, message: str, *, status: int | None = None, retry_after: float | None = None) -> None:
-        super().__init__(message, status=status)
-        self.retry_after = retry_after
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+        facts: RefusalFacts | None = None,
+    ) -> None:
+        super().__init__(message, status=status, facts=facts)
+        self.retry_after = retry_after if facts is None else facts.retry_after
 
 
 class RemoteServerError(ProviderError):
-    """The provider failed (5xx, no connection, not JSON). `lasting`: the same again would fail again."""
+    """The provider failed (5xx, no connection, not JSON)."""
 
-    lasting: bool = False
+    @property
+    def lasting(self) -> bool:
+        """The same request would fail again."""
+        return self.facts.kind == "lasting"
 
 
 class CapabilityRefused(ProviderError):
-    """The endpoint refuses a parameter or feature (`capability`: tools, json_schema, ...): another output mode may do. `others`:
-    what the same words refuse beside it."""
+    """The endpoint refuses a parameter or feature (`capability`: native_tools, json_schema, ...): another output mode may do.
+    Names that are joined by `+` are refused together only. `others`: what the same words refuse beside it."""
 
-    others: Sequence[str] = ()
-
-    def __init__(self, message: str, *, capability: str, status: int | None = 400) -> None:
-        super().__init__(message, status=status)
+    def __init__(
+        self,
+        message: str,
+        *,
+        capability: str,
+        others: Sequence[str] = (),
+        status: int | None = 400,
+        facts: RefusalFacts | None = None,
+    ) -> None:
+        super().__init__(message, status=status, facts=facts)
         self.capability = capability
+        self.others = tuple(others)
 
     @property
     def capabilities(self) -> tuple[str, ...]:
@@ -314,27 +362,14 @@ class CapabilityRefused(ProviderError):
 
 
 class RequestRefused(ProviderError):
-    """The server refused the request (400, 422, ...) and did not say of what in it, in words that we know: another output
-    mode may do, or another model. The same request is not sent again; where another mode is answered, that proves what was
-    refused, and it is learnt. `additions`: what of the request can be left out in its last mode (`stream_options`,
-    `system_message`, a parameter), with `together` only all at once; `named`: those that the server's words name, which are left
-    out first, of them `listed` all at once; `apart`: what to leave out of the same mode, so as to see whether the rest is taken;
-    `carried`: what to leave out of another mode, too; `innocent`: what was left out, and the same words came again, `acquits` by
-    this refusal; `in_any_mode`: the same words came in plain text and another mode; `of_images`: before, too, nothing but the
-    images was left to be refused; `unsent`: it was not sent again, since it would have been what was refused before. All are set
-    within a run."""
+    """The server refused the request (400, 422, ...), and its words do not say which part of it. The request is made once more
+    without its optional parts, then in another output mode or of another model. The same request is not sent again. If a later
+    request is answered, llmcore doubts the parts that only the refused one held."""
 
-    additions: Sequence[str] = ()
-    together: bool = False
-    named: Sequence[str] = ()
-    listed: frozenset[str] = frozenset()
-    apart: frozenset[str] = frozenset()
-    carried: frozenset[str] = frozenset()
-    innocent: frozenset[str] = frozenset()
-    acquits: frozenset[str] = frozenset()
-    in_any_mode: bool = False
-    of_images: bool = False
-    unsent: bool = False
+    @property
+    def unsent(self) -> bool:
+        """The request was not sent, because the same request was refused before in this run."""
+        return self.facts.kind == "unsent"
 
 
 class Timeout(ProviderError):
@@ -371,6 +406,12 @@ class ToolError(LLMCoreError):
     def message(self) -> str:
         return str(self)
 
+    def of_call(self, name: str, call_id: str) -> ToolError:
+        """A copy that names the tool and the call, where this one does not: a tool may raise one error for several calls."""
+        copied = copy(self)
+        copied.tool_name, copied.tool_id = self.tool_name or name, self.tool_id or call_id
+        return copied
+
 
 class CallsPending(LLMCoreError):
     """An answer was asked for, and the run waits for the caller: calls have to be approved, or to be carried out elsewhere.
@@ -403,10 +444,10 @@ class FallbackExhausted(LLMCoreError):
         self.attempts = list(attempts)
 
     @staticmethod
-    def of(message: str, attempts: Sequence[Attempt], failures: Sequence[LLMCoreError]) -> FallbackExhausted:
+    def of(message: str, attempts: Sequence[Attempt], failures: Sequence[LLMCoreError], details: str = "") -> FallbackExhausted:
         """The error of these failures, an instance of the class of each."""
         fields = {name: value for one in failures for name, value in vars(one).items() if name not in _OF_RUNS}
-        made = _made(_exhausted_as(_kinds(failures)), (message,), {**fields, "failures": list(failures)})
+        made = _made(_exhausted_as(_kinds(failures)), (message,), {**fields, "failures": list(failures), "details": details})
         made.attempts = list(attempts)
         return made
 
@@ -457,6 +498,11 @@ class TerminateLoop(Exception):
     def __init__(self, value: Any = None) -> None:
         super().__init__("the loop was asked to end")
         self.value = value
+
+    def written_as(self, text: str) -> str:
+        """Note how `value` was written, and give it back."""
+        self.text = text
+        return text
 
 
 class RetryTool(Exception):

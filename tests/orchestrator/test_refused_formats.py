@@ -45,5 +45,5 @@ async def test_the_third_run_goes_straight_to_native_tools(mode: str, typed: boo
                 assert_never_twice(server.requests[seen:])
                 counts.append(len(server.requests) - seen)
             known = made.capabilities.learnt(Endpoint.model_validate({**place, "alias": "m"}))
-    assert counts == [2, 3, 1]
+    assert counts == [2, 2, 1]
     assert (known[mode], "system_message" in known) == (False, False)

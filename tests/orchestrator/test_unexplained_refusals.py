@@ -373,13 +373,13 @@ async def test_a_refusal_that_passes_teaches_nothing(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 500])
-async def test_a_typed_answer_that_is_refused_in_unknown_words_is_learnt_by_the_third_run(status: int) -> None:
+async def test_a_typed_answer_that_is_refused_in_unknown_words_is_learnt_by_the_fourth_run(status: int) -> None:
     words = Wording("tools", status, {"error": {"message": "the flux does not wobble"}})
     script = refusing(words, lambda _: '{"name": "Oslo", "people": 700000}', "response_format")
     with WireServer(script) as server:
         async with Orchestrator(registry(server), strategies=FAST) as orchestrator:
-            results = [await orchestrator.run("Which city?", output_type=City) for _ in range(3)]
-    assert [(attempt.mode, attempt.failure) for attempt in results[2].attempts] == [("text", None)]
+            results = [await orchestrator.run("Which city?", output_type=City) for _ in range(4)]
+    assert [(attempt.mode, attempt.failure) for attempt in results[3].attempts] == [("text", None)]
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -124,3 +125,32 @@ def test_a_failed_run_is_json() -> None:
     error = OutputParseError("m", [PROBLEM], "text")
     error.with_partial(RunResult(attempts=[Attempt(n=1, model="a", failure=error)]), [Attempt(n=1, model="a", failure=error)])
     assert '"failure":{"type":"OutputParseError"' in error.partial.model_dump_json()
+
+
+_NAMES = {"error", "failure", "ours", "refusal", "refused", "exception", "part", "spent", "caught", "one"}
+"""What the source calls an exception."""
+
+
+def assigned(path: Path) -> Iterator[tuple[str, str, int]]:
+    """The attributes that a module sets: of what, which, and where."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        each = [one for target in targets for one in (target.elts if isinstance(target, ast.Tuple) else [target])]
+        for one in each:
+            if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name):
+                yield one.value.id, one.attr, one.lineno
+
+
+def test_no_code_outside_its_class_sets_a_field_of_an_error() -> None:
+    source = Path(errors.__file__).parents[1]
+    fields = {name for _, name, _ in assigned(Path(errors.__file__)) if not name.startswith("__")}
+    fields |= {"facts", "partial", "attempts", "dropped", "sent_as"}
+    places = [*source.rglob("*.py"), *source.parent.glob("adapters/**/*.py"), *source.parent.glob("fallback/**/*.py")]
+    found = [
+        f"{path.name}: {owner}.{name}"
+        for path in places
+        if path != Path(errors.__file__)
+        for owner, name, _ in assigned(path)
+        if owner in _NAMES and name in fields
+    ]
+    assert found == []

@@ -24,7 +24,8 @@ from llmcore.adapters.capabilities import (
     RedisFacts,
     is_learnable,
 )
-from llmcore.adapters.litellm.refusals import PHRASES, refused_capabilities
+from llmcore.adapters.litellm.errors.fields import part_of
+from llmcore.adapters.litellm.errors.phrases import table
 from llmcore.adapters.providers.model_table import table_capabilities
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.types import CallerError, ConfigError
@@ -141,10 +142,11 @@ def test_a_name_that_is_near_to_none_is_told_what_there_is() -> None:
 
 
 def test_what_a_servers_refusal_may_name_can_be_learnt() -> None:
-    named = {capability for _, capability in PHRASES}
-    for name in (*LEARNABLE, *PARAMETERS, "tools", "tool_choice", "parallel_tool_calls", "stream", "response_format"):
-        named |= {*refused_capabilities(f"'{name}' is not supported", name, None)}
+    sections: dict[str, str] = {"format": "response_format", "most_tools": "max_tools=3", "own_room": "max_tokens"}
+    named = {part_of(sections.get(name, name), None) for name in map(str, (*table()["parts"], *table()["nouns"]))}
     assert [name for name in named if not is_learnable(name)] == []
+    assert is_learnable("native_tools+stop")
+    assert not is_learnable("native_tools+extra_body")
 
 
 def test_refused_parallel_calls_are_not_asked_for_again() -> None:
@@ -457,21 +459,34 @@ async def test_nothing_secret_is_shared() -> None:
     assert list(shared.facts) == ["http://127.0.0.1:1/v1|m"]
 
 
-def test_what_is_doubted_twice_in_the_same_words_is_told_and_learnt_by_nobody_else() -> None:
+def test_what_is_doubted_twice_is_told_and_learnt_by_nobody_else() -> None:
     store, endpoint = CapabilityStore(), Endpoint(provider="openai", model="m")
     assert not store.has_doubts
-    assert store.doubt(endpoint, "native_tools", "Not here (request 17af).") is False
-    assert store.doubt(endpoint, "native_tools", "Something else.") is False
-    assert store.doubt(endpoint, "native_tools", "not here, request 18cd") is True  # ids, counts and signs differ
+    assert store.doubt(endpoint, "native_tools") is False
+    assert store.doubt(endpoint, "native_tools+stop") is False
+    assert store.doubt(endpoint, "native_tools") is True
     assert (store.has_doubts, store.learnt(endpoint)) == (True, {})
+    assert set(store.doubts(endpoint)) == {frozenset({"native_tools"}), frozenset({"native_tools", "stop"})}
     store.clear(endpoint, ["json_schema"])
-    assert store.doubt(endpoint, "native_tools", "Something else.") is True
+    assert store.doubt(endpoint, "native_tools") is True
     store.clear(endpoint, ["native_tools"])
-    assert store.doubt(endpoint, "native_tools", "Something else.") is False
+    assert store.doubt(endpoint, "native_tools") is False
+    assert store.is_doubted(endpoint, "native_tools+stop")  # it was not seen to take both at once
+    store.clear(endpoint, ["native_tools", "stop", "temperature"])
+    assert store.doubts(endpoint) == []
     store.forget(endpoint)
-    assert store.doubt(endpoint, "native_tools", "Something else.") is False
+    assert store.doubt(endpoint, "native_tools") is False
     with pytest.raises(ConfigError, match="native_tools"):
-        store.doubt(endpoint, "native_tool", "No.")
+        store.doubt(endpoint, "native_tool")
+
+
+def test_a_set_of_parts_is_refused_together_and_each_alone_is_taken() -> None:
+    store, endpoint = CapabilityStore(), Endpoint(provider="openai", model="m")
+    store.record_failure(endpoint, "native_tools+stop", proven=False)
+    can = store.get(endpoint)
+    assert can.native_tools is not False
+    assert can.unsupported_parameters >= {"native_tools+stop"}
+    assert "stop" not in can.unsupported_parameters
 
 
 def test_a_number_of_tools_is_learnt_as_the_least_that_was_told() -> None:

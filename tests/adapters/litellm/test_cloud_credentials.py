@@ -9,12 +9,12 @@ import pytest
 
 from llmcore.adapters.base import Endpoint
 from llmcore.adapters.litellm.engine import litellm_now
-from llmcore.adapters.litellm.failures import classify
+from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.wire.watching import Watch
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import DEFAULT_LIMITS, AuthenticationFailed, FallbackExhausted, InternalError, RemoteServerError
 from tests.adapters.conftest import call_of
-from tests.adapters.litellm.test_failures import Made
+from tests.adapters.litellm.errors.test_failures import Made
 from tests.orchestrator.support import FAST
 
 CLAUDE = "anthropic.claude-3-5-sonnet-20240620-v1:0"

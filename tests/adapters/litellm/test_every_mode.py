@@ -135,12 +135,13 @@ async def test_the_next_mode_where_one_is_refused(provider: str, mode: OutputMod
     )
     of_a_template = "jinja template" in str(words.body)  # this prompt may have broken it, or any
     refused = [mode] * (1 + bool(holds_more and (words is OWN_WORDS or of_a_template)))
-    # one refusal that nobody knows, or of what a table knows to be taken, may have passed: the next turn looks
-    looks = words is OWN_WORDS and not (len(refused) > 1 and getattr(known, mode) is None)
+    # one refusal that nobody knows may have passed: the next turn looks
+    looks = words is OWN_WORDS and len(refused) == 1
     looks = looks or (words.teaches is None and asked.count(mode) > len(refused))
     assert asked == [*refused, left[1], *[mode] * looks, left[1]]
-    is_learnt = words.teaches or words is OWN_WORDS or (looks and not of_a_template)
-    assert learnt.get(words.teaches or mode) is (False if is_learnt else None)
+    is_learnt = words.teaches or words is OWN_WORDS or looks or (of_a_template and len(refused) > 1)
+    refused_sets = [name for name, value in learnt.items() if not value]
+    assert any((words.teaches or mode) in name.split("+") for name in refused_sets) is bool(is_learnt)
     assert learnt.get("tool_choice_required") is not False
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.litellm.failures import classify
+from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.litellm.transport import same_server
 from llmcore.types import ConfigError, RemoteServerError, Request
 from tests.adapters.conftest import KEY, PROVIDERS, call_of, endpoint_at

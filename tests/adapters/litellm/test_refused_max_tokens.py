@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import Endpoint
-from llmcore.adapters.litellm.failures import classify
+from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.providers import PROVIDERS, Provider, provider_of
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import CapabilityRefused, Request
 from llmcore.types.narrowing import is_object
 from tests.adapters.conftest import EVERY_MODEL, call_of
+from tests.adapters.litellm.errors.test_failures import Made
 from tests.adapters.litellm.test_every_mode import openais_place, signed_in
-from tests.adapters.litellm.test_failures import Made
 from tests.orchestrator.support import FAST
 from tests.support.wire_server import Failure, Seen, Step, WireServer
 
@@ -84,8 +84,6 @@ async def test_it_is_left_out_where_no_name_is_taken(provider: str) -> None:
     "words",
     [
         SENTENCE,
-        "This model has no 'max_tokens'. Send 'max_completion_tokens' in its place.",
-        "max_tokens was renamed to max_completion_tokens",
         "Please use `max_completion_tokens` instead of `max_tokens` here",
         "expected max_completion_tokens, got max_tokens: unknown field",
         "'max_completion_tokens' is unsupported",  # LiteLLM's or a gateway's name for what was sent

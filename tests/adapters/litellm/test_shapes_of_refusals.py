@@ -20,7 +20,7 @@ from llmcore.types import (
     RequestRefused,
 )
 from tests.adapters.conftest import call_of, endpoint_at
-from tests.adapters.litellm.test_failures import failure_of
+from tests.adapters.litellm.errors.test_failures import failure_of
 from tests.adapters.wire.test_error_words import SHAPES, WORDS
 from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import LOOKS_AGAIN, assert_never_twice, ended, refusing, registry, weather

@@ -13,9 +13,9 @@ import pytest
 
 from llmcore.adapters.base import Endpoint
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.litellm.failures import classify
+from llmcore.adapters.litellm.errors.table import classify
+from llmcore.adapters.litellm.errors.waits import wait_in_words
 from llmcore.adapters.litellm.usage import read_usage
-from llmcore.adapters.litellm.waits import wait_in_words
 from llmcore.adapters.wire.error_events import ErrorEvent
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import (
@@ -34,7 +34,7 @@ from llmcore.types import (
     Timeout,
 )
 from tests.adapters.conftest import call_of, endpoint_at
-from tests.adapters.litellm.test_failures import failure_of
+from tests.adapters.litellm.errors.test_failures import failure_of
 from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import ended, registry, weather
 from tests.support.wire_server import Failure, Raw, Step, WireServer

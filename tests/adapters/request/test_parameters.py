@@ -13,6 +13,7 @@ from llmcore.adapters.providers import provider_of
 from llmcore.adapters.providers.table import PROVIDERS
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.adapters.request.parameters import DEFAULT_MAX_TOKENS, NO_KEY, Prepared, base_url, check_limits, prepare
+from llmcore.adapters.request.parts import settled
 from llmcore.types import AuthenticationFailed, LimitExceeded, Request, TextBlock, ToolDefinition
 from tests.adapters.conftest import EVERY_MODEL as MODELS
 from tests.adapters.conftest import KEY, TIMEOUT, WEATHER, call_of
@@ -230,10 +231,17 @@ def test_strict_and_marks_of_the_cache_that_are_refused_are_left_out() -> None:
 
 
 def test_of_temperature_and_top_p_one_is_sent_where_both_are_refused() -> None:
-    known = {"unsupported_parameters": frozenset({"top_p_beside_temperature"})}
-    both = made("anthropic", request={"temperature": 0.2, "top_p": 0.9}, known=known)
+    known = Capabilities(unsupported_parameters=frozenset({"temperature+top_p"}))
+
+    def sent(**given: float) -> Prepared:
+        call = call_of(
+            Endpoint(provider="anthropic", model="m", api_key=SecretStr("k")), Request.model_validate({"messages": "Hi", **given})
+        )
+        return prepare(call, settled(call, known))
+
+    both = sent(temperature=0.2, top_p=0.9)
     assert ("temperature" in both.arguments, "top_p" in both.arguments, both.dropped) == (True, False, ["top_p"])
-    alone = made("anthropic", request={"top_p": 0.9}, known=known)
+    alone = sent(top_p=0.9)
     assert (alone.arguments["top_p"], alone.dropped) == (0.9, [])
 
 

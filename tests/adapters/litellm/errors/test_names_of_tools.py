@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
-from llmcore.adapters.litellm.named_tools import names_one_tool
+from llmcore.adapters.litellm.errors.named_tools import names_one_tool
 from llmcore.types import CapabilityRefused, Request, RequestRefused, ToolDefinition
 from tests.adapters.conftest import call_of
-from tests.adapters.litellm.test_refusals import meaning
+from tests.adapters.litellm.errors.test_refusals import meaning
 
 ENDPOINT = Endpoint(provider="openai_compatible", model="m")
 

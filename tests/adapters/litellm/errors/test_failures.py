@@ -13,9 +13,10 @@ import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.litellm.error_facts import error_body, facts_of, failed_generation, is_clean, shown_text
-from llmcore.adapters.litellm.failures import ROWS, Row, classify
-from llmcore.adapters.litellm.waits import retry_after
+from llmcore.adapters.litellm.errors.exceptions import error_body, failed_generation, is_clean, shown_text
+from llmcore.adapters.litellm.errors.reading import read
+from llmcore.adapters.litellm.errors.table import ROWS, Row, classify
+from llmcore.adapters.litellm.errors.waits import retry_after
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.types import (
     AuthenticationFailed,
@@ -243,7 +244,7 @@ def test_the_last_row_always_holds() -> None:
         ("'response_format' of type 'json_schema' is not supported with this model.", None, "json_schema"),
         ("This response_format type is unavailable now", None, "json_schema"),
         ("json mode cannot be combined with tool/function calling", None, "schema_with_tools"),
-        ("Thinking may not be enabled when tool_choice forces tool use.", None, "tool_choice_required"),
+        ("Thinking may not be enabled when tool_choice forces tool use.", None, "reasoning+tool_choice_required"),
         ("deepseek-reasoner does not support this tool_choice", None, "tool_choice_required"),
         ("Unsupported value: 'temperature' does not support 0.2 with this model.", "temperature", "temperature"),
         ("Unsupported parameter: 'max_tokens' is not supported with this model.", "max_tokens", "max_tokens"),
@@ -412,5 +413,4 @@ def test_of_a_long_message_both_ends_are_read(place: str) -> None:
     long = "w7x " * 500_000
     message = place.format(words="prompt is too long: 210000 tokens > 200000 maximum", long=long)
     assert type(classify(Made(message, 400))) is ContextOverflow
-    facts = facts_of(Made(message, 400, body=body(message)), None, None, lambda words, call: False)
-    assert len(facts.text) < 100_000
+    assert len(read(Made(message, 400, body=body(message)), None, None, None).text) < 100_000

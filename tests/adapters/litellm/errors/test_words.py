@@ -8,9 +8,9 @@ import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.litellm.error_facts import as_answered
-from llmcore.adapters.litellm.failures import classify
-from llmcore.adapters.litellm.words import key_words, said_by_server, without_tips
+from llmcore.adapters.litellm.errors.exceptions import answered_with
+from llmcore.adapters.litellm.errors.table import classify
+from llmcore.adapters.litellm.errors.words import key_words, said_by_server, without_tips
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import (
@@ -25,7 +25,7 @@ from llmcore.types import (
     RequestRefused,
     RequestTooLarge,
 )
-from tests.adapters.litellm.test_failures import Made
+from tests.adapters.litellm.errors.test_failures import Made
 from tests.support.wire_server import Failure, WireServer
 
 pytestmark = pytest.mark.anyio
@@ -128,11 +128,11 @@ TIP = "x does not support parameters: ['tools'], for model=m. To drop these, set
 async def test_what_litellm_itself_refuses_is_no_word_of_the_servers() -> None:
     assert without_tips(TIP) == "x does not support parameters: ['tools'], for model=m."
     told = BadRequestError("litellm.BadRequestError: what was given is odd. Set litellm.modify_params = True.")
-    error = classify(as_answered(told, None), call_of())
+    error = classify(told, call_of(), answered=answered_with(None))
     assert isinstance(error, RequestRefused)
     assert str(error) == "openai/gpt-4o at openai: LiteLLM makes no request of this, so none was sent: what was given is odd."
     sent = BadRequestError("litellm.BadRequestError: what was given is odd.")
-    assert "the server refused the request (HTTP 400)" in str(classify(as_answered(sent, 400), call_of()))
+    assert "the server refused the request (HTTP 400)" in str(classify(sent, call_of(), answered=answered_with(400)))
 
 
 @pytest.mark.parametrize(

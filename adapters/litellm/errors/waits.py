@@ -34,7 +34,7 @@ _RESETS = (
 """Headers that tell how much is left of a limit, and when it is full again."""
 
 
-def retry_after(error: BaseException, body: Mapping[str, Any]) -> float | None:
+def retry_after(error: BaseException, body: Mapping[str, Any], status: int | None = None) -> float | None:
     """Seconds the provider asks to wait, from its header (seconds or an HTTP date) or Gemini's `RetryInfo`; None if
     unsaid."""
     given: Any = getattr(error, "litellm_response_headers", None) or getattr(error, "headers", None)  # `error.response` is a fake
@@ -45,7 +45,7 @@ def retry_after(error: BaseException, body: Mapping[str, Any]) -> float | None:
     value = headers.get("retry-after")
     for detail in objects_in(body.get("details")):
         value = value or str(detail.get("retryDelay", "")).removesuffix("s")
-    return _seconds(value) if value or getattr(error, "status_code", None) != _TOO_OFTEN else _until_reset(headers)
+    return _seconds(value) if value or (status or getattr(error, "status_code", None)) != _TOO_OFTEN else _until_reset(headers)
 
 
 _TOO_OFTEN = 429

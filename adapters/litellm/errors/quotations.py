@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.litellm.refusals import names_half
 from llmcore.adapters.secrets.spellings import unescaped, united
 from llmcore.types import ToolDefinition
 from llmcore.types.late import late
@@ -40,7 +39,7 @@ def own_words(text: str, call: ModelCall | None, tells: Callable[[str], bool]) -
     parts: list[str] = []
     last = 0
     for start, end in united((start, start + _QUOTE) for start, window in _windows(text) if window in quoted):
-        if tells(text[start:end]) or names_half(text[start:end], text[end : end + 1], _QUOTE):
+        if tells(text[start:end]):
             parts.append(text[last:start])
             last = end
     return _ELSEWHERE.join((*parts, text[last:]))

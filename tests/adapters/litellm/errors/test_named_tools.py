@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
-from llmcore.adapters.litellm.named_tools import names_one_tool, offered_names
+from llmcore.adapters.litellm.errors.named_tools import names_one_tool, offered_names
 from llmcore.types import Request, ToolDefinition
 
 
@@ -44,6 +44,6 @@ def test_the_output_tool_and_the_names_on_the_wire_are_offered() -> None:
         tools=(ToolDefinition(name="get weather", parameters={"type": "object"}),),
         output_schema={"type": "object"},
     )
-    names = offered_names(call, Capabilities(schema_with_tools=False))
+    names = offered_names(call.model_copy(update={"capabilities": Capabilities(schema_with_tools=False)}))
     assert names[:2] == ["get weather", "final_result"]
     assert names[2].startswith("get_weather_")

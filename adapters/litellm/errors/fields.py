@@ -1,0 +1,170 @@
+"""What the parts of a request are called on the wires and in sentences, and the marks that the phrases are compared with.
+
+A server names the field that it does not take as its own wire does: Gemini's `responseSchema`, Bedrock's `toolConfig.toolChoice`,
+Anthropic's `thinking.budget_tokens`, a `temperature` of `options`, `generationConfig` or `body`. Some names are common words
+(`system`, `stop`, `format`). They count as fields where fields stand: at the start of a line, in quotes, or beside the word for
+one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.request.choices import choice_capability
+from llmcore.types.late import late
+
+__all__ = ["MARK", "VALUES", "is_field", "marked", "marks_in", "part_of"]
+
+_OURS: dict[str, tuple[str, ...]] = {
+    "tools": (
+        "functions",
+        "functiondeclarations",
+        "function_declarations",
+        "tools.function_declarations",
+        "tools.functiondeclarations",
+    ),
+    "tool_choice": (
+        *("toolchoice", "tool_choice.type", "tool_choice.function", "tool_choice.name", "function_call", "toolchoice.any"),
+        *("toolchoice.tool", "toolchoice.auto"),
+        *("functioncallingconfig", "function_calling_config", "functioncallingconfig.mode", "function_calling_config.mode"),
+        *("allowedfunctionnames", "allowed_function_names"),
+    ),
+    "parallel_tool_calls": ("disable_parallel_tool_use", "tool_choice.disable_parallel_tool_use", "paralleltoolcalls"),
+    "response_format": (
+        *("responseformat", "response_format.type", "response_schema", "responseschema", "response_json_schema"),
+        *("responsejsonschema", "response_mime_type", "responsemimetype", "output_format", "output_config", "guided_json"),
+        *("output_config.format", "outputconfig", "text.format", "response_format.json_schema", "json_schema", "json_object"),
+    ),
+    "system_message": ("systeminstruction", "system_instruction"),
+    "thinking": (
+        *("thinking.budget_tokens", "thinking.type", "budget_tokens", "thinkingconfig", "thinking_config", "enable_thinking"),
+        *("thinkingbudget", "thinking_budget", "reasoning_config", "reasoningconfig", "reasoning.effort", "include_thoughts"),
+        *("thinkingconfig.thinkingbudget", "thinking_config.thinking_budget", "includethoughts", "reasoning_effort"),
+    ),
+    "max_tokens": ("maxtokens", "maxoutputtokens", "max_output_tokens", "max_tokens_to_sample", "num_predict"),
+    "max_completion_tokens": (),
+    "temperature": (),
+    "stop": ("stop_sequences", "stopsequences"),
+    "top_p": ("topp",),
+    "cache_control": ("cachecontrol", "cachepoint", "cache_point", "cachedcontent", "prompt_cache"),
+    "stream_options": ("stream_options.include_usage", "streamoptions", "include_usage"),
+    "web_search_options": ("websearchoptions", "google_search", "googlesearch", "google_search_retrieval", "web_search"),
+    "usage": ("usage.include",),
+    "image_url": ("input_image", "image_url.url"),
+    "seed": ("logprobs", "logit_bias", "top_k", "frequency_penalty", "presence_penalty"),
+}
+"""Our names (OpenAI's), and those of the other wires, in small letters. `seed` and the like stand in lists beside ours."""
+_BY_NAME = {name: ours for ours, names in _OURS.items() for name in (ours, *names)}
+_OF_WIRES = {"gemini": {"toolconfig": "tool_choice", "tool_config": "tool_choice"}}
+_ELSEWHERE = {"toolconfig": "tools", "tool_config": "tools"}
+"""One name, by the wire that has it for another part."""
+_AROUND = (
+    *("body", "request", "options", "parameters", "params", "generationconfig", "generation_config", "inferenceconfig"),
+    *(
+        "inference_config",
+        "additionalmodelrequestfields",
+        "additional_model_request_fields",
+        "toolconfig",
+        "tool_config",
+        "config",
+    ),
+)
+"""What such a field stands in, where the name is told with it."""
+_COMMON = {
+    **{name: name for name in ("stop", "stream", "thinking", "strict", "usage")},
+    **{"system": "system_message", "format": "response_format", "think": "thinking", "reasoning": "thinking"},
+}
+"""Fields whose names are words."""
+MARK = "\u27e6{}\u27e7"
+"""How a field stands in the text that the phrases are compared with."""
+_MARKED = re.compile("\u27e6([a-z_]+)\u27e7")
+_QUOTE = r"['\"`\u201c\u201d\u2018\u2019]"
+_NAME = late(r"(?<![\w.\[\]/\u27e6-])[a-z_]\w*(?:\.[a-z_]\w*)*(?![\w\[]|\.[\d\w])")
+_QUOTED = late(rf"{_QUOTE}?\[?(\u27e6[a-z_]+\u27e7)\]?{_QUOTE}?")
+_KIND = r"(?:field|parameter|argument|key|property|option|attribute|setting|keyword|member)s?"
+_IN_BRACKETS = late(rf"\b({_KIND}) \[([a-z_]\w{{0,64}})\]")
+_WORD = "|".join(sorted(_COMMON, key=len, reverse=True))
+_WHOLE = r"(?![\w\[-]|\.\w)"
+_IN_PATHS = (
+    (late(r"\btools?(?:\[\d{1,4}\]|\.\d{1,4})\.(?:function\.|custom\.)?strict\b"), MARK.format("strict")),
+    (late(r"\bmessages?(?:\[\d{1,4}\]|\.\d{1,4})\.content[\w.\[\]]{0,20}\.cache_control\b"), MARK.format("cache_control")),
+    (late(r"\bmessages?(?:\[\d{1,4}\]|\.\d{1,4})\.role\b"), MARK.format("system_message")),
+)
+"""Fields of one tool or one message that all of them have."""
+_AS_A_FIELD = late(
+    rf"(?P<a>{_QUOTE})(?P<quoted>{_WORD})(?={_QUOTE})"
+    rf"|(?P<b>(?:^|[;\n.])\s*)(?P<first>{_WORD}){_WHOLE}(?=:|\?|\s(?:is|are) (?:not|un|never|no longer|dis)"
+    r"|\s(?:un|not )(?:supported|available|allowed|known|implemented)\b)"
+    rf"|(?P<c>\b{_KIND}(?: named| called)?:? ?\[?|\b(?:option provided|arguments? supplied): )(?P<behind>{_WORD}){_WHOLE}"
+    rf"|(?P<d>\b(?:accept|support|take|allow|use of|know|(?:remove|omit|drop)) (?:the )?)"
+    rf"(?P<taken>{_WORD}){_WHOLE}(?=\s*(?:$|[.;,\n]|(?:is|are) not|(?:field|parameter|argument|key|option)\b))"
+    rf"|(?P<e>\u27e7(?:, ?(?:and |or )?| and | or ){_QUOTE}?)(?P<listed>{_WORD}){_WHOLE}"
+    rf"|(?P<f>)\b(?P<listing>{_WORD})(?=(?:, ?| and | or ){_QUOTE}?\u27e6)"
+)
+VALUES = frozenset({"temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "thinking"})
+"""Fields whose values are the caller's."""
+
+
+def marked(text: str, wire: str | None, nouns: Mapping[str, re.Pattern[str]]) -> str:
+    """The text (lower case) with a mark for each field that it names. `nouns`: what servers call a field in a sentence."""
+
+    def by_name(found: re.Match[str]) -> str:
+        name = _ours(found[0], wire)
+        return found[0] if name is None or (name in _COMMON.values() and found[0] in _COMMON) else MARK.format(name)
+
+    def as_a_field(found: re.Match[str]) -> str:
+        before = next(value for name in "abcdef" if (value := found[name]) is not None)
+        word = next(value for name in ("quoted", "first", "behind", "taken", "listed", "listing") if (value := found[name]))
+        return f"{before}{MARK.format(_COMMON[word])}"
+
+    text = _IN_BRACKETS.sub(r"\1 \2", text.replace("(s)", "s").replace("\u2019", "'"))
+    for path, mark in _IN_PATHS:
+        text = path.sub(mark, text)
+    text = _AS_A_FIELD.sub(as_a_field, _NAME.sub(by_name, text))
+    for name, words in nouns.items():
+        text = words.sub(MARK.format(name), text)
+    return _QUOTED.sub(r"\1", text)
+
+
+def _ours(name: str, wire: str | None) -> str | None:
+    """Our name of a field, without what it stands in; None for what is none."""
+    of_wire = _OF_WIRES.get(wire or "", _ELSEWHERE)
+    for _ in range(3):
+        if (known := of_wire.get(name) or _BY_NAME.get(name)) is not None:
+            return known
+        around, dot, name = name.partition(".")
+        if not dot or around not in _AROUND:
+            return None
+        if name in _COMMON:
+            return _COMMON[name]
+    return None
+
+
+def is_field(name: str) -> bool:
+    """Is it what a field is called?"""
+    return name in _BY_NAME or name in _COMMON
+
+
+def marks_in(text: str) -> list[str]:
+    """The fields that are marked in the text, each once."""
+    return list(dict.fromkeys(_MARKED.findall(text)))
+
+
+_PARTS = {
+    **{"tools": "native_tools", "parallel_tool_calls": "parallel_tools", "thinking": "reasoning", "image_url": "images"},
+    **{"web_search_options": "web_search", "stream": "streaming"},
+}
+
+
+def part_of(field: str, call: ModelCall | None) -> str:
+    """The part of the request that a field is, as the request has it."""
+    can = call.capabilities if call is not None else None
+    if field == "response_format":
+        return "json_object" if call is not None and call.mode == "json_object" else "json_schema"
+    if field == "tool_choice":
+        return (choice_capability(call, can or Capabilities()) if call is not None else None) or "tool_choice_required"
+    if field in ("max_tokens", "max_completion_tokens"):  # two names of one parameter: servers name either, whichever was sent
+        return "max_completion_tokens" if can is not None and "max_tokens" in can.unsupported_parameters else "max_tokens"
+    return _PARTS.get(field, field)

@@ -1,0 +1,420 @@
+"""What a server's error says, read once: the status and what the server calls the error, then `param`, then the phrases.
+
+What a server quotes of the request is none of its words: a user may write the very words by which servers refuse. Of what the
+request did not hold, nothing is refused, whatever the words: a server that makes its formats by tools may say that it has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+from llmcore.adapters.base import Capabilities, ModelCall
+from llmcore.adapters.capabilities.facts import most_tools
+from llmcore.adapters.litellm.errors.exceptions import (
+    Answered,
+    SignIn,
+    all_kinds,
+    cause_of,
+    clean,
+    codes_of,
+    error_body,
+    failed_sign_in,
+    is_signed_in,
+    kinds_of,
+    shown_and_told,
+    status_of,
+)
+from llmcore.adapters.litellm.errors.fields import VALUES, marked, marks_in, part_of
+from llmcore.adapters.litellm.errors.named_tools import names_one_tool, offered_names
+from llmcore.adapters.litellm.errors.phrases import denials, meanings, nouns, part_phrases
+from llmcore.adapters.litellm.errors.quotations import own_words
+from llmcore.adapters.litellm.errors.waits import retry_after, wait_in_words
+from llmcore.adapters.litellm.errors.words import place_words, said_by_server, without_tips
+from llmcore.adapters.providers import provider_of
+from llmcore.adapters.request.output import output_plan, tools_of
+from llmcore.adapters.request.parts import asks_for, joined
+from llmcore.adapters.secrets.scrubber import Scrubber
+from llmcore.types.late import late
+from llmcore.types.refusals import RefusalFacts, RefusalKind
+
+__all__ = ["SERVERS_WORDS", "Reading", "read", "refuses_as_it_is"]
+
+SERVERS_WORDS = "; it says: "
+"""What stands before the words of a server in an error of ours."""
+_TRACEBACK = "\nTraceback (most recent call last)"
+"""LiteLLM puts one, and tips of its own behind it, into the messages of its own faults."""
+_UNSENT = "BadRequestError"
+"""What LiteLLM raises in a server's stead where it makes no request of what it was given."""
+_SOCKET_FAILURES = frozenset({"ClientError", "ConnectError", "OSError", "ReadError", "RemoteProtocolError", "WriteError"})
+_TIMEOUTS = frozenset({"APITimeoutError", "ServerTimeoutError", "Timeout", "TimeoutError", "TimeoutException"})
+_UNSIGNED = frozenset({"DefaultCredentialsError", "NoCredentialsError", "PartialCredentialsError", "ProfileNotFound"})
+"""What Google's and Amazon's own packages raise where they find nothing to sign with."""
+_READ_OUT_OF_WORDS = frozenset(
+    {
+        *("AuthenticationError", "ContentPolicyViolationError", "ContextWindowExceededError", "NotFoundError"),
+        *("PermissionDeniedError", "RateLimitError", "Timeout"),
+    }
+)
+"""Classes that LiteLLM chooses by words anywhere in an error's text, those of the user that a server quotes included. Where the
+server's own words and status are known, these count."""
+_MAY_PASS = frozenset({408, 420, 425, 429, 498})
+"""Statuses of the 400s that say nothing of the request: it came too slowly, too early or too often (420 and 498 are names that
+hosts have of their own for a rate and for a tier without room)."""
+_NOT_IMPLEMENTED = 501
+_CALLED = {
+    "called_too_often": r"rate[_ -]?limit|throttl|too[_ -]?many[_ -]?requests|^429$|resource[_ -]?exhausted",
+    "called_overloaded": r"over[_ -]?load|(?:^|_)unavailable(?:_error)?$|server[_ -]?busy|^(?:503|529)$",
+    "called_a_fault": r"^(?:50[024]|52[0-7]|bad_gateway|gateway_timeout)$",
+    "called_unauthorized": r"^(?:invalid|incorrect|missing|expired|revoked|no)_?(?:api|access|auth)\w{0,16}$|^api_?key_?\w{0,12}$"
+    r"|^(?:authentication|unauthori[sz]ed|unauthenticated|auth)(?:_?(?:error|failed|failure|required|exception))?$",
+    "called_overflow": r"(?:context|prompt|input)\w*(?:exceed|too_long|overflow)|exceed\w*(?:context|prompt|input)",
+}
+"""What servers call an error (`code`, `type`, `status`), by what that means."""
+_MODE_PARTS = frozenset(
+    {
+        *("native_tools", "parallel_tools", "tool_choice", "tool_choice_named", "tool_choice_required"),
+        *("json_schema", "json_object", "schema_with_tools"),
+    }
+)
+"""Parts that another output mode does without."""
+_SETTINGS = frozenset(
+    {"temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "reasoning", "parallel_tools", "usage"}
+)
+
+
+def refuses_as_it_is(status: int | None) -> bool:
+    """Does a server refuse a request as it is by this status, so that the same again would be refused again? Any of the 400s but
+    those that pass, a redirect that leads nowhere, and what the server has no code for."""
+    return status is not None and ((300 <= status < 500 and status not in _MAY_PASS) or status == _NOT_IMPLEMENTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is known of one exception. `text` is what the server says in small letters, without what it quotes of the request;
+    `kinds` are the names of the exception's classes, `means` what its codes and phrases mean."""
+
+    facts: RefusalFacts
+    kinds: frozenset[str]
+    codes: frozenset[str]
+    means: frozenset[str]
+    text: str
+    message: str
+    refused: tuple[str, ...]
+    """The parts, or sets of parts, that are refused, the surest first."""
+    held: frozenset[str]
+    """The parts that the request held."""
+    callers: str
+    """What only the caller gave, a value or a field, that the words are about."""
+    connection: bool
+    """A socket failed beneath it, and the server told of no error."""
+    timeout: bool
+    """A wait for the network ended beneath it."""
+    call: ModelCall | None = None
+    """What was asked for; None = not told."""
+    unsent: bool = False
+    """LiteLLM made no request: no server said this."""
+    sent_with: int | None = None
+    """The HTTP status that the error came with, where it is not `status`: some servers send errors with 200."""
+    unsigned: bool = False
+    """What signs a request was not found, so none was made."""
+    sign_in: SignIn | None = None
+    """What is found signs requests only after a sign-in, and that failed, so none was made."""
+
+    @property
+    def status(self) -> int | None:
+        return self.facts.status
+
+    @property
+    def speaks_of_mode(self) -> bool:
+        """Do the words speak of what another output mode does without?"""
+        return not _MODE_PARTS.isdisjoint(self.facts.parts)
+
+    @property
+    def names_setting(self) -> bool:
+        return not _SETTINGS.isdisjoint(self.facts.parts) and "value" not in self.means
+
+    @property
+    def holds_mode(self) -> bool:
+        """Does the request hold such a part?"""
+        return not self.held.isdisjoint(("native_tools", "json_schema", "json_object"))
+
+    @property
+    def searches(self) -> bool:
+        """Is the provider to search the web, by a path or a parameter that may not be there?"""
+        return self.call is not None and self.call.capabilities is not None and "web_search" in self.held
+
+    @property
+    def passes(self) -> bool:
+        """Is the request refused as it is, though the same may be taken later?"""
+        return refuses_as_it_is(self.status) and (self.status == 409 or not {"passing", "too_often"}.isdisjoint(self.means))
+
+    @property
+    def may_pass(self) -> bool:
+        """May the same request be taken later?"""
+        passing = self.facts.retry_after is not None or "may_pass" in self.means
+        return self.status in _MAY_PASS or (self.status is not None and self.status >= 500 and passing)
+
+    def told(self, kind: RefusalKind = "explained", *, status: int | None = -1, parts: Collection[str] = ()) -> RefusalFacts:
+        """The facts, as those of an error of this kind. `status`: in place of the one that was read."""
+        wait = self.facts.retry_after
+        return replace(
+            self.facts,
+            kind=kind,
+            status=self.status if status == -1 else status,
+            retry_after=wait if wait is not None and wait > 0 else None,  # one that is past is none
+            parts=frozenset(parts) or self.facts.parts,
+        )
+
+    def placed(self, what: str) -> str:
+        """In our words: where, what, and what was said there; the last alone where no call is known."""
+        place = place_words(self.call)
+        said = f"{SERVERS_WORDS}{self.message}" if self.message else ""
+        return f"{place}: {what}{said}" if place else self.message
+
+    def beneath(self, what: str) -> str:
+        """The same where no server said it: `message` is the client's own."""
+        place = place_words(self.call)
+        return f"{place}: {what}: {self.message}" if place else self.message
+
+    @property
+    def http(self) -> str:
+        status = self.sent_with or self.status
+        return f" (HTTP {status})" if status else ""
+
+
+def read(error: BaseException, call: ModelCall | None, scrubber: Scrubber | None, answered: Answered | None) -> Reading:
+    """Everything that decides what an error means. `call` tells what was asked for, so what was refused can be named."""
+    beneath, names = all_kinds(error), kinds_of(error)
+    unsent = answered is not None and answered.status is None and _UNSENT in names
+    error = cause_of(error)
+    is_answered = answered is not None and answered.status is not None
+    body, status = error_body(error, call, answered), status_of(error, answered)
+    shown, told = shown_and_told(error, body, answered)
+    said = own_words(told.lower(), call, lambda words: _tells(words, call))
+    words = said_by_server(clean(shown.partition(_TRACEBACK)[0], scrubber))
+    codes, wait = codes_of(body, error, answered), retry_after(error, body, status)
+    param = str(body.get("param") or getattr(error, "param", None) or "")
+    means = meanings(_without_own_name(said, call)) | {
+        name for name, called in _CALLED.items() if any(re.search(called, code) for code in codes)
+    }
+    held = asks_for(call) if call is not None else frozenset[str]()
+    text = _marked(said, call)
+    refused = tuple(dict.fromkeys(_refused(said, text, str(body.get("param") or ""), call, codes, held)))
+    named = frozenset(part for field in marks_in(text) if (part := part_of(field, call)) in held)
+    own = kinds_of(error)
+    return Reading(
+        facts=RefusalFacts(
+            status=status,
+            code=clean(min(codes, default=""), scrubber),
+            param=clean(param, scrubber),
+            parts=named,
+            kind=_kind(said, call, means, status, named),
+            retry_after=wait if wait is not None else wait_in_words(said),
+            words=words,
+        ),
+        kinds=frozenset(own - _READ_OUT_OF_WORDS if is_answered else own),
+        codes=codes,
+        means=means,
+        text=said,
+        message=without_tips(words) if unsent else words,
+        refused=refused,
+        held=held,
+        callers=next(_callers(said, text, call), "") if call is not None else "",
+        connection=not (body or is_answered) and not beneath.isdisjoint(_SOCKET_FAILURES),
+        timeout=not (beneath.isdisjoint(_TIMEOUTS) or is_answered),
+        call=call,
+        unsent=unsent,
+        sent_with=sent_with if isinstance(sent_with := getattr(error, "sent_with", None), int) else None,
+        unsigned=is_signed_in(call) and (not beneath.isdisjoint(_UNSIGNED) or "unsigned" in means),
+        sign_in=failed_sign_in(error, call),
+    )
+
+
+def _marked(text: str, call: ModelCall | None) -> str:
+    """The text with a mark for each field of the request that it names. The model's own name may hold such a word."""
+    return marked(_without_own_name(text, call), provider_of(call.endpoint).wire if call is not None else None, nouns())
+
+
+def _without_own_name(text: str, call: ModelCall | None) -> str:
+    if call is None or (own := call.endpoint.model.lower()) not in text:
+        return text
+    return re.sub(rf"(?<![\w-]){re.escape(own)}(?![\w-])", "model", text)
+
+
+_TELLING = frozenset({"value", "particular", "of_a_schema", "unsupported", "may_pass", "balance"})
+"""Meanings of single words, by which a quotation decides nothing."""
+
+
+def _tells(words: str, call: ModelCall | None) -> bool:
+    """Would these words (lower case) decide what an error means?"""
+    refuses = any(_refused(words, _marked(words, call), "", None, (), ()))
+    return refuses or bool(meanings(words) - _TELLING) or wait_in_words(words) is not None
+
+
+# What of the request is refused
+
+_SENTENCE = late(r"(?<=[.!\u3002])\s+|[;\n]")
+_PLACES = r"(?:models?|servers?|endpoints?|deployments?|engines?|apis?|versions?|providers?|backends?|routes?|hosts?|builds?)"
+_ITS = r"(?:the|this|that|your|our|any|current|selected|chosen|api)"
+_HERE = rf"(?:with|in|for|on|by|at|when using)(?: {_ITS}){{0,3}} {_PLACES}\b"
+_CONDITION = late(
+    rf"\W{{0,3}}(?!{_HERE})(?:with|without|when|while|together|alongside|beside|in|if|unless|at the same time|to exceed|above"
+    r"|below)\b"
+)
+_WITHIN = late(r"\b(?:tools?|functions?)(?:\[\d|\.\d)|\bresponse_format\.json_schema\.|\u27e7\.[a-z]")
+_OF_A_SCHEMA = late(r"\bschemas?\b|\bproperty\b|\b(?:function|tool) names?\b")
+_OF_CALLS = late(r"\bcall(?:ed|s)?\b|\bturn\b|\bat (?:a|one) time\b|\bat once\b|\bin parallel\b")
+_AHEAD = late(r"\W{0,3}(?:when|while|if|unless|with)\b")
+_OF_VALUES = frozenset({"invalid_value", "invalid_type", "invalid_parameter_value", "integer_below_min_value", "value_error"})
+"""Codes by which a parameter has a wrong value."""
+_UNSUPPORTED = frozenset({"unsupported_parameter", "unsupported_value", "unknown_parameter"})
+"""OpenAI's codes by which the `param` beside them is not taken: its words may be others."""
+_REASONING = frozenset({"reasoning"})
+_STREAMED_TOOLS = frozenset({"native_tools", "streaming"})
+_PLACES_OF = {"system_place": "system_message"}
+"""What is said of the place of a part, and not of the part."""
+_WITHOUT_PARTS = frozenset(
+    {"temperature", "top_p", "max_tokens", "max_completion_tokens", "parallel_tool_calls", "thinking", "seed", "strict"}
+)
+"""Fields about which an error can only say that they are not taken, or something of their value."""
+
+
+def _refused(
+    said: str, text: str, param: str, call: ModelCall | None, codes: Collection[str], held: Collection[str]
+) -> Iterator[str]:
+    """The parts of the request that are refused, and the sets of parts, by the names that they are learnt by. `text` is what was
+    said, with marks."""
+
+    def holds(part: str) -> bool:
+        return call is None or part in held
+
+    fields = marks_in(_marked(param.lower(), call)) or ([] if not param or "[" in param or "." in param else [param.lower()])
+    for field in fields:
+        means = meanings(text)
+        is_not_taken = field in _WITHOUT_PARTS and _OF_VALUES.isdisjoint(codes) and "value" not in means
+        is_called_so = not _UNSUPPORTED.isdisjoint(codes) or "unsupported" in means
+        if (is_not_taken or is_called_so) and holds(part := part_of(field, call)):
+            yield part
+    by_phrase = [part for part in _by_phrase(text, call, held) if "=" in part or holds(_PLACES_OF.get(part, part))]
+    yield from by_phrase
+    tools = offered_names(call) if call is not None and call.tools else []
+    for plain, sentence in () if by_phrase else zip(_SENTENCE.split(said), _SENTENCE.split(text), strict=False):
+        if _WITHIN.search(sentence) or (tools and names_one_tool(plain, tools)):
+            continue  # it is of one tool, or of one schema
+        for parts in _denied(sentence, call):
+            if len(parts) > 1:
+                yield from _set_of(parts, call, held)
+            else:
+                yield from filter(holds, parts)
+
+
+def _by_phrase(text: str, call: ModelCall | None, held: Collection[str]) -> Iterator[str]:
+    """The parts of which a phrase speaks that says it of one part alone."""
+    for name, phrases in part_phrases().items():
+        found = phrases.search(text)
+        if found is None:
+            continue
+        if name == "most_tools":
+            yield from () if _OF_CALLS.search(text) else _most_tools(found[0], call)
+        elif name == "own_room":
+            yield from ("max_tokens",) if call is None or call.request.max_tokens is None else ()
+        elif name == "streaming_with_tools":
+            yield from _set_of(["native_tools", "streaming"], call, held)
+        else:
+            yield part_of({"format": "response_format"}.get(name, name), call)
+
+
+def _most_tools(phrase: str, call: ModelCall | None) -> Iterator[str]:
+    number = re.findall(r"\d+", phrase)
+    most = int(number[-1]) if number else 1
+    if call is not None and 0 < most < len(tools_of(call, output_plan(call, call.capabilities or Capabilities()))):
+        yield most_tools(most)
+
+
+def _denied(sentence: str, call: ModelCall | None) -> Iterator[list[str]]:
+    """The parts that a sentence denies, each by itself, and those that it denies together. A sentence that makes a condition of
+    another part denies the two together. One that makes another condition denies nothing."""
+
+    def parts(words: str) -> list[str]:
+        return list(dict.fromkeys(part_of(field, call) for field in marks_in(words)))
+
+    if found := denials("together").search(sentence):
+        yield parts(found[0])
+        return
+    for found in denials("refused").finditer(sentence):
+        fields = marks_in(found[0])
+        if not VALUES.isdisjoint(fields) and ("value" in meanings(sentence) or _OF_A_SCHEMA.search(sentence)):
+            continue
+        if _CONDITION.match(sentence, found.end()) or _AHEAD.match(sentence):
+            if beside := [part for part in parts(sentence) if part not in parts(found[0])]:
+                yield [*parts(found[0]), *beside]
+            continue
+        yield from ([part] for part in parts(found[0]))
+
+
+def _set_of(parts: Collection[str], call: ModelCall | None, held: Collection[str]) -> Iterator[str]:
+    """The name of a set of parts, if the request held all of them."""
+    found = frozenset(parts)
+    is_format = not found.isdisjoint(("json_schema", "json_object"))
+    if "native_tools" in found and is_format:
+        yield from ("schema_with_tools",) if call is None or "schema_with_tools" in held else ()
+    elif call is None:
+        yield joined(found)
+    elif found.difference(held) == _REASONING and _SETTINGS.issuperset(found):  # the server thinks unasked
+        yield from found.intersection(held)
+    elif found.issubset(held):
+        yield "streaming_with_tools" if found == _STREAMED_TOOLS else joined(found)
+
+
+# What is not of the endpoint
+
+_FAULT = 500
+_OF_ONE_IMAGE = late(
+    r"\b(?:image|picture|photo)s?\b[^;\n]{0,60}?\b(?:format|media|mime|size|large|larger|small|exceed\w*|download\w*|fetch\w*|identify"
+    r"|corrupt\w*|decod\w*|invalid|process|read|empty|upload\w*)\b|\b(?:identify|upload\w*|process|read|invalid)\b[^;\n]{0,30}?\bimages?\b"
+)
+
+
+def _kind(said: str, call: ModelCall | None, means: Collection[str], status: int | None, named: Collection[str]) -> RefusalKind:
+    """What a refusal is about that names no part: one tool, one schema, one value or one prompt is particular."""
+    if not {"passing", "too_often"}.isdisjoint(means):
+        return "passing"
+    if call is not None and call.tools and names_one_tool(said, offered_names(call)):
+        return "particular"
+    has_calls = call is not None and any(message.tool_uses for message in call.request.messages)  # a template may want an order
+    of_prompt = "template" in means and status == _FAULT and has_calls
+    of_a_schema = "particular" in means or "grammar" in means or ("of_a_schema" in means and not named)
+    is_particular = of_a_schema or of_prompt or _OF_ONE_IMAGE.search(said) is not None
+    return "particular" if is_particular else "unexplained"
+
+
+_CALLERS_FIELDS = {"max_completion_tokens": "max_tokens"}
+_ELSEWHERE = late(r"\b(?:tool|function|schema|propert(?:y|ies)|messages?|default)\b|\u27e6tools\u27e7")
+_KIND_OF_FIELD = r"(?:fields?|param\w*|arguments?|keys?|propert(?:y|ies)|options?|inputs?|names?|supplied)"
+
+
+def _callers(said: str, text: str, call: ModelCall) -> Iterator[str]:
+    """What only the caller gave that the words are about: a parameter's value, or a field of `extra_body`. No output mode helps
+    against that, and nothing is changed in it."""
+    for sentence in _SENTENCE.split(text):
+        if "value" in meanings(sentence) and not _ELSEWHERE.search(sentence):
+            for field in marks_in(sentence):
+                name = _CALLERS_FIELDS.get(field, field)
+                if field in VALUES and getattr(call.request, name) not in (None, False, []):
+                    yield name
+    for sentence in _SENTENCE.split(said):
+        if "\u27e6tools\u27e7" not in _marked(sentence, call):
+            yield from (key for key in call.request.extra_body if _names(sentence, key.lower()))
+
+
+def _names(sentence: str, key: str) -> bool:
+    """Does it name the field? A word of a sentence does where fields stand: in quotes, behind the word for one, or first."""
+    if len(key) < 2 or key in VALUES:
+        return False
+    own = re.escape(key)
+    if not key.isalpha():
+        return re.search(rf"(?<![\w-]){own}(?![\w-])", sentence) is not None
+    field = rf"['\"`]{own}['\"`]|\b{_KIND_OF_FIELD}:? {own}\b(?! of\b)|^\W*{own}(?=\s*[?:!,]| (?:is|isn|was|are)\b)|\.{own}: "
+    return re.search(field, sentence) is not None
