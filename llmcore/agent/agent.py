@@ -57,6 +57,7 @@ from llmcore.types import (
     Request,
 )
 from llmcore.types.called import in_words, placed
+from llmcore.types.errors import with_partial
 from llmcore.types.shown_options import show_options
 
 if TYPE_CHECKING:
@@ -415,8 +416,7 @@ class Agent(ReadableOptions):
                 unclaimed = unclaimed if chat.run is None else chat.run.copy_of
                 talk.fail(before if state is None else state, so_far, unclaimed)
                 if so_far is None and getattr(error, "partial", None) is None:
-                    partial = RunResult[Any](messages=as_messages([*before, *said]))
-                    error.__dict__.update(partial=partial, attempts=getattr(error, "attempts", ()))
+                    with_partial(error, RunResult[Any](messages=as_messages([*before, *said])))
                 if isinstance(error, Exception):
                     await teller.failure(error)
             raise
@@ -443,7 +443,7 @@ class Agent(ReadableOptions):
             if not isinstance(final, str):
                 raise ConfigError(f"{type(self).__name__}.finalize_response must give a text, not {type(final).__name__}")
         except BaseException as error:
-            error.__dict__.update(partial=result, attempts=result.attempts)
+            with_partial(error, result, result.attempts)
             raise
         return said_as(result, final)
 

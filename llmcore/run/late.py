@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from llmcore.run.result import RunResult
 from llmcore.types import Event
+from llmcore.types.errors import with_partial
 from llmcore.types.telling import Tell, told_by
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class LateRun:
             with suppress(Exception):  # it may be a run that cannot be made
                 self.leave()
                 partial = self.so_far()
-                error.__dict__.update(partial=partial, attempts=partial.attempts)
+                with_partial(error, partial, partial.attempts)
             raise
         return await self._made().out(tell)
 

@@ -53,6 +53,7 @@ from llmcore.types import (
     Waiting,
 )
 from llmcore.types.copies import copied
+from llmcore.types.errors import with_partial
 from llmcore.types.identity import alike
 from llmcore.types.logs import current_run, logger
 from llmcore.types.telling import Tell, told_after, told_by
@@ -368,9 +369,7 @@ class Run:
             error.with_words(f"{error}; nothing was sent")
         if isinstance(error, LLMCoreError):
             hide_in_error(error)
-            error.with_partial(result, result.attempts)
-        else:
-            error.__dict__.update(partial=result, attempts=result.attempts)
+        with_partial(error, result, result.attempts)
         self.state.watch.tell("run_ended", result, error)
 
     # The plan of a turn

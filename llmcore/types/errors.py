@@ -79,6 +79,7 @@ __all__ = [
     "ToolDefinitionError",
     "ToolError",
     "Truncated",
+    "with_partial",
 ]
 
 E = TypeVar("E", bound="LLMCoreError")
@@ -572,3 +573,12 @@ class Attempt(Value):
 
 def _said_by(failure: object) -> object:
     return failure.as_data() if isinstance(failure, LLMCoreError) else failure
+
+
+def with_partial(error: BaseException, partial: Any, attempts: Sequence[Attempt] = ()) -> None:
+    """Attach what was done so far. Cancellations and errors of callers are of no class of ours: here alone they get the two
+    attributes."""
+    if isinstance(error, LLMCoreError):
+        error.with_partial(partial, attempts)
+    else:
+        error.__dict__.update(partial=partial, attempts=attempts)
