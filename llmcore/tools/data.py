@@ -50,6 +50,11 @@ CONTENTS: dict[type[Any], Callable[[Any], Iterable[Any]]] = {
     deque: deque[Any].__iter__,
 }
 """How pydantic walks them, whatever a subclass says of its own iteration."""
+_OTHER_CONTAINERS: dict[type[Any], Callable[[Any], Any]] = {
+    Mapping: dict[Any, Any],
+    Collection: list[Any],
+    SimpleNamespace: lambda value: dict(vars(value)),
+}
 
 
 def _of_a_model(model: BaseModel) -> Iterable[Any]:
@@ -69,12 +74,9 @@ class _Foreign(Exception):
 
 def _contents(value: Any) -> Any:
     """What a container holds that is none to pydantic."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, Collection):
-        return list(value)
-    if isinstance(value, SimpleNamespace):
-        return dict(vars(value))
+    for kind, contents in _OTHER_CONTAINERS.items():
+        if isinstance(value, kind):
+            return contents(value)
     fix = "let the tool return the image beside its text, or a dict of the fields"
     raise UnwritableResult(f"holds an object of the class {type(value).__name__!r} with an image in it; {fix}")
 
