@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.capabilities.facts import most_tools
+from llmcore.adapters.litellm.errors.callers import SENTENCE, callers_own
 from llmcore.adapters.litellm.errors.exceptions import (
     Answered,
     SignIn,
@@ -221,7 +222,7 @@ def read(error: BaseException, call: ModelCall | None, scrubber: Scrubber | None
         message=without_tips(words) if unsent else words,
         refused=refused,
         held=held,
-        callers=next(_callers(said, text, call), "") if call is not None else "",
+        callers=next(callers_own(said, text, call), "") if call is not None else "",
         connection=not (body or is_answered) and not beneath.isdisjoint(_SOCKET_FAILURES),
         timeout=not (beneath.isdisjoint(_TIMEOUTS) or is_answered),
         call=call,
@@ -255,7 +256,6 @@ def _tells(words: str, call: ModelCall | None) -> bool:
 
 # What of the request is refused
 
-_SENTENCE = late(r"(?<=[.!\u3002])\s+|[;\n]")
 _PLACES = r"(?:models?|servers?|endpoints?|deployments?|engines?|apis?|versions?|providers?|backends?|routes?|hosts?|builds?)"
 _ITS = r"(?:the|this|that|your|our|any|current|selected|chosen|api)"
 _HERE = rf"(?:with|in|for|on|by|at|when using)(?: {_ITS}){{0,3}} {_PLACES}\b"
@@ -300,7 +300,7 @@ def _refused(
     by_phrase = [part for part in _by_phrase(text, call, held) if "=" in part or holds(_PLACES_OF.get(part, part))]
     yield from by_phrase
     tools = offered_names(call) if call is not None and call.tools else []
-    for plain, sentence in () if by_phrase else zip(_SENTENCE.split(said), _SENTENCE.split(text), strict=False):
+    for plain, sentence in () if by_phrase else zip(SENTENCE.split(said), SENTENCE.split(text), strict=False):
         if _WITHIN.search(sentence) or (tools and names_one_tool(plain, tools)):
             continue  # it is of one tool, or of one schema
         for parts in _denied(sentence, call):
@@ -388,33 +388,3 @@ def _kind(said: str, call: ModelCall | None, means: Collection[str], status: int
     of_a_schema = "particular" in means or "grammar" in means or ("of_a_schema" in means and not named)
     is_particular = of_a_schema or of_prompt or _OF_ONE_IMAGE.search(said) is not None
     return "particular" if is_particular else "unexplained"
-
-
-_CALLERS_FIELDS = {"max_completion_tokens": "max_tokens"}
-_ELSEWHERE = late(r"\b(?:tool|function|schema|propert(?:y|ies)|messages?|default)\b|\u27e6tools\u27e7")
-_KIND_OF_FIELD = r"(?:fields?|param\w*|arguments?|keys?|propert(?:y|ies)|options?|inputs?|names?|supplied)"
-
-
-def _callers(said: str, text: str, call: ModelCall) -> Iterator[str]:
-    """What only the caller gave that the words are about: a parameter's value, or a field of `extra_body`. No output mode helps
-    against that, and nothing is changed in it."""
-    for sentence in _SENTENCE.split(text):
-        if "value" in meanings(sentence) and not _ELSEWHERE.search(sentence):
-            for field in marks_in(sentence):
-                name = _CALLERS_FIELDS.get(field, field)
-                if field in VALUES and getattr(call.request, name) not in (None, False, []):
-                    yield name
-    for sentence in _SENTENCE.split(said):
-        if "\u27e6tools\u27e7" not in _marked(sentence, call):
-            yield from (key for key in call.request.extra_body if _names(sentence, key.lower()))
-
-
-def _names(sentence: str, key: str) -> bool:
-    """Does it name the field? A word of a sentence does where fields stand: in quotes, behind the word for one, or first."""
-    if len(key) < 2 or key in VALUES:
-        return False
-    own = re.escape(key)
-    if not key.isalpha():
-        return re.search(rf"(?<![\w-]){own}(?![\w-])", sentence) is not None
-    field = rf"['\"`]{own}['\"`]|\b{_KIND_OF_FIELD}:? {own}\b(?! of\b)|^\W*{own}(?=\s*[?:!,]| (?:is|isn|was|are)\b)|\.{own}: "
-    return re.search(field, sentence) is not None

@@ -1,0 +1,45 @@
+"""Does a refusal speak of what only the caller gave: a value of a parameter, or a field of `extra_body`? No output mode helps
+against that, and nothing is changed in it: the caller is told at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from llmcore.adapters.base import ModelCall
+from llmcore.adapters.litellm.errors.fields import MARK, VALUES, marks_in
+from llmcore.adapters.litellm.errors.phrases import meanings
+from llmcore.types.late import late
+
+__all__ = ["SENTENCE", "callers_own"]
+
+SENTENCE = late(r"(?<=[.!\u3002])\s+|[;\n]")
+"""Between two sentences."""
+_NAMES = {"max_completion_tokens": "max_tokens"}
+_TOOLS = MARK.format("tools")
+_ELSEWHERE = late(rf"\b(?:tool|function|schema|propert(?:y|ies)|messages?|default)\b|{_TOOLS}")
+_KIND = r"(?:fields?|param\w*|arguments?|keys?|propert(?:y|ies)|options?|inputs?|names?|supplied)"
+
+
+def callers_own(said: str, text: str, call: ModelCall) -> Iterator[str]:
+    """What it is, by its name. `said` is what the server says (lower case), `text` the same with a mark for each field."""
+    for plain, sentence in zip(SENTENCE.split(said), SENTENCE.split(text), strict=False):
+        if "value" in meanings(sentence) and not _ELSEWHERE.search(sentence):
+            for field in VALUES.intersection(marks_in(sentence)):
+                name = _NAMES.get(field, field)
+                if getattr(call.request, name) not in (None, False, []):
+                    yield name
+        if _TOOLS not in sentence:
+            yield from (key for key in call.request.extra_body if _names(plain, key.lower()))
+
+
+def _names(sentence: str, key: str) -> bool:
+    """Does it name the field? A word of a sentence does where fields stand: in quotes, behind the word for one, or first."""
+    if len(key) < 2 or key in VALUES:
+        return False
+    own = re.escape(key)
+    if not key.isalpha():
+        return re.search(rf"(?<![\w-]){own}(?![\w-])", sentence) is not None
+    field = rf"['\"`]{own}['\"`]|\b{_KIND}:? {own}\b(?! of\b)|^\W*{own}(?=\s*[?:!,]| (?:is|isn|was|are)\b)|\.{own}: "
+    return re.search(field, sentence) is not None
