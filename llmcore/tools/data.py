@@ -53,7 +53,7 @@ CONTENTS: dict[type[Any], Callable[[Any], Iterable[Any]]] = {
 _OTHER_CONTAINERS: dict[type[Any], Callable[[Any], Any]] = {
     Mapping: dict[Any, Any],
     Collection: list[Any],
-    SimpleNamespace: lambda value: dict(vars(value)),
+    SimpleNamespace: vars,
 }
 
 
