@@ -43,8 +43,9 @@ class RefusalFacts:
     def from_data(cls, data: object) -> RefusalFacts:
         """The facts that `as_data` wrote. A field of a later release is left out."""
         told: dict[str, Any] = object_in(data)
-        found = {one.name: told[one.name] for one in fields(cls) if one.name in told}
-        return cls(**{**found, "parts": frozenset(map(str, told.get("parts", ())))})
+        found: dict[str, Any] = {one.name: told[one.name] for one in fields(cls) if one.name in told}
+        found["parts"] = frozenset(map(str, told.get("parts", ())))
+        return cls(**found)
 
 
 NO_FACTS = RefusalFacts()

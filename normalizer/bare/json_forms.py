@@ -177,7 +177,7 @@ def json_form(reading: Reading, at: int, first: int = -1) -> Steps[int]:
         parsed = read_body(reading, body)
         if bodies and not body.cut and not parsed[0]:  # data beside calls
             begin = start if _calls(read[-1:]) else bodies[-1].end
-            parsed = ([Message([], content=reading.src.text[begin : body.end])], [], True)
+            parsed = ([Message([], content=reading.src.text[begin : body.end])], list[Repair](), True)
         bodies.append(body)
         read.append(parsed)
         if body.cut or not body.closed or not read[0][0] or len(bodies) >= reading.limits.calls:

@@ -145,18 +145,29 @@ def _agents_stream(orchestrator: Orchestrator) -> Awaitable[Any]:
     return _read(Agent(orchestrator).stream("Hello?"))
 
 
+def _run(orchestrator: Orchestrator) -> Awaitable[Any]:
+    return orchestrator.run("Hello?")
+
+
+def _executed(orchestrator: Orchestrator) -> Awaitable[Any]:
+    return orchestrator.execute("Hello?", int)
+
+
+def _in_a_thread(orchestrator: Orchestrator) -> Awaitable[Any]:
+    return asyncio.to_thread(orchestrator.run_sync, "Hello?")
+
+
+def _made_before(orchestrator: Orchestrator) -> Awaitable[Any]:
+    return orchestrator._prepare("Hello?", {}, listening=False).out(silently)  # pyright: ignore[reportPrivateUsage]
+
+
+def _chat(orchestrator: Orchestrator) -> Awaitable[Any]:
+    return Agent(orchestrator).chat("Hello?")
+
+
 @pytest.mark.parametrize(
     "begin",
-    [
-        lambda orchestrator: orchestrator.run("Hello?"),
-        lambda orchestrator: orchestrator.execute("Hello?", int),
-        _streamed,
-        _stepped,
-        lambda orchestrator: asyncio.to_thread(orchestrator.run_sync, "Hello?"),
-        lambda orchestrator: orchestrator._prepare("Hello?", {}, listening=False).out(silently),  # as one that is made before
-        lambda orchestrator: Agent(orchestrator).chat("Hello?"),
-        _agents_stream,
-    ],
+    [_run, _executed, _streamed, _stepped, _in_a_thread, _made_before, _chat, _agents_stream],
     ids=["run", "execute", "stream", "iterate", "run_sync", "made", "chat", "agent's stream"],
 )
 async def test_one_that_is_cancelled_while_it_loads_carries_its_partial_result(
@@ -169,7 +180,7 @@ async def test_one_that_is_cancelled_while_it_loads_carries_its_partial_result(
 
     model = FakeModel("Hello.")
     orchestrator = Orchestrator(model)
-    monkeypatch.setattr(orchestrator, "_machinery", replace(orchestrator._machinery, ready=partial(loading, None)))
+    monkeypatch.setattr(orchestrator, "_machinery", replace(orchestrator._machinery, ready=partial(loading, None)))  # pyright: ignore[reportPrivateUsage]
     with pytest.raises((asyncio.CancelledError, InternalError)) as caught:
         await begin(orchestrator)
     error: Any = caught.value
