@@ -141,12 +141,35 @@ def _is_trusted(arguments: dict[str, Any] | None, raw: str, complete: bool, repa
     return not repairs or all(repair.safety in ("lossless", "coerced") or repair.kind in _AS_WRITTEN for repair in repairs)
 
 
-def _places(reading: _Asked, start: int, end: int, raw: str) -> Iterator[int]:
+def _open_text(arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> str | None:
+    """What has come of the text that is open, "" where none is; None where the notation does not tell that."""
+    if complete or not arguments:
+        return None
+    if any(repair.kind == HOLDS_CALL for repair in repairs):  # in a value that is closed
+        last = next(reversed(arguments))
+        is_open = any(repair.kind == "closer_missing" and repair.path == last for repair in repairs)
+        return str(arguments[last]) if is_open else ""
+    if _ESCAPING.match(raw) is None or any(repair.safety == "guess" for repair in repairs):
+        return None
+    if all(repair.kind != "cut_string" for repair in repairs):
+        return ""
+    value: Any = arguments
+    while value and (is_object(value) or is_list(value)):
+        value = [*value.values()][-1] if is_object(value) else value[-1]
+    return value if isinstance(value, str) else None
+
+
+def _places(reading: _Asked, start: int, end: int, raw: str, opened: str | None, closed_to: int) -> Iterator[int]:
+    """Where the call may begin anew. `opened`: the only text in which it may, if that is told."""
     text, in_lines = reading.src.text, _LINES.match(raw) is not None
     head = _HEAD.match(text, start, end)
     if head is None:
         return
-    for at in islice(_found(text, head.end(), end, head[0], reading.names), _PLACES):
+    begin, closed = max(head.end(), closed_to), 0
+    if opened is not None:
+        closed = sum(1 for _ in _found(text, begin, end, head[0], reading.names))
+        closed = max(0, closed - sum(1 for _ in _found(opened, 0, len(opened), head[0], reading.names)))
+    for at in islice(_found(text, begin, end, head[0], reading.names), closed, closed + _PLACES):
         if not (in_lines and _in_block(text, max(start, text.rfind("\n", start, at)), at)):
             yield at
 
@@ -196,14 +219,24 @@ def _is_argument(text: str, start: int, place: int, closed: bool, before: list[D
 
 
 def begun_again(
-    reading: _Asked, draft: Draft, end: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]
+    reading: _Asked,
+    draft: Draft,
+    end: int,
+    arguments: dict[str, Any] | None,
+    raw: str,
+    complete: bool,
+    repairs: list[Repair],
+    closed_to: int = -1,
 ) -> BegunAgain | None:
-    """Where the call that was read up to `end` was begun again; None when it was not."""
+    """Where the call that was read up to `end` was begun again; None when it was not. `closed_to`: values that stand before it
+    show where they end."""
     if _is_trusted(arguments, raw, complete, repairs) or (complete and any(repair.kind == HOLDS_CALL for repair in repairs)):
         return None
     text, start, within = reading.src.text, draft.start, False
+    if (opened := _open_text(arguments, raw, complete, repairs)) == "":
+        return None
     closed = complete and all(repair.kind != "inner_quotes" for repair in repairs)
-    for place in _places(reading, start, end, raw):
+    for place in _places(reading, start, end, raw, opened, closed_to):
         if not reading.try_again(end - start):
             return BegunAgain(-1, [])
         at = openers_before(text, start + 1, place)
