@@ -62,6 +62,7 @@ _ESCAPING = re.compile(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
 _MAY_OPEN = late(r"[<\[{(]")
 _LINES = late(r"""\s*+["']?[\w.-]{1,128}+["']?:[ \t\r\n]""")
 """YAML: a line that begins with an opener is in a block, or has ended the call; so is one before a line as deep as it is."""
+_TRIPLE = ('"""', "'''")
 _AS_WRITTEN = frozenset({"assigned", "bare_word", "expression", "joined_strings", "names_disagree", "positional"})
 """Guesses at what is meant, not at where a value ends."""
 _LINE_BEHIND = late(r"[^\n]*+\n(?:[ \t]*+\n)*+([ \t]*+)\S")
@@ -181,6 +182,11 @@ def _in_block(text: str, line: int, at: int) -> bool:
     return before.isspace() or (depth > 0 and behind is not None and len(behind[1]) >= depth)
 
 
+def _in_own_lines(text: str, raw: str) -> bool:
+    """Does the text end in a string in triple quotes, whose lines are its own?"""
+    return _ESCAPING.match(raw) is not None and any(text.count(quotes) % 2 for quotes in _TRIPLE)
+
+
 def _has_arguments(draft: Draft) -> bool:
     """Has it what a call of its row has behind the opener, and not any text?"""
     return (draft.complete or bool(draft.raw)) and all(repair.kind != "only_parameter" for repair in draft.repairs)
@@ -248,6 +254,7 @@ def begun_again(
         if first and first[-1].complete and not _holds(arguments, text[place:end]):
             continue  # the calls of one list, each with an opener of its own
         anew = begins_line(text, start, at) and (at == place or text[start] in _MARKS)
+        anew = anew and not _in_own_lines(text[start:at], raw)
         if _is_argument(text, start, place, closed, first) or (not anew and _ends_in_value(reading, text[start:place])):
             within = True
             continue

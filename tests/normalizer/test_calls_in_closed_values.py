@@ -106,3 +106,12 @@ def test_a_call_in_a_value_that_is_closed_is_a_part_of_it(whole: str) -> None:
 def test_a_step_behind_half_an_input_is_begun_anew() -> None:
     text = 'Action: note\nAction Input: {"title": "half\nAction: level\nAction Input: {"n": 3}'
     assert [(call.name, call.complete) for call in read_every_way(text, _TOOLS).tool_calls] == [("note", False), ("level", True)]
+
+
+@pytest.mark.parametrize("quotes", ['"""', "'''"])
+@pytest.mark.parametrize("form", ["{}", "```python\n{}```", "<|tool_call_start|>[{}", "<|python_tag|>{}"])
+def test_nothing_in_a_string_in_triple_quotes_begins_anew(form: str, quotes: str) -> None:
+    for behind in ("", "print(1)\n"):
+        text = form.replace("{}", f'note(title="a", body={quotes}import os\nping()\n{behind}')
+        (call,) = read_every_way(text, _TOOLS, finish_reason="length").tool_calls
+        assert (call.name, call.complete) == ("note", False)
