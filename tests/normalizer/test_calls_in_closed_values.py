@@ -115,3 +115,18 @@ def test_nothing_in_a_string_in_triple_quotes_begins_anew(form: str, quotes: str
         text = form.replace("{}", f'note(title="a", body={quotes}import os\nping()\n{behind}')
         (call,) = read_every_way(text, _TOOLS, finish_reason="length").tool_calls
         assert (call.name, call.complete) == ("note", False)
+
+
+@pytest.mark.parametrize("behind", ["", "\nand so on"])
+@pytest.mark.parametrize(
+    "begun", ["see </title></note>\n", "see \n", "see\n</title>\n<body>b</body>\n</note>\n", "see </note>\n"]
+)
+def test_nothing_in_a_literal_without_an_end_is_called_behind_a_tools_tag(begun: str, behind: str) -> None:
+    (call,) = read_every_way(f"<note>\n<title><![CDATA[{begun}<ping></ping>{behind}", _TOOLS).tool_calls
+    assert (call.name, call.complete) == ("note", False)
+
+
+@pytest.mark.parametrize("value", ["see </title></note>", "a", "see <ping></ping>"])
+def test_a_literal_that_ends_is_a_value_of_a_tools_tag(value: str) -> None:
+    envelope = read_every_way(f"<note>\n<title><![CDATA[{value}]]></title>\n</note>\n<ping></ping>", _TOOLS)
+    assert [(call.name, call.arguments) for call in envelope.tool_calls] == [("note", {"title": value}), ("ping", {})]
