@@ -42,6 +42,7 @@ _FENCE_OPENS = late(r"```\w{0,16}+(?=\W)")
 _FENCE_LENGTH = 20
 _CALL_END = late(r"\)[ \t\r]{0,256}\n")
 _OBJECTS = ("{", '"{', "'{")
+_SOUND = frozenset(("control_character", "cut_string", "cut_member", "missing_closer"))
 _NO_CALL = frozenset({"none", "n/a", "finish", "final answer", "no action", "none.", "null"})
 
 
@@ -122,7 +123,7 @@ def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
     if reading.tools is not None and not known:
         reading.miss(at, body, word, "unknown_name")
         return body
-    stop = yield from search(src, _STOP, body, _LONGEST_STOP)
+    stop = yield from _stop(reading, body)
     end = stop.start() if stop else len(src.text)
     goes_on = stop is not None and stop[0].lstrip().startswith(("Action", "Thought"))  # with the next step, not with a result
     written = src.text[body:end]
@@ -140,6 +141,32 @@ def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
     if stop is not None and "Observation" in stop[0]:
         reading.distrust_rest()
     return end
+
+
+def _stop(reading: Reading, body: int) -> Steps[re.Match[str] | None]:
+    """What ends the input at `body`. A label in a text of its object does not, if that text is closed and the object sound."""
+    src = reading.src
+    stop = yield from search(src, _STOP, body, _LONGEST_STOP)
+    start = yield from skip_space(src, body)
+    extent = Extent(start)
+    if stop is None or not src.text.startswith("{", start) or reading.looks.too_many_left_open:
+        return stop
+    if extent.scan(src.text[: stop.start()]) >= 0 or extent.string_start < 0:
+        return stop
+    opened, stop = extent.string_start, None  # a match keeps the text it was found in
+    while (end := extent.scan(src.text, src.final)) < 0 and not src.final:
+        yield None
+    written = src.text[start : end if end >= 0 else len(src.text)]
+    parsed = read_value(written, limits=reading.limits, cut=end < 0)
+    if extent.string_start != opened and all(map(_is_sound, parsed.repairs)):
+        return (yield from search(src, _STOP, end if end >= 0 else len(src.text), _LONGEST_STOP))
+    reading.looks.never_closed()
+    return (yield from search(src, _STOP, body, _LONGEST_STOP))
+
+
+def _is_sound(repair: Repair) -> bool:
+    """Does an object that is cut show where each of its texts ends, and stands no label in the last one, which is open?"""
+    return repair.kind in _SOUND and (repair.kind != "cut_string" or _STOP.search(str(repair.before)) is None)
 
 
 def _shows_its_end(written: str) -> bool:

@@ -442,6 +442,7 @@ def _children_grammar(reading: Reading, call: ElementCall, holder: str) -> Gramm
     wrapper = _NEVER if tool is not None and any(map(_WRAPPER.fullmatch, tool.properties)) else f"<{ns}{WRAPPERS}>"
     own = [rf"</{ns}(?:invoke|function|tool_call)>", *([f"</{ns}{TAG}>"] if call.tag else [])]
     if holder:
+        own = [f"(?P<call>{one})" for one in own[-1:]] + own[:-1]
         grammar = _children(f"(?P<end></{re.escape(holder)}>)", *own, "</function_calls>", wrapper=wrapper)
     else:
         ends = [f"(?P<end>{one})" for one in own]

@@ -130,6 +130,8 @@ class Parameters:
     """Where the closer of the call begins, -1 when there was none."""
     literal_open: bool = False
     """Is there a `<![CDATA[` that never ends?"""
+    closed_to: int = -1
+    """Where the last value ends, if each up to it has its own closer; -1 where the first one has none."""
     holds_closer: bool = False
     """Does the closer of a call or of a wrapper stand in a value?"""
 
@@ -191,6 +193,8 @@ def read_parameters(
         if found.cut:
             found.end = position
             break
+        if found.whole and all(repair.kind not in _UNSEALED for repair in found.repairs):
+            found.closed_to = position
     if stream is not None:
         stream.close()
     return found
@@ -429,5 +433,6 @@ def finish_parameters(reading: Reading, draft: Draft, body: int, found: Paramete
         repairs.append(Repair(kind="closer_missing", safety="guess" if found.holds_closer else "lossless"))
     raw = reading.src.text[body : found.end if found.stop < 0 else found.stop].strip()
     read = found.entries.read() if arguments is found.arguments else arguments
-    reading.end(draft, found.end, read, raw, complete=complete, repairs=repairs, sealed=sealed)
+    closed_to = found.closed_to if found.cut else -1
+    reading.end(draft, found.end, read, raw, complete=complete, repairs=repairs, sealed=sealed, closed_to=closed_to)
     return True

@@ -317,7 +317,7 @@ class _Search:
                 break
             if group == "again" and anew < 0 and begins_line(self.src.text, start, stop):
                 anew, behind = stop, end
-            depth += (group == "again") - (group == "end" and depth > 0)
+            depth += (group == "again") - (group in ("end", "call") and depth > 0)
             position = end
         return (anew, "again", behind) if anew >= 0 else (-1, None, -1)
 

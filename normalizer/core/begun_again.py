@@ -62,6 +62,7 @@ _ESCAPING = re.compile(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
 _MAY_OPEN = late(r"[<\[{(]")
 _LINES = late(r"""\s*+["']?[\w.-]{1,128}+["']?:[ \t\r\n]""")
 """YAML: a line that begins with an opener is in a block, or has ended the call; so is one before a line as deep as it is."""
+_TRIPLE = ('"""', "'''")
 _AS_WRITTEN = frozenset({"assigned", "bare_word", "expression", "joined_strings", "names_disagree", "positional"})
 """Guesses at what is meant, not at where a value ends."""
 _LINE_BEHIND = late(r"[^\n]*+\n(?:[ \t]*+\n)*+([ \t]*+)\S")
@@ -141,12 +142,35 @@ def _is_trusted(arguments: dict[str, Any] | None, raw: str, complete: bool, repa
     return not repairs or all(repair.safety in ("lossless", "coerced") or repair.kind in _AS_WRITTEN for repair in repairs)
 
 
-def _places(reading: _Asked, start: int, end: int, raw: str) -> Iterator[int]:
+def _open_text(arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> str | None:
+    """What has come of the text that is open, "" where none is; None where the notation does not tell that."""
+    if complete or not arguments:
+        return None
+    if any(repair.kind == HOLDS_CALL for repair in repairs):  # in a value that is closed
+        last = next(reversed(arguments))
+        is_open = any(repair.kind == "closer_missing" and repair.path == last for repair in repairs)
+        return str(arguments[last]) if is_open else ""
+    if _ESCAPING.match(raw) is None or any(repair.safety == "guess" for repair in repairs):
+        return None
+    if all(repair.kind != "cut_string" for repair in repairs):
+        return ""
+    value: Any = arguments
+    while value and (is_object(value) or is_list(value)):
+        value = [*value.values()][-1] if is_object(value) else value[-1]
+    return value if isinstance(value, str) else None
+
+
+def _places(reading: _Asked, start: int, end: int, raw: str, opened: str | None, closed_to: int) -> Iterator[int]:
+    """Where the call may begin anew. `opened`: the only text in which it may, if that is told."""
     text, in_lines = reading.src.text, _LINES.match(raw) is not None
     head = _HEAD.match(text, start, end)
     if head is None:
         return
-    for at in islice(_found(text, head.end(), end, head[0], reading.names), _PLACES):
+    begin, closed = max(head.end(), closed_to), 0
+    if opened is not None:
+        closed = sum(1 for _ in _found(text, begin, end, head[0], reading.names))
+        closed = max(0, closed - sum(1 for _ in _found(opened, 0, len(opened), head[0], reading.names)))
+    for at in islice(_found(text, begin, end, head[0], reading.names), closed, closed + _PLACES):
         if not (in_lines and _in_block(text, max(start, text.rfind("\n", start, at)), at)):
             yield at
 
@@ -156,6 +180,11 @@ def _in_block(text: str, line: int, at: int) -> bool:
     before, behind = text[line:at], _LINE_BEHIND.match(text, at)
     depth = len(before) - len(before.lstrip()) - 1
     return before.isspace() or (depth > 0 and behind is not None and len(behind[1]) >= depth)
+
+
+def _in_own_lines(text: str, raw: str) -> bool:
+    """Does the text end in a string in triple quotes, whose lines are its own?"""
+    return _ESCAPING.match(raw) is not None and any(text.count(quotes) % 2 for quotes in _TRIPLE)
 
 
 def _has_arguments(draft: Draft) -> bool:
@@ -196,14 +225,24 @@ def _is_argument(text: str, start: int, place: int, closed: bool, before: list[D
 
 
 def begun_again(
-    reading: _Asked, draft: Draft, end: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]
+    reading: _Asked,
+    draft: Draft,
+    end: int,
+    arguments: dict[str, Any] | None,
+    raw: str,
+    complete: bool,
+    repairs: list[Repair],
+    closed_to: int = -1,
 ) -> BegunAgain | None:
-    """Where the call that was read up to `end` was begun again; None when it was not."""
+    """Where the call that was read up to `end` was begun again; None when it was not. `closed_to`: values that stand before it
+    show where they end."""
     if _is_trusted(arguments, raw, complete, repairs) or (complete and any(repair.kind == HOLDS_CALL for repair in repairs)):
         return None
     text, start, within = reading.src.text, draft.start, False
+    if (opened := _open_text(arguments, raw, complete, repairs)) == "":
+        return None
     closed = complete and all(repair.kind != "inner_quotes" for repair in repairs)
-    for place in _places(reading, start, end, raw):
+    for place in _places(reading, start, end, raw, opened, closed_to):
         if not reading.try_again(end - start):
             return BegunAgain(-1, [])
         at = openers_before(text, start + 1, place)
@@ -215,6 +254,7 @@ def begun_again(
         if first and first[-1].complete and not _holds(arguments, text[place:end]):
             continue  # the calls of one list, each with an opener of its own
         anew = begins_line(text, start, at) and (at == place or text[start] in _MARKS)
+        anew = anew and not _in_own_lines(text[start:at], raw)
         if _is_argument(text, start, place, closed, first) or (not anew and _ends_in_value(reading, text[start:place])):
             within = True
             continue

@@ -234,9 +234,10 @@ class Reading(Record):
         complete: bool = True,
         repairs: list[Repair] | None = None,
         sealed: bool = False,
+        closed_to: int = -1,
     ) -> None:
         """The call is read: it spans to `end`. `sealed`: closers show where it and each of its values ends, so that the opener of
-        a call in a value is a part of it."""
+        a call in a value is a part of it. `closed_to`: so it is in the values before this place, of a call that is cut."""
         if self._next_call >= 0:  # of a reader that went on behind it
             if draft.index >= 0 and draft.is_open:
                 draft.start = min(draft.start, self._next_call)
@@ -251,7 +252,7 @@ class Reading(Record):
             self.take("content", end)
             return
         found = repairs or []
-        again = None if sealed else begun_again(self, draft, end, arguments, raw, complete, found)
+        again = None if sealed else begun_again(self, draft, end, arguments, raw, complete, found, closed_to)
         if again is not None and again.within:
             complete, found = False, [*found, _CUT_THERE]
         elif again is not None:

@@ -24,6 +24,7 @@ __all__ = ["DIALECTS", "calls_reader"]
 
 _NAME = r"[A-Za-z_][\w.\\-]{0,255}"
 _HEAD = 280  # within which a list must begin with a call
+_CLOSERS_SOUGHT = 4  # in strings of calls that nothing closes
 _LIST_OF_CALLS = late(rf"[{BLANKS}]*\[\s*(?:{_NAME}\s*\(|\])")
 _LIST_BEGUN = late(rf"[{BLANKS}]*(?:\[\s*(?:{_NAME}\s*)?)?\Z")
 _NAMED = late(rf"\s*({_NAME})\s*\(")
@@ -54,8 +55,8 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
             stop = yield from _extent(reading, max(position, start), preview)
             if stop < 0:
                 reading.failed(len(src.text) - start)
-                hits = [hit for closer in closers if (hit := src.text.find(closer, position)) >= 0]
-                end, cut = (min(hits), False) if hits else (len(src.text), True)
+                hit = _closer_behind(src.text, start, position, closers)
+                end, cut = (hit, False) if hit >= 0 else (len(src.text), True)
                 break
             end = stop
             listed = src.text.startswith("[", start)
@@ -109,8 +110,29 @@ def _tagged_call(reading: Reading, at: int, body: int) -> Steps[bool]:
     return took if isinstance(took, bool) else (yield from took)
 
 
+def _new_extent(start: int) -> Extent:
+    return Extent(start, quotes="'\"", triple=True, comments=True)
+
+
+def _closer_behind(text: str, start: int, position: int, closers: tuple[str, ...]) -> int:
+    """Where the first closer behind `position` stands in no string that is closed; -1 where none does. The calls from `start` on
+    are not closed by their brackets."""
+    whole = _new_extent(start)
+    whole.scan(text, True)
+    for _ in range(_CLOSERS_SOUGHT):
+        hits = [hit for closer in closers if (hit := text.find(closer, position)) >= 0]
+        if not hits or 0 <= whole.string_start <= min(hits):
+            return min(hits, default=-1)
+        before = _new_extent(start)
+        before.scan(text[: min(hits)], True)
+        if before.string_start < 0:
+            return min(hits)
+        position = min(hits) + 1
+    return -1
+
+
 def _extent(reading: Reading, start: int, preview: PythonPreview) -> Steps[int]:
-    extent = Extent(start, quotes="'\"", triple=True, comments=True)
+    extent = _new_extent(start)
     while True:
         end = extent.scan(reading.src.text, reading.src.final)
         if end >= 0 or reading.src.final:

@@ -7,10 +7,11 @@ of tools that never close share one allowance (`Looks.left_open`).
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import TagCall, enter_tag, line_is_over, may_stand, tag_may_stand
-from llmcore.normalizer.bodies.cdata import joined
+from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END, joined
 from llmcore.normalizer.bodies.children import (
     Child,
     call_follows,
@@ -47,10 +48,13 @@ _SAID_ON_A_LINE = 128  # by a tag and its closer in a sentence
 
 # ---------------------------------------------------------------------- Cline
 
-_TAG_BEGUN = late(r"<[^<>]{0,256}+\Z")
+_TAG_BEGUN = late(r"<(?!!\[CDATA\[)[^<>]{0,256}+\Z")
 _FIRST_CHILD = late(r"\s*+(?:<[ \t]{0,4}+[^\s<>/]{0,256}+(?:\s[^<>]{0,256}+)?>?)?")
 _UNCLOSED_END = late(r"(?<=>)\s{0,64}/>")
 _ANY_CHILD = late(r"<([^\s<>/]{1,256})>")
+_LITERAL = late(r"<!\[CDATA\[.*?\]\]>", re.DOTALL)
+_LITERAL_END = late(re.escape(CDATA_END))
+_OPENER_BEFORE = late(r"<([^\s<>/]{1,256})>\s{0,64}\Z")
 _CHILD_WITH_ATTRIBUTES = late(r"<([^\s<>/=]{1,256})\s")
 _HEAD = 600
 _ATTRIBUTE_KEY = late(r"\s{1,16}+([A-Za-z_][\w.:-]{0,63}+)\s{0,4}+=")
@@ -93,10 +97,13 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
         reading.miss(at, element[1], name, "unknown_parameter" if read is None else "mid_line")
         return False
     end, arguments, complete, repairs = read
+    if sealed := _literal_is_open(reading, name, body, element[0]) and element[0] == len(reading.src.text):
+        end, complete = element[0], False  # in a literal that never ends nothing is markup
     stop = min(element[0], end)
     meant = CallObject(name, arguments, True, raw=reading.src.text[body:stop])
+    sealed = sealed or _calls_in_literals(reading, body, stop)
     over = yield from line_is_over(reading, end)
-    return (yield from enter_tag(reading, (at, end), TagCall(meant, "cline", complete, repairs), over=over))
+    return (yield from enter_tag(reading, (at, end), TagCall(meant, "cline", complete, repairs, sealed), over=over))
 
 
 def _cut_in_tag(reading: Reading, at: int, body: int, name: str, tool: CompiledTool) -> Steps[bool]:
@@ -154,12 +161,33 @@ def _element(reading: Reading, body: int, tag: str, *, unclosed: bool = False) -
     """(end of the text inside, end of the closer), both the text's end when it is cut; None when nothing suggests a call."""
     pattern = Either(_UNCLOSED_END, Element(tag)) if unclosed else Element(tag)
     closer = yield from search(reading.src, pattern, body, len(tag) + 80)
+    while closer is not None and _literal_is_open(reading, tag, body, closer.start()):
+        stop, closer = closer.start(), None  # a match keeps the text it was found in
+        over = yield from search(reading.src, _LITERAL_END, stop, len(CDATA_END))
+        closer = over and (yield from search(reading.src, pattern, over.end(), len(tag) + 80))
     if closer is not None:
         span, closer = closer.span(), None  # a match keeps the text it was found in
         return span if unclosed else (yield from _behind_child(reading, body, tag, (yield from _outer(reading, body, tag, span))))
     reading.looks.never_closed()
     length = len(reading.src.text)
     return (length, length) if child_at(reading.src.text, body) else None
+
+
+def _literal_is_open(reading: Reading, tag: str, body: int, stop: int) -> bool:
+    """Does a child in `body:stop` begin with a literal that does not end there?"""
+    text, tool = reading.src.text, reading.tool(tag)
+    at = text.find(CDATA, max(body, text.rfind(CDATA_END, body, stop)), stop)
+    opened = _OPENER_BEFORE.search(text, max(body, at - _REACH), at) if at >= 0 else None
+    return opened is not None and tool is not None and takes(tool, opened[1])
+
+
+def _calls_in_literals(reading: Reading, body: int, stop: int) -> bool:
+    """Has a tag literals, all closed, and outside of them no tag of a tool?"""
+    text = reading.src.text[body:stop]
+    if text.rfind(CDATA_END) <= text.rfind(CDATA):
+        return False
+    outside = _LITERAL.sub("", text)
+    return not any(f"<{name}" in outside for name in reading.names or ())
 
 
 def _outer(reading: Reading, body: int, tag: str, first: tuple[int, int]) -> Steps[tuple[int, int]]:
