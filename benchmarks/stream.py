@@ -2,7 +2,8 @@
 
     python -m benchmarks.stream [--alone] [--kb 12.5 25 50] [dialect ...]
 
-For every dialect of the registry one call of each size is fed to a listening `Normalizer`, which is not told the dialect.
+For every dialect of the registry one call of each size is fed to a listening `Normalizer`, which is not told the dialect. Its values
+hold line breaks, quotation marks and `<`.
 
 - `us/chunk`: CPU time of the whole reply over its chunks, at the largest size, divided by how much slower the machine was beside it
   (`timing.steady`), the best of nine rounds; `growth`: the worst factor between sizes, each the double of the one before (linear: 2.0),
@@ -98,7 +99,8 @@ def _rounds(cuts: Sequence[Sequence[str]], rounds: int = 9) -> list[list[float]]
 
 
 def row(dialect: str, sizes: Sequence[int], peer: peers.Peer | None) -> tuple[float, list[str]]:
-    texts = [call(dialect, size, flat=dialect in peers.EXPONENTIAL) for size in sizes]
+    draw = random.Random(dialect)  # reproducible, no secret
+    texts = [call(dialect, size, flat=dialect in peers.EXPONENTIAL, draw=draw) for size in sizes]
     cuts = [cut(text, _CHUNK) for text, _ in texts]
     got = [(one.name, one.arguments) for one in feeds(cuts[0]).envelope.tool_calls]
     rounds = _rounds(cuts)

@@ -109,8 +109,12 @@ def arguments(size: int, *, flat: bool = False, draw: random.Random | None = Non
 def _prose(length: int, draw: random.Random | None = None) -> str:
     if draw is None:
         return "".join(_SENTENCES[k % 5] for k in range(length // 40 + 1))[:length].strip()
-    said = f'The "{word(draw)}" valve of {word(draw)} (x < {draw.randint(3, 99)} bar):\n- <b>{word(draw)}</b> is worn\n'
-    return (said + "".join(draw.choices(_SENTENCES, k=length // 40 + 1)))[:length].strip()
+    said, room = list[str](), length
+    while room > 0:
+        said.append(f'The "{word(draw)}" valve of {word(draw)} (x < {draw.randint(3, 99)} bar):\n- <b>{word(draw)}</b> is worn\n')
+        said += draw.choices(_SENTENCES, k=4)
+        room -= sum(map(len, said[-5:]))
+    return "".join(said)[:length].strip()
 
 
 def call(

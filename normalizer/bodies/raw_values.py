@@ -19,7 +19,7 @@ from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_lay
 from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END, joined
 from llmcore.normalizer.core.begun_again import begins_line
 from llmcore.normalizer.core.looks import Looks
-from llmcore.normalizer.scanning.sought import Sought, undecided_from
+from llmcore.normalizer.scanning.sought import Sought, may_be_named, undecided_from
 from llmcore.normalizer.scanning.source import Source, Steps, past
 from llmcore.types.late import late
 
@@ -33,6 +33,8 @@ _OPENS_TAG: Final = ("<", "]<]")
 _BLANKS: Final = late(r"[ \t]*+")
 _SPACES: Final = late(r"\s*+")
 _SIGN: Final = late("<(?!<)")  # what ends a value begins so
+_OTHER_SIGN: Final = late(r"<[ ]?(?:/?([A-Za-z][\w-]{0,31}+)[^\w:.|｜-]|[\d=-])")
+"""A sign, or a tag with its name, which ends a value only if something of that name does."""
 _WRONG_CLOSER: Final = late(r"</\s{0,4}+[\w:.｜|-]{1,64}+\s{0,4}+>\Z")
 _CLOSER_TAG: Final = late(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
 _CLOSER_BEGUN: Final = late(r"\s*+<(?:/[^<>]{0,64}+)?\Z")
@@ -381,8 +383,13 @@ def _literal_end(src: Source, start: int, heard: _Heard | None) -> Steps[int]:
 
 def _next_sign(ends: Sought, text: str, position: int) -> int:
     """Where what ends a value may begin, behind `position`, in a text that may grow."""
-    sign = _SIGN.search(text, undecided_from(ends, text, max(position, len(text) - _OVERLAP)))
-    return sign.start() if sign is not None else len(text)
+    at = undecided_from(ends, text, max(position, len(text) - _OVERLAP))
+    while (sign := _SIGN.search(text, at)) is not None:
+        other = _OTHER_SIGN.match(text, sign.start())
+        if other is None or (other[1] and may_be_named(ends, other[1])):
+            return sign.start()
+        at = other.end() - 1
+    return len(text)
 
 
 class _Heard:

@@ -31,9 +31,7 @@ _MARKUP = re.compile(
 )
 """Not what code has between blanks (`a < b`)."""
 _OPTION_FOLLOWS = late(r"\n\s*--\w")
-_INNER_VALUE = late(
-    r"\A[^<>]{0,80}<?/?(?:[\w:-]{0,16}\|)?arg_(?:key|value)[^<>]{0,40}>|\A\s*<?!?\[?(?:CDATA|!?\[CDAT)|\A\s*<!\[|\]\]>\s*\Z"
-)
+_INNER_VALUE = late(r"\A[^<>]{0,80}<?/?(?:[\w:-]{0,16}\|)?arg_(?:key|value)[^<>]{0,40}>|\A\s*<?!?\[?(?:CDATA|!?\[CDAT)|\A\s*<!\[")
 """What is left of a value's own opener or literal, where all values stand between tags."""
 _ESCAPING = re.compile(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
 _LITERAL = "<![CDATA["
@@ -62,7 +60,7 @@ def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str
                 (
                     between_tags
                     and (">" in text or "<" in text)
-                    and (_INNER_VALUE.search(text) is not None or (_LITERAL not in raw and _closes_more(text, key)))
+                    and (_is_inner(text) or (_LITERAL not in raw and _closes_more(text, key)))
                 )
                 or (is_ended and (between_tags or key in ended) and _MARKUP.search(text) is not None)
                 or (is_word and (_MARKUP.search(text) is not None or _holds_key(text, properties)))
@@ -75,6 +73,11 @@ def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str
 def _mended(repairs: Sequence[Repair], kinds: Collection[str]) -> frozenset[str]:
     """The paths of repairs of these kinds that kept what was written."""
     return frozenset(one.path for one in repairs if one.kind in kinds and one.safety in ("lossless", "coerced"))
+
+
+def _is_inner(text: str) -> bool:
+    """Does it begin or end with what is left of a value's own opener or literal?"""
+    return _INNER_VALUE.match(text) is not None or text.rstrip().endswith("]]>")
 
 
 def _closes_more(text: str, key: str) -> bool:

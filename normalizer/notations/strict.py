@@ -188,7 +188,7 @@ def _is_infinite(value: Any) -> bool:
 
 def _are_apart(keys: int, text: str, start: int, end: int) -> bool:
     """Does no key of all these stand twice, as far as a look tells?"""
-    return not keys or keys == text.count(":", start, end) or keys == text.count('":', start, end)
+    return not keys or keys == text.count('":', start, end) or keys == text.count(":", start, end)
 
 
 def _items(container: Any) -> Iterable[Any]:

@@ -11,7 +11,8 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from functools import lru_cache
+from itertools import chain, groupby
 from typing import Final, Protocol
 
 from llmcore.types.late import late
@@ -28,6 +29,7 @@ __all__ = [
     "Sought",
     "closers_in",
     "filled",
+    "may_be_named",
     "tags",
     "undecided_from",
 ]
@@ -48,6 +50,8 @@ _HOLES: Final = {
 _HOLE: Final = late(f"[{''.join(_HOLES)}]")
 _GROUP: Final = late(r"\?P<\w+>")
 _HOLE_OR_GROUP: Final = late(f"{_HOLE.pattern}|{_GROUP.pattern}")
+_WORD: Final = late(r"[A-Za-z_][\w-]+|\b[A-Za-z](?=>)")
+_FIRST_WORD: Final = late(r"[\w-]+")
 _LEADING: Final = late(r"^(\(\?P<\w+>)?<")
 _CLOSER: Final = late(r"</(\??)([^>]*+)>")
 
@@ -99,6 +103,19 @@ def undecided_from(sought: Sought, text: str, start: int) -> int:
         if at < 0:
             return start
     return at + 1
+
+
+def may_be_named(sought: Sought, name: str) -> bool:
+    """May a tag of this name begin what is sought?"""
+    return name.lower().startswith(_words(sought))
+
+
+@lru_cache(maxsize=1024)
+def _words(sought: Sought) -> tuple[str, ...]:
+    """What the names of tags begin with: the words in an expression, and those that the texts of its holes begin with."""
+    texts = () if not isinstance(sought, _Holed) else chain.from_iterable(texts for _, texts in sought.texts)
+    words = [*_WORD.findall(sought.pattern), *(found[0] for text in texts if (found := _FIRST_WORD.match(text)) is not None)]
+    return tuple(word.lower() for word in words)
 
 
 def _any_of(alternatives: Iterable[str]) -> str:

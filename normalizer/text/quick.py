@@ -31,6 +31,8 @@ from llmcore.types.tools import ToolSet
 __all__ = ["Quick", "read_quickly"]
 
 _BRACKETS: Final[tuple[str, ...]] = ("[", "{")
+_THOUGHT: Final = "Thought:"
+"""Behind it a limit may have cut the text within `Action:`, which only the engine sees."""
 
 
 class Quick:
@@ -59,7 +61,7 @@ def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | No
     if at >= 0:
         if tools is None or not tools.names or not _take_wholes(text, done, at, tools, dialects, limits, wholes, words):
             return None
-    elif (not done and text[0] in MARKS) or begins_specially(text):
+    elif (not done and text[0] in MARKS) or text.startswith(_THOUGHT) or begins_specially(text):
         return None
     over = wholes[-1].end if wholes else done
     rest = text[over:]

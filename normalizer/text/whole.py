@@ -23,11 +23,11 @@ from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.windows_paths import with_paths
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.notations.relaxed.plain import plain_arguments
-from llmcore.normalizer.notations.strict import sound_object_at
+from llmcore.normalizer.notations.strict import sound_object, sound_object_at
 from llmcore.normalizer.scanning.source import past
 from llmcore.normalizer.scanning.words import BLANKS
 from llmcore.normalizer.trust.judging import Form, form_of
-from llmcore.types.envelope import ToolCall
+from llmcore.types.envelope import Repair, ToolCall
 from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
@@ -35,8 +35,8 @@ from llmcore.types.tools import CompiledTool, ToolSet
 __all__ = ["Whole", "is_framed", "may_begin", "whole_at"]
 
 Dialects = frozenset[str] | None
-_Body = tuple[dict[str, Any], int]
-"""Arguments, and where their text ends."""
+_Body = tuple[dict[str, Any], int, dict[str, Any]]
+"""Arguments, where their text ends, and those that may hold what is left of markup."""
 _Found = tuple[re.Match[str], str, dict[str, Any], str, re.Match[str]]
 """What stands before the arguments, the tool's name, the arguments, their text, what stands behind."""
 
@@ -52,7 +52,7 @@ _FLEXIBLE: Final = re.compile(r'\s+|(?<=[{\[:,}\]])(?=["{\[}\]])')
 _WORDS_APART: Final = re.compile(r"\w\s+\w")
 _OPENER: Final = re.compile(r"[\[{]*+[^\s{\[($]++")
 _ELEMENT: Final = re.compile(r"<(\w+)>")
-_MARKUP: Final = re.compile(r"[^\s}\])]")
+_MARKER: Final = re.compile(r"[^\s}\])]\S*")
 _HOLES: Final = {
     "$name": r"(?P<name>[A-Za-z_][\w-]{0,127})",
     "$index": r"\d{1,4}",
@@ -71,6 +71,7 @@ _LINE_BREAKS: Final = ("\n", "\r")
 _BLANK_ENDS: Final = (" ", "\t")
 _TAKEN_ALONG: Final = frozenset("}])<>[`\"'|,;")
 """What may stand behind a call and belong to it."""
+_NONE: Final = list[Repair]()
 _GOES_ON: Final = frozenset("{[")
 """What else may, where no marker closes the call."""
 _RECIPIENTS: Final = frozenset({"all", "assistant", "commentary", "developer", "self", "system", "user"})
@@ -174,15 +175,16 @@ class _Reader:
     __slots__ = (
         "_again",
         "_alike",
+        "_braces",
+        "_dialects",
         "_elements",
         "_end",
         "_entry",
         "_head",
-        "_is_closed",
         "_is_fenced",
         "_is_prepared",
         "_layout",
-        "_signs",
+        "_marker",
         "_tail",
         "form",
         "is_bare",
@@ -194,6 +196,7 @@ class _Reader:
         self.row, self._layout, self.is_bare = row, layout, row.trust == "bare"
         self.opener = _opener(layout)
         self.form: Form = "bare" if self.is_bare else form_of(self.opener)
+        self._dialects = (layout.dialect or row.name, layout.later or layout.dialect or row.name)
         self._is_prepared = False
         self._again: re.Pattern[str] | None = None
         self._entry: re.Pattern[str] | None = None
@@ -208,14 +211,16 @@ class _Reader:
         self._alike = tuple(_opener(one) for one in self.row.whole)
         self._elements = frozenset(_ELEMENT.findall(f"{layout.opener}{layout.call}{layout.closer}{body}"))
         self._is_fenced = "```" in layout.opener + layout.call
-        self._is_closed = _MARKUP.search(behind + layout.closer) is not None
         self._tail = behind
+        marker = _MARKER.search(behind + layout.closer)
+        self._marker = "" if marker is None else marker[0]
+        self._braces = 0 if marker is None else marker.string.count("}", 0, marker.start())
         self._head = late(_expression(opener + before, layout.id, exact))
         self._end = late(gap + _expression(behind + closer, layout.id, exact))
         if layout.between is not None:
             self._again = late(gap + _expression(behind + _STOPS + layout.between + _STARTS + before, layout.id, exact))
         if isinstance(body, Parameters):
-            self._entry, self._signs = _entry(body), (body.entry.count("<"), body.entry.count(">"))
+            self._entry = _entry(body)
         self._is_prepared = True
 
     def read(self, text: str, at: int, tools: ToolSet, limits: Limits) -> tuple[Whole, ...]:
@@ -235,9 +240,9 @@ class _Reader:
             body = self._body(text, start, at + limits.arguments, tool, limits)
             if body is None or not self._elements.isdisjoint(tool.properties):
                 return ()
-            arguments, stop = body
+            arguments, stop, odd = body
             raw = text[start:stop]
-            if self._is_odd(arguments, raw, tool, tools):
+            if self._is_odd(arguments, raw, tool, tools) or (odd and remains_in(odd, (), raw, tool.properties)):
                 return ()
             behind = None if self._again is None else self._again.match(text, stop)
             if behind is None:
@@ -260,9 +265,8 @@ class _Reader:
         for head, name, arguments, raw, behind in calls:
             start, stop = span or (head.start("start"), behind.start("stop"))
             end = last.end() if shared or behind is last else stop
-            dialect = (layout.later if wholes else "") or layout.dialect or self.row.name
-            said = as_json(arguments) if rewrites else raw
-            id = head["id"] if layout.id else ""
+            said, id = as_json(arguments) if rewrites else raw, head["id"] if layout.id else ""
+            dialect = self._dialects[bool(wholes)]
             wholes.append(Whole(name, id, dialect, start, stop, end, arguments, said, at, layout.ends_reasoning, self.form))
             at = end
         return tuple(wholes)
@@ -270,26 +274,36 @@ class _Reader:
     def _body(self, text: str, start: int, bound: int, tool: CompiledTool, limits: Limits) -> _Body | None:
         """The arguments that stand at `start`, if they are sound."""
         body = self._layout.body
-        if isinstance(body, Json):
-            return sound_object_at(text, start, limits, _BRACKETS)
         if isinstance(body, Parameters):
             return self._parameters(body, text, start, tool, limits)
-        if isinstance(body, Python):
-            found = plain_arguments(text, start - 1, limits) if text[start : start + 1].isidentifier() else None
-            if found is None or text[found[1] - 2] in _SPACE:
-                return None
-            return found[0], found[1] - 1
-        stop = text.find(self._tail, start, bound)
-        arguments = plain_body(text[start:stop], body.delimiter, tool, limits) if stop > start else None
-        return None if arguments is None else (arguments, stop)
+        if isinstance(body, Json):
+            found = self._json(text, start, bound, limits)
+        elif isinstance(body, Python):
+            found = _python(text, start, limits)
+        else:
+            stop = text.find(self._tail, start, bound)
+            braced = plain_body(text[start:stop], body.delimiter, tool, limits) if stop > start else None
+            found = None if braced is None else (braced, stop)
+        if found is None:
+            return None
+        return (*found, {} if found[0].keys() <= tool.properties.keys() else found[0])
+
+    def _json(self, text: str, start: int, bound: int, limits: Limits) -> tuple[dict[str, Any], int] | None:
+        """The object that stands at `start`, and where it ends. A marker behind it lets a faster parser read it."""
+        stop = text.find(self._marker, start, bound) if self._marker else -1
+        for _ in range(self._braces + 1):
+            stop = text.rfind("}", start, stop) if stop > 0 else -1
+        found = sound_object(text[start : stop + 1], limits, _BRACKETS) if stop > 0 else None
+        return sound_object_at(text, start, limits, _BRACKETS) if found is None else (found, stop + 1)
 
     def _parameters(self, body: Parameters, text: str, at: int, tool: CompiledTool, limits: Limits) -> _Body | None:
         """The entries that stand at `at`, if the schema types each value without a repair."""
         arguments: dict[str, Any] = {}
-        types, entry, end = tool.types_by_property, self._entry, -1
+        odd: dict[str, Any] = {}
+        types, entry, end = tool.types_by_property, self._entry, at
         found = None if entry is None else entry.match(text, at)
         while found is not None:
-            key, value = found["key"], found["value"]
+            key, value, _ = found.groups()
             kinds = types.get(key, ())
             if not kinds or key in arguments:
                 return None
@@ -297,17 +311,19 @@ class _Reader:
                 if value[-1:] in _BLANK_ENDS:  # perhaps the indentation of the tags
                     return None
                 value = trimmed(value, closed=True)
-            if kinds[0] == "string":
-                arguments[key] = value
-            elif "string" not in kinds and (not value.strip() or value.lstrip()[0] == "<"):
-                return None
-            else:
-                arguments[key], repairs = typed_by(value, kinds, path=key, limits=limits)
-                if repairs:
+            said, repairs = value, _NONE
+            if kinds[0] != "string":
+                if "string" not in kinds and (not value.strip() or value.lstrip()[0] == "<"):
                     return None
-            end, behind = found.span("end")[0], found.end()
+                said, repairs = typed_by(value, kinds, path=key, limits=limits)
+            if repairs:
+                return None
+            arguments[key] = said
+            if "<" in value or ">" in value:
+                odd[key] = said
+            end, behind = found.end(3), found.end()
             found = entry.match(text, behind) if entry is not None and (behind > end or not body.gap) else None
-        return (arguments, end) if arguments else None
+        return (arguments, end, odd) if arguments else None
 
     def _is_odd(self, arguments: dict[str, Any], raw: str, tool: CompiledTool, tools: ToolSet) -> bool:
         """May it be no call, or do the readers see in a value what makes it a guess?"""
@@ -315,14 +331,7 @@ class _Reader:
             return True
         if names_another(arguments, tool.name, tools):
             return True
-        if holds_placeholders(arguments) or with_paths(arguments, raw)[1] or (self._is_fenced and holds_closer(raw)):
-            return True
-        if self._entry is None:
-            plain = arguments.keys() <= tool.properties.keys()
-        else:  # does each sign of a tag belong to the entries?
-            opens, closes = self._signs
-            plain = raw.count("<") == opens * len(arguments) and raw.count(">") == closes * len(arguments)
-        return not plain and bool(remains_in(arguments, (), raw, tool.properties))
+        return holds_placeholders(arguments) or bool(with_paths(arguments, raw)[1]) or (self._is_fenced and holds_closer(raw))
 
     def _is_over(self, text: str, end: int) -> bool:
         """Is what stands behind `end` nothing that the readers would take along, a closer written twice or a bracket too many?"""
@@ -334,7 +343,15 @@ class _Reader:
         sign = text[ahead]
         if sign in _TAKEN_ALONG:
             return text.startswith(self._alike, ahead)
-        return self._is_closed or sign not in _GOES_ON
+        return self._marker != "" or sign not in _GOES_ON
+
+
+def _python(text: str, start: int, limits: Limits) -> tuple[dict[str, Any], int] | None:
+    """The keyword arguments that stand at `start`, behind their parenthesis, if they are plain, and where they end."""
+    found = plain_arguments(text, start - 1, limits) if text[start : start + 1].isidentifier() else None
+    if found is None or text[found[1] - 2] in _SPACE:
+        return None
+    return found[0], found[1] - 1
 
 
 def _opener(layout: Layout) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from llmcore.normalizer.api import Normalizer, normalize
 from llmcore.normalizer.dialects.registry import DIALECTS
-from llmcore.normalizer.scanning.sought import HOLDER, KEY, TAG, Either, Element, filled, tags
+from llmcore.normalizer.scanning.sought import HOLDER, KEY, TAG, Either, Element, filled, may_be_named, tags
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import tool
 
@@ -144,3 +144,9 @@ def test_a_hole_is_filled_with_one_of_its_texts() -> None:
     assert filled(some, HOLDER, "x").search("</x>") is None
     plain = tags("</f>")
     assert filled(plain, KEY, "city") is plain
+
+
+def test_only_tags_of_its_names_may_begin_what_is_sought() -> None:
+    closer = filled(tags(r"(?P<own></\x01>)".replace("\\x01", KEY), "(?P<parameter><param(?:eter)?=)", "</tool_call>"), KEY, "b")
+    for name, may_be in {"b": True, "parameter": True, "Param": True, "tool_call": True, "tool": False, "div": False}.items():
+        assert may_be_named(closer, name) is may_be

@@ -99,7 +99,8 @@ def test_what_a_row_writes_is_taken(name: str, count: int) -> None:
             expected = 0
         assert len(taken(text)) == expected
         same(text)
-        assert [call.name for call in read_every_way(text, chunkings=1).tool_calls] == [called for called, _ in THREE[:count]]
+        called = [tool for tool, _ in THREE[: 1 if DIALECTS[name].single else count]]
+        assert [call.name for call in read_every_way(text, chunkings=1).tool_calls] == called
 
 
 @pytest.mark.parametrize("count", [9, 20])
