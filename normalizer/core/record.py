@@ -280,6 +280,10 @@ class Record(Places):
                 self.pieces[at] = (start, end, "content")
                 if self.teller is not None:
                     self.teller.reclassified(start, end, "content")
+        pieces, self.pieces = self.pieces, list[Piece]()
+        for start, end, kind in pieces:  # content beside content is one piece, whenever it was read
+            joins = bool(self.pieces) and kind == "content" == self.pieces[-1][2]
+            self.pieces.append((self.pieces.pop()[0] if joins else start, end, kind))
 
     @property
     def leads(self) -> bool:

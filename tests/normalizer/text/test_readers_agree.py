@@ -10,9 +10,6 @@ from tests.normalizer.helpers import tool
 
 _TOOLS = ToolSet([tool("purge"), tool("level", ["n"], n="integer")])
 _OPEN = ToolSet([{"name": "purge", "parameters": {"type": "object"}}])
-_LEARNT = pytest.mark.xfail(
-    strict=False, reason="the shapes that a process learns from calls do not ask about frames and schemas"
-)
 _CALLS = {
     "hermes": '<tool_call>\n{"name": "purge", "arguments": {}}\n</tool_call>',
     "mistral": "[TOOL_CALLS]purge[ARGS]{}",
@@ -45,7 +42,6 @@ def _streamed(text: str, tools: ToolSet) -> list[str]:
     return [call.name for call in normalizer.envelope.tool_calls]
 
 
-@_LEARNT
 @pytest.mark.parametrize("between", ["\n", "\nSome words.\n", " ok ", "."])
 @pytest.mark.parametrize("frame", _FRAMES)
 @pytest.mark.parametrize("call", _CALLS)
@@ -56,7 +52,6 @@ def test_a_call_before_the_first_frame_is_never_a_call(call: str, frame: str, be
         assert "purge" not in _streamed(text, _TOOLS)
 
 
-@_LEARNT
 @pytest.mark.parametrize(
     "schema", ['{"type": "object"}', '{"$schema": "x", "type": "object"}', '{"type": "object", "properties": {}}']
 )
@@ -70,7 +65,6 @@ def test_an_echo_of_a_declaration_is_no_call_after_a_call(echo: str, schema: str
         assert _streamed(text, _OPEN) == []
 
 
-@_LEARNT
 def test_the_content_of_a_framed_reply_is_the_same_whole_and_streamed() -> None:
     text = f"{_CALLS['mistral']}\n{_FRAMES['harmony']}\nok."
     for _ in range(3):
