@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from llmcore.normalizer.bodies.tag_attributes import ATTRIBUTE, VALUES, Attributes, opening_tag
+from llmcore.normalizer.bodies.tag_attributes import ATTRIBUTE, NAMES, VALUES, Attributes, opening_tag
 from llmcore.normalizer.scanning.sought import Element
 from llmcore.normalizer.scanning.source import Source, Steps, search, skip_space
 from llmcore.types.late import late
@@ -17,8 +17,7 @@ from llmcore.types.tools import CompiledTool
 
 __all__ = ["attributed", "begins_attributed"]
 
-_NAMES = ("name", "key", "param", "parameter", "arg")
-_ABOUT = frozenset((*_NAMES, *VALUES, "type", "string", "id", "index"))
+_ABOUT = frozenset((*NAMES, *VALUES, "type", "string", "id", "index"))
 _TAG = late(r"<(?:[a-z]{1,16}:)?(?P<word>[A-Za-z_][\w.-]{0,63})(?=\s)")
 _TAG_BEGUN = late(r"<(?:[A-Za-z_][\w.:-]{0,80}+)?\Z")
 _WORDS = late(r"(?:param(?:eter)?|arg(?:ument)?)s?|inputs?")
@@ -81,7 +80,7 @@ def _arguments(word: str, attributes: Attributes, said: str, keys: Collection[st
         return None
     if not said and attributes and attributes.keys() <= set(keys) and word not in keys:
         return list(attributes.items())
-    named = word if word in keys else next((attributes[name] for name in _NAMES if attributes.get(name) in keys), "")
+    named = word if word in keys else next((attributes[name] for name in NAMES if attributes.get(name) in keys), "")
     values = [attributes[name] for name in VALUES if name in attributes]
     values += [said] if said and said not in values else []
     return [(named, values[0])] if named and len(values) == 1 and attributes.keys() <= _ABOUT else None

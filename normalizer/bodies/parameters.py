@@ -129,7 +129,7 @@ class Parameters:
     stop: int = -1
     """Where the closer of the call begins, -1 when there was none."""
     literal_open: bool = False
-    """Is there a `<![CDATA[` that never ends?"""
+    """Is there a `<![CDATA[`, or the name of a parameter, that never ends?"""
     closed_to: int = -1
     """Where the last value ends, if each up to it has its own closer; -1 where the first one has none."""
     holds_closer: bool = False
@@ -210,8 +210,11 @@ def _open_value(
     grammar: Grammar,
 ) -> None:
     """The value of an attribute whose quote nothing closes: all of the text from `start` on, in which nothing is called."""
-    _enter(reading, found, stream, grammar.key(key), reading.src.text[start:], tool, (), grammar)
-    found.repairs.append(Repair(kind="cut_string", path=key, safety="truncated"))
+    if key:
+        _enter(reading, found, stream, grammar.key(key), reading.src.text[start:], tool, (), grammar)
+        found.repairs.append(Repair(kind="cut_string", path=key, safety="truncated"))
+    else:
+        found.literal_open = True
     found.end, found.cut, found.whole = len(reading.src.text), True, False
 
 

@@ -9,8 +9,10 @@ from llmcore.normalizer.bodies.entities import decoded
 from llmcore.normalizer.scanning.source import Source, Steps
 from llmcore.types.late import late
 
-__all__ = ["ATTRIBUTE", "VALUES", "Attributes", "is_cut_tag", "open_attribute", "opening_tag"]
+__all__ = ["ATTRIBUTE", "NAMES", "VALUES", "Attributes", "is_cut_tag", "open_attribute", "opening_tag"]
 
+NAMES = ("name", "key", "param", "parameter", "arg")
+"""Attributes that hold the name of an argument."""
 VALUES = ("value", "content", "text", "val")
 """Attributes that hold a value."""
 
@@ -66,12 +68,14 @@ def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, Att
 
 def open_attribute(src: Source, at: int) -> Steps[tuple[str, int] | None]:
     """(the argument, where its value begins) of the tag at `at`, if nothing closes the quote of an attribute in it. Then the
-    value is all of the text that follows: it is waited for."""
+    value is all of the text that follows: it is waited for. The argument is "" where its own name is open."""
     head = _OPEN_ATTRIBUTE.match(src.text, at, at + _LONGEST_TAG)
     if head is None:
         return None
     key, quote, start = head["key"], head["quote"], head.end()
-    if key in VALUES:
+    if key in NAMES:
+        key = ""
+    elif key in VALUES:
         key = next(
             (found["dq"] or found["sq"] or found["nq"] or "" for found in ATTRIBUTE.finditer(head["before"])), head["named"]
         )
