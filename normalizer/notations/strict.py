@@ -41,7 +41,8 @@ def sound_container(text: str, limits: Limits = DEFAULT_LIMITS, inside: int = 0)
         value: dict[str, Any] | list[Any] = parsed(text)
     except UNSOUND:
         return None
-    return _audited_sound(value, text, 0, len(text), limits, inside)
+    sound: dict[str, Any] | list[Any] | None = _audited_sound(value, text, 0, len(text), limits, inside)
+    return sound
 
 
 def _audited_sound(value: Any, text: str, start: int, end: int, limits: Limits, inside: int) -> Any:
