@@ -70,14 +70,10 @@ def same(text: str, tools: ToolSet = TOOLS, limits: Limits = DEFAULT_LIMITS) -> 
     without = quick(text, limits, tools)
     if without is None:
         return False
-    calls = [call.model_copy(update={"id": call.id or f"call_{n}"}) for n, call in enumerate(slow.calls)]
-    assert without.calls == calls, text
+    assert without.calls == [call.model_copy(update={"id": call.id or f"call_{n}"}) for n, call in enumerate(slow.calls)], text
     assert [tuple(piece) for piece in without.pieces()] == [tuple(piece) for piece in slow.segments()], text
     assert (without.content, without.reasoning) == (slow.content, slow.reasoning), text
     return True
-
-
-# ---------------------------------------------------------------------- which are taken
 
 
 def test_most_rows_say_how_a_whole_call_looks() -> None:
@@ -94,10 +90,8 @@ def test_most_rows_say_how_a_whole_call_looks() -> None:
 @pytest.mark.parametrize("name", ROWS)
 def test_what_a_row_writes_is_taken(name: str, count: int) -> None:
     for text in written(name, THREE[:count]):
-        expected = len(TextEngine(TOOLS, listening=False).read(text).calls) if name in SECTIONS else 1
-        if name == "minimax_m1" and count > 1:  # lines of objects within one pair of tags
-            expected = 0
-        assert len(taken(text)) == expected
+        lines = name == "minimax_m1" and count > 1  # of objects within one pair of tags
+        assert len(taken(text)) == (count if name in SECTIONS else 0 if lines else 1)
         same(text)
         called = [tool for tool, _ in THREE[: 1 if DIALECTS[name].single else count]]
         assert [call.name for call in read_every_way(text, chunkings=1).tool_calls] == called
@@ -134,8 +128,6 @@ def test_words_and_whole_calls_need_no_engine(name: str, place: str) -> None:
         if row.trust == "delimited" and text[0] in MARKS and not (row.single and place.count("{}") > 1):
             assert without or (row.frames and "</think>" in place)
 
-
-# ---------------------------------------------------------------------- places
 
 _BEFORE = (
     *("", "\n", "I will look.\n", "I will look.\n\n", "Sure: ", "> quoted\n", "> ", "- ", "`", "```\n", "x", "assistant"),
@@ -184,9 +176,6 @@ def test_damage_anywhere_is_read_alike(name: str) -> None:
             for odd in (text[:at] + more + text[at:], text[:at] + text[end:], text[:end] + text[at:], *spaces):
                 if taken(odd):
                     same(odd)
-
-
-# ---------------------------------------------------------------------- what stands in a call
 
 
 @pytest.mark.quick(6)
@@ -274,26 +263,15 @@ def test_arguments_written_otherwise_change_nothing(name: str) -> None:
 
 
 def test_what_is_no_plain_call_is_the_engines() -> None:
-    odd: list[list[tuple[str, dict[str, Any]]]] = [
-        [("get_time", {})],
-        [THREE[0], ("get_time", {"city": "Rome"})],
-        [("get_weather", {"properties": {}})],
-    ]
+    unknown: list[Calls] = [[("get_time", {})], [THREE[0], ("get_time", {"city": "Rome"})], [("get_weather", {"properties": {}})]]
+    limits = (*(Limits(calls=count) for count in (1, 2, 3)), Limits(arguments=50), Limits(name=5), Limits(depth=3))
     for name in ROWS:
-        for calls in odd:
+        for calls in unknown:
             for text in written(name, calls):
                 assert len(taken(text)) < len(calls)
                 same(text)
-        for text in written(name, THREE):
-            for limits in (
-                Limits(calls=1),
-                Limits(calls=2),
-                Limits(calls=3),
-                Limits(arguments=50),
-                Limits(name=5),
-                Limits(depth=3),
-            ):
-                same(text, limits=limits)
+        for text, limit in product(written(name, THREE), limits):
+            same(text, limits=limit)
 
 
 def test_what_tags_cannot_say_plainly_is_the_engines() -> None:
@@ -319,9 +297,6 @@ def test_only_the_rows_asked_for_are_read() -> None:
     text = written("hermes", THREE[:1])[0]
     for name, count in (("hermes", 1), ("longcat", 0)):
         assert len(whole_at(text, 0, TOOLS, DEFAULT_LIMITS, is_first=True, dialects=frozenset({name}))) == count
-
-
-# ---------------------------------------------------------------------- words that mean something
 
 
 @cache
@@ -352,8 +327,6 @@ def test_no_word_of_ours_is_read_otherwise(name: str) -> None:
             same(f"{word}{text}")
             same(f"I will look.\n{word} {text}")
 
-
-# ---------------------------------------------------------------------- replies without the engine
 
 CALL = written("hermes", [("get_weather", {"city": "Baden & Oslo", "days": 3})])[0]
 
