@@ -379,7 +379,7 @@ class Reading(Record):
 
     def judged(self, verdict: Verdict, *, passes_on: bool = True) -> None:
         """What its surroundings make of the call that is read next. `passes_on`: what follows what was read shares its doubt."""
-        if passes_on and self.verdict.doubt:
+        if passes_on and (self.verdict.doubt or self.verdict.quotation is not None or self.verdict.in_line):
             self._doubtful = (self.done, self.verdict)
         self.verdict = verdict
 
