@@ -18,6 +18,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
+from llmcore.normalizer.scanning.words import NOT_IN_ASCII
+
 __all__ = ["Kind", "Language", "finds", "joining_words", "languages", "rows_of"]
 
 Kind = Literal["prohibition", "refusal", "label", "form", "example", "announcement", "answer"]
@@ -60,20 +62,25 @@ class Row(NamedTuple):
     language: str
 
 
+_FILES = files("llmcore.normalizer.trust").joinpath("phrases")
+
+
 @cache
+def _names() -> tuple[str, ...]:
+    return tuple(sorted(file.name.removesuffix(".toml") for file in _FILES.iterdir() if file.name.endswith(".toml")))
+
+
+@cache
+def _language(name: str) -> Language:
+    read = tomllib.loads(_FILES.joinpath(f"{name}.toml").read_text("utf-8"))
+    phrases: dict[Kind, tuple[str, ...]] = {kind: tuple(read[kind]) for kind in KINDS}
+    speaker = frozenset(word.lower() for word in read["speaker"])
+    return Language(name, phrases, speaker, tuple(read["article"]), tuple(read["showing"]), frozenset(read["joining"]))
+
+
 def languages() -> dict[str, Language]:
     """Every language by its name."""
-    found: dict[str, Language] = {}
-    for file in files("llmcore.normalizer.trust").joinpath("phrases").iterdir():
-        if file.name.endswith(".toml"):
-            read = tomllib.loads(file.read_text("utf-8"))
-            name = file.name.removesuffix(".toml")
-            phrases: dict[Kind, tuple[str, ...]] = {kind: tuple(read[kind]) for kind in KINDS}
-            speaker = frozenset(word.lower() for word in read["speaker"])
-            found[name] = Language(
-                name, phrases, speaker, tuple(read["article"]), tuple(read["showing"]), frozenset(read["joining"])
-            )
-    return found
+    return {name: _language(name) for name in _names()}
 
 
 @cache
@@ -84,7 +91,7 @@ def joining_words() -> frozenset[str]:
 
 def rows_of(sentence: str) -> frozenset[Row]:
     """The rows of which the sentence, in small letters, holds a word. This look-up is all that most sentences cost."""
-    by_anchor, unspaced = _by_anchor()
+    by_anchor, unspaced = _by_anchor(sentence.isascii())
     found: set[Row] = set()
     for word in {word[:_ANCHOR] for word in _WORDS.findall(sentence)} & by_anchor.keys():
         found |= by_anchor[word]
@@ -99,7 +106,7 @@ def finds(kind: Kind, rows: frozenset[Row], sentence: str) -> bool:
 
 
 def _finds(row: Row, sentence: str) -> bool:
-    language = languages()[row.language]
+    language = _language(row.language)
     for found in _expression(row).finditer(sentence):
         if row.kind == "prohibition" and _is_said_of_speaker(sentence[: found.start()], language):
             continue
@@ -124,11 +131,12 @@ def _announces_showing(sentence: str, at: int, language: Language) -> bool:
 
 
 @cache
-def _by_anchor() -> tuple[dict[str, set[Row]], set[Row]]:
-    """The rows by the first letters of a word of theirs, and the rows of the languages that write words together."""
+def _by_anchor(in_ascii: bool) -> tuple[dict[str, set[Row]], set[Row]]:
+    """The rows by the first letters of a word of theirs, and the rows of the languages that write words together. `in_ascii`: of
+    the languages that can be written so."""
     found: dict[str, set[Row]] = {}
     unspaced: set[Row] = set()
-    for language in languages().values():
+    for language in (_language(name) for name in _names() if not in_ascii or name not in NOT_IN_ASCII):
         for kind, phrases in language.phrases.items():
             row = Row(kind, language.name)
             if not language.is_spaced:
@@ -161,7 +169,7 @@ def _anchor(word: str) -> str:
 
 @cache
 def _expression(row: Row) -> re.Pattern[str]:
-    language = languages()[row.language]
+    language = _language(row.language)
     phrases = _either(language.phrases[row.kind], is_spaced=language.is_spaced)
     if row.kind == "label":
         articles = "|".join(map(re.escape, language.article))
@@ -173,7 +181,7 @@ def _expression(row: Row) -> re.Pattern[str]:
 
 @cache
 def _showing(language: str) -> re.Pattern[str]:
-    row = languages()[language]
+    row = _language(language)
     return re.compile(_either(row.showing, is_spaced=row.is_spaced))
 
 
