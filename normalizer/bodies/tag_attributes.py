@@ -13,6 +13,7 @@ __all__ = ["ATTRIBUTE", "NAMES", "VALUES", "Attributes", "is_cut_tag", "open_att
 
 NAMES = ("name", "key", "param", "parameter", "arg")
 """Attributes that hold the name of an argument."""
+_ABOUT = frozenset((*NAMES, "type", "string", "id", "index"))
 VALUES = ("value", "content", "text", "val")
 """Attributes that hold a value."""
 
@@ -68,12 +69,12 @@ def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, Att
 
 def open_attribute(src: Source, at: int) -> Steps[tuple[str, int] | None]:
     """(the argument, where its value begins) of the tag at `at`, if nothing closes the quote of an attribute in it. Then the
-    value is all of the text that follows: it is waited for. The argument is "" where its own name is open."""
+    value is all of the text that follows: it is waited for. The argument is "" where its own name or type is open."""
     head = _OPEN_ATTRIBUTE.match(src.text, at, at + _LONGEST_TAG)
     if head is None:
         return None
     key, quote, start = head["key"], head["quote"], head.end()
-    if key in NAMES:
+    if key in _ABOUT:
         key = ""
     elif key in VALUES:
         key = next(
