@@ -187,18 +187,13 @@ class Orchestrator:
         check_kinds("Orchestrator", own, OWN_KINDS)
         self._tools = ToolSource(tools)
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
-        self._defaults["text_calls"] = text_calls
         context_bound(max_context_tokens, token_counter)
-        self._defaults |= {"max_context_tokens": max_context_tokens, "token_counter": token_counter}
+        self._defaults |= {"max_context_tokens": max_context_tokens, "token_counter": token_counter, "text_calls": text_calls}
         checkpoint_of(checkpoint)
         self._defaults |= {"checkpoint": checkpoint, "run_store": run_store, "signing_key": signing_key_of(signing_key)}
         self._defaults["validators"] = validators_of(output_validators)
-        self._given: dict[str, Any] = {
-            "hooks": hooks or (),
-            "observers": observers or (),
-            "adapter": adapter,
-            "web_search": web_search,
-        }
+        self._given: dict[str, Any] = {"hooks": hooks or (), "observers": observers or ()}
+        self._given |= {"adapter": adapter, "web_search": web_search}
         self._given |= {"output_validators": output_validators, "enforce_limits": enforce_limits}
         from llmcore.fallback import FallbackManager
         from llmcore.run.logbook import Logbook

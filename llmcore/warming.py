@@ -44,9 +44,21 @@ def _load_all() -> None:
     with paused_collector():
         for name in _LATE:
             import_module(name)
+        _rehearse_reading()
         load_layers(Orchestrator)
         make_ready(LiteLLMAdapter(), _ANY_PROVIDER)
         _rehearse_making()  # last: what is compiled later would push its expressions out of the cache of `re`
+
+
+@cache
+def _rehearse_reading() -> None:
+    """Read a call of each dialect behind words: expressions and phrases are compiled with the first ones."""
+    from llmcore.normalizer import DIALECTS, normalize
+    from llmcore.types import ToolDefinition, ToolSet
+
+    tools = ToolSet([ToolDefinition(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}})])
+    for row in DIALECTS.values():
+        normalize(f"Let me look:\n{row.write([('look', {'at': 'it'})])}", tools)
 
 
 @cache

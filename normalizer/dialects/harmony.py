@@ -358,15 +358,6 @@ DIALECTS: tuple[Dialect, ...] = (
         _parameters("atem:", _ATEM),
         typed_by_schema=True,
         read_by=("harmony", "anthropic_function_calls"),
-        whole=(
-            Layout(
-                '<atem:invoke name="$name">\n$args\n</atem:invoke>',
-                "<|start|>assistant to=$name<|message|><atem:function_calls>\n",
-                "\n</atem:function_calls><|eom|>",
-                body=Parameters('<atem:parameter name="$key">$value</atem:parameter>', "\n"),
-                ends_reasoning=True,
-            ),
-        ),
         frames=True,
         begins_before=_header_begins_before,
     ),

@@ -27,6 +27,7 @@ from llmcore.normalizer.notations.strict import sound_object, sound_object_at
 from llmcore.normalizer.scanning.source import past
 from llmcore.normalizer.scanning.words import BLANKS
 from llmcore.normalizer.trust.judging import Form, form_of
+from llmcore.normalizer.trust.layout import MARKS
 from llmcore.types.envelope import Repair, ToolCall
 from llmcore.types.late import late
 from llmcore.types.limits import Limits
@@ -48,7 +49,7 @@ _SPACES: Final = re.compile(f"[{_SPACE}]*+")
 _BEHIND: Final = re.compile(rf"[{BLANKS}]{{0,64}}")
 _STARTS, _STOPS = "\0", "\1"  # where the span of a call starts and stops
 _HOLE: Final = re.compile(rf"(\$(?:name|id|index|key|value|type)|{_STARTS}|{_STOPS})")
-_FLEXIBLE: Final = re.compile(r'\s+|(?<=[{\[:,}\]])(?=["{\[}\]])')
+_FLEXIBLE: Final = re.compile(r'\s+|(?<=[{\[:,}\]])(?=["{\[}\]])(?<!\[(?=\[))(?<!\](?=\]))')
 _WORDS_APART: Final = re.compile(r"\w\s+\w")
 _OPENER: Final = re.compile(r"[\[{]*+[^\s{\[($]++")
 _ELEMENT: Final = re.compile(r"<(\w+)>")
@@ -341,7 +342,7 @@ class _Reader:
         if self.is_bare:
             return False
         sign = text[ahead]
-        if sign in _TAKEN_ALONG:
+        if sign in _TAKEN_ALONG or sign in MARKS:
             return text.startswith(self._alike, ahead)
         return self._marker != "" or sign not in _GOES_ON
 

@@ -117,6 +117,8 @@ class Judge:
         quotation = open_quotation(text, at, start) if form != "token" else None
         sentence = sentence_before(text, start, at)
         kind = kind_of(sentence)
+        if kind == "question" and text[start:at].rstrip().rpartition("\n")[2].lstrip().startswith(">"):
+            kind = None  # a block quote asks, and not the model
         if kind is not None and (kind == "strict" or form != "token" or fenced):
             led = _led_in(kind, form, sentence, fenced=fenced)
             return led if led.shown or quotation is None else replace(led, quotation=quotation)

@@ -68,7 +68,7 @@ def _lost(found: Envelope, text: str) -> list[object]:
         return []
     said = [one for call in found.tool_calls if call.arguments is not None for one in _texts(call.arguments)]
     return [one for one in said if one not in _VALUES.values()] + [
-        one for one in _VALUES.values() if one in text and one not in said
+        one for one in _VALUES.values() if one in text and one not in said and one not in found.content
     ]
 
 

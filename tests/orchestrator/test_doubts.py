@@ -110,7 +110,6 @@ async def test_other_words_are_another_doubt_and_an_answer_ends_it() -> None:
         "tools[0].function.parameters.anyOf: Extra inputs are not permitted",
         "The grammar engine gave up: union types in get_weather",
         "The tool get_weather has a description that is too long (1024 at most)",
-        "No calls when the moon is full",
         "Function 'get_weather' is not for this route",
     ],
 )

@@ -196,13 +196,13 @@ def read(error: BaseException, call: ModelCall | None, scrubber: Scrubber | None
     said = own_words(told.lower(), call, lambda words: _tells(words, call))
     words = said_by_server(clean(shown.partition(_TRACEBACK)[0], scrubber))
     codes, wait = codes_of(body, error, answered), retry_after(error, body, status)
-    param = str(body.get("param") or getattr(error, "param", None) or "")
+    param = str(body.get("param") or getattr(error, "param", None) or "")[:_LONGEST_PARAM]
     means = meanings(_without_own_name(said, call)) | {
         name for name, called in _CALLED.items() if any(re.search(called, code) for code in codes)
     }
     held = asks_for(call) if call is not None else frozenset[str]()
     text = _marked(said, call)
-    refused = tuple(dict.fromkeys(_refused(said, text, str(body.get("param") or ""), call, codes, held)))
+    refused = tuple(dict.fromkeys(_refused(said, text, str(body.get("param") or "")[:_LONGEST_PARAM], call, codes, held)))
     named = frozenset(part for field in marks_in(text) if (part := part_of(field, call)) in held)
     own = kinds_of(error)
     return Reading(
@@ -267,6 +267,8 @@ _WITHIN = late(r"\b(?:tools?|functions?)(?:\[\d|\.\d)|\bresponse_format\.json_sc
 _OF_A_SCHEMA = late(r"\bschemas?\b|\bproperty\b|\b(?:function|tool) names?\b")
 _OF_CALLS = late(r"\bcall(?:ed|s)?\b|\bturn\b|\bat (?:a|one) time\b|\bat once\b|\bin parallel\b")
 _AHEAD = late(r"\W{0,3}(?:when|while|if|unless|with)\b")
+_LONGEST_PARAM = 256
+"""Characters: a path into a request is shorter."""
 _OF_VALUES = frozenset({"invalid_value", "invalid_type", "invalid_parameter_value", "integer_below_min_value", "value_error"})
 """Codes by which a parameter has a wrong value."""
 _UNSUPPORTED = frozenset({"unsupported_parameter", "unsupported_value", "unknown_parameter"})

@@ -25,7 +25,6 @@ _OPEN = [
     '<tool_call>\n<function=note>\n<parameter=title>\na\n</parameter>\n<parameter=text value="see ',
     '<note><title value="see ',
     '<note title="see ',
-    '<invoke name="note"><parameter name="tit',
 ]
 _CALLS = [
     '<invoke name="ping"></invoke>',
