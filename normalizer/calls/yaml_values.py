@@ -24,7 +24,6 @@ from llmcore.types.tools import CompiledTool
 
 __all__ = ["YamlLines", "has_key", "read_lines", "typed_pairs"]
 
-_INDENTATION = late(r"[ \t]*")
 _KEY = late(r"""["']?([^\s:"'<>][^\n:"'<>]{0,127}+)["']?+[ \t]*+:""")
 _BLOCK = late(r"[|>][-+0-9]{0,2}[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
 _QUOTED_LISTED = late(r"""(["'])((?:(?!\1)[^\\\n])*)\1,""")

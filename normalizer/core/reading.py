@@ -319,8 +319,7 @@ class Reading(Record):
 
     def _is_read(self, draft: Draft) -> None:
         """A call is finished when it is read, unless what follows decides of it, or of one before it."""
-        foreign = self.own is not None and not self.nested and draft.dialect not in self.own
-        if not self._unfinished.keeps(draft, self.verdict, foreign=foreign):
+        if not self._unfinished.keeps(draft, self.verdict):
             self._finished([draft])
 
     def _cut_at(self, draft: Draft, at: int, read: list[Draft]) -> None:
@@ -446,7 +445,7 @@ class Reading(Record):
 
     def writes(self, own: frozenset[str] | None) -> None:
         """These dialects are the model's own."""
-        self.own = own
+        self._unfinished.own = own
 
     def end_reached(self, *, by_length: bool) -> None:
         """Nothing more will come."""

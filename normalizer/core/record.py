@@ -59,8 +59,6 @@ class Record(Places):
     """Did a frame say that no call stands here? Then only forms that are `counted` are calls."""
     counted: frozenset[str] = frozenset()
     """The dialects that are read as calls where the reply `answers`."""
-    own: frozenset[str] | None = None
-    """The model's own dialects: a call in another one counts only where the reply says nothing else. None = all are its own."""
     counts_bare = False
     """Is one of them a form without a marker of its own?"""
     invented = False
@@ -194,12 +192,12 @@ class Record(Places):
 
     def line_over(self, *, words_follow: bool) -> None:
         """The line of the calls that are held is over, or words follow them on it."""
-        self._finished(self._unfinished.line_over(self.own, words_follow=words_follow))
+        self._finished(self._unfinished.line_over(words_follow=words_follow))
 
     def reply_over(self) -> None:
         """No more calls come, and all of the text is classified."""
         if self._unfinished.waiting:
-            self._finished(self._unfinished.reply_over(self.own, says_more=self._said_anything))
+            self._finished(self._unfinished.reply_over(says_more=self._said_anything))
 
     def miss(self, start: int, end: int, name: str | None, reason: str) -> None:
         """`start:end` looked like a call and was not taken as one."""

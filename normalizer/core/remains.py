@@ -30,7 +30,6 @@ _MARKUP = re.compile(
     r"""<[/\w|｜!\]:]|<\s*\Z|[\w|｜\]]>\s*\Z|[|｜]["|>]|[\]\[]<|\A["“”]|["“”]\Z|escape"""  # DeepSeek's bar
 )
 """Not what code has between blanks (`a < b`)."""
-_OPTION_FOLLOWS = late(r"\n\s*--\w")
 _INNER_VALUE = late(r"\A[^<>]{0,80}<?/?(?:[\w:-]{0,16}\|)?arg_(?:key|value)[^<>]{0,40}>|\A\s*<?!?\[?(?:CDATA|!?\[CDAT)|\A\s*<!\[")
 """What is left of a value's own opener or literal, where all values stand between tags."""
 _ESCAPING = re.compile(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")

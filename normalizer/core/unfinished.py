@@ -20,41 +20,49 @@ _Mark = tuple[list[tuple[Draft, Verdict]], list[Draft]]
 class Unfinished:
     """The unfinished calls of one reading."""
 
-    __slots__ = ("on_line", "waiting")
+    __slots__ = ("on_line", "own", "waiting")
 
     def __init__(self) -> None:
+        self.own: frozenset[str] | None = None
+        """The model's own dialects; None if all are its own.
+
+        A call in another dialect counts only where the reply says nothing else.
+        """
         self.on_line: list[tuple[Draft, Verdict]] = []
         """Those for which the rest of the line decides, and all behind the first of them."""
         self.waiting: list[Draft] = []
         """Those for which the rest of the reply decides, and all behind the first of them."""
 
-    def keeps(self, draft: Draft, verdict: Verdict, *, foreign: bool) -> bool:
-        """Is the call that was just read one of them? Then it is kept here. `foreign`: its dialect is not the model's own."""
+    def keeps(self, draft: Draft, verdict: Verdict) -> bool:
+        """Is the call that was just read one of them? Then it is kept here."""
         if verdict.in_line or self.on_line:
             self.on_line.append((draft, verdict))
-        elif foreign or self.waiting:
+        elif self.waiting or self._is_foreign(draft):
             self.waiting.append(draft)
         else:
             return False
         return True
 
-    def line_over(self, own: frozenset[str] | None, *, words_follow: bool) -> list[Draft]:
+    def line_over(self, *, words_follow: bool) -> list[Draft]:
         """The line of the calls is over, or words follow them on it. Returns those that are finished by that."""
         finished: list[Draft] = []
         for draft, verdict in self.on_line:
             if words_follow and verdict.in_line:
                 draft.doubted(Repair(kind="words_on_both_sides", safety="guess"))
-            waits = self.waiting or (own is not None and draft.dialect not in own)
+            waits = self.waiting or self._is_foreign(draft)
             (self.waiting if waits else finished).append(draft)
         self.on_line = []
         return finished
 
-    def reply_over(self, own: frozenset[str] | None, *, says_more: bool) -> list[Draft]:
+    def reply_over(self, *, says_more: bool) -> list[Draft]:
         """No more calls come. `says_more`: the reply holds more than calls, reasoning and markup. Returns those that waited."""
         for draft in self.waiting if says_more else ():
-            if own is not None and draft.dialect not in own:
+            if self._is_foreign(draft):
                 draft.doubted(Repair(kind="not_alone", safety="guess"))
         return self.withdrawn()
+
+    def _is_foreign(self, draft: Draft) -> bool:
+        return self.own is not None and draft.dialect not in self.own
 
     def withdrawn(self) -> list[Draft]:
         """None of them waits any more. Returns them, in order."""

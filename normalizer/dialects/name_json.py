@@ -31,7 +31,6 @@ _COLON = "".join(COLONS)
 _FLOWER_HEAD = late(rf"\s*+[{_COLON}]?\s*+([^\s✿{_COLON}{{}}]{{1,256}})\s*+✿ARGS✿[ \t]*+[{_COLON}]?\s*+(?=([{{✿])?)")
 _FLOWER_MAYBE = late(rf"\s*+[{_COLON}]?\s*+[^\s✿{_COLON}{{}}]{{0,256}}+\s*+(?:✿(?:A(?:R(?:GS?)?)?)?)?\Z")
 _LINE_END = late(r"\r?\n|\[TOOL_CALLS\]|</s>")
-_TAGGED_OPENERS = ("<function>", "<tool_call>", "<invoke>", "<tool_use>", "<tool>")
 _HEAD = 340  # within which the name and the arguments' brace must stand
 
 

@@ -16,7 +16,6 @@ _LABELS = (
     ("Here's my thought process:", late(r"Here(?: is|'s) my response:")),
     ("Here are my reasoning steps:", late(r"\[BEGIN FINAL RESPONSE\]")),
 )
-_FINAL_RESPONSE = late(r"\[BEGIN FINAL RESPONSE\]")
 _STRIPPED = late(r"analysis(?=[A-Z\"'(\[])")
 _STRIPPED_FINAL = late(r"assistantfinal|assistant(?:commentary)?(?= to=)")
 _PROBE = 40

@@ -145,7 +145,7 @@ class Judge:
 
 
 def _shows_too(reason: str, between: str) -> bool:
-    """Is a call only shown for what made the one before it an example, or for verdict right behind one that is quoted?"""
+    """Is a call only shown for what made the one before it an example, or because it stands right behind one that is quoted?"""
     return goes_on_as_list(between) if reason == _EXAMPLE.shown else not between.strip(" \t\r\n,;")
 
 

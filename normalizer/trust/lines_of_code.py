@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from llmcore.types.late import late
 
-__all__ = ["in_line_of_code", "is_stamped"]
+__all__ = ["in_line_of_code"]
 
 _LIST_SIGN = r"(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
@@ -51,7 +51,6 @@ _STATEMENT = late(
 )
 """The head of a statement, a prompt, or a note in a comment, with its colon, before what it holds on its line."""
 _BEGINS = late(rf"\s*(?:{_LIST_SIGN}(?:{'|'.join(_LOG)})|{'|'.join(_CODE)})")
-_STAMPED = late(rf"[\[(]?(?:{'|'.join(_TIMES)})")
 _CHANGES = ("+", "-")
 """Directly before a call: a list's sign has a blank behind it."""
 _IN_TRACEBACK = late(r'[ \t]*File "[^"\n]{1,256}", line \d')
@@ -60,11 +59,6 @@ _REQUEST = late(r"(?:\A|\n)(?:[A-Z]{3,7} \S+ HTTP/\d[^\n]*|HTTP/\d\S* \d{3}[^\n]
 """A command behind a shell's prompt, whose output follows; the head of a request or of its answer, whose body follows."""
 _FILE = 'File "'
 _ABOVE = 512
-
-
-def is_stamped(sentence: str) -> bool:
-    """Does it begin as a line of a log does, with a time?"""
-    return _STAMPED.match(sentence) is not None
 
 
 def in_line_of_code(text: str, line: int, before: str) -> bool:

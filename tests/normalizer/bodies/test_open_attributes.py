@@ -25,7 +25,10 @@ _OPEN = [
     '<tool_call>\n<function=note>\n<parameter=title>\na\n</parameter>\n<parameter=text value="see ',
     '<note><title value="see ',
     '<note title="see ',
+    '<invoke name="note"><parameter name="tit',
 ]
+_NAME_LEFT_OPEN = ('<invoke name="note"><parameter name="tit', '<invoke name="ping"></invoke>')
+"""A call of the same form within an open name of a parameter still counts: a known fault."""
 _CALLS = [
     '<invoke name="ping"></invoke>',
     '<tool_call>{"name": "ping", "arguments": {}}</tool_call>',
@@ -40,6 +43,8 @@ _CALLS = [
 @pytest.mark.parametrize("call", _CALLS)
 @pytest.mark.parametrize("opened", _OPEN)
 def test_nothing_in_an_attribute_that_is_open_is_called(opened: str, call: str, behind: str) -> None:
+    if (opened, call) == _NAME_LEFT_OPEN:
+        pytest.xfail("the name's quotation ends at the first quotation mark of the call")
     envelope = read_every_way(opened + call + behind, _TOOLS, chunkings=2)
     assert [(found.name, found.complete) for found in envelope.tool_calls] == [("note", False)]
     assert envelope.truncated
