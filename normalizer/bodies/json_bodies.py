@@ -18,7 +18,7 @@ from llmcore.normalizer.notations.extent import Extent, delimiters_of
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.refusals import clipped
 from llmcore.normalizer.notations.strict import sound_object
-from llmcore.normalizer.scanning.source import Steps, match_within, past
+from llmcore.normalizer.scanning.source import Steps, match_within, past, wait_for_one, wait_while
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, BLANKS, TURN_TOKENS
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
@@ -55,8 +55,12 @@ _NAMED = late(r"(?<![^\s<>{}()\[\]\"',:])([^\s<>{}()\[\]\"',:]{1,256}+)\s{0,16}+
 """What may be the name of another call, before its arguments."""
 _BEGUN = late(r"(?:<[|｜][^<>\s]{0,61}+|(?<![^\s<>{}()\[\]\"',:])[^\s<>{}()\[\]\"',:]{1,256}+\s{0,16}+)\Z")
 """What may become one of these."""
+_MEMBER = late(r"""[ \t]*+(?:,\s*+["']?[\w.-]{1,64}+["']?|["'][\w.-]{1,64}+["']|[\w.-]{1,64}+(?=:<\|))\s*+:""")
+"""A member of an object."""
+_MEMBER_BEGUN = late(r"""[ \t]*+(?:(?:,\s*+["']?[\w.-]{0,64}+["']?|["'][\w.-]{0,64}+["']?)\s*+)?\Z""")
 _EXTRA = late(rf"[{BLANKS}}}\])]*")
 _SPACE = late(rf"[{BLANKS}]*")
+_LONGEST_CLOSER = 64
 _STRAY = 4  # characters at the very end of the text, less one, that may be brackets too many
 _SPACED_CLOSER = late(r"</ {0,4}([^\s<>]{0,48}+) {0,4}")
 _TURN_TOKENS = frozenset(TURN_TOKENS)
@@ -97,7 +101,8 @@ def body_extent(reading: Reading, start: int, closers: tuple[str, ...], preview:
                 preview.advance()
             return Body(start, end)
         if extent.stopped >= 0:
-            if (yield from marker_stands(reading, extent.stopped, closers)):
+            stands = yield from marker_stands(reading, extent.stopped, closers)
+            if stands and not (yield from _is_stray_closer(reading, extent.stopped, closers)):
                 return Body(start, extent.stopped, closed=False, again=_opens_again(reading, start, extent.stopped))
             extent.position, extent.stopped = extent.stopped + 1, -1
             continue
@@ -127,6 +132,22 @@ def marker_stands(reading: Reading, at: int, closers: tuple[str, ...]) -> Steps[
         if stands is not None and not partial:
             return stands
         yield None
+
+
+def _is_stray_closer(reading: Reading, at: int, closers: tuple[str, ...]) -> Steps[bool]:
+    """Does another form's closer stand at `at`, and a member of the body behind it?"""
+    src = reading.src
+    if src.text.startswith(closers, at) or not src.text.startswith("</", at):
+        return False
+    yield from wait_for_one(src, at, _LONGEST_CLOSER, ">")
+    end = src.text.find(">", at, at + _LONGEST_CLOSER) + 1
+    return end > 0 and (yield from _member_follows(reading, end))
+
+
+def _member_follows(reading: Reading, at: int) -> Steps[bool]:
+    """Does a member of an object stand directly behind `at`?"""
+    yield from wait_while(reading.src, _MEMBER_BEGUN, at)
+    return _MEMBER.match(reading.src.text, at) is not None
 
 
 def _unclosed(reading: Reading, start: int, extent: Extent, closers: tuple[str, ...]) -> Body:
@@ -355,6 +376,8 @@ def to_closer(
     end, closed, found = yield from swallow(reading, start, closers)
     stop = -1 if closed or not closers else (yield from _left_over(reading, at, end, closers))
     if stop < 0:
+        if not closed and (yield from _member_follows(reading, end)):  # it stays in the text
+            found.append(Repair(kind="extra_closer", before=reading.src.text[end - 1], after="", safety="guess"))
         return end, [*found, *_missing(reading.src.text[start:end], wanted)]
     dropped = Repair(kind="text_dropped", before=reading.src.text[end:stop].strip(), after=None, safety="guess")
     end, _, extra = yield from swallow(reading, stop, closers)

@@ -1,5 +1,7 @@
 """Whatever is lost of a call, or put into it: if its arguments lack or change what stands in the text, a repair tells.
 
+A value that is left in the content needs a repair, too.
+
 The sample of every row is damaged in a hundred ways and more: a sign, a word or a tag is taken out, words, closers, quotation marks
 and a parameter without a name are put in. A call that may run then has the two values as they were written, each under a name.
 """
@@ -66,9 +68,10 @@ def _lost(found: Envelope, text: str) -> list[object]:
     """What a call that may run lacks or has too much, and nothing tells."""
     if not found.tool_calls or all(map(_is_told, found.tool_calls)) or not validate(found, _TOOLS).runnable:
         return []
+    left = found.content if any(call.repairs for call in found.tool_calls) else ""
     said = [one for call in found.tool_calls if call.arguments is not None for one in _texts(call.arguments)]
     return [one for one in said if one not in _VALUES.values()] + [
-        one for one in _VALUES.values() if one in text and one not in said and one not in found.content
+        one for one in _VALUES.values() if one in text and one not in said and one not in left
     ]
 
 

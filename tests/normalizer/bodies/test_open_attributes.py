@@ -26,9 +26,8 @@ _OPEN = [
     '<note><title value="see ',
     '<note title="see ',
     '<invoke name="note"><parameter name="tit',
+    '<｜DSML｜invoke name="note"><｜DSML｜parameter name="tit',
 ]
-_NAME_LEFT_OPEN = ('<invoke name="note"><parameter name="tit', '<invoke name="ping"></invoke>')
-"""A call of the same form within an open name of a parameter still counts: a known fault."""
 _CALLS = [
     '<invoke name="ping"></invoke>',
     '<tool_call>{"name": "ping", "arguments": {}}</tool_call>',
@@ -43,11 +42,22 @@ _CALLS = [
 @pytest.mark.parametrize("call", _CALLS)
 @pytest.mark.parametrize("opened", _OPEN)
 def test_nothing_in_an_attribute_that_is_open_is_called(opened: str, call: str, behind: str) -> None:
-    if (opened, call) == _NAME_LEFT_OPEN:
-        pytest.xfail("the name's quotation ends at the first quotation mark of the call")
     envelope = read_every_way(opened + call + behind, _TOOLS, chunkings=2)
     assert [(found.name, found.complete) for found in envelope.tool_calls] == [("note", False)]
     assert envelope.truncated
+
+
+@pytest.mark.parametrize(
+    ("opened", "call"),
+    [
+        ('<tool_call>{"name": "note", "arguments": {"tit', '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'),
+        ('[TOOL_CALLS]note[ARGS]{"tit', "[TOOL_CALLS]ping[ARGS]{}"),
+        ("<|tool_call>call:note{tit", "<|tool_call>call:ping{}<tool_call|>"),
+    ],
+)
+def test_nothing_in_the_name_of_an_argument_that_is_open_is_called(opened: str, call: str) -> None:
+    envelope = read_every_way(opened + call, _TOOLS)
+    assert [(found.name, found.complete) for found in envelope.tool_calls] == [("note", False)]
 
 
 @pytest.mark.parametrize(
