@@ -62,7 +62,7 @@ def observers() -> dict[str, Any]:
 
     from llmcore import Observer
     from llmcore.integrations.opentelemetry import OpenTelemetry
-    from llmcore.run.observing import POINTS
+    from llmcore.run.observing.observers import POINTS
 
     class Dropped(SpanExporter):
         def export(self, spans: Any) -> SpanExportResult:

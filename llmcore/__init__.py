@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from llmcore.run import ToolStats as ToolStats
     from llmcore.run import event_json as event_json
     from llmcore.run import record as record
-    from llmcore.run.probing import ProbeFinding as ProbeFinding
-    from llmcore.run.probing import ProbeReport as ProbeReport
+    from llmcore.run.asking.probing import ProbeFinding as ProbeFinding
+    from llmcore.run.asking.probing import ProbeReport as ProbeReport
     from llmcore.testing import FakeModel as FakeModel
     from llmcore.testing import ReplayAdapter as ReplayAdapter
     from llmcore.tools import RunContext as RunContext
@@ -86,7 +86,7 @@ _NAMES_BY_MODULE = {
         "Answer Approve CallAnswer Deny FileStore Interjections ObservedRun Observer OpenCall RunResult RunStore RunStream Step "
         "Steps SyncRunStream ToolRetry ToolStatistics ToolStats event_json record"
     ),
-    "llmcore.run.probing": "ProbeFinding ProbeReport",
+    "llmcore.run.asking.probing": "ProbeFinding ProbeReport",
     "llmcore.testing": "FakeModel ReplayAdapter",
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",
     "llmcore.tools.execution": "Outcome",

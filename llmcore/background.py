@@ -25,7 +25,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from llmcore.adapters.litellm.engine import close_clients
 from llmcore.adapters.litellm.loop_ends import at_exit
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.tools.threads import UnboundedExecutor
 from llmcore.types import CallerError, Finished, InternalError
 from llmcore.types.locks import ForkSafeLock

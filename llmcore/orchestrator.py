@@ -23,20 +23,19 @@ from llmcore.adapters.base import Adapter
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.hooks import HookChain, HooksGiven
 from llmcore.models import ModelRegistry
-from llmcore.run.catalog import Catalog
-from llmcore.run.choosing import begun
-from llmcore.run.claims import RunStore
-from llmcore.run.context_size import context_bound
-from llmcore.run.interjections import box_of
-from llmcore.run.known_models import KnownModels
-from llmcore.run.late import LateRun
-from llmcore.run.observing import Observer, Observers
-from llmcore.run.options import KINDS, PER_RUN, Given, RunOptions, Strictness
-from llmcore.run.recording import Recording
-from llmcore.run.result import RunResult
-from llmcore.run.saving import checkpoint_of
-from llmcore.run.seals import signing_key_of
-from llmcore.run.settings import (
+from llmcore.run.endpoints.catalog import Catalog
+from llmcore.run.endpoints.first_choice import begun
+from llmcore.run.endpoints.model_capabilities import KnownModels
+from llmcore.run.observing.observers import Observer, Observers
+from llmcore.run.observing.recording import Recording
+from llmcore.run.results.result import RunResult
+from llmcore.run.resume.claims import RunStore
+from llmcore.run.resume.saving import checkpoint_of
+from llmcore.run.resume.seals import signing_key_of
+from llmcore.run.setup.context_size import context_bound
+from llmcore.run.setup.interjections import box_of
+from llmcore.run.setup.options import KINDS, PER_RUN, Given, RunOptions, Strictness
+from llmcore.run.setup.settings import (
     TOOL_OPTIONS,
     checked_options,
     resolve,
@@ -45,8 +44,9 @@ from llmcore.run.settings import (
     validators_of,
     with_types,
 )
-from llmcore.run.streams import RunStream, SyncRunStream, in_sync
-from llmcore.run.tool_source import ToolSource, is_provider
+from llmcore.run.setup.tool_source import ToolSource, is_provider
+from llmcore.run.streaming.run_stream import RunStream, SyncRunStream, in_sync
+from llmcore.run.turn.lazy_run import LateRun
 from llmcore.tools import RunContext, Tool, ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
 from llmcore.types import Budget, ConfigError, JsonSchema, Request, TextBlock
@@ -61,9 +61,9 @@ if TYPE_CHECKING:
     from typing_extensions import TypeForm  # unions and literals are no `type`, but forms of one
 
     from llmcore.fallback import Strategy
-    from llmcore.run.loop import Run
-    from llmcore.run.probing import ProbeReport
-    from llmcore.run.stepping import Steps
+    from llmcore.run.asking.probing import ProbeReport
+    from llmcore.run.streaming.steps import Steps
+    from llmcore.run.turn.loop import Run
 
 __all__ = ["INSTEAD", "OWN_KINDS", "Models", "Orchestrator"]
 
@@ -196,9 +196,9 @@ class Orchestrator:
         self._given |= {"adapter": adapter, "web_search": web_search}
         self._given |= {"output_validators": output_validators, "enforce_limits": enforce_limits}
         from llmcore.fallback import FallbackManager
-        from llmcore.run.logbook import Logbook
-        from llmcore.run.machinery import Machinery
-        from llmcore.run.rehearsing import layers_ready
+        from llmcore.run.asking.warming import layers_ready
+        from llmcore.run.endpoints.runtime import Machinery
+        from llmcore.run.observing.logs import Logbook
 
         Request.model_rebuild()  # else a first stream would build it on its event loop
         known: object = models  # an agent whose options changed gives what it had
@@ -343,7 +343,7 @@ class Orchestrator:
         results. Between two steps nothing goes on. `Steps.result` is the run as far as it has come, also where it is left
         early; `Steps.interject` adds a message. Errors are those of `run`; caller's errors are raised at once, here.
         If this is the first run of a process, an unusable `output_type` is told at the first step."""
-        from llmcore.run.stepping import Steps
+        from llmcore.run.streaming.steps import Steps
 
         asked = options if output_type is None else {**options, "output_type": output_type}
         box = box_of(asked.get("interjections"))
@@ -418,8 +418,8 @@ class Orchestrator:
             )
         check_kinds("probe", {"timeout": timeout}, _PROBE_KINDS)
         await self._machinery.ready()
-        await asyncio.to_thread(import_module, "llmcore.run.probing")
-        from llmcore.run.probing import probe
+        await asyncio.to_thread(import_module, "llmcore.run.asking.probing")
+        from llmcore.run.asking.probing import probe
 
         return await probe(config.at(deployment or ""), self._catalog, timeout=timeout)
 
@@ -467,7 +467,7 @@ class Orchestrator:
 
     def _begun(self, request: Given | None, options: Mapping[str, Any], *, listening: bool) -> Run | LateRun:
         """The run, checked. Where it would hold up an event loop, it loads the layers when it begins."""
-        from llmcore.run.rehearsing import holds_up_the_loop
+        from llmcore.run.asking.warming import holds_up_the_loop
 
         make = self._checked(request, options, listening=listening)
         return LateRun(self._machinery.ready, make) if holds_up_the_loop() else make()
@@ -483,7 +483,7 @@ class Orchestrator:
         chosen = begun(self._machinery, settings, more_tools=source.is_open)
 
         def make() -> Run:
-            from llmcore.run.loop import Run
+            from llmcore.run.turn.loop import Run
 
             settings = with_types(chosen.settings, options.get("output_validators"))
             return Run(replace(chosen, settings=settings), self._machinery, source, listening=listening)
@@ -506,7 +506,7 @@ for _name in ("execute", "stream", "iterate", "execute_sync", "stream_sync"):
 def _value_of(result: RunResult[Any], output_type: Any) -> Any:
     """The typed value of a run. Raises `CallsPending` where calls wait, and `CallerError` where it ended without one."""
     if not result.has_output:
-        from llmcore.run.verdict import no_output
+        from llmcore.run.turn.reply_checks import no_output
 
         raise no_output(result, output_type)
     return result.output

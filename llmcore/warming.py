@@ -7,14 +7,22 @@ from importlib import import_module
 
 from llmcore.background import run_in_background
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.rehearsing import load_layers
+from llmcore.run.asking.warming import load_layers
 from llmcore.types.collecting import paused_collector
 
 __all__ = ["warm_up", "warm_up_sync"]
 
 _LATE = (
-    *("griffe", "yaml", "jsonschema", "llmcore.agent", "llmcore.models.reading", "llmcore.validator", "llmcore.run.stepping"),
-    *("llmcore.api", "llmcore.run.probing", "llmcore.yaml_data"),
+    *(
+        "griffe",
+        "yaml",
+        "jsonschema",
+        "llmcore.agent",
+        "llmcore.models.reading",
+        "llmcore.validator",
+        "llmcore.run.streaming.steps",
+    ),
+    *("llmcore.api", "llmcore.run.asking.probing", "llmcore.yaml_data"),
 )
 """What a first tool, registry, agent, typed answer and probe import."""
 _ANY_PROVIDER = "openai_compatible"

@@ -15,7 +15,7 @@ import pytest
 
 from llmcore import CallerError, FakeModel, Orchestrator, warm_up, warm_up_sync
 from llmcore.adapters.litellm import engine
-from llmcore.run import rehearsing
+from llmcore.run.asking import warming
 from tests.packaging.tree import ROOT
 
 _FIRST_RUNS = """
@@ -126,7 +126,7 @@ def test_after_it_first_objects_import_and_compile_nothing(tmp_path: Path) -> No
 @pytest.mark.anyio
 async def test_the_rehearsed_runs_all_go_well() -> None:
     """What fails in one of them would be dropped silently, and the rest not be rehearsed."""
-    await rehearsing._rehearsal(Orchestrator)  # pyright: ignore[reportPrivateUsage]
+    await warming._rehearsal(Orchestrator)  # pyright: ignore[reportPrivateUsage]
 
 
 def test_it_is_done_once_however_often_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,8 +138,8 @@ def test_it_is_done_once_however_often_it_is_asked_for(monkeypatch: pytest.Monke
     def rehearse(_: object, provider: str) -> None:
         done.append(provider)
 
-    monkeypatch.setattr(rehearsing, "_rehearsal", rehearsal)
-    monkeypatch.setattr(rehearsing, "_are_ready", False)
+    monkeypatch.setattr(warming, "_rehearsal", rehearsal)
+    monkeypatch.setattr(warming, "_are_ready", False)
     monkeypatch.setattr(engine, "_rehearsed", set[str]())
     monkeypatch.setattr(engine, "rehearse", rehearse)
     monkeypatch.setattr(engine, "is_unheard", _yes)  # another test may have left a callback or a client of its own
@@ -162,7 +162,7 @@ async def _twice() -> None:
 
 
 def test_it_is_silent(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: Any) -> None:
-    monkeypatch.setattr(rehearsing, "_are_ready", False)
+    monkeypatch.setattr(warming, "_are_ready", False)
     monkeypatch.setattr(engine, "_rehearsed", set[str]())
     with caplog.at_level(logging.DEBUG, "llmcore"):
         warm_up_sync()
@@ -171,7 +171,7 @@ def test_it_is_silent(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCapture
 
 
 def test_a_first_run_without_an_asyncio_loop_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rehearsing, "_are_ready", False)
+    monkeypatch.setattr(warming, "_are_ready", False)
     with pytest.raises(CallerError, match="no asyncio event loop runs here"):
         Orchestrator(FakeModel("Hello.")).run("Hello?").send(None)
 

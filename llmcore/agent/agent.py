@@ -36,13 +36,13 @@ from llmcore.agent.telling import Teller
 from llmcore.background import refuse_to_block, run_in_background, shared_loop
 from llmcore.hooks import Hooks
 from llmcore.orchestrator import Models, Orchestrator
-from llmcore.run.callers_code import CallersFunction
-from llmcore.run.loop import Run
-from llmcore.run.options import PER_RUN, RunOptions
-from llmcore.run.result import RunResult
-from llmcore.run.resuming import check_says_something
-from llmcore.run.settings import checked_options
-from llmcore.run.streams import RunStream, SyncRunStream, in_sync
+from llmcore.run.caller_functions import CallersFunction
+from llmcore.run.results.openai_history import check_says_something
+from llmcore.run.results.result import RunResult
+from llmcore.run.setup.options import PER_RUN, RunOptions
+from llmcore.run.setup.settings import checked_options
+from llmcore.run.streaming.run_stream import RunStream, SyncRunStream, in_sync
+from llmcore.run.turn.loop import Run
 from llmcore.tools import RunContext, Tool
 from llmcore.tools.options import OptionsByName
 from llmcore.types import (

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from llmcore.agent.talk import Talk
 from llmcore.run import RunResult
-from llmcore.run.enclosing import LeftWithin, enclosing, going_on, left_within
+from llmcore.run.setup.parent_run import LeftWithin, enclosing, going_on, left_within
 from llmcore.tools import RunContext, Tool
 from llmcore.tools.execution import CallHeld
 from llmcore.tools.options import OptionsByName, ToolOptions

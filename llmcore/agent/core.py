@@ -11,8 +11,8 @@ from llmcore.agent.options import ONLY_ORCHESTRATORS, checked, orchestrators, pe
 from llmcore.hooks import HookChain
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Models, Orchestrator
-from llmcore.run.settings import TOOL_OPTIONS, tool_settings
-from llmcore.run.tool_source import ToolSource, is_provider
+from llmcore.run.setup.settings import TOOL_OPTIONS, tool_settings
+from llmcore.run.setup.tool_source import ToolSource, is_provider
 from llmcore.tools import Tool
 from llmcore.types import CallerError, ConfigError, ToolSet
 from llmcore.types.tools import LiveTools, tools_given

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from llmcore.agent.options import INSTEAD, OPTIONS, checked
 from llmcore.hooks import check_members
-from llmcore.run.callers_code import CallersFunction
+from llmcore.run.caller_functions import CallersFunction
 from llmcore.tools import Tool
 from llmcore.tools.tool import is_tool
 from llmcore.tools.within import tool_within

@@ -14,10 +14,10 @@ from llmcore.fallback import Strategy
 from llmcore.hooks import Hooks, HooksGiven
 from llmcore.orchestrator import INSTEAD as OF_ORCHESTRATORS
 from llmcore.orchestrator import OWN_KINDS, Orchestrator
-from llmcore.run.options import INSTEAD as OF_RUNS
-from llmcore.run.options import PER_RUN, OptionsOfRuns
-from llmcore.run.result import RunResult
-from llmcore.run.settings import checked_options
+from llmcore.run.results.result import RunResult
+from llmcore.run.setup.options import INSTEAD as OF_RUNS
+from llmcore.run.setup.options import PER_RUN, OptionsOfRuns
+from llmcore.run.setup.settings import checked_options
 from llmcore.tools.web_search import Searcher
 from llmcore.types import ConfigError, Message, Request
 from llmcore.types.called import Kind, check_kinds, is_async, takes

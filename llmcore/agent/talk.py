@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from llmcore.agent.turns import Turns
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
-from llmcore.run.agreeing import agreeing_reply
+from llmcore.run.hooks.hook_edits import agreeing_reply
 from llmcore.types import CallerError, Message, TextBlock
 from llmcore.types.copies import copied, updated
 from llmcore.types.given_messages import given_messages

@@ -108,7 +108,7 @@ def _show(events: Iterable[NormalizerEvent], wanted: bool) -> None:
 
 
 def _line(event: NormalizerEvent) -> str:
-    from llmcore.run.event_json import event_type  # loads what runs need: only where events are printed
+    from llmcore.run.streaming.event_json import event_type  # loads what runs need: only where events are printed
 
     return json_text({"type": event_type(type(event)), **{field.name: getattr(event, field.name) for field in fields(event)}})
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from llmcore import CapabilityStore
     from llmcore.models import ModelConfig, ModelRegistry
-    from llmcore.run.probing import ProbeFinding, ProbeReport
+    from llmcore.run.asking.probing import ProbeFinding, ProbeReport
 
 __all__ = ["probe"]
 

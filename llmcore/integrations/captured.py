@@ -11,7 +11,7 @@ from typing import Any
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.secrets.known_secrets import process_scrubber
-from llmcore.run.result import ToolRecord
+from llmcore.run.results.result import ToolRecord
 from llmcore.types import (
     Block,
     Envelope,

@@ -31,7 +31,7 @@ from llmcore.integrations.captured import (
 )
 from llmcore.integrations.conventions import Convention, Event, Metric, Role, asked_for
 from llmcore.run import ObservedRun, Observer, RunResult, ToolRetry
-from llmcore.run.result import RepairRecord, ToolRecord
+from llmcore.run.results.result import RepairRecord, ToolRecord
 from llmcore.types import Attempt, ConfigError, Envelope, ToolStarted, Usage, Waiting
 
 try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llmcore import Agent, Approve, Deny, FakeModel, tool
-from llmcore.run.answers import CallAnswer
+from llmcore.run.resume.answers import CallAnswer
 
 
 class Keeper(Agent):

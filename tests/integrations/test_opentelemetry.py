@@ -29,7 +29,7 @@ from llmcore.hooks import Hooks, Veto
 from llmcore.integrations.conventions import EARLIER
 from llmcore.integrations.opentelemetry import OpenTelemetry
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import Tool, tool
 from llmcore.types import (

@@ -10,7 +10,7 @@ import pytest
 
 from llmcore.hooks import Hooks
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import RunContext
 from llmcore.tools.outcome import Outcome

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from llmcore.run.copies import MAX_DEPTH, mended, recorded, refusing
+from llmcore.run.results.boundary_copies import MAX_DEPTH, mended, recorded, refusing
 from llmcore.types import ConfigError, ProviderBlock
 from llmcore.types.json_data import LARGEST_INT, encodable
 

@@ -12,7 +12,7 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.wire.terminators import StreamEnd
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel, ReplayAdapter
 from llmcore.types import Event, FallbackExhausted, Finished, RemoteServerError
 from tests.orchestrator.support import FAST, get_weather

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.types import Budget
 from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import weather

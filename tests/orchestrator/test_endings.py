@@ -13,8 +13,8 @@ import pytest
 from llmcore.adapters.base import Endpoint, ModelCall, Prices
 from llmcore.hooks import Hooks
 from llmcore.orchestrator import Orchestrator
-from llmcore.run import sending
-from llmcore.run.result import RunResult
+from llmcore.run.asking import sending
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.types import (
     AuthenticationFailed,

@@ -14,7 +14,7 @@ from llmcore import event_json
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.hooks import Hooks, Veto
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import tool
 from llmcore.types import (

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.types import FallbackExhausted, Finished, LLMCoreError
 from tests.orchestrator.support import FAST, add, assert_valid, called, calls_in

@@ -9,7 +9,7 @@ import pytest
 
 from llmcore.adapters.base import Capabilities
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.types import (
     Attempt,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from llmcore import Agent, CallerError, FakeModel, InternalError, Message, Orchestrator, RunResult
-from llmcore.run import rehearsing
+from llmcore.run.asking import warming
 from llmcore.types.telling import silently
 from tests.packaging.tree import ROOT
 
@@ -61,7 +61,7 @@ def test_the_first_one_loads_nothing_on_its_event_loop(asked: list[str]) -> None
 @pytest.fixture
 def cold(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a process that has made no run."""
-    monkeypatch.setattr(rehearsing, "_are_ready", False)
+    monkeypatch.setattr(warming, "_are_ready", False)
 
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("cold")]

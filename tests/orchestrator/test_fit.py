@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmcore.run.copies import MAX_DEPTH, is_fit, mended
+from llmcore.run.results.boundary_copies import MAX_DEPTH, is_fit, mended
 from llmcore.types import Envelope, Message, TextBlock, ToolCall, ToolUseBlock
 
 _LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(categories=None), max_size=4)

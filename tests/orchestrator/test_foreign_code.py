@@ -13,7 +13,7 @@ import pytest
 
 from llmcore.hooks import Hooks
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import RunContext, tool
 from llmcore.types import Timeout

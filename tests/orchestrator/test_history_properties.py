@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from llmcore.hooks import Hooks
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.testing.replies import tool_call_body
 from llmcore.tools import RunContext

@@ -13,7 +13,7 @@ from llmcore import Interjections, Observer
 from llmcore.adapters.request.history import NO_RESULT, repaired_history, sound_history
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
-from llmcore.run.result import RepairRecord
+from llmcore.run.results.result import RepairRecord
 from llmcore.testing import FakeModel
 from llmcore.types import CallerError, ImageBlock, Message, Role, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
 from tests.orchestrator.support import assert_valid

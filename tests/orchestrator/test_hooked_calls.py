@@ -11,7 +11,7 @@ import pytest
 
 from llmcore.hooks import Hooks, Veto
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import tool
 from llmcore.tools.outcome import Outcome

@@ -9,7 +9,7 @@ import pytest
 
 from llmcore.hooks import Hooks
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.testing.replies import tool_call_body
 from llmcore.types import (

@@ -16,8 +16,8 @@ from llmcore.adapters.base import Capabilities
 from llmcore.adapters.capabilities import DAY, TRIAL, CapabilityStore, Fact
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.modes import usable_modes
-from llmcore.run.result import RunResult
+from llmcore.run.endpoints.modes import usable_modes
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.types import Budget, CapabilityRefused, FallbackExhausted, Finished
 from tests.orchestrator.support import FAST, called, get_weather

@@ -17,7 +17,7 @@ from llmcore.adapters.request.messages import render_messages
 from llmcore.adapters.request.names import NameMap
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import Answer, Approve, CallAnswer, Deny, Interjections, RunResult
-from llmcore.run.history import open_calls
+from llmcore.run.results.history import open_calls
 from llmcore.testing import FakeModel
 from llmcore.testing.replies import tool_call_body
 from llmcore.tools import tool

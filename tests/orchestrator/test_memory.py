@@ -8,7 +8,7 @@ import weakref
 import pytest
 
 from llmcore import FakeModel, Message, Observer, Orchestrator
-from llmcore.run.observed import ObservedRun
+from llmcore.run.observing.events import ObservedRun
 
 pytestmark = pytest.mark.anyio
 

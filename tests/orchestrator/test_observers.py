@@ -15,7 +15,7 @@ from llmcore import ObservedRun, Observer, ToolRetry
 from llmcore.adapters.base import ModelCall
 from llmcore.hooks import Hooks, Veto
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RepairRecord, RunResult, ToolRecord
+from llmcore.run.results.result import RepairRecord, RunResult, ToolRecord
 from llmcore.testing import FakeModel
 from llmcore.testing.replies import tool_call_body
 from llmcore.tools import tool

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.types import FallbackExhausted, RemoteServerError, RequestRefused
 from tests.orchestrator.test_cut_streams import finished, orchestrator_at
 from tests.support.wire_server import Raw, WireServer

@@ -18,8 +18,8 @@ from llmcore.adapters.request.output import object_schema, output_plan, tools_of
 from llmcore.adapters.request.prompting import instructions
 from llmcore.models import ModelConfig
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.modes import build_call
-from llmcore.run.output import OutputSpec
+from llmcore.run.endpoints.modes import build_call
+from llmcore.run.output.answer_type import OutputSpec
 from llmcore.testing import FakeModel
 from llmcore.types import OutputMode, PartialOutput, Request, ToolDefinition, Truncated
 from llmcore.validator import json_schema, parse

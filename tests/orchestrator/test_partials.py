@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from llmcore import Orchestrator
 from llmcore.adapters.base import Capabilities
-from llmcore.run.held import EnvelopeWords, answer_in
+from llmcore.run.output.early_output import EnvelopeWords, answer_in
 from llmcore.testing import FakeModel
 from llmcore.tools import compile_tools
 from llmcore.types import Event, Finished, OutputMode, PartialOutput, TextDelta

@@ -26,7 +26,7 @@ from llmcore import (
     tool,
 )
 from llmcore.adapters.recording.proxy import RecordingProxy
-from llmcore.run import rehearsing
+from llmcore.run.asking import warming
 from llmcore.transcripts import Score, read_transcripts
 from tests.support.wire_server import Turn, WireServer
 
@@ -143,7 +143,7 @@ async def test_a_context_records_all_runs_of_the_process(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("way", ["run", "stream", "warm-up"])
 def test_what_llmcore_runs_to_load_its_layers_is_not_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
-    monkeypatch.setattr(rehearsing, "_are_ready", False)
+    monkeypatch.setattr(warming, "_are_ready", False)
     path = tmp_path / "all.jsonl"
     orchestrator = Orchestrator(FakeModel("Hello."))
 

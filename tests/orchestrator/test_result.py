@@ -15,7 +15,7 @@ from llmcore.adapters.secrets.scrubber import HIDDEN
 from llmcore.hooks import Hooks, Veto
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult, ToolFailure, ToolRecord
+from llmcore.run.results.result import RunResult, ToolFailure, ToolRecord
 from llmcore.testing import FakeModel
 from llmcore.types import (
     Budget,

@@ -12,7 +12,7 @@ import pytest
 
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult, RunStream
-from llmcore.run.streams import SyncRunStream
+from llmcore.run.streaming.run_stream import SyncRunStream
 from llmcore.testing import FakeModel
 from llmcore.types import (
     CallerError,

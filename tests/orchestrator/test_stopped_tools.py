@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from llmcore import FakeModel, Observer, Orchestrator, RetryConfig, ToolCall, ToolConfig, ToolStatistics, tool
-from llmcore.run.result import ToolRecord
+from llmcore.run.results.result import ToolRecord
 
 pytestmark = pytest.mark.anyio
 _RUNS = 0.15

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.hooks import Hooks, StreamedSoFar
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.testing.replies import tool_call_body
 from llmcore.types import (

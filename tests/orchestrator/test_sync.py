@@ -21,7 +21,7 @@ from llmcore import background
 from llmcore.agent import Agent
 from llmcore.background import BackgroundLoop, shared_loop
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.testing.replies import tool_call_body
 from llmcore.tools import tool

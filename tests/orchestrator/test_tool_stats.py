@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from llmcore import ToolStatistics, ToolStats
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.result import RunResult, ToolFailure, ToolRecord
+from llmcore.run.results.result import RunResult, ToolFailure, ToolRecord
 from llmcore.testing import FakeModel
 from llmcore.tools import tool
 from llmcore.types import Budget, ConfigError, LimitExceeded, RetryConfig

@@ -9,7 +9,7 @@ import pytest
 
 import llmcore
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.settings import Toolbox
+from llmcore.run.setup.settings import Toolbox
 from llmcore.testing import FakeModel
 from llmcore.tools import Tool, ToolRegistry, as_tool, tool
 from llmcore.types import CallerError, Request, ToolDefinition, ToolDefinitionError

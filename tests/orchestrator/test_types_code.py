@@ -14,8 +14,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Discriminator, 
 from pydantic import field_validator as validator_of
 
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.output import OutputSpec
-from llmcore.run.result import RunResult
+from llmcore.run.output.answer_type import OutputSpec
+from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import tool
 from llmcore.types import Finished, TerminateLoop, Timeout
@@ -199,7 +199,7 @@ async def test_a_plain_type_costs_no_thread(monkeypatch: pytest.MonkeyPatch) -> 
     def none(_: Callable[[], Any]) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("llmcore.run.within.ThreadCall", none)
+    monkeypatch.setattr("llmcore.run.deadline.ThreadCall", none)
     assert await Orchestrator(FakeModel('{"n": 1}')).execute("x", Plain) == Plain(n=1)
 
 
@@ -208,7 +208,7 @@ async def test_without_threads_the_type_is_judged_where_it_is(monkeypatch: pytes
     def none(_: Callable[[], Any]) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr("llmcore.run.within.ThreadCall", none)
+    monkeypatch.setattr("llmcore.run.deadline.ThreadCall", none)
     assert (await Orchestrator(FakeModel('{"n": 1}')).execute("x", Slow)).n == 1
 
 

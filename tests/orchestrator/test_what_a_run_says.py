@@ -12,7 +12,7 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.agent import Agent
 from llmcore.models import ModelConfig
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.modes import unusable
+from llmcore.run.endpoints.modes import unusable
 from llmcore.testing import FakeModel
 from llmcore.tools import RunContext, as_tool
 from llmcore.types import Budget, CapabilityRefused, ConfigError, RateLimited

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from llmcore import Orchestrator, tool
 from llmcore.adapters.providers import PROVIDERS
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.types import Budget, ImageBlock, LLMCoreError, Message, TextBlock
 from llmcore.types.narrowing import object_in
 from tests.adapters.conftest import EVERY_MODEL

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from llmcore import FakeModel, ImageBlock, Orchestrator, TextBlock, ToolResultBlock
-from llmcore.run.result import ToolRecord
+from llmcore.run.results.result import ToolRecord
 
 MAP = ImageBlock(data="bWFw", media_type="image/png")
 CHART = ImageBlock(url="https://example.com/chart.png")

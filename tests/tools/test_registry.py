@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from llmcore import FakeModel, Orchestrator, normalize
-from llmcore.run.settings import Toolbox
+from llmcore.run.setup.settings import Toolbox
 from llmcore.tools import RunContext, Tool, ToolConfig, ToolRegistry, ToolSet, as_tool, tool
 from llmcore.types import CallerError, Request, ToolDefinition, ToolDefinitionError
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from llmcore.run.result import RunResult
+from llmcore.run.results.result import RunResult
 from llmcore.transcripts.errors import TranscriptError
 from llmcore.types import (
     Attempt,

@@ -9,7 +9,7 @@ import pytest
 from pydantic import AfterValidator
 
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.verdict import is_told_as_error
+from llmcore.run.turn.reply_checks import is_told_as_error
 from llmcore.testing import FakeModel
 from llmcore.types import (
     Budget,

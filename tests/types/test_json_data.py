@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, computed_field, field_serializer
 
 import llmcore
 from llmcore import event_json
-from llmcore.run.result import RepairRecord, RunResult, ToolFailure, ToolRecord
+from llmcore.run.results.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.testing import FakeModel
 from llmcore.types import (
     Attempt,

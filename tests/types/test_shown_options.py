@@ -10,7 +10,7 @@ import pytest
 
 from llmcore import Agent, FakeModel, Orchestrator, tool
 from llmcore.agent.options import AgentOptions
-from llmcore.run.options import RunOptions
+from llmcore.run.setup.options import RunOptions
 from llmcore.tools.options import OptionsByName
 from llmcore.types.called import told
 from llmcore.types.shown_options import show_options

@@ -1,0 +1,150 @@
+"""From a plan to a resolved `ModelCall`: the mode's meaning for one model, the dialect it is taught, its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
+from llmcore.adapters.providers import provider_of
+from llmcore.adapters.request.parts import is_refused_set, joined, settled, without_parts
+from llmcore.models.config import ModelConfig
+from llmcore.normalizer import dialect
+from llmcore.run.output.answer_type import OutputSpec
+from llmcore.types import AttemptReason, CallWriter, ConfigError, OutputMode, Request, ToolDefinition
+from llmcore.types.copies import made, updated
+from llmcore.types.requests import TextCalls
+
+__all__ = ["DialectWriter", "build_call", "taught_dialect", "unusable", "usable_modes", "writer_for"]
+
+_NEEDED: tuple[tuple[str, OutputMode], ...] = (
+    ("native_tools", "native_tools"),
+    ("tool_results", "native_tools"),
+    ("json_schema", "json_schema"),
+    ("json_object", "json_object"),
+)
+"""The capabilities without which a mode cannot be used."""
+
+
+def usable_modes(config: ModelConfig, can: Capabilities, tools: int = 0, *, images: bool = False) -> tuple[OutputMode, ...]:
+    """The model's modes in its order of preference, without those known to be refused (for so many `tools`, beside `images`, or
+    at all); `text` when nothing is left.
+
+    Of an endpoint that writes its calls as text (`emits_text_calls`, the registry's `expect_xml`) `text` comes first, which
+    teaches them: a server that reads no calls out of the text hardly puts tools and results into it better than our prompt
+    does. An order that the registry itself gives is the user's word, and stays.
+    """
+    refused = {mode for needed, mode in _NEEDED if getattr(can, needed) is False}
+    if images:
+        refused.update(mode for mode in config.modes if joined((mode, "images")) in can.unsupported_parameters)
+    modes: list[OutputMode] = [mode for mode in config.modes if mode not in refused]
+    if can.max_tools is not None and tools > can.max_tools:
+        modes = [mode for mode in modes if mode != "native_tools"]
+    if can.emits_text_calls and "text" in modes and not config.orders_modes:
+        modes = ["text", *(mode for mode in modes if mode != "text")]
+    return tuple(modes) or ("text",)
+
+
+def unusable(mode: OutputMode, config: ModelConfig, can: Capabilities, tools: int, learnt: Mapping[str, bool]) -> str:
+    """Why `usable_modes` leaves a mode out. `learnt`: what the endpoint itself showed."""
+    if mode not in config.modes:
+        return "it is none of the model's modes there"
+    for needed in (capability for capability, of in _NEEDED if of == mode and getattr(can, capability) is False):
+        return "the endpoint was seen not to take it" if learnt.get(needed) is False else f"`{needed}` is off for the endpoint"
+    return f"{tools} tools are offered, and it takes {can.max_tools} at most"
+
+
+class DialectWriter:
+    """A row of the normaliser's registry as the `CallWriter` the adapters are handed."""
+
+    __slots__ = ("_write", "dialect")
+
+    def __init__(self, name: str) -> None:
+        self.dialect = name
+        self._write = dialect(name).write
+
+    def __call__(self, name: str, arguments: dict[str, Any]) -> str:
+        return self._write([(name, arguments)])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and pickled by its name: a writer is a function that no pickle can hold."""
+        return writer_for, (self.dialect,)
+
+
+@cache
+def writer_for(name: str) -> CallWriter:
+    """The writer of a dialect. Raises `ConfigError` for an unknown name."""
+    return DialectWriter(name)
+
+
+def build_call(
+    config: ModelConfig,
+    can: Capabilities,
+    mode: OutputMode,
+    request: Request,
+    tools: Sequence[ToolDefinition],
+    output: OutputSpec | None,
+    *,
+    streamed: bool = False,
+    enforce_limits: bool = False,
+    reason: AttemptReason | None = None,
+    detail: str = "",
+    endpoint: Endpoint | None = None,
+    text_calls: TextCalls = "standard",
+    own_dialects: frozenset[str] | None = None,
+    without: frozenset[str] = frozenset(),
+) -> ModelCall:
+    """The call of one request. `endpoint`: that of `config`, where it is there already. `max_tokens` is bounded by the model's
+    maximum. Of parts that the endpoint refuses together one is left out, and so are the parts `without`. Raises `ConfigError` for
+    an unknown dialect."""
+    endpoint = endpoint or config.endpoint
+    ceiling = config.max_output_tokens or can.max_output_tokens
+    offered = tuple(tools)
+    changes: dict[str, Any] = {"model": config.alias, "tools": offered}
+    if ceiling and request.max_tokens and request.max_tokens > ceiling:
+        changes["max_tokens"] = ceiling
+    call = made(
+        ModelCall,
+        endpoint=endpoint,
+        request=updated(request, changes),
+        mode=mode,
+        tools=offered,
+        output_schema=output.schema if output else None,
+        capabilities=can,
+        writer=None if mode == "native_tools" else writer_for(taught_dialect(can, config)),
+        streamed=streamed,
+        strict_json_instructions=config.strict_json_instructions,
+        reasoning_open=config.reasoning_open,
+        neutralise_tokens=_neutralises(config, endpoint),
+        text_calls=text_calls,
+        own_dialects=own_dialects,
+        enforce_limits=enforce_limits,
+        timeout=config.timeout,
+        first_token_timeout=config.first_token_timeout,
+        reason=reason,
+        detail=detail,
+    )
+    takes = settled(call, can) if any(map(is_refused_set, can.unsupported_parameters)) else can
+    takes = without_parts(takes, without) if without else takes
+    return call if takes is can else updated(call, {"capabilities": takes, "streamed": streamed and takes.streaming is not False})
+
+
+def _neutralises(config: ModelConfig, endpoint: Endpoint) -> bool:
+    """Are special tokens in the words of a request broken: as the registry says, else as the provider's row does?"""
+    if config.neutralise_tokens is not None:
+        return config.neutralise_tokens
+    return provider_of(endpoint).tokenises_words
+
+
+def taught_dialect(can: Capabilities, config: ModelConfig) -> str:
+    """The dialect to teach: what the user names must exist; what our table names and the registry lacks is the
+    default's. Raises `ConfigError`."""
+    name = can.text_dialect
+    try:
+        dialect(name)
+    except ConfigError:
+        if config.text_dialect is not None:
+            raise
+        return "hermes"
+    return name

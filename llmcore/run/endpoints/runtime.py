@@ -1,0 +1,38 @@
+"""What an orchestrator lends to its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from llmcore.fallback import FallbackManager
+from llmcore.hooks import HookChain
+from llmcore.run.endpoints.catalog import Catalog
+from llmcore.run.observing.observers import Observers
+from llmcore.run.observing.recording import Recording, open_recordings
+from llmcore.tools import Tool, ToolConfig
+
+__all__ = ["Machinery"]
+
+
+async def _at_once() -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Machinery:
+    """What an orchestrator lends to its runs."""
+
+    catalog: Catalog
+    hooks: HookChain
+    fallback: FallbackManager
+    tool_config: ToolConfig
+    enforce_limits: bool
+    web_search: Tool | None = None
+    observers: Observers = field(default_factory=Observers)
+    name: str = ""
+    recordings: tuple[Recording, ...] = ()
+    open_recordings: Callable[[], Sequence[Recording]] = open_recordings
+    """Gives those that record all runs of the process."""
+    ready: Callable[[], Awaitable[None]] = _at_once
+    """Awaited before a run begins: what a first run needs is loaded then."""

@@ -1,0 +1,330 @@
+"""What hooks make of a request, a reply, a call or its results: taken as it stands, or refused.
+
+Rules
+- A hook is shown a copy, so it reaches nothing but what it is asked about; what it changes in place counts as changed.
+- What it gives back is checked and copied, and everything that repeats it (blocks, raw text, spans) is made to agree.
+- What cannot be honoured is a `ConfigError` that names the hook and the fix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, Field, PrivateAttr, TypeAdapter, ValidationError
+
+from llmcore.hooks import HookChain, Veto
+from llmcore.run.hooks.hook_edits import Said, agreeing_outcome, agreeing_reply, restated, same_call, told_anew
+from llmcore.run.results.boundary_copies import is_fit, mended, recorded, refusing
+from llmcore.run.results.history import fit_call, fit_reply
+from llmcore.run.setup.settings import Toolbox, resolve_request
+from llmcore.tools import Tool, as_tool
+from llmcore.tools.outcome import Outcome, is_sound
+from llmcore.tools.results import UnwritableResult, shortened
+from llmcore.types import (
+    Block,
+    CallerError,
+    ConfigError,
+    Envelope,
+    ImageBlock,
+    Message,
+    ProviderBlock,
+    RedactedThinkingBlock,
+    Request,
+    TerminateLoop,
+    TextBlock,
+    ThinkingBlock,
+    ToolCall,
+    ToolDefinition,
+    ToolError,
+    ToolResultBlock,
+    ToolUseBlock,
+)
+from llmcore.types.copies import copied, updated
+from llmcore.types.logs import logger
+from llmcore.validator import Problem, Strictness, validate
+from llmcore.validator.schema.problems import summary
+
+__all__ = [
+    "Decided",
+    "fit_outcome",
+    "hooked_call",
+    "hooked_outcome",
+    "hooked_reply",
+    "hooked_request",
+    "hooked_results",
+    "judged_again",
+    "judged_anew",
+    "sound",
+    "wrong_call",
+    "wrong_change",
+]
+
+_log = logger("run")
+
+Told = tuple[Tool, ToolDefinition]
+_TurnBlock = Annotated[
+    TextBlock | ImageBlock | ToolUseBlock | ThinkingBlock | RedactedThinkingBlock | ProviderBlock, Field(discriminator="type")
+]
+_BLOCKS: TypeAdapter[list[_TurnBlock]] = TypeAdapter(list[_TurnBlock])
+"""What a turn of the assistant may hold."""
+Model = TypeVar("Model", bound=BaseModel)
+
+_OF_THE_RUN = {"model": "models", "output_type": "typed output", "deadline": "deadlines"}
+"""Fields of a request that are settled before a hook sees it."""
+
+
+class _Offered(ToolDefinition):
+    """A definition that knows its tool, also when a hook copies it under another name."""
+
+    _tool: Tool = PrivateAttr()
+
+    @classmethod
+    def of(cls, tool: Tool, definition: ToolDefinition) -> _Offered:
+        offered = cls.model_validate(copied(dict(definition)))
+        offered._tool = tool
+        return offered
+
+    @property
+    def told(self) -> Told:
+        return self._tool, ToolDefinition.model_validate(dict(self))
+
+
+def _refused(hook: str, words: str) -> ConfigError:
+    return ConfigError(f"the hook {hook}: {words}")
+
+
+def _read(hook: str, kind: type[Model], value: Model) -> Model:
+    """What a hook gave back as a copy of our own; a model's `model_copy` validates nothing, so this does, at every depth."""
+    with _naming(hook):
+        checked = kind.model_validate({name: sound(getattr(value, name)) for name in kind.model_fields})
+        return refusing(checked, lambda words: _refused(hook, f"in the {kind.__name__} it returned, {words}"))
+
+
+@contextmanager
+def _naming(hook: str, what: str = "") -> Generator[None]:
+    """What is found wrong with what a hook gave back is an error that names the hook, and `what` (default: the model)."""
+    try:
+        yield
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        where = ".".join(map(str, problem["loc"]))
+        raise _refused(hook, f"{what or error.title}.{where} of what it returned: {problem['msg']}") from None
+    except RecursionError:
+        raise _refused(hook, "what it returned holds itself, or is nested too deeply to be sent") from None
+
+
+def sound(value: Any) -> Any:
+    """The value with each model in it validated: pydantic takes a model that stands in another as it is."""
+    if isinstance(value, BaseModel):
+        return type(value).model_validate({name: sound(getattr(value, name)) for name in type(value).model_fields})
+    return [sound(item) for item in value] if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType]  # any list
+
+
+# --- requests ---------------------------------------------------------------------------------------------------------
+
+
+async def hooked_request(hooks: HookChain, request: Request, told: Iterable[Told]) -> tuple[Request, list[Told]]:
+    """The request to send and the tools to offer with it, as `before_request` leaves them."""
+    hook = "before_request"
+    shown = request.model_copy(update={"tools": tuple(_Offered.of(*tool) for tool in told)})
+    known = {offered.name: offered._tool for offered in shown.tools}  # pyright: ignore[reportPrivateUsage]  # of this module
+    changed = await hooks.before_request(shown)
+    with _naming(hook):
+        try:
+            if hooks.has(hook):
+                changed = changed.model_copy(update={"messages": sound(changed.messages)})
+            changed = resolve_request(changed, {})
+            left = [_told(given, known) for given in changed.tools]
+        except CallerError as error:
+            raise _refused(hook, str(error)) from error
+    if wrong := wrong_change(request, changed, [definition.name for _, definition in left]):
+        raise _refused(hook, wrong)
+    return updated(changed, {"tools": ()}), left
+
+
+def _told(given: object, known: dict[str, Tool]) -> Told:
+    """A tool that a hook left, changed or added. A bare definition under a known name belongs to the known tool."""
+    if isinstance(given, _Offered):
+        return given.told
+    tool = as_tool(given)
+    if tool.function is None and tool.name in known:
+        return known[tool.name], tool.definition
+    return tool, tool.definition
+
+
+def wrong_change(request: Request, changed: Request, names: list[str]) -> str:
+    """What is wrong with a request that was changed on its way out, beside tools of these names; empty where nothing is."""
+    for field, what in _OF_THE_RUN.items():
+        if getattr(changed, field) != getattr(request, field):
+            return f"`{field}` cannot be changed here; {what} are settled when the run starts: give it to the call"
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        return f"two tools are called {twice!r}; rename one"
+    choice = changed.tool_choice
+    if isinstance(choice, dict) and choice.get("name") not in names:
+        return f"tool_choice names {choice.get('name')!r}, which is none of the tools {names}; change it too"
+    if choice == "required" and not names:
+        return "tool_choice is 'required' and no tool is left; set it to 'auto' or leave a tool"
+    return ""
+
+
+# --- replies ----------------------------------------------------------------------------------------------------------
+
+
+async def hooked_reply(hooks: HookChain, reply: Envelope) -> Envelope:
+    """The reply as `on_response` leaves it; its blocks, its source, its repairs and the raw text of its calls hold
+    nothing else."""
+    hook = "on_response"
+    if not hooks.has(hook):
+        return reply
+    blocks, found = mended(reply.blocks)
+    if found:
+        reply = updated(reply, {"repairs": [*reply.repairs, *recorded(found)]})
+    before = reply.model_copy(update={"blocks": blocks})
+    given = await hooks.on_response(before.model_copy())
+    changed = _read(hook, Envelope, given)
+    agreed = agreeing_reply(before, changed, _read_blocks(hook, given))
+    if given.source != before.source:
+        agreed = told_anew(agreed, agreed.tool_calls, agreed.blocks)
+    return fit_reply(agreed)
+
+
+def _read_blocks(hook: str, given: Envelope) -> list[Block]:
+    with _naming(hook, "Envelope.blocks"):
+        try:
+            blocks: list[Block] = [*_BLOCKS.validate_python(sound([*given.blocks]))]
+        except TypeError as error:
+            raise _refused(hook, f"Envelope.blocks of what it returned: {error}") from None
+        return refusing(blocks, lambda words: _refused(hook, f"in the blocks of the Envelope it returned, {words}"))
+
+
+# --- calls and their results ------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Decided:
+    """A call as it may run. `changed`: not as the model made it; `problems`: why it may not run after all."""
+
+    call: ToolCall
+    changed: bool = False
+    problems: Sequence[Problem] = ()
+
+
+async def hooked_call(hooks: HookChain, call: ToolCall, context: Any, toolbox: Toolbox, strictness: Strictness) -> Veto | Decided:
+    """The call as `before_tool_run` leaves it, judged again if it was changed. It keeps its id."""
+    hook = "before_tool_run"
+    if not hooks.has(hook):
+        return Decided(copied(call))
+    given = await hooks.before_tool_run(copied(call), context)
+    if isinstance(given, Veto):
+        return given
+    decided = judged_anew(call, _read(hook, ToolCall, given), toolbox, strictness)
+    name = decided.call.name
+    if not decided.problems and toolbox.can_run(name) != toolbox.can_run(call.name):
+        has, due = ("has no function", "can") if toolbox.can_run(call.name) else ("has a function", "cannot")
+        raise _refused(hook, f"it made a call of {name!r}, which {has}; name a tool that {due} be run here")
+    return decided
+
+
+def judged_anew(call: ToolCall, changed: ToolCall, toolbox: Toolbox, strictness: Strictness) -> Decided:
+    """The call as somebody left it, judged again if it is another one now. It keeps its id."""
+    changed = updated(changed, {"id": call.id})
+    if same_call(changed, call) and changed.complete:
+        return Decided(copied(call))
+    report = validate(Envelope(toolCalls=[restated(changed)]), toolbox.tool_set(), strictness=strictness)
+    return Decided(fit_call(report.calls[0]), True, report.problems)
+
+
+def judged_again(call: ToolCall, toolbox: Toolbox, strictness: Strictness) -> Decided:
+    """A call of an earlier run by the tools that there are now."""
+    report = validate(Envelope(toolCalls=[call]), toolbox.tool_set(), strictness=strictness)
+    made = fit_call(report.calls[0])
+    return Decided(made, not same_call(made, call), report.problems)
+
+
+_OUTCOME_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "call": (lambda value: isinstance(value, ToolCall), "the ToolCall"),
+    "error": (lambda value: isinstance(value, ToolError | None), "None or a ToolError"),
+    "ended": (lambda value: isinstance(value, TerminateLoop | None), "None or a TerminateLoop"),
+    "duration": (lambda value: isinstance(value, float | int) and 0 <= value <= _MOST, "a number of seconds"),
+    "retries": (lambda value: isinstance(value, int) and 0 <= value <= _MOST, "a whole number"),
+    "summary": (lambda value: isinstance(value, str), "a text"),
+}
+_MOST = 10**9
+
+
+async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max_chars: int) -> Outcome:
+    """The outcome as `after_tool_run` leaves it; an `ended` that it sets ends the run."""
+    hook = "after_tool_run"
+    if not hooks.has(hook):
+        return outcome
+    before, as_it_was = Said.by(outcome, max_chars), replace(outcome)
+    given = await hooks.after_tool_run(copied(call), outcome)
+    for name, (is_one, words) in _OUTCOME_FIELDS.items():
+        if not is_one(getattr(given, name)):
+            raise _refused(hook, f"the outcome's `{name}` must be {words}")
+    if given.error is not None and not is_sound(given.error):
+        raise _refused(hook, "the outcome's `error` has no readable message, type, tool_name or tool_id")
+    if given.call.id != call.id:
+        raise _refused(
+            hook, f"it returned an outcome of the call {given.call.id!r} for {call.id!r}; change the outcome that it was given"
+        )
+    try:
+        content = sound(ToolResultBlock(tool_use_id=call.id, content=given.content).content)
+        given = replace(given, call=call, content=content, ran=as_it_was.ran, raised=as_it_was.raised, held=as_it_was.held)
+        return agreeing_outcome(before, given, max_chars)
+    except (ConfigError, ValidationError):  # of a block that is none
+        raise _refused(hook, "the outcome's `content` must be a list of TextBlock and ImageBlock") from None
+    except UnwritableResult as error:
+        raise _refused(hook, f"the outcome's `value`: {error}") from error
+
+
+def wrong_call(decided: Decided, what: str = "the changed call") -> Outcome:
+    """The outcome of a call that cannot run as somebody left it; the model is told why."""
+    call, problems = decided.call, decided.problems
+    unknown = any(problem.kind == "unknown_tool" for problem in problems)
+    error = ToolError(
+        f"{what} cannot run: {summary(problems)}",
+        tool_name=call.name,
+        tool_id=call.id,
+        type="not_found" if unknown else "validation",
+        details=[problem.model_dump() for problem in problems],
+    )
+    return Outcome(call, [TextBlock(text=error.message)], None, error)
+
+
+def fit_outcome(outcome: Outcome, max_chars: int) -> Outcome:
+    """The outcome with content that can be encoded, and a failure's no longer than any result may be."""
+    content = outcome.content
+    if not is_fit(content):
+        content, _ = mended(content)
+        _log.warning("the result of tool %r held text that cannot be encoded; it was replaced", outcome.call.name)
+    outcome.content = [*content]
+    if outcome.error is not None and len(outcome.text) > max_chars:
+        outcome.content = [TextBlock(text=shortened(outcome.text, max_chars)), *(b for b in content if isinstance(b, ImageBlock))]
+    return outcome
+
+
+async def hooked_results(hooks: HookChain, message: Message) -> Message:
+    """The message with a turn's results as `on_tool_response` leaves it: one result for each call, in their order, and
+    perhaps text or images after them."""
+    hook = "on_tool_response"
+    if not hooks.has(hook):
+        return message
+    changed = _read(hook, Message, await hooks.on_tool_response(copied(message)))
+    order = [result.tool_use_id for result in message.tool_results]
+    results = {result.tool_use_id: result for result in changed.tool_results}
+    if changed.role != "tool" or len(changed.tool_results) != len(order) or results.keys() != set(order):
+        got = [result.tool_use_id for result in changed.tool_results]
+        raise _refused(
+            hook, f"a {message.role} message with one result for each of {order} is due, not a {changed.role} message for {got}"
+        )
+    others = [block for block in changed.content if not isinstance(block, ToolResultBlock)]
+    wrong = next((block.type for block in others if not isinstance(block, TextBlock | ImageBlock)), None)
+    if wrong is not None:
+        raise _refused(hook, f"a message of results holds results, text and images, no {wrong} block")
+    named = [updated(results[shown.tool_use_id], {"name": shown.name}) for shown in message.tool_results]
+    return Message(role="tool", content=[*named, *others])

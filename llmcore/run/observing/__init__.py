@@ -1,0 +1,1 @@
+"""Who is told what a run does: observers, logs, statistics, recordings."""

@@ -1,0 +1,160 @@
+"""`record`: the runs of the user's own program as lines of a transcript file, which `llmcore replay` and `ReplayAdapter` read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeVar, cast, overload
+
+from llmcore.adapters.base import OWN_ADAPTER, Adapter, Endpoint, ModelCall
+from llmcore.adapters.recording.observed import observed
+from llmcore.adapters.recording.recorder import Recorder, TranscriptFile
+from llmcore.adapters.request.output import FINAL_RESULT
+from llmcore.run.observing.events import ObservedRun
+from llmcore.transcripts.formats.hosts import is_local
+from llmcore.types import ConfigError, JsonSchema, ToolDefinition
+from llmcore.types.locks import ForkSafeLock
+from llmcore.types.logs import logger
+from llmcore.types.wordings import described
+
+__all__ = ["Recording", "open_recordings", "record"]
+
+_log = logger("recording")
+_open: list[Recording] = []
+
+
+class _Orchestrator(Protocol):
+    """What can be made anew so that it is recorded."""
+
+    def _recorded(self, recording: Recording) -> Self: ...
+
+
+Recorded = TypeVar("Recorded", bound=_Orchestrator)
+
+
+class _Run:
+    """One run that goes on."""
+
+    def __init__(self, endpoint: Endpoint, provenance: str | None) -> None:
+        self.recorder = Recorder(provenance=provenance or _provenance(endpoint))
+        self.tools: dict[str, ToolDefinition] = {}
+        self.output_schema: JsonSchema | None = None
+
+
+class Recording:
+    """Writes each run as a line when it ends. As a context (`with`, `async with`) it records all runs of the process
+    meanwhile."""
+
+    def __init__(self, path: str | PathLike[str], provenance: str | None = None) -> None:
+        self.path = Path(path)
+        self.runs = 0
+        """How many were written."""
+        self._provenance = provenance
+        self._file = TranscriptFile(self.path)
+        self._lock = ForkSafeLock()
+        self._going_on: dict[str, _Run] = {}
+        self._is_closed = False
+
+    def __enter__(self) -> Self:
+        self._is_closed = False
+        _open.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _open.remove(self)
+        self._is_closed = True
+        with self._lock:
+            left, self._going_on = self._going_on, {}
+        for run in left.values():  # as far as they have come
+            self._write(run)
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.__exit__()
+
+    def __repr__(self) -> str:
+        return f"Recording({str(self.path)!r}: {self.runs} runs)"
+
+    def adapter(self, run_id: str, adapter: Adapter) -> Adapter:
+        """The adapter, whose requests of this run are recorded. For runs."""
+        return observed(adapter, partial(self._observe, run_id))
+
+    def _observe(self, run_id: str, call: ModelCall, what: str, value: Any) -> None:
+        with self._lock:
+            if self._is_closed:
+                return
+            run = self._going_on.get(run_id)
+            if run is None:
+                run = self._going_on[run_id] = _Run(call.endpoint, self._provenance)
+            run.tools |= {tool.name: tool for tool in call.tools if tool.name != FINAL_RESULT}
+            run.output_schema = run.output_schema or call.output_schema
+        run.recorder.observe(call, what, value)
+
+    def run_ended(self, run: ObservedRun, *_: object) -> None:
+        """A run is over. For runs."""
+        with self._lock:
+            ended = self._going_on.pop(run.id, None)
+        if ended is not None:
+            self._write(ended)
+
+    def _write(self, run: _Run) -> None:
+        line = run.recorder.line(id=f"{self.path.stem}-1", tools=run.tools.values(), output_schema=run.output_schema)
+        try:
+            self._file.append(line)
+        except OSError as error:
+            _log.warning("a run is not recorded: %s: %s", self.path, error.strerror or type(error).__name__)
+        else:
+            self.runs += 1
+
+
+def open_recordings() -> Sequence[Recording]:
+    """Those that record all runs now."""
+    return tuple(_open)
+
+
+def _provenance(endpoint: Endpoint) -> str:
+    is_here = endpoint.provider == "ollama" if endpoint.base_url is None else is_local(endpoint.base_url)
+    where = "local" if is_here or endpoint.provider in OWN_ADAPTER else "live"
+    return f"{where}: {endpoint.provider} {endpoint.model}, {datetime.now(UTC):%Y-%m-%d}"
+
+
+@overload
+def record(path: str | PathLike[str], orchestrator: None = None, *, provenance: str | None = None) -> Recording: ...
+
+
+@overload
+def record(path: str | PathLike[str], orchestrator: Recorded, *, provenance: str | None = None) -> Recorded: ...
+
+
+def record(
+    path: str | PathLike[str], orchestrator: Recorded | None = None, *, provenance: str | None = None
+) -> Recording | Recorded:
+    """Record runs to a transcript file: each is a line, appended when the run ends, also where it fails.
+
+    With an `orchestrator`, returns one of the same settings, models and connections whose runs are recorded. Without one, returns
+    a context: `with llmcore.record("runs.jsonl"):` (or `async with`) records all runs of the process, those of agents, of runs
+    within runs and of all threads, too. `ReplayAdapter("runs.jsonl")` replays the first run of the file, `run="runs-2"` another.
+
+    `provenance` says where the replies are from; None = `live`, or `local` for an address of this machine, and the model. No key
+    or secret is written; all else is, so a recording is as confidential as what was said. Raises `ConfigError` for a path that
+    cannot be written to, and for an `orchestrator` that is none.
+    """
+    try:
+        Path(path).open("a").close()
+    except OSError as error:
+        raise ConfigError(f"record: {path}: {error.strerror or error}") from None
+    except TypeError:
+        raise ConfigError(f"record: `path` must be a path, not {described(path)}") from None
+    recording = Recording(path, provenance)
+    if orchestrator is None:
+        return recording
+    made = getattr(orchestrator, "_recorded", None)
+    if made is None:
+        fix = "an agent's runs are recorded by `with llmcore.record(path):`, or by an orchestrator that is given as its client"
+        raise ConfigError(f"record: `orchestrator` must be an Orchestrator, not {described(orchestrator)}; {fix}")
+    return cast("Recorded", made(recording))

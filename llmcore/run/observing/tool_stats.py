@@ -1,0 +1,185 @@
+"""How often each tool was called, how long it took and how often it failed, over one run or over any number.
+
+Durations are counted in classes, each a fifth wider than the one before, so that many runs take no more room than one, and what
+was counted apart adds up exactly. A percentile is right to 10 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from threading import Lock
+from typing import Any
+
+from llmcore.run.observing.events import ObservedRun
+from llmcore.run.observing.observers import Observer
+from llmcore.run.results.result import RunResult, ToolRecord
+from llmcore.types import ConfigError
+from llmcore.types.json_data import encodable
+from llmcore.types.wordings import described
+
+__all__ = ["ToolStatistics", "ToolStats"]
+
+_WIDTH = math.log(1.2)
+
+
+@dataclass(slots=True)
+class ToolStats:
+    """One tool's numbers; `a + b` adds up. Durations are in seconds, over all tries of a call, of the calls that ran.
+
+    `calls`: all, also those that were refused; `ran`: those whose function was begun; `failed`: those that ended in an error,
+    refused ones among them; `retries`: tries after the first of each. `errors` counts the failed ones by the type of the
+    `ToolError`, `exceptions` by the class of what the tool raised.
+    """
+
+    calls: int = 0
+    ran: int = 0
+    failed: int = 0
+    retries: int = 0
+    total_duration: float = 0.0
+    max_duration: float = 0.0
+    errors: Counter[str] = field(default_factory=Counter[str])
+    exceptions: Counter[str] = field(default_factory=Counter[str])
+    durations: Counter[int] = field(default_factory=Counter[int])
+    """How many calls were in each class: class n holds the durations from 1.2**n to 1.2**(n + 1) seconds."""
+
+    @classmethod
+    def of(cls, record: ToolRecord) -> ToolStats:
+        """The numbers of one call."""
+        error, made = record.error, cls(calls=1, retries=record.retries)
+        if error is not None:
+            made.failed = 1
+            made.errors[error.type] = 1
+            if error.exception:
+                made.exceptions[error.exception] = 1
+        if record.ran:
+            made.ran, made.total_duration, made.max_duration = 1, record.duration, record.duration
+            made.durations[_class_of(record.duration)] = 1
+        return made
+
+    def __add__(self, other: ToolStats) -> ToolStats:
+        return ToolStats(
+            self.calls + other.calls,
+            self.ran + other.ran,
+            self.failed + other.failed,
+            self.retries + other.retries,
+            self.total_duration + other.total_duration,
+            max(self.max_duration, other.max_duration),
+            self.errors + other.errors,
+            self.exceptions + other.exceptions,
+            self.durations + other.durations,
+        )
+
+    @property
+    def error_rate(self) -> float:
+        """The part of the calls that failed, from 0 to 1; 0 where there were none."""
+        return self.failed / self.calls if self.calls else 0.0
+
+    @property
+    def mean_duration(self) -> float:
+        """0 where none ran."""
+        return self.total_duration / self.ran if self.ran else 0.0
+
+    def percentile(self, part: float) -> float:
+        """The duration that this part of the calls (0.5, 0.95) did not exceed, right to 10 %; 0 where none ran.
+
+        Raises `ConfigError` for a part that is not from 0 to 1.
+        """
+        if not isinstance(part, int | float) or not 0 <= part <= 1:  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+            raise ConfigError(f"percentile: the part must be from 0 to 1, as 0.95, not {described(part)}")
+        left = max(1, math.ceil(part * self.ran))
+        for one, count in sorted(self.durations.items()):
+            left -= count
+            if left <= 0:
+                return min(self.max_duration, math.exp((one + 0.5) * _WIDTH))
+        return 0.0
+
+    def as_data(self) -> dict[str, Any]:
+        """The numbers as JSON data, with `error_rate`, `mean_duration`, `p50` and `p95`, and without the classes."""
+        own: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(ToolStats) if one.name != "durations"}
+        rates = {"error_rate": self.error_rate, "mean_duration": self.mean_duration}
+        return {**own, "errors": dict(self.errors), "exceptions": dict(self.exceptions), **rates, **self._percentiles()}
+
+    def _percentiles(self) -> dict[str, float]:
+        return {"p50": self.percentile(0.5), "p95": self.percentile(0.95)}
+
+
+class ToolStatistics(Observer, Mapping[str, ToolStats]):
+    """The `ToolStats` of each tool by its name: `ToolStatistics(result)["get_weather"].error_rate`.
+
+    Takes results and records, any number of each; `add` takes more. Given to an orchestrator as an observer it counts the calls
+    of each run when the run ends, well or badly. It can be sent to another process and added there. Calls of tools that do not
+    exist are counted together under `UNKNOWN`. For any number of threads.
+    """
+
+    UNKNOWN = "(unknown)"
+
+    def __init__(self, *given: RunResult[Any] | ToolRecord) -> None:
+        self._by_tool: dict[str, ToolStats] = {}
+        self._lock = Lock()
+        self.add(*given)
+
+    def add(self, *given: RunResult[Any] | ToolRecord | ToolStatistics) -> None:
+        """Count these calls too. Raises `ConfigError` for anything else."""
+        numbers = [pair for one in given for pair in _numbers(one)]
+        with self._lock:
+            for name, stats in numbers:
+                held = self._by_tool.get(name)
+                self._by_tool[name] = stats if held is None else held + stats
+
+    def run_ended(self, run: ObservedRun, result: RunResult[Any], error: BaseException | None) -> None:
+        if result.tool_results:
+            self.add(result)
+
+    @property
+    def total(self) -> ToolStats:
+        """All tools together."""
+        return sum(self.values(), ToolStats())
+
+    def as_data(self) -> dict[str, dict[str, Any]]:
+        """JSON data: the numbers of each tool by its name."""
+        return {encodable(name): self[name].as_data() for name in self}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _read_again, (dict(self._by_tool),)
+
+    def __getitem__(self, name: str) -> ToolStats:
+        return self._by_tool[name]
+
+    def __iter__(self) -> Iterator[str]:
+        with self._lock:
+            return iter(sorted(self._by_tool))
+
+    def __len__(self) -> int:
+        return len(self._by_tool)
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name}: {self[name].calls} calls, {self[name].failed} failed" for name in self)
+        return f"ToolStatistics({told})"
+
+
+def _read_again(by_tool: dict[str, ToolStats]) -> ToolStatistics:
+    made = ToolStatistics()
+    made._by_tool.update(by_tool)  # pyright: ignore[reportPrivateUsage]  # of this module
+    return made
+
+
+def _numbers(given: object) -> Iterable[tuple[str, ToolStats]]:
+    if isinstance(given, RunResult):
+        return [_counted(record) for record in given.tool_results]
+    if isinstance(given, ToolRecord):
+        return [_counted(given)]
+    if isinstance(given, ToolStatistics):
+        return [(name, given[name]) for name in given]
+    raise ConfigError(f"ToolStatistics counts RunResults and ToolRecords, not {described(given)}")
+
+
+def _counted(record: ToolRecord) -> tuple[str, ToolStats]:
+    unknown = record.error is not None and record.error.type == "not_found"
+    return ToolStatistics.UNKNOWN if unknown else record.name, ToolStats.of(record)
+
+
+def _class_of(seconds: float) -> int:
+    return math.floor(math.log(max(seconds, 1e-9)) / _WIDTH)

@@ -1,0 +1,1 @@
+"""What a run gives back: its result, its history, and the calls that still wait."""

@@ -1,0 +1,196 @@
+"""The history of a run: assistant turns rebuilt from envelopes, results added, and always valid for the next request.
+
+Rules: every call in the history has an id of its own and, once its turn is over, exactly one result, in call order,
+directly after. A call stands in the history as it ran: with the validated name and arguments. Opaque parts keep their
+places. What a model wrote can be encoded before anything else looks at it (`fit_reply`), and so can what validation made
+of its calls (`fit_call`).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+
+from llmcore.adapters.request.history import is_sendable_id
+from llmcore.run.results.boundary_copies import is_fit, mended, recorded
+from llmcore.types import (
+    Block,
+    Envelope,
+    Message,
+    Repair,
+    TextBlock,
+    ToolCall,
+    ToolResultBlock,
+    ToolUseBlock,
+)
+from llmcore.types.copies import copied, made, updated
+
+__all__ = [
+    "assistant_message",
+    "fit_call",
+    "fit_reply",
+    "ids_in",
+    "in_call_order",
+    "last_calls",
+    "open_calls",
+    "use_block",
+    "with_call",
+    "with_unique_ids",
+]
+
+_MAX_ID_SHOWN = 40
+
+
+def fit_reply(envelope: Envelope) -> Envelope:
+    """The reply with text that can be encoded and ids that can be sent; each change is a repair of the call or of the
+    envelope. A reply that is fit already is returned as it is."""
+    if is_fit(envelope) and all(map(_has_sendable_id, envelope.tool_calls)):
+        return envelope
+    ids = _fresh_ids(envelope.tool_calls)
+    calls = [_with_id(fit_call(call), ids.get(call.id, call.id)) for call in envelope.tool_calls]
+    rest, found = mended(updated(envelope, {"tool_calls": []}))
+    if not found and all(map(operator.is_, calls, envelope.tool_calls)):
+        return envelope
+    fit = updated(rest, {"tool_calls": calls, "repairs": [*rest.repairs, *recorded(found)]})
+    return fit.attach(envelope.source, lambda: envelope.segments, lambda: _fit_blocks(envelope.blocks, ids))
+
+
+def fit_call(call: ToolCall) -> ToolCall:
+    """The call with a name and arguments that can be encoded; the same object when they can be."""
+    if is_fit(call):
+        return call
+    fit, found = mended(call)
+    return updated(fit, {"repairs": [*fit.repairs, *recorded(found)]}) if found else call
+
+
+def _fresh_ids(calls: Sequence[ToolCall]) -> dict[str, str]:
+    """A new id for each one that cannot be sent: too long, or with characters that cannot be printed."""
+    taken = {call.id for call in calls}
+    fresh: dict[str, str] = {}
+    for number, call in enumerate(calls):
+        if call.id not in fresh and not _has_sendable_id(call):
+            fresh[call.id] = _free(f"call_{number}", taken)
+            taken.add(fresh[call.id])
+    return fresh
+
+
+def _has_sendable_id(call: ToolCall) -> bool:
+    return not call.id or is_sendable_id(call.id)
+
+
+def _with_id(call: ToolCall, wanted: str) -> ToolCall:
+    if call.id == wanted:
+        return call
+    shown = ascii(call.id[:_MAX_ID_SHOWN])
+    before = f"{shown} ({len(call.id)} characters)"
+    repair = Repair(kind="call_id", path="id", before=before, after=wanted)
+    return updated(call, {"id": wanted, "repairs": [*call.repairs, repair]})
+
+
+def _fit_blocks(blocks: Sequence[Block], ids: Mapping[str, str]) -> list[Block]:
+    renamed = [
+        updated(block, {"id": ids.get(block.id, block.id)}) if isinstance(block, ToolUseBlock) else block for block in blocks
+    ]
+    return mended(renamed)[0]
+
+
+def ids_in(messages: Iterable[Message]) -> set[str]:
+    """The ids of all calls in a history."""
+    return {use.id for message in messages for use in message.tool_uses}
+
+
+def with_unique_ids(calls: Sequence[ToolCall], taken: set[str]) -> list[ToolCall]:
+    """The calls with ids that no other call has; they are added to `taken`. An id that is free is kept verbatim."""
+    renamed: list[ToolCall] = []
+    for call in calls:
+        unique = _free(call.id or "call_0", taken)
+        taken.add(unique)
+        renamed.append(call if unique == call.id else updated(call, {"id": unique}))
+    return renamed
+
+
+def _free(wanted: str, taken: set[str]) -> str:
+    if wanted not in taken:
+        return wanted
+    stem = wanted.rpartition("_")[0] if wanted.startswith("call_") else wanted
+    number = len(taken)
+    while f"{stem}_{number}" in taken:
+        number += 1
+    return f"{stem}_{number}"
+
+
+def assistant_message(envelope: Envelope, before: Sequence[ToolCall], calls: Sequence[ToolCall]) -> Message | None:
+    """The reply as a turn of the history, None when it holds nothing.
+
+    `calls` are the calls that stand in the history, `before` the same ones as the envelope's blocks know them: each
+    block of a call is replaced by its call, blocks of calls that were dropped go, and calls without a block come
+    last.
+    """
+    if envelope.is_calls_alone:
+        return made(Message, role="assistant", content=[use_block(call, None) for call in calls]) if calls else None
+    waiting: defaultdict[str, deque[int]] = defaultdict(deque)
+    for index, call in enumerate(before):
+        waiting[call.id].append(index)
+    blocks: list[Block] = []
+    placed: set[int] = set()
+    for block in envelope.blocks or _text(envelope):
+        if not isinstance(block, ToolUseBlock):
+            blocks.append(copied(block))
+        elif waiting[block.id]:
+            index = waiting[block.id].popleft()
+            placed.add(index)
+            blocks.append(use_block(calls[index], block))
+    if len(placed) < len(calls):
+        blocks += [use_block(call, None) for index, call in enumerate(calls) if index not in placed]
+    return made(Message, role="assistant", content=blocks) if blocks else None
+
+
+def _text(envelope: Envelope) -> list[Block]:
+    return [TextBlock(text=envelope.content)] if envelope.content else []
+
+
+def use_block(call: ToolCall, block: ToolUseBlock | None) -> ToolUseBlock:
+    """The call as it stands in the history, in place of this block if there was one."""
+    arguments = copied(call.arguments)
+    return made(
+        ToolUseBlock,
+        id=call.id,
+        name=call.name,
+        input=arguments,
+        raw_input=call.raw_arguments if arguments is None else "",
+        cache_control=block.cache_control if block else None,
+    )
+
+
+def with_call(message: Message, call: ToolCall) -> Message:
+    """The message with this call in the place of the one with its id."""
+    blocks = (use_block(call, old) if isinstance(old, ToolUseBlock) and old.id == call.id else old for old in message.content)
+    return Message(role=message.role, content=[*blocks])
+
+
+def open_calls(messages: Sequence[Message]) -> list[ToolUseBlock]:
+    """The calls of the last assistant turn that have no result yet."""
+    answered: set[str] = set()
+    for message in reversed(messages):
+        for result in message.tool_results:
+            answered.add(result.tool_use_id)
+        if message.role == "assistant":
+            return [use for use in message.tool_uses if use.id not in answered]
+    return []
+
+
+def last_calls(messages: Sequence[Message]) -> list[ToolUseBlock]:
+    """The calls of the last turn of the assistant."""
+    for message in reversed(messages):
+        if message.role == "assistant":
+            return message.tool_uses
+    return []
+
+
+def in_call_order(messages: Sequence[Message], results: Sequence[ToolResultBlock]) -> list[ToolResultBlock]:
+    """The results as the calls of the last assistant turn stand there: one that was corrected may stand behind others."""
+    if len(results) < 2:
+        return [*results]
+    places = {use.id: place for place, use in enumerate(last_calls(messages))}
+    return sorted(results, key=lambda result: places.get(result.tool_use_id, len(places)))

@@ -1,0 +1,1 @@
+"""What a caller gave, as the checked settings of one run."""

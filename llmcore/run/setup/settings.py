@@ -1,0 +1,488 @@
+"""One run's settings: the orchestrator's, the request's and the call's options, resolved and checked before anything
+is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any, cast
+
+from pydantic import PydanticUndefinedAnnotation, ValidationError
+
+from llmcore.adapters.request.output import FINAL_RESULT
+from llmcore.run.caller_functions import CallersFunction
+from llmcore.run.output.answer_type import OutputSpec
+from llmcore.run.results.boundary_copies import is_fit, refusing
+from llmcore.run.results.openai_history import check_asks, check_results_answer_calls, check_says_something
+from llmcore.run.results.result import RepairRecord, RunResult
+from llmcore.run.resume.claims import RunStore
+from llmcore.run.resume.resumption import Resumed, entered
+from llmcore.run.resume.saving import checkpoint_of
+from llmcore.run.resume.seals import SigningKey, signing_key_of
+from llmcore.run.setup.context_size import ContextBound, context_bound
+from llmcore.run.setup.interjections import interjections_of
+from llmcore.run.setup.options import REQUEST_OPTIONS, Given, Strictness, check_options
+from llmcore.run.setup.parent_run import Place, enclosing
+from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
+from llmcore.tools.schema_fragments import fillable
+from llmcore.types import (
+    Budget,
+    CallerError,
+    ConfigError,
+    Message,
+    Request,
+    ToolDefinition,
+    ToolDefinitionError,
+    ToolSet,
+)
+from llmcore.types.copies import made, updated
+from llmcore.types.given_messages import given_messages
+from llmcore.types.logs import logger
+from llmcore.types.requests import TextCalls
+from llmcore.types.tools import LiveTools, sources_in, tools_given, tools_in
+from llmcore.types.wordings import mistake_in
+
+__all__ = [
+    "TOOL_OPTIONS",
+    "RunSettings",
+    "Toolbox",
+    "check_allowed",
+    "check_choice",
+    "check_names",
+    "checked_options",
+    "resolve",
+    "resolve_request",
+    "seconds_allowed",
+    "tool_settings",
+    "validators_of",
+    "with_types",
+]
+
+_SENT_AS_DATA = ("messages", "system", "tool_choice", "stop", "extra_body", "extra_headers")
+TOOL_OPTIONS = {
+    "max_tool_turns": "max_turns",
+    "max_parallel_tools": "max_parallel",
+    "tool_timeout": "timeout",
+    "tool_errors": "errors",
+}
+"""Options of an orchestrator and of a run, and the settings of a `ToolConfig` that they are."""
+_log = logger("tools")
+_MAX_NAMES = 50
+_NOTHING_SET = ToolConfig()
+_NO_BUDGET = Budget()
+
+
+class Toolbox:
+    """The tools of one run, by name. Raises `ToolDefinitionError` for two tools of one name."""
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        self._tools: dict[str, Tool] = {}
+        for tool in tools:
+            known = self._tools.setdefault(tool.name, tool)
+            if not known.is_same(tool):
+                raise ToolDefinitionError(f"two tools of one list are called {tool.name!r}; name one by tool(f).renamed('...')")
+        self._dynamic = any(tool.is_dynamic for tool in self._tools.values())
+        self._compiled: ToolSet | None = None
+        self._sources: tuple[tuple[LiveTools, int], ...] = ()
+        self._anew: Callable[[], Toolbox] | None = None
+        self._disabled: Toolbox | None = None
+
+    @classmethod
+    def of(cls, tools: Iterable[object]) -> Toolbox:
+        """Anything that is a tool. Raises `ToolDefinitionError`."""
+        given = tools if isinstance(tools, LiveTools | ToolSet) else tuple(tools_given(tools))
+        seen = [(source, source.version) for source in sources_in(given)]  # first: what comes later is seen at the next look
+        return cls(checked_tool(one) for one in tools_in(given))._following(seen, lambda: cls.of(given))
+
+    def _following(self, sources: Iterable[tuple[LiveTools, int]], anew: Callable[[], Toolbox]) -> Toolbox:
+        self._sources, self._anew = tuple(sources), anew
+        return self
+
+    def now(self) -> Toolbox:
+        """These tools as the registries among them have them now: itself while nothing changed there."""
+        if not self._sources or self._anew is None or all(source.version == seen for source, seen in self._sources):
+            return self
+        return self._anew()
+
+    def extended(self, tools: Iterable[object], *, judged: bool = False, more: bool = False) -> Toolbox:
+        """These, with a run's own. One of those stands in for one of these only when it says so (`Tool.replacing`); there must be
+        one of that name then, unless there may be `more` of these, which a function tells in other turns.
+
+        Raises `ToolDefinitionError`; not where that was `judged` when the run began, and a registry changed since.
+        """
+        own = Toolbox.of(tools)
+        for tool in () if judged else own:
+            known = self._tools.get(tool.name)
+            if known is None and tool.replaces and not more:
+                raise ToolDefinitionError(
+                    f"the run's tool {tool.name!r} is to replace one, but there are only {list(self._tools)}"
+                )
+            if known is not None and not tool.replaces and not known.is_same(tool):
+                raise ToolDefinitionError(
+                    f"the run's tool {tool.name!r} has the name of one of the orchestrator's; give tool(f).replacing() to "
+                    "let it stand in for that one in this run, or tool(f).renamed('...') to have both"
+                )
+        both = Toolbox((self._tools | own._tools).values())
+        return both._following(self._sources + own._sources, lambda: self.now().extended(tools, judged=True, more=more))
+
+    def get(self, name: str) -> Tool | None:
+        return self._tools.get(name)
+
+    def can_run(self, name: str) -> bool:
+        """Is there such a tool, and has it a function?"""
+        tool = self._tools.get(name)
+        return tool is not None and tool.function is not None
+
+    def tool_set(self) -> ToolSet:
+        """What the model is told now; schemas that ask at run time are asked anew. A tool that has nothing to choose from where
+        it must is left out meanwhile."""
+        if self._dynamic:
+            self._compiled = ToolSet([told for tool in self._tools.values() if (told := _told_now(tool)) is not None])
+        elif self._compiled is None:
+            self._compiled = compile_tools(self._tools.values())
+        return self._compiled
+
+    def known(self) -> ToolSet:
+        """What would be told if tools were enabled: how a text is known for a call of theirs."""
+        return self.tool_set() if self._disabled is None else self._disabled.known()
+
+    def told(self, names: Iterable[str]) -> Iterable[tuple[Tool, ToolDefinition]]:
+        """Some of the tools, each with what the model is told of it now."""
+        told = self.tool_set()
+        return [(self._tools[name], tool.definition) for name in names if (tool := told.get(name)) is not None]
+
+    @classmethod
+    def telling(cls, told: Iterable[tuple[Tool, ToolDefinition]]) -> Toolbox:
+        """Tools under the names and with the schemas of these definitions; of one name the last stands."""
+        by_name = {definition.name: (tool, definition) for tool, definition in told}
+        box = cls()
+        box._tools = {name: tool for name, (tool, _) in by_name.items()}
+        box._compiled = compile_tools([definition for _, definition in by_name.values()])
+        return box
+
+    def limited(self, config: ToolConfig) -> Toolbox:
+        """Those that the configuration allows."""
+        if not config.enabled:
+            none = Toolbox()
+            none._disabled = self
+            return none
+        if config.allowed is None:
+            return self
+        allowed = Toolbox(tool for tool in self._tools.values() if tool.name in config.allowed)
+        return allowed._following(self._sources, lambda: self.now().limited(config))
+
+    @property
+    def is_none(self) -> bool:
+        """Has it no tools, and never will have?"""
+        return not self._tools and not self._sources
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+
+def _told_now(tool: Tool) -> ToolDefinition | Tool | None:
+    if not tool.is_dynamic:
+        return tool
+    definition = tool.definition
+    parameters = fillable(definition.parameters)
+    if parameters is None:
+        _log.info("tool %s is left out, for it has nothing to choose from now", tool.name, extra={"tool": tool.name})
+        return None
+    return definition if parameters is definition.parameters else updated(definition, {"parameters": parameters})
+
+
+@dataclass(slots=True)
+class RunSettings:
+    """One run, resolved. `request.messages` is the whole history; `tool_overrides` are the call's own tool options. `repairs`: of
+    the history that was given; `resumed`: the turn that it left open."""
+
+    request: Request
+    toolbox: Toolbox
+    budget: Budget
+    deps: Any
+    strictness: Strictness
+    tool_overrides: ToolConfig
+    output: OutputSpec | None
+    output_validators: tuple[CallersFunction, ...] = ()
+    interjections: CallersFunction | None = None
+    context: ContextBound = field(default_factory=ContextBound)
+    place: Place | None = None
+    """Within which run it is made."""
+    repairs: Sequence[RepairRecord] = ()
+    resumed: Resumed | None = None
+    checkpoint: CallersFunction | None = None
+    nested_events: bool = False
+    """Are the events of runs within this one told among its own?"""
+    run_store: RunStore | None = None
+    signing_key: SigningKey | None = None
+    text_calls: TextCalls | None = None
+    """The run's own word; None = the model's, else the orchestrator's."""
+    default_text_calls: TextCalls = "standard"
+
+
+def checked_options(thing: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of runs that are given before there is a run, as a run has them. Raises `ConfigError` for the first that does not
+    exist, or that no run could go by.
+
+    An output type that names what is not defined yet passes: it may be defined when the run begins.
+    """
+    check_options(thing, options)
+    fields = {name: value for name, value in options.items() if name in _FIELDS}
+    read_fields: dict[str, Any] = {}
+    try:
+        if fields:
+            request = _owned(Request.model_validate({"messages": thing, **fields}))
+            read_fields = {name: getattr(request, name) for name in fields}
+        for name, read in _READ.items():
+            if options.get(name) is not None:
+                read(options[name])
+    except ValidationError as error:
+        raise ConfigError(mistake_in(error, thing, Request.model_fields)) from None
+    except TypeError as error:
+        raise ConfigError(f"{thing}: its options cannot be read: {error}") from None
+    except CallerError as error:
+        if not _names_what_is_to_come(error.__cause__):
+            if type(error) is not CallerError:
+                raise
+            raise ConfigError(f"{thing}: {error}") from error.__cause__
+    return {**options, **read_fields}
+
+
+def _names_what_is_to_come(error: BaseException | None) -> bool:
+    return isinstance(error, PydanticUndefinedAnnotation) or getattr(error, "code", None) == "class-not-fully-defined"
+
+
+def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
+    """The request with the options laid over it, as a copy that shares no data with what was given. Raises `CallerError` naming
+    what does not fit or cannot be encoded."""
+    request, _ = _resolved(given, options)
+    check_results_answer_calls(request.messages)
+    return request
+
+
+def _resolved(given: Given | None, options: Mapping[str, Any]) -> tuple[Request, int]:
+    """The request, and how many of its messages are the history before it."""
+    if given.__class__ is str and not options:
+        if is_fit(given):  # the message is of our own making
+            return made(Request, messages=given_messages(given)), 0
+        return _owned(made(Request, messages=given_messages(given))), 0
+    history = _history(options.get("message_history"))
+    overrides = {name: value for name, value in options.items() if name in REQUEST_OPTIONS}
+    if isinstance(given, Request):
+        base: dict[str, Any] = {name: getattr(given, name) for name in given.model_fields_set}
+    elif isinstance(given, RunResult):
+        base = {"messages": given.messages}
+    else:
+        base = {"messages": () if given is None else [given] if isinstance(given, Message) else given}
+    try:
+        before = given_messages(history) if history else []
+        base["messages"] = [*before, *given_messages(base["messages"])]
+        request = _owned(Request.model_validate({**base, **overrides}))
+    except ValidationError as error:
+        raise CallerError(mistake_in(error, "Request", Request.model_fields)) from None
+    except TypeError as error:
+        raise CallerError(f"the request cannot be read: {error}") from None
+    if not request.messages:
+        raise CallerError("the request holds no messages; give text, or at least one message")
+    return request, len(request.messages if isinstance(given, RunResult) else before)
+
+
+_FIELDS = REQUEST_OPTIONS - {"tools", "output_type"}
+
+
+def _saved(*given: Given | None) -> RunResult[Any] | None:
+    """The result from which the run goes on."""
+    return next((one for one in given if isinstance(one, RunResult)), None)
+
+
+def _history(given: object) -> Sequence[Any]:
+    """What came before: the messages of a result, or a list of messages."""
+    if isinstance(given, RunResult):
+        return given.messages
+    return cast("Sequence[Any]", given or ())
+
+
+def _owned(request: Request) -> Request:
+    copied = {name: getattr(request, name) for name in _SENT_AS_DATA if name in request.model_fields_set}
+    return updated(request, refusing(copied, lambda words: CallerError(f"the request's {words}")))
+
+
+def resolve(
+    given: Given | None,
+    options: Mapping[str, Any],
+    *,
+    tools: Toolbox,
+    more_tools: bool = False,
+    system: Any,
+    budget: Budget | None,
+    deps: Any,
+    strictness: Strictness,
+    text_calls: TextCalls = "standard",
+    validators: tuple[CallersFunction, ...] = (),
+    max_context_tokens: int | None = None,
+    token_counter: Callable[[Request], Any] | None = None,
+    checkpoint: Callable[..., Any] | None = None,
+    run_store: RunStore | None = None,
+    signing_key: object = None,
+) -> RunSettings:
+    """Everything a run needs to know, from the orchestrator's defaults and the call's options. `more_tools`: a function tells
+    others in each turn. Raises `CallerError`s. `with_types` adds what loads the validator."""
+    check_options("run", options)
+    request, history = _resolved(given, options)
+    is_new = len(request.messages) > history
+    if is_new:
+        check_says_something(request.messages)
+    if request.system is None and system is not None:
+        request = _owned(updated(request, {"system": system}))
+    key = signing_key_of(options.get("signing_key", signing_key))
+    came = entered(
+        request.messages,
+        history=history,
+        saved=_saved(given, options.get("message_history")),
+        answers=options.get("answers"),
+        system=request.system if isinstance(request.system, str) else "",
+        key=key,
+    )
+    if not is_new and came.resumed is None and options.get("interjections") is None:
+        check_asks(came.messages)
+    if came.messages is not request.messages:
+        request = updated(request, {"messages": came.messages})
+    toolbox = tools.extended(request.tools, more=more_tools) if request.tools else tools
+    place = enclosing(options.get("parent"))
+    return RunSettings(
+        request=request,
+        toolbox=toolbox,
+        budget=_budget(options.get("budget", budget), request.deadline) or _NO_BUDGET,
+        deps=options.get("deps", deps),
+        strictness=options.get("strictness", strictness),
+        tool_overrides=tool_settings(options.get("tool_config"), options),
+        output=None,
+        context=context_bound(options.get("max_context_tokens", max_context_tokens), token_counter),
+        interjections=interjections_of(options.get("interjections")),
+        place=place,
+        output_validators=validators,
+        repairs=came.repairs,
+        resumed=came.resumed,
+        checkpoint=checkpoint_of(options.get("checkpoint", checkpoint)),
+        nested_events=options.get("nested_events", False) or (place is not None and place.hears),
+        run_store=options.get("run_store", run_store),
+        signing_key=key,
+        text_calls=options.get("text_calls"),
+        default_text_calls=text_calls,
+    )
+
+
+def with_types(settings: RunSettings, validators: object) -> RunSettings:
+    """The settings with how a typed answer is read, and the run's own output validators. Raises `CallerError`."""
+    output_type = settings.request.output_type
+    if output_type is None and validators is None:
+        return settings
+    own = validators_of(validators)
+    return replace(settings, output=OutputSpec.of(output_type), output_validators=(*settings.output_validators, *own))
+
+
+_READ: Mapping[str, Callable[[Any], object]] = {  # the last: it may be one that cannot be judged yet
+    "interjections": interjections_of,
+    "output_validators": lambda given: validators_of(given),
+    "checkpoint": checkpoint_of,
+    "signing_key": signing_key_of,
+    "max_context_tokens": lambda given: context_bound(given, None),
+    "output_type": OutputSpec.of,
+}
+"""How a run reads the options that are no fields of its request and have no `Kind`."""
+
+
+def check_choice(request: Request, toolbox: Toolbox, config: ToolConfig) -> None:
+    """Raises `ConfigError` where the tools, as the configuration leaves them, do not have what the request's tool_choice
+    forces."""
+    choice = request.tool_choice
+    if choice in ("auto", "none"):
+        return
+    name = choice.get("name", "") if isinstance(choice, dict) else None
+    left = toolbox.limited(config)
+    if len(left) and (name is None or left.get(name) is not None):
+        return
+    asked = f"tool_choice is {choice!r}" if name is None else f"tool_choice names {name!r}"
+    if not config.enabled:
+        raise ConfigError(f"{asked} and tools are disabled (ToolConfig.enabled): enable them, or leave tool_choice at 'auto'")
+    if len(toolbox) and (name is None or toolbox.get(name) is not None):
+        raise ConfigError(
+            f"{asked} and ToolConfig.allowed leaves {_names(left)} of {_names(toolbox)}: allow it, or choose another"
+        )
+    if name is None:
+        raise ConfigError(f"{asked} and there are no tools; give tools or leave it at 'auto'")
+    raise ConfigError(f"{asked}, which is none of the tools {_names(toolbox)}")
+
+
+def check_names(toolbox: Toolbox, *, typed: bool) -> None:
+    """Raises `ToolDefinitionError` where a tool has the name by which the model gives a typed answer."""
+    if typed and toolbox.get(FINAL_RESULT) is not None:
+        raise ToolDefinitionError(
+            f"a tool is called {FINAL_RESULT!r}, which is how a typed answer is given (output_type): rename it by "
+            "tool(f).renamed('...')"
+        )
+
+
+def _names(tools: Toolbox) -> list[str]:
+    return [tool.name for tool in tools][:_MAX_NAMES]
+
+
+def validators_of(given: object) -> tuple[CallersFunction, ...]:
+    if given is None:
+        return ()
+    from llmcore.run.output.validators import output_validators  # loads the validator
+
+    return output_validators(given)
+
+
+def tool_settings(given: object, options: Mapping[str, Any], ignoring: Mapping[str, Any] = MappingProxyType({})) -> ToolConfig:
+    """A `ToolConfig` of the one given and of the options that are settings of tools, those apart that have the value they have in
+    `ignoring`, where one is given. Raises `ConfigError` naming what does not fit, and what is given twice."""
+    if given is not None and not isinstance(given, ToolConfig):
+        raise ConfigError(f"tool_config must be an llmcore.ToolConfig, not {type(given).__name__}")
+    named = {name: options[name] for name in TOOL_OPTIONS if name in options}
+    if not named:
+        return given or _NOTHING_SET
+    if given is not None:
+        named = {name: value for name, value in named.items() if name not in ignoring or value != ignoring[name]}
+        twice = [name for name in named if TOOL_OPTIONS[name] in given.model_fields_set]
+        if twice:
+            raise ConfigError(f"{twice[0]} and tool_config.{TOOL_OPTIONS[twice[0]]} are one setting: give it once")
+    settings = {TOOL_OPTIONS[name]: value for name, value in named.items()}
+    return (given or ToolConfig()).overlaid(ToolConfig(**settings))
+
+
+def check_allowed(config: ToolConfig, toolbox: Toolbox) -> None:
+    """Raises `ConfigError` where `allowed` leaves no tool, or has a name that one of the tools it leaves out was probably meant
+    by. Another name may be that of a tool which some other run has."""
+    if config.allowed is None or not config.enabled or not len(toolbox):
+        return
+    names = [tool.name for tool in toolbox]
+    left_out = [name for name in names if name not in config.allowed]
+    for name in sorted(config.allowed - set(names)):
+        near = get_close_matches(name, left_out, n=1)
+        if near or len(left_out) == len(names):
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:_MAX_NAMES])}"
+            raise ConfigError(f"the allowed tool {name!r} is none of the tools; {hint}")
+
+
+def seconds_allowed(options: Mapping[str, Any], budget: Budget | None) -> float | None:
+    """How long a run of these options may take, by its own deadline, its budget's or that of the run around it; `budget` where
+    they have none. None = as long as it likes."""
+    own, place = _budget(options.get("budget", budget), options.get("deadline")), enclosing(options.get("parent"))
+    bounds = (None if own is None else own.deadline, None if place is None else place.ledger.seconds_left)
+    return min((seconds for seconds in bounds if seconds is not None), default=None)
+
+
+def _budget(given: Budget | None, deadline: float | None) -> Budget | None:
+    """The budget, with the request's deadline in it if that is the earlier one. None = nothing was set."""
+    if deadline is None:
+        return given
+    base = given or Budget()
+    nearest = deadline if base.deadline is None else min(deadline, base.deadline)
+    return updated(base, {"deadline": nearest})
