@@ -4,8 +4,8 @@
   no class that a filter could recognise.
 - It logs the traceback of what goes wrong in a call. llmcore raises an error for that, in its own words. So LiteLLM shows the
   traceback of a call of ours at DEBUG only.
-- LiteLLM ignores other warnings at its import. Test runners reset the filters for each test. Where warnings are errors, a stream
-  would then break inside LiteLLM.
+- pydantic warns of LiteLLM's models. LiteLLM filters that at its import, but test runners reset the filters for each test. If
+  warnings are errors, a stream then breaks inside LiteLLM.
 
 Seen on LiteLLM 1.105.3 and 1.110.2.
 """
@@ -23,21 +23,21 @@ from llmcore.adapters.wire.watching import current_watch
 
 __all__ = ["PATCHES", "filter_warnings"]
 
-_ODD_REPLY = r"pydantic serializer warnings:[\s\S]*(chatcompletion|_tokens|usage)"
-_TYPED_DICT = r"items? .* on typeddict class '(\w+' (is|are) using the `readonly` qualifier|chatcompletion|standardlog)"
-_IGNORED = (
-    ("ignore", re.compile(_TYPED_DICT, re.IGNORECASE), UserWarning, None, 0),
-    ("ignore", re.compile(_ODD_REPLY, re.IGNORECASE), UserWarning, None, 0),
-    ("ignore", None, DeprecationWarning, re.compile(r"litellm\."), 0),
+_IGNORED = tuple(
+    ("ignore", re.compile(message, re.IGNORECASE), UserWarning, None, 0)
+    for message in (
+        r"items? .* on typeddict class '(\w+' (is|are) using the `readonly` qualifier|chatcompletion|standardlog)",
+        r"pydantic serializer warnings:[\s\S]*(chatcompletion|_tokens|usage)",
+    )
 )
-"""Warnings of LiteLLM's own code, as entries of `warnings.filters`."""
+"""What pydantic says of LiteLLM's models, as entries of `warnings.filters`."""
 
 
 def filter_warnings() -> None:
     """Put these filters first, unless they are there: a change of the list makes Python forget which warnings it has shown."""
-    for action, message, category, module, line in _IGNORED:
-        if (action, message, category, module, line) not in warnings.filters:
-            warnings.filterwarnings("ignore", message.pattern if message else "", category, module.pattern if module else "")
+    for entry in _IGNORED:
+        if entry not in warnings.filters:
+            warnings.filterwarnings("ignore", entry[1].pattern, UserWarning)
 
 
 def _without_warnings(dump: Any) -> Any:

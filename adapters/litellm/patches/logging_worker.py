@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from functools import wraps
 from typing import Any
 
@@ -20,7 +20,7 @@ _workers: dict[asyncio.AbstractEventLoop, Any] = {}
 
 
 def _for_each_loop(enqueue: Any) -> Any:
-    make: Callable[[], Any] = type(enqueue.__self__)
+    shared = enqueue.__self__
 
     @wraps(enqueue)
     def ensure_initialized_and_enqueue(async_coroutine: Coroutine[Any, Any, None]) -> None:
@@ -28,7 +28,7 @@ def _for_each_loop(enqueue: Any) -> Any:
         if loop not in _workers:
             for closed in [other for other in tuple(_workers) if other.is_closed()]:
                 _workers.pop(closed, None)
-            _workers[loop] = make()
+            _workers[loop] = type(shared)()
             atexit.unregister(_workers[loop]._flush_on_exit)  # a loop that ended has nothing left to flush
         _workers[loop].ensure_initialized_and_enqueue(async_coroutine)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from llmcore.types.narrowing import object_in
 from tests.adapters.litellm.patches.conftest import Unpatch, watched
 
 pytestmark = pytest.mark.anyio
@@ -55,4 +56,4 @@ async def test_in_a_call_of_ours_the_text_stays() -> None:
 @pytest.mark.parametrize("line", LEAN)
 async def test_in_a_call_of_ours_a_field_may_be_missing(line: dict[str, Any]) -> None:
     with watched():
-        assert [delta.content for delta in parsed(line)] == [(line.get("message") or {}).get("content")]
+        assert [delta.content for delta in parsed(line)] == [object_in(line.get("message")).get("content")]
