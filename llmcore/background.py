@@ -24,7 +24,7 @@ from types import FrameType
 from typing import Any, Generic, TypeVar, cast
 
 from llmcore.adapters.litellm.engine import close_clients
-from llmcore.adapters.litellm.loop_ends import at_exit
+from llmcore.adapters.litellm.patches.exit_order import at_exit
 from llmcore.run.results.result import RunResult
 from llmcore.tools.threads import UnboundedExecutor
 from llmcore.types import CallerError, Finished, InternalError

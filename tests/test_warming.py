@@ -140,10 +140,10 @@ def test_it_is_done_once_however_often_it_is_asked_for(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(warming, "_rehearsal", rehearsal)
     monkeypatch.setattr(warming, "_are_ready", False)
-    monkeypatch.setattr(engine, "_rehearsed", set[str]())
-    monkeypatch.setattr(engine, "rehearse", rehearse)
-    monkeypatch.setattr(engine, "is_unheard", _yes)  # another test may have left a callback or a client of its own
-    monkeypatch.setattr(engine, "_is_apart", _yes)
+    monkeypatch.setattr(engine, "_warm", set[str]())
+    monkeypatch.setattr(engine, "send_warm_up_requests", rehearse)
+    monkeypatch.setattr(engine, "has_callbacks", _no)  # another test may have left a callback or a client of its own
+    monkeypatch.setattr(engine, "_is_unobserved", _yes)
     threads = [threading.Thread(target=warm_up_sync) for _ in range(4)]
     for thread in threads:
         thread.start()
@@ -157,13 +157,17 @@ def _yes(_: object) -> bool:
     return True
 
 
+def _no(_: object) -> bool:
+    return False
+
+
 async def _twice() -> None:
     await asyncio.gather(warm_up(), warm_up())
 
 
 def test_it_is_silent(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: Any) -> None:
     monkeypatch.setattr(warming, "_are_ready", False)
-    monkeypatch.setattr(engine, "_rehearsed", set[str]())
+    monkeypatch.setattr(engine, "_warm", set[str]())
     with caplog.at_level(logging.DEBUG, "llmcore"):
         warm_up_sync()
     assert [record for record in caplog.records if record.name.startswith("llmcore")] == []

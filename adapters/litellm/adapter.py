@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, suppress
@@ -20,15 +21,22 @@ from typing import Any, NoReturn
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.guard import check_requests_allowed
-from llmcore.adapters.litellm.endings import body_of, ending_of
+from llmcore.adapters.litellm.completeness import body_of, ending_of
 from llmcore.adapters.litellm.engine import check_package, close_clients, in_thread, is_ready, litellm, make_ready
 from llmcore.adapters.litellm.errors.exceptions import Answered, answered_with, failed_generation, is_clean, recordable
 from llmcore.adapters.litellm.errors.table import classify
-from llmcore.adapters.litellm.evicted import in_use
-from llmcore.adapters.litellm.stream_waits import StreamWaits
-from llmcore.adapters.litellm.taken import ask
-from llmcore.adapters.litellm.unheard import unheard
-from llmcore.adapters.litellm.usage import read_usage, tokens_of, usage_in, whole_prompt
+from llmcore.adapters.litellm.patches.client_cache import in_use
+from llmcore.adapters.litellm.patches.disable_callbacks import callbacks_disabled
+from llmcore.adapters.litellm.streams import (
+    MOST_BUFFERED,
+    STREAM_WIRE,
+    StreamProgress,
+    StreamTimeouts,
+    dumped,
+    events_of,
+    says_something,
+)
+from llmcore.adapters.litellm.usage import read_usage, usage_in
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.outgoing import Outgoing
@@ -43,7 +51,7 @@ from llmcore.adapters.wire.terminators import is_whole_reply, says_it_is_not_ove
 from llmcore.adapters.wire.told import Told
 from llmcore.adapters.wire.watching import Exchange, Watch
 from llmcore.types import DEFAULT_LIMITS, Limits, LLMCoreError, Reply, Usage
-from llmcore.types.narrowing import is_list, object_in, objects_in
+from llmcore.types.narrowing import is_list, object_in
 
 __all__ = ["LiteLLMAdapter", "Observer"]
 
@@ -53,32 +61,19 @@ take them, before anything was sent), then `"response"` with the body,
 or `"chunk"` for each chunk and `"end"`, or `"error"` with the error as `exceptions.recordable` gives it. Values are not
 yet free of secrets."""
 
-_STREAM_WIRE = "openai-chat"  # LiteLLM makes OpenAI's chunks of a stream that it reads
-_READ_HERE: dict[str | None, tuple[str, ...]] = {
-    _STREAM_WIRE: ("/chat/completions", "/responses"),
-    "anthropic": ("/messages", ":streamRawPredict"),
-    "gemini": (":streamGenerateContent",),
-    "bedrock-converse": ("/converse-stream",),
-    None: ("/v2/chat",),
-}
-"""Where streams are read without LiteLLM: by the provider's wire, the ends of the URLs.
+_LITELLM_REFUSES = "UnsupportedParamsError"
+"""What LiteLLM raises in place of sending, for models whose servers refuse a parameter (a temperature beside reasoning).
 
-LiteLLM loses which call a piece belongs to, and which call came to its end (Anthropic, Bedrock). It loses what was searched and
-where it stands (Anthropic, OpenAI's other endpoint). It fails at calls in parts (Gemini) and at Cohere's events.
+Which models, and by which values, changes with each version of LiteLLM. So llmcore has no table of them: the error names the
+parameter. No attempt is spent by that, for no server was asked.
 """
-_CLAUDES_COUNTS = frozenset({"message_start", "message_delta"})
-_CLAUDES_WORDS = frozenset({"content_block_start", "content_block_delta"})
-"""Events of Claude's own streams that tell usage, and those in which something is said."""
-_BEDROCKS_WORDS = frozenset({"contentBlockStart", "contentBlockDelta"})
-"""The same of Bedrock's."""
-_NOWHERE: tuple[str, ...] = ()
-_AS_LITELLM_SAYS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls", "function_call"})
-"""Finish words left to LiteLLM, which may have made an answer of a call: the tool that it forces for a typed answer."""
-_NO_REASON = "ended before a finish_reason"
-_ECHOES = frozenset({"thinking_blocks", "reasoningContent"})
-"""Fields that say what a delta's `thinking_blocks` say."""
-_MOST_HELD = 1000
-"""Events that say nothing which are held back at the start of a stream."""
+_OF_THE_MODE = ("tools", "functions", "response_format")
+"""These decide the output mode. They are never left out: the next mode is the fallback's to choose."""
+_OPTIONAL = (
+    *("temperature", "top_p", "stop", "parallel_tool_calls", "thinking", "reasoning_effort"),
+    *("web_search_options", "tool_choice", "stream_options"),
+)
+"""In the order in which they are left out. If LiteLLM names several, what it says of one may rest on another."""
 
 
 def _both(first: Observer, second: Observer, call: ModelCall, what: str, value: Any) -> None:
@@ -115,7 +110,7 @@ class LiteLLMAdapter:
         return made
 
     async def warm_up(self, call: ModelCall) -> None:
-        """Import LiteLLM and rehearse this provider's first request, in a thread; at once where that was done before.
+        """Import LiteLLM and send this provider's warm-up requests, in a thread; returns at once if that was done before.
 
         Raises as `complete` does where the call cannot be made at all, and `ConfigError` when LiteLLM cannot be imported.
         """
@@ -132,8 +127,8 @@ class LiteLLMAdapter:
         started = time.perf_counter()
         answer, failure = None, None
         try:
-            with in_use(watch), watch.watching(), unheard(module):
-                answer = await self._asked(module, call, prepared, watch)
+            with in_use(watch), watch.watching(), callbacks_disabled(module):
+                answer = await self._ask(module, call, prepared, watch)
         except Exception as error:
             failure = error
         duration = time.perf_counter() - started
@@ -146,7 +141,7 @@ class LiteLLMAdapter:
     async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
         prepared = self._prepare(call)
         watch = self._watch(call, prepared, streamed=True)
-        mapper, progress = ReplyMapper(prepared), _Progress(call, prepared, watch)
+        mapper, progress = ReplyMapper(prepared), StreamProgress(call, prepared, watch)
         try:
             with in_use(watch):
                 async with aclosing(self._events(call, prepared, watch)) as events:
@@ -167,29 +162,29 @@ class LiteLLMAdapter:
         yield {"llmcore": progress.summary()}
 
     async def _events(self, call: ModelCall, prepared: Prepared, watch: Watch) -> AsyncGenerator[dict[str, Any], None]:
-        """The events of a stream: the provider's own where we read it (`_READ_HERE`), else LiteLLM's. Raises when it was cut.
+        """The events of a stream: the provider's own where we read it, else LiteLLM's. Raises when it was cut.
 
-        Those before the first that says something are held back: it may be that a JSON body came in place of a stream.
+        Those before the first that says something are buffered: it may be that a JSON body came in place of a stream.
         """
         module = await litellm()
         answer, failure, said = None, None, False
-        held: list[dict[str, Any]] = []
-        waits = StreamWaits(call)
+        buffered: list[dict[str, Any]] = []
+        timeouts = StreamTimeouts(call)
         try:
-            with watch.watching(), unheard(module):
-                answer = await waits.on(self._asked(module, call, prepared, watch))
-            async with aclosing(_source(prepared, watch, answer)) as source:
+            with watch.watching(), callbacks_disabled(module):
+                answer = await timeouts.wait_for(self._ask(module, call, prepared, watch))
+            async with aclosing(events_of(prepared, watch, answer)) as source:
                 while True:
-                    with watch.watching(), unheard(module):
-                        event = await waits.on(anext(source, None))
+                    with watch.watching(), callbacks_disabled(module):
+                        event = await timeouts.wait_for(anext(source, None))
                     if event is None:
                         break
-                    held.append(event)
-                    if said or len(held) > _MOST_HELD or _says_something(event):
-                        said = waits.said = True
-                        for event in held:
+                    buffered.append(event)
+                    if said or len(buffered) > MOST_BUFFERED or says_something(event):
+                        said = timeouts.has_output = True
+                        for event in buffered:
                             yield event
-                        held.clear()
+                        buffered.clear()
         except Exception as error:
             failure = error
         finally:
@@ -199,36 +194,25 @@ class LiteLLMAdapter:
             if watch.exchange is not None:
                 await watch.exchange.aclose()
         in_place = ending_of(call, watch.exchange, failure, said=said, known=watch.known)
-        for event in held if in_place is None else [in_place]:
+        for event in buffered if in_place is None else [in_place]:
             yield event
 
     def _watch(self, call: ModelCall, prepared: Prepared, *, streamed: bool) -> Watch:
         known = prepared.provider.wire is not None
         return Watch(self._limits, streamed=streamed, known=known, outgoing=Outgoing(call, prepared))
 
-    async def _asked(self, module: Any, call: ModelCall, prepared: Prepared, watch: Watch) -> Any:
-        """LiteLLM's answer; what it does not take itself is left out (`taken`)."""
-
-        async def send() -> Any:
-            watch.carriers.clear()
+    async def _ask(self, module: Any, call: ModelCall, prepared: Prepared, watch: Watch) -> Any:
+        """LiteLLM's answer. If LiteLLM itself refuses a parameter, and nothing was sent, the request is made anew without it."""
+        for _ in _OPTIONAL:
             try:
-                answer = await module.acompletion(**prepared.arguments, **(prepared.streamed if watch.streamed else {}))
-                if watch.streamed and (fetch := getattr(answer, "fetch_stream", None)) is not None:
-                    await fetch()  # LiteLLM asks Gemini only when the first chunk is
-                return answer
-            except Exception:
-                if watch.fault is not None:
-                    raise watch.fault from None
-                raise
-
-        return await ask(
-            call,
-            prepared,
-            send,
-            streamed=watch.streamed,
-            was_sent=lambda: watch.exchange is not None,
-            changed=lambda: self._observe_request(call, prepared),
-        )
+                return await _send(module, prepared, watch)
+            except Exception as error:
+                name = None if watch.exchange is not None else _unsupported_parameter(error, prepared, streamed=watch.streamed)
+                if name is None:
+                    raise
+            prepared.become(_without_parameter(call, prepared, name))
+            self._observe_request(call, prepared)
+        return await _send(module, prepared, watch)
 
     async def close(self) -> None:
         """Close the HTTP clients of the running event loop, which its end does, too, where `asyncio.run` or the like ends it."""
@@ -274,7 +258,7 @@ class LiteLLMAdapter:
         self._observe(call, "response", mapped)
         return Reply(
             raw=tuple(mapped) if is_list(mapped) else mapped,
-            wire=_STREAM_WIRE if reading is litellms else _wire_of(own, prepared),
+            wire=STREAM_WIRE if reading is litellms else _wire_of(own, prepared),
             provider=call.endpoint.provider,
             model=told.model or call.endpoint.model,
             id=told.id,
@@ -319,6 +303,42 @@ class LiteLLMAdapter:
             raise
 
 
+async def _send(module: Any, prepared: Prepared, watch: Watch) -> Any:
+    watch.carriers.clear()
+    try:
+        answer = await module.acompletion(**prepared.arguments, **(prepared.streamed if watch.streamed else {}))
+        if watch.streamed and (fetch := getattr(answer, "fetch_stream", None)) is not None:
+            await fetch()  # LiteLLM asks Gemini only when the first chunk is
+        return answer
+    except Exception:
+        if watch.fault is not None:
+            raise watch.fault from None
+        raise
+
+
+def _unsupported_parameter(error: Exception, prepared: Prepared, *, streamed: bool) -> str | None:
+    """The parameter to leave out after LiteLLM's own refusal `error`. None if `error` is no such refusal, or names nothing
+    optional that was sent."""
+    if _LITELLM_REFUSES not in {kind.__name__ for kind in type(error).__mro__}:
+        return None
+    text = str(error)
+    sent = {**prepared.arguments, **(prepared.streamed if streamed else {})}
+
+    def is_named(name: str) -> bool:
+        return name in sent and re.search(rf"\b{name}\b", text) is not None
+
+    if any(map(is_named, _OF_THE_MODE)):
+        return None
+    return next(filter(is_named, _OPTIONAL), None)
+
+
+def _without_parameter(call: ModelCall, prepared: Prepared, name: str) -> Prepared:
+    """The call prepared anew, as if its endpoint were known to refuse the parameter `name`."""
+    names = {"thinking", name} if name == "reasoning_effort" else {name}
+    refused = prepared.known.unsupported_parameters | names
+    return prepare(call, prepared.known.model_copy(update={"unsupported_parameters": refused}))
+
+
 def _judged(
     error: Exception, call: ModelCall, secrets: tuple[str, ...], answered: Answered | None
 ) -> tuple[LLMCoreError, dict[str, Any], BaseException | None]:
@@ -330,22 +350,6 @@ def _judged(
     ours.__cause__ = cause
     hide_in_error(ours)
     return ours, recordable(error, scrubber, answered), ours.__cause__
-
-
-def _dumped(answer: Any) -> dict[str, Any]:
-    dumped: dict[str, Any] = answer.model_dump(exclude_none=True, warnings=False)
-    return dumped
-
-
-def _without_echo(event: dict[str, Any]) -> dict[str, Any]:
-    """LiteLLM says thinking blocks twice in one delta; the copy, or the wire's own piece (Bedrock's), would stand between the
-    pieces of one thought."""
-    for choice in objects_in(event.get("choices")):
-        delta = object_in(choice.get("delta"))
-        fields = object_in(delta.get("provider_specific_fields"))
-        if "thinking_blocks" in delta and fields:
-            delta["provider_specific_fields"] = {name: value for name, value in fields.items() if name not in _ECHOES}
-    return event
 
 
 def _answered(exchange: Exchange | None) -> Answered | None:
@@ -363,7 +367,7 @@ def _reading(
     The provider's own body is read where it is at hand, for LiteLLM's reading of it loses things, and refuses bodies for a
     field it misses. Raises what went wrong.
     """
-    body = _dumped(answer) if answer is not None else {}
+    body = dumped(answer) if answer is not None else {}
     if exchange is None or not exchange.taken or not exchange.ok:
         if failure is not None:
             raise failure
@@ -376,111 +380,7 @@ def _reading(
     return own, body
 
 
-def _source(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
-    """The provider's own events where we read them ourselves and nobody has read them yet: LiteLLM loses what is odd in them."""
-    exchange = watch.exchange
-    untouched = exchange is not None and exchange.ok and not exchange.taken
-    if untouched and exchange is not None and not watch.forces_litellm_tool:
-        path = exchange.url.partition("?")[0]
-        if path.endswith(_READ_HERE.get(prepared.provider.wire, _NOWHERE)):
-            return exchange.events()
-    if exchange is not None and exchange.over and object_in(exchange.document).get("object") == "response":
-        return _whole(exchange.document)  # LiteLLM makes a stream of it
-    return _chunks(watch, answer)
-
-
-async def _whole(body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
-    yield body
-
-
-async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
-    """LiteLLM's chunks, with the server's own finish word: LiteLLM takes one that it does not know for `stop`, also `error`, and
-    makes one up at the end of a stream that was cut."""
-    async for chunk in _to_its_end(watch, answer):
-        event = _without_echo(_dumped(chunk))
-        for choice in objects_in(event.get("choices")):
-            if choice.get("finish_reason") and watch.exchange is not None:
-                if not watch.exchange.came_to_its_end:
-                    del choice["finish_reason"]
-                elif (word := watch.exchange.end.word).lower() not in _AS_LITELLM_SAYS:
-                    choice["finish_reason"] = word
-        yield event
-
-
-async def _to_its_end(watch: Watch, answer: Any) -> AsyncGenerator[Any, None]:
-    """LiteLLM's chunks. From 1.110 on it fails at the end of a stream that told no finish reason, also where its wire's end mark
-    came."""
-    try:
-        async for chunk in answer:
-            yield chunk
-    except Exception as error:
-        ended = watch.exchange is not None and watch.exchange.came_to_its_end
-        if not (ended and _NO_REASON in str(error)):
-            raise
-
-
 def _wire_of(body: Any, prepared: Prepared) -> str | None:
     """The wire of the provider's own body; None leaves it to the normaliser: LiteLLM may have asked OpenAI's other endpoint."""
     wire = prepared.provider.wire
-    return None if wire == _STREAM_WIRE and "choices" not in object_in(body) else wire
-
-
-class _Progress:
-    """What only the whole stream tells."""
-
-    def __init__(self, call: ModelCall, prepared: Prepared, watch: Watch) -> None:
-        self._call = call
-        self._watch = watch
-        self._prepared = prepared
-        self._started = time.perf_counter()
-        self._first: float | None = None
-        self._told = Told()  # by the events, which may be LiteLLM's
-        self._usage: Any = None
-        self._claudes: dict[str, Any] = {}  # what Claude tells of usage at a stream's start and end
-        self._thought = 0  # characters of Claude's, who does not count what it thought
-        self._wire = _STREAM_WIRE
-
-    def saw(self, event: dict[str, Any]) -> None:
-        if self._first is None and _says_something(event):
-            self._first = time.perf_counter() - self._started
-            self._wire = _STREAM_WIRE if "choices" in event else self._prepared.provider.wire or _STREAM_WIRE
-        self._told.saw(event)
-        if isinstance(thought := object_in(event.get("delta")).get("thinking"), str):
-            self._thought += len(thought)
-        elif event.get("type") in _CLAUDES_COUNTS:
-            self._claudes |= object_in(object_in(event.get("message", event)).get("usage"))
-            self._usage = whole_prompt(self._claudes)
-        else:
-            self._usage = usage_in(event) or self._usage
-
-    def summary(self) -> dict[str, Any]:
-        """`usage` as a `Usage` dict; times in seconds; the identity of the reply. A summary comes after a whole stream only."""
-        seen = self._watch.exchange is not None and self._watch.exchange.end.events > 0
-        told = self._watch.exchange.end.told if seen and self._watch.exchange is not None else self._told
-        usage = read_usage(self._usage, self._call.endpoint, estimated=not told.counted)
-        if self._thought:
-            usage = usage.model_copy(update={"reasoning_tokens": min(tokens_of(self._thought), usage.output_tokens)})
-        return {
-            "usage": usage.model_dump(),
-            "time_to_first_token": self._first,
-            "duration": time.perf_counter() - self._started,
-            "id": told.id,
-            "model": told.model or self._call.endpoint.model,
-            "provider": self._call.endpoint.provider,
-            "wire": self._wire,
-            "forced_tool": forced_tool(self._call, self._prepared.tools),
-            "dropped": self._prepared.left_out,
-            "ended": True,
-        }
-
-
-def _says_something(event: dict[str, Any]) -> bool:
-    if isinstance(event.get("delta"), str):  # of the responses
-        return bool(event["delta"])
-    if event.get("type") in _CLAUDES_WORDS or not _BEDROCKS_WORDS.isdisjoint(event):
-        return True
-    if any(object_in(candidate.get("content")).get("parts") for candidate in objects_in(event.get("candidates"))):
-        return True
-    choices = (object_in(choice.get("delta")) for choice in objects_in(event.get("choices")))
-    deltas = (*choices, object_in(object_in(event.get("delta")).get("message")))  # Cohere's
-    return any(delta.get(key) for delta in deltas for key in ("content", "tool_calls", "reasoning_content"))
+    return None if wire == STREAM_WIRE and "choices" not in object_in(body) else wire

@@ -8,7 +8,6 @@ bounded by `Limits`; work is linear in the bytes.
 from __future__ import annotations
 
 import asyncio
-import functools
 import inspect
 import json
 import zlib
@@ -16,7 +15,6 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
-    Callable,
     Coroutine,
     Generator,
     Iterable,
@@ -40,7 +38,7 @@ from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_object
 from llmcore.types.pacing import Pace
 
-__all__ = ["Exchange", "Watch", "current_watch", "tells_what_it_makes"]
+__all__ = ["Exchange", "Watch", "current_watch"]
 
 _LINGER = 0.05
 """Seconds given to a connection, after the reply's own end, to come to its end as well: then it can be used again."""
@@ -60,19 +58,6 @@ _IN_PLACE = (b"{", b"[")
 Header = tuple[bytes, bytes]
 
 _watching: ContextVar[Watch | None] = ContextVar("llmcore_watching", default=None)
-
-
-def tells_what_it_makes(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` (LiteLLM's `completion`) with the coroutines that it makes told to who watches."""
-
-    @functools.wraps(function)
-    def tells(*args: Any, **kwargs: Any) -> Any:
-        made, watch = function(*args, **kwargs), current_watch()
-        if watch is not None and inspect.iscoroutine(made):
-            watch.made(made)
-        return made
-
-    return tells
 
 
 def current_watch() -> Watch | None:

@@ -33,4 +33,4 @@ def test_contributors_are_told_of_it_and_of_how_the_dependency_is_watched() -> N
     assert "`.ci/nightly`" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     security = (ROOT / "SECURITY.md").read_text("utf-8")
     assert "make newest" in security
-    assert "tests/adapters/litellm/test_patches.py" in security
+    assert "tests/adapters/litellm/patches/" in security

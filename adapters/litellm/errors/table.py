@@ -14,7 +14,7 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.errors.exceptions import Answered
 from llmcore.adapters.litellm.errors.reading import Reading, read, refuses_as_it_is
 from llmcore.adapters.litellm.errors.words import key_words, place_words, provider_words
-from llmcore.adapters.litellm.patching import TRIED
+from llmcore.adapters.litellm.patches.patch import INSTALL_TESTED
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.types import (
@@ -124,7 +124,7 @@ def _no_image(reading: Reading) -> LLMCoreError:
 
 
 def _installation(reading: Reading) -> LLMCoreError:
-    return ConfigError(f"litellm is not usable as installed ({reading.message}); {TRIED}")
+    return ConfigError(f"litellm is not usable as installed ({reading.message}); {INSTALL_TESTED}")
 
 
 def _unknown_provider(reading: Reading) -> LLMCoreError:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import pytest
 
 from llmcore.adapters.base import Endpoint
-from llmcore.adapters.litellm.engine import litellm_now
 from llmcore.adapters.litellm.errors.table import classify
-from llmcore.adapters.wire.watching import Watch
 from llmcore.orchestrator import Orchestrator
-from llmcore.types import DEFAULT_LIMITS, AuthenticationFailed, FallbackExhausted, InternalError, RemoteServerError
+from llmcore.types import AuthenticationFailed, FallbackExhausted, InternalError, RemoteServerError
 from tests.adapters.conftest import call_of
 from tests.adapters.litellm.errors.test_failures import Made
 from tests.orchestrator.support import FAST
@@ -115,34 +112,3 @@ def test_a_sign_in_of_others_is_none_of_a_provider_with_a_key() -> None:
 def test_a_gateway_without_credentials_of_its_own_is_a_server_that_failed() -> None:
     call = call_of(Endpoint(provider="openai_compatible", model="m", base_url="http://127.0.0.1:9/v1"))
     assert isinstance(classify(Made("Unable to locate credentials", 500), call), RemoteServerError)
-
-
-@pytest.mark.anyio
-async def test_tracebacks_of_a_call_of_ours_are_shown_at_debug_alone(caplog: pytest.LogCaptureFixture) -> None:
-    litellm_now()
-    log = logging.getLogger("LiteLLM")
-    before = log.level
-
-    def fail() -> None:
-        try:
-            raise ValueError("broken")
-        except ValueError:
-            log.exception("Failed to load")
-
-    try:
-        log.setLevel(logging.ERROR)
-        with Watch(DEFAULT_LIMITS, streamed=False, known=True).watching():
-            fail()
-            assert caplog.records == []
-            log.error("Without one")
-            log.setLevel(logging.DEBUG)
-            fail()
-        log.setLevel(logging.ERROR)
-        fail()
-    finally:
-        log.setLevel(before)
-    assert [record.getMessage() for record in caplog.records if record.name == "LiteLLM"][:3] == [
-        "Without one",
-        "Failed to load",
-        "Failed to load",
-    ]

@@ -7,21 +7,14 @@ import json
 import subprocess
 import sys
 import threading
-import warnings
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from llmcore.adapters.litellm import engine
-from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.normalizer import normalize
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import ConfigError
-from tests.adapters.conftest import WEATHER, call_of, endpoint_at
 from tests.packaging.tree import ROOT
-from tests.support.wire_server import Raw, WireServer
-from tests.support.wires import Turn
 
 _WATCHED = """
 import asyncio, json, os, socket, sys
@@ -76,33 +69,6 @@ def test_import_and_calls_look_nothing_up(tmp_path: Path) -> None:
     assert set(seen["looked_up"]) <= {"127.0.0.1"}
     assert seen["ticks"] > 20, "the event loop stood still while litellm was imported"
     assert seen["env"] is None, "the user's .env was loaded"
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("tools", [True, False])
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-async def test_no_server_is_asked_what_its_model_is(streamed: bool, tools: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the end of a stream LiteLLM would ask Ollama, wherever it stands: nothing else answers meanwhile."""
-    module = engine.litellm_now()
-    asked: list[str] = []
-
-    def post(*_: Any, url: str, **__: Any) -> None:
-        asked.append(url)
-        raise OSError(url)
-
-    monkeypatch.setattr(module.module_level_client, "post", post)
-    adapter = LiteLLMAdapter()
-    with WireServer([Turn("Hello.")]) as server:
-        endpoint = endpoint_at(server, "ollama", "a-model-that-is-in-no-table")
-        call = call_of(endpoint, streamed=streamed, tools=(WEATHER,) if tools else ())
-        if streamed:
-            events = [event async for event in adapter.stream(call)]
-            assert events[-1] != events[0]
-        else:
-            await adapter.complete(call)
-    await adapter.close()
-    assert asked == []
-    assert server.looked_up == []
 
 
 def test_a_missing_litellm_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,24 +127,21 @@ with WireServer(["Hello."]) as server:
     assert (done.stdout, done.returncode) == ("Hello.\n", 0), done.stderr
 
 
-SAID = [{"type": "text", "text": "Hello."}]
-ODD: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    ({"content": SAID}, {}),
-    ({"content": "Hello.", "refusal": SAID, "function_call": SAID, "annotations": "said"}, {}),
-    ({"content": "Hello."}, {"id": SAID, "model": SAID, "system_fingerprint": SAID, "created": SAID}),
-]
+def test_a_loop_that_was_only_closed_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[asyncio.AbstractEventLoop] = []
 
+    async def close() -> None:
+        closed.append(asyncio.get_running_loop())
 
-@pytest.mark.anyio
-@pytest.mark.parametrize("provider", ["openai", "openai_compatible"])
-@pytest.mark.parametrize(("message", "top"), ODD)
-async def test_fields_of_other_types_cost_no_warning_that_quotes_them(
-    adapter: LiteLLMAdapter, provider: str, message: dict[str, Any], top: dict[str, Any]
-) -> None:
-    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop"}
-    body = json.dumps({"id": "c", "object": "chat.completion", "model": "m", "choices": [choice], **top}).encode()
-    with warnings.catch_warnings(record=True) as warned, WireServer([Raw([body])]) as server:
-        warnings.filterwarnings("always", category=UserWarning)
-        reply = await adapter.complete(call_of(endpoint_at(server, provider)))
-    assert normalize(reply).content == "Hello."
-    assert [warning for warning in warned if issubclass(warning.category, UserWarning)] == []
+    monkeypatch.setattr(engine, "close_clients", close)
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(engine.litellm())
+    loop.close()
+
+    async def twice() -> asyncio.AbstractEventLoop:
+        await engine.litellm()
+        await engine.litellm()
+        return asyncio.get_running_loop()
+
+    assert closed == [asyncio.run(twice())]
+    assert loop not in engine._loop_ends  # pyright: ignore[reportPrivateUsage]  # nothing public tells it

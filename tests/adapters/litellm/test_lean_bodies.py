@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from typing import Any
 
 import pytest
 
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.litellm.engine import litellm_now
 from llmcore.adapters.wire.told import Told
 from llmcore.normalizer import Normalizer, normalize
 from tests.adapters.conftest import call_of, endpoint_at
@@ -79,29 +77,3 @@ TOLD: list[tuple[Any, tuple[str, str, bool]]] = [
 def test_what_is_told(bodies: Any, expected: tuple[str, str, bool]) -> None:
     told = Told.by(bodies)
     assert (told.id, told.model, told.counted) == expected
-
-
-async def test_a_reply_of_gemini_without_usage_is_no_error_of_litellms(
-    adapter: LiteLLMAdapter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its message would hold all of the reply, and what it means would be looked for there."""
-    engine = litellm_now()  # so that our reader stands in it
-    gemini: Any = importlib.import_module("litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini")
-    calculate, raised = gemini.VertexGeminiConfig._calculate_usage, list[ValueError]()
-
-    def spied(completion_response: Any) -> Any:
-        try:
-            return calculate(completion_response)
-        except ValueError as error:
-            raised.append(error)
-            raise
-
-    monkeypatch.setattr(gemini.VertexGeminiConfig, "_calculate_usage", staticmethod(spied))
-    provider, body, _, _ = BODIES["gemini"]
-    with WireServer([Raw([json.dumps(body).encode()])]) as server:
-        reply = await adapter.complete(call_of(endpoint_at(server, provider), tools=()))
-    assert normalize(reply).content == "Hi"
-    assert not raised
-    assert engine is litellm_now()
-    with pytest.raises(ValueError, match="usageMetadata not found"):
-        calculate(body)  # outside calls of ours

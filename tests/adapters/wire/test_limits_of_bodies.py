@@ -14,8 +14,9 @@ import pytest
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.litellm.endings import body_of
-from llmcore.adapters.litellm.transport import install
+from llmcore.adapters.litellm.completeness import body_of
+from llmcore.adapters.litellm.patches.http_transport import watched
+from llmcore.adapters.litellm.patches.patch import replace
 from llmcore.adapters.wire.extent import too_many_values
 from llmcore.adapters.wire.inflating import Inflater, UnknownEncoding, inflater_of
 from llmcore.adapters.wire.watching import Exchange, Watch
@@ -204,8 +205,8 @@ class _Bytes(httpx.AsyncByteStream):
 
 
 async def test_only_watched_requests_are_touched_and_secrets_of_their_urls_are_not_kept() -> None:
-    install(_Local)
-    install(_Local)  # a second time changes nothing
+    for _ in range(2):  # a second time changes nothing
+        replace(_Local, "handle_async_request", watched)
     url = "https://user:hunter2@example.test/v1/chat/completions?key=hunter2#hunter2"
     async with httpx.AsyncClient(transport=_Local()) as client:
         assert (await client.get(url, headers={"accept-encoding": "br"})).request.headers["accept-encoding"] == "br"

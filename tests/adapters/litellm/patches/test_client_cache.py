@@ -16,11 +16,13 @@ from pydantic import SecretStr
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.engine import close_clients, litellm
-from llmcore.adapters.litellm.evicted import hold_evicted, in_use, name_loop
+from llmcore.adapters.litellm.patches.client_cache import PATCHES, in_use, register_loop
+from llmcore.adapters.litellm.patches.patch import replace
 from llmcore.adapters.wire.watching import Watch
 from llmcore.types import Limits
 from llmcore.types.narrowing import object_in, objects_in
 from tests.adapters.conftest import KEY, call_of, endpoint_at
+from tests.adapters.litellm.patches.conftest import Unpatch
 from tests.support.wire_server import Raw, Seen, Step, WireServer
 from tests.support.wires import Turn
 
@@ -86,6 +88,28 @@ def _text_of(event: object) -> str:
 async def _settled() -> None:
     """The closing of what nobody uses is begun in the next step of the loop, and ends in some more."""
     await asyncio.sleep(0.05)
+
+
+async def test_litellm_forgets_clients_whose_sockets_are_open(
+    adapter: LiteLLMAdapter, sessions: list[Any], unpatch: Unpatch
+) -> None:
+    unpatch("client_cache")
+    with WireServer(["Hi"]) as server:
+        for user in range(_CALLS):
+            await adapter.complete(_call(server, user))
+        await _settled()
+        assert len(_open(sessions)) > _PLACES
+        await asyncio.gather(*(session.close() for session in sessions))
+
+
+async def test_litellm_closes_the_clients_of_every_loop_and_keeps_them(adapter: LiteLLMAdapter, sessions: list[Any]) -> None:
+    module = await litellm()
+    with WireServer(["Hi"]) as server:
+        await adapter.complete(_call(server, 0))
+        await asyncio.to_thread(asyncio.run, module.close_litellm_async_clients())
+        await _settled()
+        assert _open(sessions) == []
+        assert module.in_memory_llm_clients_cache.cache_dict
 
 
 async def test_what_is_evicted_is_closed(adapter: LiteLLMAdapter, sessions: list[Any]) -> None:
@@ -181,10 +205,18 @@ async def test_many_that_nobody_uses_are_closed_at_once() -> None:
             closed.append(1)
 
     key = "client-1"
-    cache = SimpleNamespace(cache_dict={}, _remove_key=print, update_cache_key_with_event_loop="{}-1".format)
-    module = SimpleNamespace(in_memory_llm_clients_cache=cache)
-    hold_evicted(module)
-    name_loop(module)
+
+    class Cache:
+        def __init__(self) -> None:
+            self.cache_dict: dict[str, object] = {}
+            self.update_cache_key_with_event_loop = "{}-1".format
+
+        def _remove_key(self, key: str) -> None:
+            del self.cache_dict[key]
+
+    cache: Any = Cache()
+    replace(cache, "_remove_key", PATCHES[0].wrap)
+    register_loop(SimpleNamespace(in_memory_llm_clients_cache=cache))
     with in_use(Watch(Limits(), streamed=False, known=True)):
         for _ in range(50):
             cache.cache_dict[key] = SimpleNamespace(_transport=Slow())
@@ -192,8 +224,3 @@ async def test_many_that_nobody_uses_are_closed_at_once() -> None:
     for _ in range(10):
         await asyncio.sleep(0)
     assert len(closed) == 50
-
-
-def test_a_litellm_without_such_a_cache_is_left_alone() -> None:
-    hold_evicted(SimpleNamespace())
-    hold_evicted(SimpleNamespace(in_memory_llm_clients_cache=SimpleNamespace(cache_dict={})))

@@ -4,16 +4,20 @@ that LiteLLM knows one place for."""
 from __future__ import annotations
 
 import socket
+from typing import Any
 
 import httpx
 import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+from llmcore.adapters.litellm.engine import litellm_now
 from llmcore.adapters.litellm.errors.table import classify
-from llmcore.adapters.litellm.transport import same_server
-from llmcore.types import ConfigError, RemoteServerError, Request
+from llmcore.adapters.litellm.patches.http_transport import same_server
+from llmcore.adapters.wire.watching import Watch
+from llmcore.types import DEFAULT_LIMITS, ConfigError, RemoteServerError, Request
 from tests.adapters.conftest import KEY, PROVIDERS, call_of, endpoint_at
+from tests.adapters.litellm.patches.conftest import Unpatch
 from tests.support.wire_server import Failure, Turn, WireServer
 
 HEADERS = {"X-Gate": "gateSecret99"}
@@ -24,6 +28,41 @@ async def asked(adapter: LiteLLMAdapter, call: ModelCall, *, streamed: bool) -> 
         _ = [event async for event in adapter.stream(call)]
     else:
         await adapter.complete(call)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("client", ["LiteLLM's", "the OpenAI SDK's"])
+async def test_litellm_follows_a_redirect_to_another_server_with_prompt_and_keys(
+    adapter: LiteLLMAdapter, client: str, unpatch: Unpatch
+) -> None:
+    unpatch("http_transport")
+    provider = "openai" if client == "the OpenAI SDK's" else "anthropic"
+    request = Request.model_validate({"messages": "my prompt", "extra_headers": HEADERS})
+    with WireServer([Turn("hi")]) as other:
+        away = Failure(307, "", {"Location": f"{other.base_url(provider)}{PATHS[provider]}"})
+        with WireServer([away]) as server:
+            await asked(adapter, call_of(endpoint_at(server, provider), request), streamed=False)
+        (followed,) = other.requests
+    assert "my prompt" in str(followed.body)
+    assert HEADERS.items() <= {name.title(): value for name, value in followed.headers.items()}.items()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("patched", [False, True], ids=["LiteLLM's own", "patched"])
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_litellm_keeps_nothing_of_what_the_server_sent(
+    adapter: LiteLLMAdapter, provider: str, patched: bool, unpatch: Unpatch
+) -> None:
+    del adapter  # it closes the clients
+    if not patched:
+        unpatch("http_transport")
+    module, watch = litellm_now(), Watch(DEFAULT_LIMITS, streamed=False, known=True)
+    with WireServer([Turn("hi")]) as server, watch.watching():
+        endpoint = endpoint_at(server, provider)
+        asked: dict[str, Any] = {"model": f"{provider}/{endpoint.model}", "messages": [{"role": "user", "content": "x"}]}
+        await module.acompletion(**asked, api_key="k", api_base=endpoint.base_url)
+    assert (watch.exchange is not None) is patched
+    assert watch.exchange is None or b"hi" in watch.exchange.body
 
 
 @pytest.mark.quick(5)

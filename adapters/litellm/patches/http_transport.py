@@ -1,32 +1,36 @@
-"""Where LiteLLM's HTTP clients are watched: the two transports that all of them, the OpenAI SDK's included, send through.
+"""Fault: LiteLLM keeps nothing of what the server sent, and its clients follow a redirect to another server with prompt and keys.
 
-Imported with LiteLLM, never before: it needs httpx. `install` wraps the transports once for the process; a request that no
-`Watch` asked for passes through untouched; by whose transport it went is kept in mind (`evicted`).
+All of LiteLLM's HTTP clients, the OpenAI SDK's included, send through two classes of transports. This patch watches both: the
+call's `Watch` sees what leaves and what comes. A request without a `Watch` passes unchanged, and `client_cache` learns of
+its transport. Seen on LiteLLM 1.105.3 and 1.110.2.
+
+It needs httpx, so it is imported with LiteLLM and never before.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import wraps
 from typing import Any
 
 import httpx
 
-from llmcore.adapters.litellm.evicted import of_others
-from llmcore.adapters.litellm.rehearsal import answer_to, goes_on
+from llmcore.adapters.litellm.patches.client_cache import foreign_transports
+from llmcore.adapters.litellm.patches.patch import Patch
+from llmcore.adapters.litellm.warm_up import canned_answer, is_warm_up
 from llmcore.adapters.request.twin_calls import unmarked_body
 from llmcore.adapters.wire.inflating import ACCEPTED
 from llmcore.adapters.wire.watching import Exchange, Watch, current_watch
 
-__all__ = ["install", "is_watched", "same_server"]
+__all__ = ["PATCHES", "same_server", "watched"]
 
 _Send = Callable[[Any, httpx.Request], Awaitable[httpx.Response]]
 _SIGNED = "AWS4-"
 """How the authorization begins that holds for one body only."""
-_MARK = "llmcore_watches"
 _PORTS = {"http": 80, "https": 443}
 _REDIRECT = 307
 """The status of every redirect that is not followed; LiteLLM takes some others for a bad request."""
-_FETCHES = "GET"
+_FETCH = "GET"
 """The method of what is sent on the way to the request itself: an image is fetched, by a client of its own."""
 _LENGTHS = (b"content-length", b"transfer-encoding")
 
@@ -45,23 +49,8 @@ class _WatchedStream(httpx.AsyncByteStream):
         await self._inner.aclose()
 
 
-def install(*transports: type[httpx.AsyncBaseTransport]) -> None:
-    """Let these classes of transports be watched."""
-    for transport in transports:
-        send: _Send = transport.handle_async_request
-        if not hasattr(send, _MARK):
-            watched = _watched(send)
-            setattr(watched, _MARK, True)
-            transport.handle_async_request = watched  # type: ignore[method-assign, assignment]  # a method, wrapped
-
-
-def is_watched(*transports: type[httpx.AsyncBaseTransport]) -> bool:
-    """Do all of them still send through what `install` set? A test's double of a server may have taken its place."""
-    return all(hasattr(transport.handle_async_request, _MARK) for transport in transports)
-
-
-def _rehearsed(request: httpx.Request, body: bytes) -> httpx.Response:
-    status, kind, content = answer_to(str(request.url), body)
+def _canned(request: httpx.Request, body: bytes) -> httpx.Response:
+    status, kind, content = canned_answer(str(request.url), body)
     return httpx.Response(status, headers={"content-type": kind}, stream=_Bytes(content), request=request)
 
 
@@ -73,7 +62,7 @@ class _Bytes(httpx.AsyncByteStream):
         yield self._content
 
 
-async def _as_asked(request: httpx.Request, watch: Watch) -> httpx.Request:
+async def _rewritten(request: httpx.Request, watch: Watch) -> httpx.Request:
     """The request with what was asked for (`Outgoing`), and with the numbers that LiteLLM was only shown by a mark."""
     body = await request.aread()
     signed = request.headers.get("authorization", "").startswith(_SIGNED)
@@ -85,7 +74,7 @@ async def _as_asked(request: httpx.Request, watch: Watch) -> httpx.Request:
     return httpx.Request(request.method, request.url, headers=headers, content=written, extensions=request.extensions)
 
 
-async def _at_home(request: httpx.Request, response: httpx.Response) -> httpx.Response:
+async def _refused_redirect(request: httpx.Request, response: httpx.Response) -> httpx.Response:
     """The response; for one that sends the request on to another server an error in words. The clients would follow it, with
     the prompt and with every key that is not called `Authorization`."""
     if not response.has_redirect_location:
@@ -110,18 +99,21 @@ def same_server(url: httpx.URL, other: httpx.URL) -> bool:
     return url.host == other.host and (before == after or (before, after) == tuple(_PORTS.items()))
 
 
-def _watched(send: _Send) -> _Send:
+def watched(send: _Send) -> _Send:
+    """`send`, a transport's own, with what it carries shown to the call's `Watch`."""
+
+    @wraps(send)
     async def handle_async_request(self: Any, request: httpx.Request) -> httpx.Response:
         watch = current_watch()
         if watch is None:
-            of_others.add(self)
+            foreign_transports.add(self)
             return await send(self, request)
-        if request.method != _FETCHES:
+        if request.method != _FETCH:
             watch.carriers.append(self)
-        request = await _as_asked(request, watch)
+        request = await _rewritten(request, watch)
         request.headers["accept-encoding"] = ACCEPTED
-        answer = _rehearsed(request, await request.aread()) if goes_on() else await send(self, request)
-        response = await _at_home(request, answer)
+        answer = _canned(request, await request.aread()) if is_warm_up() else await send(self, request)
+        response = await _refused_redirect(request, answer)
         stream = response.stream
         if not isinstance(stream, httpx.AsyncByteStream):
             return response
@@ -133,3 +125,9 @@ def _watched(send: _Send) -> _Send:
         return response
 
     return handle_async_request
+
+
+PATCHES = (
+    Patch("litellm.llms.custom_httpx.aiohttp_transport", "LiteLLMAiohttpTransport", "handle_async_request", watched),
+    Patch("httpx", "AsyncHTTPTransport", "handle_async_request", watched),
+)

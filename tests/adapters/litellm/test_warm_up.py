@@ -1,4 +1,4 @@
-"""The rehearsal of a provider's first request: it is carried out whole, and reaches nobody."""
+"""A provider's warm-up requests: they are carried out whole, and reach nobody."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import ModelCall
-from llmcore.adapters.litellm import engine, rehearsal
+from llmcore.adapters.litellm import engine, warm_up
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.types import LLMCoreError, Reply
 
@@ -35,17 +35,17 @@ class _Noting(LiteLLMAdapter):
             yield event
 
 
-def _note(monkeypatch: pytest.MonkeyPatch, rehearsed: list[str]) -> None:
-    """Nothing is rehearsed: it is noted."""
+def _note(monkeypatch: pytest.MonkeyPatch, warmed: list[str]) -> None:
+    """Nothing is sent: it is noted."""
 
-    def rehearse(_: object, provider: str) -> None:
-        rehearsed.append(provider)
+    def send(_: object, provider: str) -> None:
+        warmed.append(provider)
 
-    monkeypatch.setattr(engine, "rehearse", rehearse)
+    monkeypatch.setattr(engine, "send_warm_up_requests", send)
 
 
-@pytest.mark.parametrize("provider", sorted(rehearsal.CAN_REHEARSE))
-def test_whole_streamed_and_refused_requests_are_rehearsed_and_leave_no_process(
+@pytest.mark.parametrize("provider", sorted(warm_up.PROVIDERS_WITH_A_KEY))
+def test_whole_streamed_and_refused_requests_are_sent_and_leave_no_process(
     provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine.litellm_now()
@@ -56,7 +56,7 @@ def test_whole_streamed_and_refused_requests_are_rehearsed_and_leave_no_process(
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     adapter = _Noting()
-    rehearsal.rehearse(adapter, provider)
+    warm_up.send_warm_up_requests(adapter, provider)
     assert adapter.seen[0] == "Yes."
     assert adapter.seen[1:-1]
     assert {*adapter.seen[1:-1]} == {"streamed"}
@@ -65,31 +65,31 @@ def test_whole_streamed_and_refused_requests_are_rehearsed_and_leave_no_process(
 
 
 @pytest.mark.parametrize("listens", ["success_callback", "callbacks"])
-def test_who_listens_to_litellm_hears_of_no_rehearsal(listens: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    module, rehearsed = engine.litellm_now(), list[str]()
-    monkeypatch.setattr(engine, "_rehearsed", set[str]())
-    _note(monkeypatch, rehearsed)
+def test_who_listens_to_litellm_hears_of_no_warm_up(listens: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, warmed = engine.litellm_now(), list[str]()
+    monkeypatch.setattr(engine, "_warm", set[str]())
+    _note(monkeypatch, warmed)
     monkeypatch.setattr(module, listens, [print])
     engine.make_ready(LiteLLMAdapter(), "openai")
-    assert rehearsed == []
+    assert warmed == []
 
 
-def test_a_double_of_a_server_gets_no_rehearsed_request(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_double_of_a_server_gets_no_warm_up_request(monkeypatch: pytest.MonkeyPatch) -> None:
     import httpx
 
     engine.litellm_now()
-    rehearsed = list[str]()
-    monkeypatch.setattr(engine, "_rehearsed", set[str]())
-    _note(monkeypatch, rehearsed)
+    warmed = list[str]()
+    monkeypatch.setattr(engine, "_warm", set[str]())
+    _note(monkeypatch, warmed)
     monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", object())
     engine.make_ready(LiteLLMAdapter(), "openai")
-    assert rehearsed == []
+    assert warmed == []
 
 
-def test_a_provider_that_asks_a_cloud_for_credentials_is_not_rehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    rehearsed = list[str]()
-    _note(monkeypatch, rehearsed)
-    monkeypatch.setattr(engine, "_rehearsed", set[str]())
+def test_a_provider_that_asks_a_cloud_for_credentials_gets_no_warm_up_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    warmed = list[str]()
+    _note(monkeypatch, warmed)
+    monkeypatch.setattr(engine, "_warm", set[str]())
     for provider in ("bedrock", "vertex_ai", "azure"):
         engine.make_ready(LiteLLMAdapter(), provider)
-    assert rehearsed == []
+    assert warmed == []

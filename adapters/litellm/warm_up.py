@@ -1,8 +1,7 @@
-"""A provider's first requests, rehearsed in a thread: what LiteLLM imports, compiles and builds with them burdens no event loop.
+"""A provider's warm-up requests: what LiteLLM imports, compiles and builds with its first ones burdens no event loop.
 
 LiteLLM and the OpenAI SDK import several hundred modules within the first request and build validators for its reply. That takes
-0.4 s of CPU.
-A rehearsed request leaves no process: the watched transports (`transport`) answer it from here.
+0.4 s of CPU. A warm-up request runs in a thread and leaves no process: `patches.http_transport` answers it from here.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from pydantic import SecretStr
 from llmcore.adapters.base import Adapter, Endpoint, ModelCall
 from llmcore.types import Request, ToolDefinition
 
-__all__ = ["CAN_REHEARSE", "answer_to", "goes_on", "rehearse"]
+__all__ = ["PROVIDERS_WITH_A_KEY", "canned_answer", "is_warm_up", "send_warm_up_requests"]
 
-CAN_REHEARSE = frozenset(
+PROVIDERS_WITH_A_KEY = frozenset(
     {"openai", "anthropic", "gemini", "groq", "openrouter", "mistral", "deepseek", "xai", "together", "ollama"}
     | {"vllm", "sglang", "llama_cpp", "lm_studio", "openai_compatible"}
 )
@@ -29,33 +28,33 @@ CAN_REHEARSE = frozenset(
 
 _KEY = "not-needed"
 """Known as no key: it is not looked for in what is shown."""
-_SERVER = "http://llmcore-rehearsal.invalid"
-_MODEL = "llmcore-rehearsal"
-_REFUSED = "llmcore-rehearsal-refused"
+_SERVER = "http://llmcore-warm-up.invalid"
+_MODEL = "llmcore-warm-up"
+_REFUSED = "llmcore-warm-up-refused"
 _SECONDS = 30.0
 _TOOL = ToolDefinition(
     name="look", description="Looks.", parameters={"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
 )
 
-_goes_on: ContextVar[bool] = ContextVar("llmcore_rehearsal", default=False)
+_is_warm_up: ContextVar[bool] = ContextVar("llmcore_warm_up", default=False)
 
 
-def goes_on() -> bool:
-    """Is this request one of a rehearsal?"""
-    return _goes_on.get()
+def is_warm_up() -> bool:
+    """Is this request a warm-up request?"""
+    return _is_warm_up.get()
 
 
-def rehearse(adapter: Adapter, provider: str) -> None:
-    """Make a whole request, a streamed one and a refused one of the provider, in this thread, where no event loop runs.
+def send_warm_up_requests(adapter: Adapter, provider: str) -> None:
+    """Send a whole request, a streamed one and a refused one of the provider, in this thread, where no event loop runs.
 
-    What fails in them is dropped: the first real request then loads what is missing.
+    An error in them is dropped: the first real request then loads what is missing.
     """
     with suppress(Exception):
         asyncio.run(_requests(adapter, provider))
 
 
 async def _requests(adapter: Adapter, provider: str) -> None:
-    _goes_on.set(True)
+    _is_warm_up.set(True)
     for model, streamed in ((_MODEL, False), (_MODEL, True), (_REFUSED, False)):
         call = ModelCall(
             endpoint=Endpoint(provider=provider, model=model, base_url=_SERVER, api_key=SecretStr(_KEY)),
@@ -73,8 +72,8 @@ async def _requests(adapter: Adapter, provider: str) -> None:
                 await adapter.complete(call)
 
 
-def answer_to(url: str, body: bytes) -> tuple[int, str, bytes]:
-    """Status, content type and body of the answer to a rehearsed request."""
+def canned_answer(url: str, body: bytes) -> tuple[int, str, bytes]:
+    """Status, content type and body of the answer to a warm-up request."""
     if _REFUSED.encode() in body or _REFUSED in url:
         return 400, "application/json", b'{"error": {"message": "the tools are not supported", "type": "invalid_request_error"}}'
     whole, events = next(wire for mark, wire in _WIRES.items() if mark in url)

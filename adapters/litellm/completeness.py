@@ -21,19 +21,19 @@ from llmcore.types.narrowing import is_object
 __all__ = ["body_of", "ending_of"]
 
 
-def _told(call: ModelCall, exchange: Exchange, what: str) -> RemoteServerError:
+def _fault(call: ModelCall, exchange: Exchange, what: str) -> RemoteServerError:
     endpoint = call.endpoint
     name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
     scrubber = process_scrubber([endpoint.api_key.get_secret_value() if endpoint.api_key else None])
-    told = f"{scrubber.text(what)} (HTTP {exchange.status}, {scrubber.text(shown_url(exchange.url))})"
-    return RemoteServerError(f"{name}: {told}", status=exchange.status)
+    words = f"{scrubber.text(what)} (HTTP {exchange.status}, {scrubber.text(shown_url(exchange.url))})"
+    return RemoteServerError(f"{name}: {words}", status=exchange.status)
 
 
 def _not_a_reply(call: ModelCall, exchange: Exchange) -> RemoteServerError | None:
     if not exchange.body.strip():
-        return _told(call, exchange, "the server sent nothing")
+        return _fault(call, exchange, "the server sent nothing")
     if exchange.is_web_page:
-        return _told(call, exchange, "the server answered with a web page instead of a reply; is the base URL right?")
+        return _fault(call, exchange, "the server answered with a web page instead of a reply; is the base URL right?")
     return None
 
 
@@ -75,7 +75,7 @@ def ending_of(
         raise _fault_in_body(call, exchange) from error
     if error is not None and exchange.end.events and (exchange.came_to_its_end or not exchange.over):
         if isinstance(classify(error), InternalError):  # LiteLLM failed at it, and no error of the provider's is known
-            raise _told(call, exchange, f"the stream holds what cannot be read ({type(error).__name__})") from error
+            raise _fault(call, exchange, f"the stream holds what cannot be read ({type(error).__name__})") from error
         raise error
     nothing = not exchange.end.events and (known or not exchange.received)
     if error is not None or nothing or not (exchange.came_to_its_end or not (known or exchange.end.known)):
@@ -110,7 +110,7 @@ def _refuse_broken(call: ModelCall, exchange: Exchange, error: Exception | None)
         return
     if exchange.error is not None:
         raise exchange.error
-    raise _told(call, exchange, exchange.failure) from error
+    raise _fault(call, exchange, exchange.failure) from error
 
 
 def _fault_in_stream(call: ModelCall, exchange: Exchange) -> RemoteServerError:
@@ -120,9 +120,9 @@ def _fault_in_stream(call: ModelCall, exchange: Exchange) -> RemoteServerError:
         return fault
     if not events and exchange.broken is None:
         sent = f"the server sent {exchange.received} bytes of {exchange.kind or 'text'} without any event"
-        return _told(call, exchange, sent + _in_words(exchange))
+        return _fault(call, exchange, sent + _in_words(exchange))
     came = f"{events} events ({exchange.received} bytes) came without a finish reason or an end mark{_how(exchange)}"
-    return _told(call, exchange, f"the stream ended before its end: {came}")
+    return _fault(call, exchange, f"the stream ended before its end: {came}")
 
 
 def _fault_in_body(call: ModelCall, exchange: Exchange) -> RemoteServerError:
@@ -130,13 +130,15 @@ def _fault_in_body(call: ModelCall, exchange: Exchange) -> RemoteServerError:
     if fault := _not_a_reply(call, exchange):
         return fault
     if exchange.broken is not None and exchange.document is not None:
-        return _told(call, exchange, f"the reply ended before its end: {exchange.received} bytes came{_how(exchange)}")
+        return _fault(call, exchange, f"the reply ended before its end: {exchange.received} bytes came{_how(exchange)}")
     if exchange.document is not None:
-        return _told(
+        return _fault(
             call, exchange, why_no_reply(exchange.document) or "the reply ended before its end: it does not say that it is done"
         )
     if exchange.body.lstrip()[:1] not in (b"{", b"["):
-        return _told(call, exchange, f"the server answered with {exchange.kind or 'text'} that is no JSON{_in_words(exchange)}")
+        return _fault(call, exchange, f"the server answered with {exchange.kind or 'text'} that is no JSON{_in_words(exchange)}")
     if why := why_unreadable(exchange.body):
-        return _told(call, exchange, f"the reply cannot be read: {why} ({exchange.received} bytes came)")
-    return _told(call, exchange, f"the reply ended before its end: {exchange.received} bytes came, no whole JSON{_how(exchange)}")
+        return _fault(call, exchange, f"the reply cannot be read: {why} ({exchange.received} bytes came)")
+    return _fault(
+        call, exchange, f"the reply ended before its end: {exchange.received} bytes came, no whole JSON{_how(exchange)}"
+    )

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from llmcore.adapters.litellm import unheard
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.engine import litellm
+from llmcore.adapters.litellm.patches import disable_callbacks
 from tests.adapters.conftest import call_of, endpoint_at
+from tests.adapters.litellm.patches.conftest import Unpatch
 from tests.support.wire_server import WireServer
 
 pytestmark = pytest.mark.anyio
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.anyio
 async def module(monkeypatch: pytest.MonkeyPatch) -> Any:
     """LiteLLM, with nobody who listens to it: other tests may have left callbacks of their own."""
     module = await litellm()
-    for name in unheard._LISTENERS:  # pyright: ignore[reportPrivateUsage]  # the list is what is tested
+    for name in disable_callbacks.CALLBACK_SETTINGS:
         monkeypatch.setattr(module, name, 0.0 if name == "max_budget" else [])
     return module
 
@@ -37,6 +38,27 @@ def priced(module: Any, monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
     monkeypatch.setattr(module, "response_cost_calculator", noted)
     return asked
+
+
+async def test_litellm_starts_a_worker_and_prices_the_reply_for_nobody(
+    adapter: LiteLLMAdapter, priced: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def always(_: object) -> bool:
+        return True
+
+    monkeypatch.setattr(disable_callbacks, "has_callbacks", always)  # so that nothing is disabled
+    with WireServer(["Hi"]) as server:
+        before = asyncio.all_tasks()
+        await adapter.complete(call_of(endpoint_at(server, "openai")))
+    assert asyncio.all_tasks() > before
+    assert priced == ["openai/gpt-4o"]
+
+
+async def test_litellms_own_switch_leaves_the_price(adapter: LiteLLMAdapter, priced: list[object], unpatch: Unpatch) -> None:
+    unpatch("disable_callbacks")
+    with WireServer(["Hi"]) as server:
+        await adapter.complete(call_of(endpoint_at(server, "openai")))
+    assert priced == ["openai/gpt-4o"]
 
 
 @pytest.mark.usefixtures("module")

@@ -7,7 +7,8 @@ keep an old name as an alias that nobody calls.
 from __future__ import annotations
 
 import re
-import warnings
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -15,47 +16,24 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
 
-from llmcore.adapters.litellm import engine, unheard
-from llmcore.adapters.litellm.patching import replace
+from llmcore.adapters.litellm import engine, patches
+from llmcore.adapters.litellm.patches.disable_callbacks import CALLBACK_SETTINGS
+from llmcore.adapters.litellm.patches.patch import Patch, replace
 from llmcore.types import ConfigError
-from tests.packaging.tree import pyproject
+from tests.packaging.tree import ROOT, pyproject
 
-
-class Patch(NamedTuple):
-    module: str
-    holder: str
-    name: str
-
-
-_UTILS = "litellm.litellm_core_utils"
-PATCHES = [
-    *(Patch(module, holder, name) for module, holder, name, _ in engine._LOOKS_UP),  # pyright: ignore[reportPrivateUsage]  # the list is what is tested
-    Patch("litellm.utils", "", "supports_native_streaming"),
-    Patch("litellm.main", "", "completion"),
-    Patch("litellm", "ModelResponse", "model_dump"),
-    Patch("openai.types.chat", "ChatCompletion", "model_dump"),
-    Patch("litellm.llms.ollama.chat.transformation", "OllamaChatCompletionResponseIterator", "chunk_parser"),
-    Patch("litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini", "VertexGeminiConfig", "_calculate_usage"),
-    Patch(f"{_UTILS}.litellm_logging", "Logging", "_response_cost_calculator"),
-    Patch(f"{_UTILS}.thread_pool_executor", "executor", "submit"),
-    Patch(f"{_UTILS}.logging_worker", "GLOBAL_LOGGING_WORKER", "ensure_initialized_and_enqueue"),
-    Patch("litellm", "in_memory_llm_clients_cache", "_remove_key"),
-]
-TRANSPORTS = [("litellm.llms.custom_httpx.aiohttp_transport", "LiteLLMAiohttpTransport"), ("httpx", "AsyncHTTPTransport")]
-"""What LiteLLM's clients send through; httpx calls them."""
-SETTINGS = {
-    "suppress_debug_info": True,
-    "disable_hf_tokenizer_download": True,
-    "REPEATED_STREAMING_CHUNK_LIMIT": 1_000_000_000,
-}
+PATCHES = [*patches.all_patches()]
+CALLED_BY_HTTPX = [patch for patch in PATCHES if patch.name == "handle_async_request"]
+"""LiteLLM's clients send through these; httpx calls them."""
+CALLED_BY_LITELLM = [patch for patch in PATCHES if patch not in CALLED_BY_HTTPX]
 READ = [
     *engine.ENVIRONMENT,
-    *unheard._LISTENERS,  # pyright: ignore[reportPrivateUsage]  # the list is what is tested
+    *CALLBACK_SETTINGS,
     "is_internal_call",
     "in_memory_llm_clients_cache",
     "update_cache_key_with_event_loop",
@@ -64,11 +42,11 @@ READ = [
     "cache_dict",
     "ttl_dict",
     "get_model_info_helper",
-    *(name for _, name in TRANSPORTS),
+    *(patch.owner for patch in CALLED_BY_HTTPX),
     "UnsupportedParamsError",
 ]
 """What LiteLLM must still know by these names: variables, settings, attributes and errors."""
-_OURS = ("adapters/litellm/", "adapters/wire/")
+_OURS = "adapters/litellm/patches/"
 
 
 @cache
@@ -81,7 +59,7 @@ def _sources() -> dict[str, str]:
 @cache
 def _uses() -> dict[str, set[str]]:
     """The files that use each name, beside those lines that only define it, give it another name or import it as such."""
-    names = {patch.name for patch in PATCHES} | SETTINGS.keys() | set(READ)
+    names = {patch.name for patch in CALLED_BY_LITELLM} | engine.SETTINGS.keys() | set(READ)
     spelled = sorted(names | {f"_{name}" for name in names} | {name.removeprefix("_") for name in names}, key=len, reverse=True)
     word = re.compile(rf"\b({'|'.join(map(re.escape, spelled))})\b")
     found: defaultdict[str, set[str]] = defaultdict(set)
@@ -98,9 +76,9 @@ def _spellings(name: str) -> tuple[str, str]:
     return name, name.removeprefix("_") if name.startswith("_") else f"_{name}"
 
 
-def _functions(holder: Any, name: str) -> Iterator[tuple[str, Any]]:
+def _functions(owner: Any, name: str) -> Iterator[tuple[str, Any]]:
     for spelling in _spellings(name):
-        function = getattr(holder, spelling, None)
+        function = getattr(owner, spelling, None)
         if function is not None:
             yield spelling, function
 
@@ -112,11 +90,9 @@ def litellm() -> Any:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("litellm")
-@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: f"{patch.holder or patch.module}.{patch.name}")
+@pytest.mark.parametrize("patch", CALLED_BY_LITELLM, ids=lambda patch: f"{patch.owner or patch.module}.{patch.name}")
 def test_what_litellm_calls_is_ours(patch: Patch) -> None:
-    module: Any = import_module(patch.module)
-    holder = getattr(module, patch.holder) if patch.holder else module
-    called = [function for spelling, function in _functions(holder, patch.name) if _uses()[spelling]]
+    called = [function for spelling, function in _functions(patch.find_owner(), patch.name) if _uses()[spelling]]
     ours = [function for function in called if _is_ours(function)]
     assert ours, "LiteLLM calls nothing of this name that is ours: it has moved"
     originals = [getattr(function, "__wrapped__", None) for function in ours]
@@ -124,20 +100,39 @@ def test_what_litellm_calls_is_ours(patch: Patch) -> None:
 
 
 @pytest.mark.usefixtures("litellm")
-@pytest.mark.parametrize(("module", "name"), TRANSPORTS)
-def test_what_litellm_sends_through_is_watched(module: str, name: str) -> None:
-    assert _is_ours(getattr(import_module(module), name).handle_async_request)
+@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: f"{patch.owner or patch.module}.{patch.name}")
+def test_each_patch_is_applied(patch: Patch) -> None:
+    assert patch.is_applied()
+
+
+def test_each_module_is_in_the_table_and_says_which_fault_it_is_for_and_where_it_was_seen() -> None:
+    folder = Path(str(patches.__file__)).parent
+    modules = {path.stem for path in folder.glob("*.py")} - {"__init__", "patch"}
+    assert sorted(patches.MODULES) == sorted(modules)
+    for name in modules:
+        said = str(import_module(f"{patches.__name__}.{name}").__doc__)
+        assert said.startswith("Fault: "), name
+        assert re.search(r"Seen on\s+LiteLLM 1\.\d+\.\d+", said), name
+
+
+def test_patches_import_nothing_of_litellm_before_they_are_applied() -> None:
+    program = (
+        "import sys, llmcore.adapters.litellm.engine, llmcore.adapters.litellm.adapter\n"
+        "print(*sorted({'litellm', 'openai', 'httpx', 'aiohttp'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
 
 
 def _is_ours(function: Any) -> bool:
     code = getattr(getattr(function, "__func__", function), "__code__", None)
-    return any(folder in str(getattr(code, "co_filename", "")) for folder in _OURS)
+    return _OURS in str(getattr(code, "co_filename", ""))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", engine.SETTINGS)
 def test_a_setting_that_llmcore_makes_is_read(litellm: Any, name: str) -> None:
-    assert getattr(litellm, name) == SETTINGS[name]
+    assert getattr(litellm, name) == engine.SETTINGS[name]
     assert any(f"litellm.{name}" in _sources()[file] for file in _uses()[name])
 
 
@@ -148,23 +143,6 @@ def test_a_name_that_llmcore_relies_on_is_one_of_litellms(name: str) -> None:
     assert any(_uses()[spelling] for spelling in _spellings(name))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Item 'total' on TypedDict class '_Usage' is using the `ReadOnly` qualifier. Pydantic will not protect items",
-        "Items 'a', 'b' on TypedDict class 'Usage' are using the `ReadOnly` qualifier. Pydantic will not protect items",
-    ],
-)
-@pytest.mark.anyio
-async def test_what_pydantic_says_of_litellms_typed_dicts_is_no_error(words: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        await engine.litellm()
-        warnings.warn(words, UserWarning, stacklevel=1)
-        with pytest.raises(UserWarning, match="of yours"):
-            warnings.warn("an item on TypedDict class of yours", UserWarning, stacklevel=1)
-
-
 @pytest.mark.parametrize("name", ["ask", "_ask"])
 @pytest.mark.parametrize("spelt", ["public", "private", "both"])
 def test_a_function_is_replaced_under_each_of_its_names(name: str, spelt: str) -> None:
@@ -172,15 +150,28 @@ def test_a_function_is_replaced_under_each_of_its_names(name: str, spelt: str) -
         return "theirs"
 
     names = {"public": ["ask"], "private": ["_ask"], "both": ["ask", "_ask"]}[spelt]
-    holder = SimpleNamespace(**dict.fromkeys(names, ask))
-    replace(holder, name, lambda function: lambda: f"ours, not {function()}")
-    assert [getattr(holder, one)() for one in names] == ["ours, not theirs"] * len(names)
+    owner = SimpleNamespace(**dict.fromkeys(names, ask))
+    replace(owner, name, lambda function: lambda: f"ours, not {function()}")
+    assert [getattr(owner, one)() for one in names] == ["ours, not theirs"] * len(names)
 
 
 def test_a_namesake_that_is_another_function_stays() -> None:
-    holder = SimpleNamespace(ask=lambda: "public", _ask=lambda: "private")
-    replace(holder, "_ask", lambda function: lambda: "ours")
-    assert (holder.ask(), holder._ask()) == ("public", "ours")
+    owner = SimpleNamespace(ask=lambda: "public", _ask=lambda: "private")
+    replace(owner, "_ask", lambda function: lambda: "ours")
+    assert (owner.ask(), owner._ask()) == ("public", "ours")
+
+
+def test_a_function_is_replaced_once() -> None:
+    owner = SimpleNamespace(ask=lambda: "theirs")
+    for _ in range(2):
+        replace(owner, "ask", lambda function: lambda: f"ours, not {function()}")
+    assert owner.ask() == "ours, not theirs"
+
+
+def test_an_owner_that_is_gone_is_an_error_that_names_it_and_the_fix() -> None:
+    for module, owner in (("litellm.no_such_module", ""), ("llmcore.types", "NoSuchClass")):
+        with pytest.raises(ConfigError, match=rf"has no {module}\.{owner} .*; install litellm=="):
+            Patch(module, owner, "ask", print).apply()
 
 
 def test_a_function_that_is_gone_is_an_error_that_names_it_and_the_fix() -> None:
