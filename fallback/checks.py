@@ -15,9 +15,9 @@ from llmcore.fallback.context import FallbackContext, Plan, best_place
 from llmcore.fallback.strategies import Strategy
 from llmcore.types import AttemptReason, ConfigError, ModelNotFound, OutputMode, Request
 from llmcore.types.bounds import is_amount
-from llmcore.types.others_words import bounded
+from llmcore.types.others_words import clipped_words
 
-__all__ = ["ask", "check_strategies"]
+__all__ = ["check_strategies", "plan_of"]
 
 _METHODS = {"can_handle": 2, "execute": 1}
 """With how many arguments each is called."""
@@ -60,7 +60,7 @@ def _wrong_with(method: object, arguments: int) -> str:
     return ""
 
 
-def ask(strategy: Strategy, context: FallbackContext) -> Plan | None:
+def plan_of(strategy: Strategy, context: FallbackContext) -> Plan | None:
     """The strategy's way out of the latest failure, None when it has none. Raises `ConfigError` from that failure."""
     name = type(strategy).__name__
     try:
@@ -69,7 +69,7 @@ def ask(strategy: Strategy, context: FallbackContext) -> Plan | None:
             raise TypeError(f"can_handle returned a {type(verdict).__name__}, not a bool; strategies are not async")
         plan: object = strategy.execute(context) if verdict else None
     except Exception as error:
-        raise ConfigError(f"the strategy {name} raised {bounded(f'{type(error).__name__}: {error}')}") from context.failure
+        raise ConfigError(f"the strategy {name} raised {clipped_words(f'{type(error).__name__}: {error}')}") from context.failure
     if not verdict:
         return None
     problem = _not_a_plan(plan) or _impossible(cast("Plan", plan), context)
@@ -111,7 +111,7 @@ def _impossible(plan: Plan, context: FallbackContext) -> str:
         return f"gives {without!r} as what its plan is made without; it is a frozenset of names"
     request = cast("object", plan.request)
     if request is not None and not isinstance(request, Request):
-        return f"gives {bounded(repr(request))} as its plan's request; it is an llmcore.Request, made from context.request"
+        return f"gives {clipped_words(repr(request))} as its plan's request; it is an llmcore.Request, made from context.request"
     if not isinstance(fields["model"], str):
         return f"names the model {fields['model']!r}; it is an alias of the registry"
     try:

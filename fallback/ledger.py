@@ -32,9 +32,9 @@ from llmcore.types import (
     Timeout,
     Usage,
 )
-from llmcore.types.copies import assign, made
+from llmcore.types.copies import assign_field, made
 from llmcore.types.locks import ForkSafeLock
-from llmcore.types.others_words import MAX_MESSAGE, bounded
+from llmcore.types.others_words import MAX_MESSAGE, clipped_words
 from llmcore.types.usage import NO_USAGE
 from llmcore.types.wordings import dollars
 
@@ -229,7 +229,7 @@ class Ledger:
                 above._requests_below += 1
         begun, waited = self._wait or (self._clock(), 0.0)
         self._wait = None
-        detail = bounded(process_scrubber().text(detail), MAX_MESSAGE) if detail else ""
+        detail = clipped_words(process_scrubber().text(detail), MAX_MESSAGE) if detail else ""
         attempt = made(
             Attempt,
             n=len(self.attempts) + 1,
@@ -261,7 +261,7 @@ class Ledger:
             learnt["failure"] = failure
         if report is not None:
             learnt["report"] = report
-        assign(attempt, **learnt)
+        assign_field(attempt, **learnt)
 
     def _spend(self, usage: Usage) -> None:
         self.usage += usage

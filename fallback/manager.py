@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from llmcore.fallback.checks import ask, check_strategies
+from llmcore.fallback.checks import check_strategies, plan_of
 from llmcore.fallback.context import FallbackContext, Plan
 from llmcore.fallback.remedies import PATIENCE
 from llmcore.fallback.strategies import DEFAULT_STRATEGIES, Strategy
@@ -102,7 +102,7 @@ class FallbackManager:
             raise failure  # the deadline has passed: whatever failed, nothing more can be tried
         context.models.failed(failed.model, failed.deployment, failure)
         plan = self._chosen(context)
-        if plan is not None and not _too_late(plan, left):
+        if plan is not None and not _exceeds_deadline(plan, left):
             self._check_budget(context)
             return plan
         no_time = plan is not None and isinstance(failure, ProviderError)
@@ -122,17 +122,17 @@ class FallbackManager:
         better."""
         left, held = context.ledger.seconds_left, None
         for strategy in self.strategies:
-            plan = ask(strategy, replace(context))  # a copy: what a strategy does to it is its own affair
+            plan = plan_of(strategy, replace(context))  # a copy: what a strategy does to it is its own affair
             if plan is None or context.ledger.attempts_left(plan.model, plan.deployment) <= 0:
                 continue
-            if held is None or _too_late(held, left) or (plan.model != held.model and plan.wait <= PATIENCE):
+            if held is None or _exceeds_deadline(held, left) or (plan.model != held.model and plan.wait <= PATIENCE):
                 held = plan
-            if not (_too_late(held, left) or context.overstays(held)):
+            if not (_exceeds_deadline(held, left) or context.overstays(held)):
                 break
         return held
 
 
-def _too_late(plan: Plan, left: float | None) -> bool:
+def _exceeds_deadline(plan: Plan, left: float | None) -> bool:
     return left is not None and plan.wait >= left
 
 

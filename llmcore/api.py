@@ -13,12 +13,12 @@ from llmcore.normalizer import Normalizer as _Normalizer
 from llmcore.normalizer import normalize as _normalize
 from llmcore.tools import compile_tools
 from llmcore.types import DEFAULT_LIMITS, CallerError, ConfigError, Envelope, Limits, ToolSet
-from llmcore.types.called import Kind, check_kinds, in_words, told
+from llmcore.types.called import Kind, check_kinds, in_words, with_readable_errors
 from llmcore.types.copies import copied
 from llmcore.types.limits import check_limits
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.requests import TEXT_CALLS, TextCalls
-from llmcore.types.wordings import described, hint
+from llmcore.types.wordings import describe_value, hint
 
 if TYPE_CHECKING:
     from llmcore.validator import ValidationReport
@@ -39,7 +39,7 @@ _KINDS = {
 }
 
 
-@told
+@with_readable_errors
 def normalize(
     reply: Any,
     tools: Tools = None,
@@ -155,7 +155,7 @@ class Normalizer(_Normalizer):
         )
 
 
-@told
+@with_readable_errors
 def validate(
     envelope: Envelope, tools: ToolSet | Iterable[object], *, strictness: Literal["off", "safe", "lenient"] = "safe"
 ) -> ValidationReport:
@@ -175,4 +175,4 @@ def validate(
 def _refuse_replies(given: object) -> None:
     if not isinstance(given, Envelope):
         fix = "validate(normalize(reply, tools), tools)"
-        raise CallerError(f"validate takes an Envelope, not {described(given)}; a reply is normalised first: {fix}")
+        raise CallerError(f"validate takes an Envelope, not {describe_value(given)}; a reply is normalised first: {fix}")

@@ -172,7 +172,7 @@ class BackgroundLoop:
         call = self._begin(reading())
         call.ended.add_done_callback(lambda _: read.put(None))
         try:
-            while (item := _taken(read)) is not None:
+            while (item := next_item(read)) is not None:
                 yield item[0]
             self._outcome(call)
         except BaseException as interruption:
@@ -282,7 +282,7 @@ def _done_by(call: _Call[Any]) -> dict[str, Any]:
     return {"partial": getattr(call.error, "partial", None), "attempts": getattr(call.error, "attempts", ())}
 
 
-def _taken(queue: SimpleQueue[T]) -> T:
+def next_item(queue: SimpleQueue[T]) -> T:
     """The next of the queue. Like `_Call.wait` it looks up now and then."""
     while True:
         with suppress(Empty):

@@ -22,7 +22,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-from llmcore.tools.leaving import LeftBehind, bounded, nothing_uncounted
+from llmcore.tools.leaving import LeftBehind, nothing_uncounted, within_seconds
 from llmcore.tools.refusals import HOOK_MARK
 from llmcore.tools.within import had
 from llmcore.types import ConfigError, Envelope, Message, Request, Timeout, ToolCall
@@ -430,7 +430,7 @@ class HookChain:
         if left is not None and name in _HAVE_GRACE:
             left += _GRACE
         try:
-            return await bounded(value, left, f"the hook {name}", self._uncounted)
+            return await within_seconds(value, left, f"the hook {name}", self._uncounted)
         except LeftBehind:
             raise Timeout(f"the run's deadline has passed while the hook {name} ran", status=None) from None
 

@@ -38,19 +38,19 @@ from llmcore.run.setup.options import KINDS, PER_RUN, Given, RunOptions, Strictn
 from llmcore.run.setup.settings import (
     TOOL_OPTIONS,
     checked_options,
-    resolve,
+    resolve_settings,
     seconds_allowed,
     tool_settings,
     validators_of,
     with_types,
 )
-from llmcore.run.setup.tool_source import ToolSource, is_provider
+from llmcore.run.setup.tool_source import ToolSource, is_tool_provider
 from llmcore.run.streaming.run_stream import RunStream, SyncRunStream, in_sync
-from llmcore.run.turn.lazy_run import LateRun
+from llmcore.run.turn.lazy_run import LazyRun
 from llmcore.tools import RunContext, Tool, ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
 from llmcore.types import Budget, ConfigError, JsonSchema, Request, TextBlock
-from llmcore.types.called import Kind, check_kinds, in_words, placed
+from llmcore.types.called import Kind, check_kinds, in_words, trim_arguments
 from llmcore.types.functions import OfContext, OfValue
 from llmcore.types.requests import TextCalls
 from llmcore.types.shown_options import show_options
@@ -197,13 +197,13 @@ class Orchestrator:
         self._given |= {"output_validators": output_validators, "enforce_limits": enforce_limits}
         from llmcore.fallback import FallbackManager
         from llmcore.run.asking.warming import layers_ready
-        from llmcore.run.endpoints.runtime import Machinery
+        from llmcore.run.endpoints.runtime import Runtime
         from llmcore.run.observing.logs import Logbook
 
         Request.model_rebuild()  # else a first stream would build it on its event loop
         known: object = models  # an agent whose options changed gives what it had
         self._catalog = known if isinstance(known, Catalog) else Catalog(models, capabilities=capabilities, adapter=adapter)
-        self._machinery = Machinery(
+        self._machinery = Runtime(
             catalog=self._catalog,
             hooks=HookChain(hooks),
             fallback=FallbackManager(strategies),
@@ -396,7 +396,7 @@ class Orchestrator:
         from llmcore.background import refuse_to_block, shared_loop
 
         refuse_to_block("stream_sync", "async for ... in stream(...)")
-        return in_sync(self.stream(*placed(request, output_type), **options), shared_loop())
+        return in_sync(self.stream(*trim_arguments(request, output_type), **options), shared_loop())
 
     async def probe(self, model: str, *, deployment: str | None = None, timeout: float | None = None) -> ProbeReport:
         """Ask a model small questions in every output mode, and report what holds: eight requests of a few tokens each at most.
@@ -465,21 +465,21 @@ class Orchestrator:
     def _prepare(self, request: Given | None, options: Mapping[str, Any], *, listening: bool) -> Run:
         return self._checked(request, options, listening=listening)()
 
-    def _begun(self, request: Given | None, options: Mapping[str, Any], *, listening: bool) -> Run | LateRun:
+    def _begun(self, request: Given | None, options: Mapping[str, Any], *, listening: bool) -> Run | LazyRun:
         """The run, checked. Where it would hold up an event loop, it loads the layers when it begins."""
         from llmcore.run.asking.warming import holds_up_the_loop
 
         make = self._checked(request, options, listening=listening)
-        return LateRun(self._machinery.ready, make) if holds_up_the_loop() else make()
+        return LazyRun(self._machinery.ready, make) if holds_up_the_loop() else make()
 
     def _checked(self, request: Given | None, options: Mapping[str, Any], *, listening: bool) -> Callable[[], Run]:
         """What makes the run, which is checked, but for what loads the validator."""
         if request is None and options.get("message_history") is None:
             raise ConfigError("the request is None; give text, messages, a Request or a result to go on from")
         source, own = self._tools, options.get("tools")
-        if is_provider(own):
+        if is_tool_provider(own):
             source, options = source.beside(own), {name: given for name, given in options.items() if name != "tools"}
-        settings = resolve(request, options, tools=source.snapshot(), more_tools=source.is_open, **self._defaults)
+        settings = resolve_settings(request, options, tools=source.snapshot(), more_tools=source.is_open, **self._defaults)
         chosen = begun(self._machinery, settings, more_tools=source.is_open)
 
         def make() -> Run:

@@ -8,14 +8,14 @@ from weakref import WeakKeyDictionary
 from llmcore.types import CompiledTool, Envelope, Repair, ToolCall, ToolSet
 from llmcore.types.copies import updated
 from llmcore.types.near_misses import near_miss_sentence
-from llmcore.validator.coercion.coercer import Strictness, admits, settle
+from llmcore.validator.coercion.coercer import Strictness, admits, coerce
 from llmcore.validator.coercion.last_resort import repaired_arguments
 from llmcore.validator.names import close_names, resolve_name
 from llmcore.validator.schema.compiled import CompiledSchema, check_tool_schema
-from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, ProblemKind, cut, shown
+from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, ProblemKind, cut, shown_value
 from llmcore.validator.schema.unsound import unsound_number
 
-__all__ = ["Judge", "cut_short", "no_call"]
+__all__ = ["CallJudge", "cut_short", "missing_call_problems"]
 
 _MAX_NAMES = 50
 _MAX_NEAR_MISSES = 3
@@ -75,7 +75,7 @@ def _schema_of(tool: CompiledTool, tools: ToolSet) -> CompiledSchema:
     return schemas[tool.name]
 
 
-class Judge:
+class CallJudge:
     """One reply's judge: remembers whether the last rung was used."""
 
     def __init__(self, tools: ToolSet | None, strictness: Strictness, *, may_repair: bool) -> None:
@@ -96,7 +96,7 @@ class Judge:
             return call, [_unreadable(index, call)]
         problems: list[Problem] = []
         if tool is not None and self.tools is not None:
-            call, problems = self._settled(index, call, tool, _schema_of(tool, self.tools))
+            call, problems = self._coerced(index, call, tool, _schema_of(tool, self.tools))
         return call, problems or self._untrusted(index, call, tool)
 
     def _named(self, call: ToolCall, tools: ToolSet) -> tuple[ToolCall, CompiledTool | None]:
@@ -117,8 +117,8 @@ class Judge:
             return call
         return updated(call, {"arguments": found[0], "repairs": [*call.repairs, found[1]]})
 
-    def _settled(self, index: int, call: ToolCall, tool: CompiledTool, schema: CompiledSchema) -> tuple[ToolCall, list[Problem]]:
-        settled = settle(call.arguments, schema, strictness=self.strictness, wrapper=tool.name)
+    def _coerced(self, index: int, call: ToolCall, tool: CompiledTool, schema: CompiledSchema) -> tuple[ToolCall, list[Problem]]:
+        settled = coerce(call.arguments, schema, strictness=self.strictness, wrapper=tool.name)
         if settled.repairs:
             repairs = [*call.repairs, *_with_doubts(settled.repairs, call.repairs)]
             call = updated(call, {"arguments": settled.value, "repairs": repairs})
@@ -166,7 +166,7 @@ def _about(index: int, call: ToolCall, kind: ProblemKind, expected: str, got: st
 
 
 def _unreadable(index: int, call: ToolCall) -> Problem:
-    got = shown(call.raw_arguments) if call.raw_arguments.strip() else "nothing"
+    got = shown_value(call.raw_arguments) if call.raw_arguments.strip() else "nothing"
     if (unsound := unsound_number(call.raw_arguments)) is not None:
         got = f"{unsound.got} where a finite number must stand{f', at `{unsound.path}`' if unsound.path else ''}"
     message = f"the arguments of `{cut(call.name, 80)}` could not be read as a JSON object: {got}"
@@ -195,7 +195,7 @@ def cut_short() -> Problem:
     return Problem(kind="incomplete", expected="a whole reply", got=got, message="the reply was cut off")
 
 
-def no_call(envelope: Envelope, expected: str) -> list[Problem]:
+def missing_call_problems(envelope: Envelope, expected: str) -> list[Problem]:
     """A call was due, or failed, and none came: what looked like one, or just that."""
     misses: Sequence[Problem] = [
         Problem(

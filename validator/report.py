@@ -18,7 +18,7 @@ from pydantic import ConfigDict, Field
 from llmcore.types import Envelope, ToolCall, ToolSet
 from llmcore.types.copies import Value, made
 from llmcore.validator.coercion.coercer import Strictness
-from llmcore.validator.judging import Judge, cut_short, no_call
+from llmcore.validator.judging import CallJudge, cut_short, missing_call_problems
 from llmcore.validator.schema.problems import Problem
 
 __all__ = ["ValidationReport", "cut_short", "validate"]
@@ -68,11 +68,13 @@ def validate(
     `ToolDefinitionError` when a tool's schema cannot be used.
     """
     known = tools if isinstance(tools, ToolSet) or tools is None else ToolSet(tools)
-    judge = Judge(known, strictness, may_repair=envelope.finish_reason != "length")
+    judge = CallJudge(known, strictness, may_repair=envelope.finish_reason != "length")
     judged = [judge.call(index, call) for index, call in enumerate(envelope.tool_calls)]
     problems = [problem for _, found in judged for problem in found]
     if not judged and envelope.truncated:
         problems = [cut_short()]
     elif required and not judged:
-        problems = no_call(envelope, "a tool call" if known is None or known.names else "words, for there are no tools")
+        problems = missing_call_problems(
+            envelope, "a tool call" if known is None or known.names else "words, for there are no tools"
+        )
     return made(ValidationReport, calls=[call for call, _ in judged], problems=problems)

@@ -28,7 +28,7 @@ __all__ = [
     "fact_of",
     "is_learnable",
     "most_tools",
-    "tools_taken",
+    "tool_limit_of",
 ]
 
 DAY = 86_400.0
@@ -98,7 +98,7 @@ class SharedFacts(Protocol):
 
 def is_learnable(name: str) -> bool:
     """May a fact be about it: a capability, a parameter, a set of these, a number of tools that are too many, or a dialect?"""
-    if tools_taken(name) is not None or dialect_written(name) is not None:
+    if tool_limit_of(name) is not None or dialect_written(name) is not None:
         return True
     return all(part in LEARNABLE or part in PARAMETERS for part in name.split("+"))
 
@@ -124,7 +124,7 @@ def most_tools(number: int) -> str:
     return f"{_MOST_TOOLS}{number}"
 
 
-def tools_taken(name: str) -> int | None:
+def tool_limit_of(name: str) -> int | None:
     """The number of tools in the name of such a fact; None for any other name."""
     number = name.removeprefix(_MOST_TOOLS)
     return int(number) if number != name and number.isdecimal() and len(number) <= _DIGITS else None

@@ -25,7 +25,7 @@ from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.types import ConfigError
 from llmcore.types.called import check_kinds
 from llmcore.types.narrowing import is_list
-from llmcore.types.wordings import described
+from llmcore.types.wordings import describe_value
 
 __all__ = ["RedisFacts"]
 
@@ -161,7 +161,7 @@ def _text(value: object) -> str:
 
 def _check_client(client: Any) -> None:
     if not callable(getattr(client, "hgetall", None)):
-        raise ConfigError(f"RedisFacts takes a redis.Redis as its client, not {described(client)}")
+        raise ConfigError(f"RedisFacts takes a redis.Redis as its client, not {describe_value(client)}")
     if hasattr(client, "command_stack"):
         raise ConfigError("RedisFacts takes a redis.Redis as its client, not a pipeline, which answers later")
     if hasattr(client, "__aenter__"):

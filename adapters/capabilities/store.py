@@ -41,7 +41,7 @@ from llmcore.adapters.capabilities.facts import (
     doubted_in,
     fact_of,
     is_learnable,
-    tools_taken,
+    tool_limit_of,
 )
 from llmcore.adapters.capabilities.file_facts import FileFacts
 from llmcore.adapters.capabilities.known import given, known_capabilities, known_layers
@@ -53,7 +53,7 @@ from llmcore.types.called import Kind, check_kinds, in_words
 from llmcore.types.copies import updated
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.logs import logger
-from llmcore.types.others_words import bounded
+from llmcore.types.others_words import clipped_words
 
 __all__ = ["CapabilityStore", "shared_facts"]
 
@@ -175,18 +175,18 @@ class CapabilityStore:
         own = {name: value for name, value in table.items() if name not in ours or ours[name] != value}
         believed = self._believed_now(endpoint)
         learnt = {} if believed is None else given(believed.over(Capabilities()))
-        told: list[Layer] = [("override", given(one)) for one in self._told(endpoint)]
+        told: list[Layer] = [("override", given(one)) for one in self._declared(endpoint)]
         return [*known, ("adapter", own), ("learnt", learnt), *told]
 
     def can(self, endpoint: Endpoint) -> Capabilities:
         """Everything known of an endpoint, the most trusted source first: what runs ask for, without the sources."""
         known, believed = self._table(endpoint), self._believed_now(endpoint)
         merged = known if believed is None else believed.over(known)
-        for told in self._told(endpoint):
+        for told in self._declared(endpoint):
             merged = merged.updated(told)
         return merged
 
-    def _told(self, endpoint: Endpoint) -> list[Capabilities]:
+    def _declared(self, endpoint: Endpoint) -> list[Capabilities]:
         """What was told of an endpoint, the most particular name last."""
         if not self._overrides:
             return []
@@ -435,7 +435,7 @@ class CapabilityStore:
 
     def _warn(self, error: Exception) -> None:
         if not self._warned:
-            words = bounded(process_scrubber().text(f"{type(error).__name__}: {error}"))
+            words = clipped_words(process_scrubber().text(f"{type(error).__name__}: {error}"))
             _log.warning("what was learnt of endpoints is not shared, %r failed (%s); going on without", self._backend, words)
         self._warned = True
 
@@ -444,7 +444,7 @@ def _with_learnt(known: Capabilities, facts: Mapping[str, bool]) -> Capabilities
     """What was known, with what was learnt laid over it; the parameters that are refused add up."""
     learnt: dict[str, bool | int] = {name: value for name, value in facts.items() if name in LEARNABLE}
     refused = {name for name, value in facts.items() if not value and (name in PARAMETERS or "+" in name)}
-    counts = [count for name, value in facts.items() if not value and (count := tools_taken(name)) is not None]
+    counts = [count for name, value in facts.items() if not value and (count := tool_limit_of(name)) is not None]
     if counts:
         learnt["max_tools"] = min(counts)
     if learnt.get("parallel_tools") is False:

@@ -36,20 +36,20 @@ from llmcore.adapters.litellm.streams import (
     events_of,
     says_something,
 )
-from llmcore.adapters.litellm.usage import read_usage, usage_in
+from llmcore.adapters.litellm.usage import read_usage, usage_of_reply
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.outgoing import Outgoing
 from llmcore.adapters.request.parameters import Prepared, prepare
-from llmcore.adapters.request.parts import settled
+from llmcore.adapters.request.parts import compatible_parts
 from llmcore.adapters.request.replies import ReplyMapper, holds_litellm_tool
 from llmcore.adapters.request.twin_calls import unmarked
 from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubber
 from llmcore.adapters.secrets.log_scrubbing import hide_in_logs
 from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.wire.terminators import is_whole_reply, says_it_is_not_over
-from llmcore.adapters.wire.told import Told
-from llmcore.adapters.wire.watching import Exchange, Watch
+from llmcore.adapters.wire.told import BodyFacts
+from llmcore.adapters.wire.watching import TrafficWatch, WireExchange
 from llmcore.types import DEFAULT_LIMITS, Limits, LLMCoreError, Reply, Usage
 from llmcore.types.narrowing import is_list, object_in
 
@@ -161,7 +161,7 @@ class LiteLLMAdapter:
         self._observe(call, "end", None)
         yield {"llmcore": progress.summary()}
 
-    async def _events(self, call: ModelCall, prepared: Prepared, watch: Watch) -> AsyncGenerator[dict[str, Any], None]:
+    async def _events(self, call: ModelCall, prepared: Prepared, watch: TrafficWatch) -> AsyncGenerator[dict[str, Any], None]:
         """The events of a stream: the provider's own where we read it, else LiteLLM's. Raises when it was cut.
 
         Those before the first that says something are buffered: it may be that a JSON body came in place of a stream.
@@ -197,11 +197,11 @@ class LiteLLMAdapter:
         for event in buffered if in_place is None else [in_place]:
             yield event
 
-    def _watch(self, call: ModelCall, prepared: Prepared, *, streamed: bool) -> Watch:
+    def _watch(self, call: ModelCall, prepared: Prepared, *, streamed: bool) -> TrafficWatch:
         known = prepared.provider.wire is not None
-        return Watch(self._limits, streamed=streamed, known=known, outgoing=Outgoing(call, prepared))
+        return TrafficWatch(self._limits, streamed=streamed, known=known, outgoing=Outgoing(call, prepared))
 
-    async def _ask(self, module: Any, call: ModelCall, prepared: Prepared, watch: Watch) -> Any:
+    async def _ask(self, module: Any, call: ModelCall, prepared: Prepared, watch: TrafficWatch) -> Any:
         """LiteLLM's answer. If LiteLLM itself refuses a parameter, and nothing was sent, the request is made anew without it."""
         for _ in _OPTIONAL:
             try:
@@ -228,7 +228,7 @@ class LiteLLMAdapter:
     def _prepared(self, call: ModelCall) -> Prepared:
         store, can = self._store, call.capabilities
         if can is None:
-            can = settled(call, store.can(call.endpoint) if store is not None else known_capabilities(call.endpoint))
+            can = compatible_parts(call, store.can(call.endpoint) if store is not None else known_capabilities(call.endpoint))
         return prepare(call, can)
 
     def _prepare(self, call: ModelCall) -> Prepared:
@@ -253,7 +253,7 @@ class LiteLLMAdapter:
         """`reading` is what the normaliser is to read, a body or a stream's events; `litellms` is LiteLLM's body, if any."""
         own = object_in(reading[-1] if is_list(reading) else reading)
         body = litellms or own
-        told = Told.by(reading)
+        told = BodyFacts.by(reading)
         mapped = ReplyMapper(prepared).map(reading)
         self._observe(call, "response", mapped)
         return Reply(
@@ -262,7 +262,7 @@ class LiteLLMAdapter:
             provider=call.endpoint.provider,
             model=told.model or call.endpoint.model,
             id=told.id,
-            usage=read_usage(usage_in(body, own), call.endpoint, estimated=not told.counted),
+            usage=read_usage(usage_of_reply(body, own), call.endpoint, estimated=not told.counted),
             time_to_first_token=duration,
             duration=duration,
             reasoning_open=reasoning_is_open(call),
@@ -270,7 +270,7 @@ class LiteLLMAdapter:
             dropped=tuple(prepared.left_out),
         )
 
-    async def _failed(self, error: Exception, call: ModelCall, prepared: Prepared, watch: Watch, duration: float) -> Reply:
+    async def _failed(self, error: Exception, call: ModelCall, prepared: Prepared, watch: TrafficWatch, duration: float) -> Reply:
         """The model's own words, if the provider could not read its call; otherwise the error is raised as ours."""
         body = failed_generation(error, _answered(watch.exchange))
         if body is None:
@@ -287,7 +287,7 @@ class LiteLLMAdapter:
             dropped=tuple(prepared.left_out),
         )
 
-    async def _raise(self, error: Exception, call: ModelCall, prepared: Prepared, watch: Watch) -> NoReturn:
+    async def _raise(self, error: Exception, call: ModelCall, prepared: Prepared, watch: TrafficWatch) -> NoReturn:
         """Raise the error as ours, with what was sent. The original is chained only when its own text holds no secret.
 
         It is judged in a thread: that takes some ten milliseconds for an error's words and its traceback.
@@ -303,7 +303,7 @@ class LiteLLMAdapter:
             raise
 
 
-async def _send(module: Any, prepared: Prepared, watch: Watch) -> Any:
+async def _send(module: Any, prepared: Prepared, watch: TrafficWatch) -> Any:
     watch.carriers.clear()
     try:
         answer = await module.acompletion(**prepared.arguments, **(prepared.streamed if watch.streamed else {}))
@@ -352,7 +352,7 @@ def _judged(
     return ours, recordable(error, scrubber, answered), ours.__cause__
 
 
-def _answered(exchange: Exchange | None) -> Answered | None:
+def _answered(exchange: WireExchange | None) -> Answered | None:
     """What was seen of the answer beneath LiteLLM."""
     if exchange is None:
         return answered_with(None)
@@ -360,7 +360,7 @@ def _answered(exchange: Exchange | None) -> Answered | None:
 
 
 def _reading(
-    call: ModelCall, prepared: Prepared, exchange: Exchange | None, answer: Any, failure: Exception | None
+    call: ModelCall, prepared: Prepared, exchange: WireExchange | None, answer: Any, failure: Exception | None
 ) -> tuple[Any, dict[str, Any]]:
     """What the normaliser is to read, and LiteLLM's body, which tells usage and identity; empty where it made none.
 

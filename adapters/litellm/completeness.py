@@ -14,14 +14,14 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.urls import shown_url
 from llmcore.adapters.wire.error_events import error_in, plain_words
 from llmcore.adapters.wire.terminators import is_whole_reply, may_be_one_line, why_no_reply, why_unreadable
-from llmcore.adapters.wire.watching import Exchange
+from llmcore.adapters.wire.watching import WireExchange
 from llmcore.types import InternalError, RemoteServerError, Timeout
 from llmcore.types.narrowing import is_object
 
 __all__ = ["body_of", "ending_of"]
 
 
-def _fault(call: ModelCall, exchange: Exchange, what: str) -> RemoteServerError:
+def _fault(call: ModelCall, exchange: WireExchange, what: str) -> RemoteServerError:
     endpoint = call.endpoint
     name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
     scrubber = process_scrubber([endpoint.api_key.get_secret_value() if endpoint.api_key else None])
@@ -29,7 +29,7 @@ def _fault(call: ModelCall, exchange: Exchange, what: str) -> RemoteServerError:
     return RemoteServerError(f"{name}: {words}", status=exchange.status)
 
 
-def _not_a_reply(call: ModelCall, exchange: Exchange) -> RemoteServerError | None:
+def _not_a_reply(call: ModelCall, exchange: WireExchange) -> RemoteServerError | None:
     if not exchange.body.strip():
         return _fault(call, exchange, "the server sent nothing")
     if exchange.is_web_page:
@@ -37,11 +37,11 @@ def _not_a_reply(call: ModelCall, exchange: Exchange) -> RemoteServerError | Non
     return None
 
 
-def _how(exchange: Exchange) -> str:
+def _how(exchange: WireExchange) -> str:
     return f" and the connection broke ({type(exchange.broken).__name__})" if exchange.broken is not None else ""
 
 
-def _in_words(exchange: Exchange) -> str:
+def _in_words(exchange: WireExchange) -> str:
     words = plain_words(exchange.body)
     return f": {words}" if words else ""
 
@@ -51,7 +51,7 @@ def _is_timeout(error: Exception) -> bool:
 
 
 def ending_of(
-    call: ModelCall, exchange: Exchange | None, error: Exception | None, *, said: bool, known: bool
+    call: ModelCall, exchange: WireExchange | None, error: Exception | None, *, said: bool, known: bool
 ) -> dict[str, Any] | None:
     """At the end of a stream: None when the reply is whole as it was read, or the JSON body that came in place of a stream.
 
@@ -73,17 +73,17 @@ def ending_of(
             return document
     if not said and exchange.in_place and not exchange.end.known:
         raise _fault_in_body(call, exchange) from error
-    if error is not None and exchange.end.events and (exchange.came_to_its_end or not exchange.over):
+    if error is not None and exchange.end.events and (exchange.is_whole or not exchange.over):
         if isinstance(classify(error), InternalError):  # LiteLLM failed at it, and no error of the provider's is known
             raise _fault(call, exchange, f"the stream holds what cannot be read ({type(error).__name__})") from error
         raise error
     nothing = not exchange.end.events and (known or not exchange.received)
-    if error is not None or nothing or not (exchange.came_to_its_end or not (known or exchange.end.known)):
+    if error is not None or nothing or not (exchange.is_whole or not (known or exchange.end.known)):
         raise _fault_in_stream(call, exchange) from error
     return None
 
 
-def body_of(call: ModelCall, exchange: Exchange, error: Exception | None) -> dict[str, Any] | list[dict[str, Any]]:
+def body_of(call: ModelCall, exchange: WireExchange, error: Exception | None) -> dict[str, Any] | list[dict[str, Any]]:
     """The reply that a whole body holds: its JSON, or the events of a stream, which some servers send unasked.
 
     Raises what went wrong, as `ending_of` does.
@@ -104,7 +104,7 @@ def body_of(call: ModelCall, exchange: Exchange, error: Exception | None) -> dic
     raise _fault_in_body(call, exchange) from error
 
 
-def _refuse_broken(call: ModelCall, exchange: Exchange, error: Exception | None) -> None:
+def _refuse_broken(call: ModelCall, exchange: WireExchange, error: Exception | None) -> None:
     """Raises why the reply was read no further, if it was not."""
     if not exchange.failure and exchange.error is None:
         return
@@ -113,7 +113,7 @@ def _refuse_broken(call: ModelCall, exchange: Exchange, error: Exception | None)
     raise _fault(call, exchange, exchange.failure) from error
 
 
-def _fault_in_stream(call: ModelCall, exchange: Exchange) -> RemoteServerError:
+def _fault_in_stream(call: ModelCall, exchange: WireExchange) -> RemoteServerError:
     """Why a stream without an end is no reply."""
     events = exchange.end.events
     if not events and (fault := _not_a_reply(call, exchange)):
@@ -125,7 +125,7 @@ def _fault_in_stream(call: ModelCall, exchange: Exchange) -> RemoteServerError:
     return _fault(call, exchange, f"the stream ended before its end: {came}")
 
 
-def _fault_in_body(call: ModelCall, exchange: Exchange) -> RemoteServerError:
+def _fault_in_body(call: ModelCall, exchange: WireExchange) -> RemoteServerError:
     """Why a whole body is no reply."""
     if fault := _not_a_reply(call, exchange):
         return fault

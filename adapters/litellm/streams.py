@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.litellm.errors.words import place_words
-from llmcore.adapters.litellm.usage import read_usage, tokens_of, usage_in, whole_prompt
+from llmcore.adapters.litellm.usage import read_usage, tokens_of, usage_of_reply, whole_prompt
 from llmcore.adapters.request.openings import forced_tool
 from llmcore.adapters.request.parameters import Prepared
-from llmcore.adapters.wire.told import Told
-from llmcore.adapters.wire.watching import Watch
+from llmcore.adapters.wire.told import BodyFacts
+from llmcore.adapters.wire.watching import TrafficWatch
 from llmcore.types import Timeout
 from llmcore.types.narrowing import object_in, objects_in
 
@@ -93,7 +93,7 @@ class StreamTimeouts:
         return f"{name}: nothing of the stream came for {call.timeout:g} s (timeout)"
 
 
-def events_of(prepared: Prepared, watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
+def events_of(prepared: Prepared, watch: TrafficWatch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
     """The provider's own events where we read them ourselves and nobody has read them yet: LiteLLM loses what is odd in them."""
     exchange = watch.exchange
     untouched = exchange is not None and exchange.ok and not exchange.taken
@@ -110,28 +110,28 @@ async def _whole(body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
     yield body
 
 
-async def _chunks(watch: Watch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
+async def _chunks(watch: TrafficWatch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
     """LiteLLM's chunks, with the server's own finish word: LiteLLM takes one that it does not know for `stop`, also `error`, and
     makes one up at the end of a stream that was cut."""
     async for chunk in _to_its_end(watch, answer):
         event = _without_echo(dumped(chunk))
         for choice in objects_in(event.get("choices")):
             if choice.get("finish_reason") and watch.exchange is not None:
-                if not watch.exchange.came_to_its_end:
+                if not watch.exchange.is_whole:
                     del choice["finish_reason"]
                 elif (word := watch.exchange.end.word).lower() not in _AS_LITELLM_SAYS:
                     choice["finish_reason"] = word
         yield event
 
 
-async def _to_its_end(watch: Watch, answer: Any) -> AsyncGenerator[Any, None]:
+async def _to_its_end(watch: TrafficWatch, answer: Any) -> AsyncGenerator[Any, None]:
     """LiteLLM's chunks. From 1.110 on it fails at the end of a stream that told no finish reason, also where its wire's end mark
     came."""
     try:
         async for chunk in answer:
             yield chunk
     except Exception as error:
-        ended = watch.exchange is not None and watch.exchange.came_to_its_end
+        ended = watch.exchange is not None and watch.exchange.is_whole
         if not (ended and _NO_REASON in str(error)):
             raise
 
@@ -155,13 +155,13 @@ def dumped(answer: Any) -> dict[str, Any]:
 class StreamProgress:
     """What only the whole stream tells."""
 
-    def __init__(self, call: ModelCall, prepared: Prepared, watch: Watch) -> None:
+    def __init__(self, call: ModelCall, prepared: Prepared, watch: TrafficWatch) -> None:
         self._call = call
         self._watch = watch
         self._prepared = prepared
         self._started = time.perf_counter()
         self._first: float | None = None
-        self._told = Told()  # by the events, which may be LiteLLM's
+        self._told = BodyFacts()  # by the events, which may be LiteLLM's
         self._usage: Any = None
         self._claudes: dict[str, Any] = {}  # what Claude tells of usage at a stream's start and end
         self._thought = 0  # characters of Claude's, who does not count what it thought
@@ -178,7 +178,7 @@ class StreamProgress:
             self._claudes |= object_in(object_in(event.get("message", event)).get("usage"))
             self._usage = whole_prompt(self._claudes)
         else:
-            self._usage = usage_in(event) or self._usage
+            self._usage = usage_of_reply(event) or self._usage
 
     def summary(self) -> dict[str, Any]:
         """`usage` as a `Usage` dict; times in seconds; the identity of the reply. A summary comes after a whole stream only."""

@@ -22,7 +22,7 @@ from llmcore.types import Block, Envelope, ImageBlock, ToolResultBlock, Usage
 from llmcore.types.bounds import is_amount
 from llmcore.types.narrowing import is_object, object_in, objects_in
 
-__all__ = ["accounted", "cost_of", "read_usage", "tokens_of", "usage_in", "whole_prompt"]
+__all__ = ["accounted", "cost_of", "read_usage", "tokens_of", "usage_of_reply", "whole_prompt"]
 
 _PER_MILLION = 1_000_000
 _CHARACTERS_PER_TOKEN = 4
@@ -47,7 +47,7 @@ def _detail(usage: object, places: tuple[str, ...], name: str) -> int:
     return next(filter(None, (_count(usage, place, name) for place in places)), 0)
 
 
-def usage_in(*events: Mapping[str, Any]) -> object:
+def usage_of_reply(*events: Mapping[str, Any]) -> object:
     """The usage that a body or a stream event tells, None when it tells none.
 
     It stands in its usual place, or where Groq (`x_groq`), Moonshot (the choice), Cohere (the last delta), Bedrock (`metadata`)

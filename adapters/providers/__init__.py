@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from llmcore.adapters.base import Endpoint
 from llmcore.adapters.providers.families import DEFAULT_DIALECT, TEXT_DIALECTS, text_dialect
-from llmcore.adapters.providers.provider import IdRule, Limits, ModelRow, NameRule, Provider
+from llmcore.adapters.providers.provider import IdRule, ModelRow, NameRule, Provider, ProviderLimits
 from llmcore.adapters.providers.table import ALIASES, OPENAI_COMPATIBLE, PROVIDERS
 
 __all__ = [
@@ -23,10 +23,10 @@ __all__ = [
     "PROVIDERS",
     "TEXT_DIALECTS",
     "IdRule",
-    "Limits",
     "ModelRow",
     "NameRule",
     "Provider",
+    "ProviderLimits",
     "canonical",
     "is_host_of",
     "provider_of",

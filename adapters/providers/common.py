@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmcore.adapters.base import Capabilities
-from llmcore.adapters.providers.provider import Limits
+from llmcore.adapters.providers.provider import ProviderLimits
 
 __all__ = [
     "CLAUDE",
@@ -54,5 +54,5 @@ CLAUDE_SAMPLING = (("temperature", 1.0, 1.0), ("top_p", 0.95, 1.0))
 
 RECORDED = "recorded transcripts, and sources of client libraries"
 TRIED = "what LiteLLM 1.105.3 sends, tried on loopback servers"
-OPENAI_LIMITS = Limits(max_tools=64, source="llmcore's own limit")
-CLAUDE_LIMITS = Limits(max_tools=20, max_tools_bytes=50_000, source="llmcore's own limit")
+OPENAI_LIMITS = ProviderLimits(max_tools=64, source="llmcore's own limit")
+CLAUDE_LIMITS = ProviderLimits(max_tools=20, max_tools_bytes=50_000, source="llmcore's own limit")

@@ -25,7 +25,7 @@ from llmcore.adapters.providers.provider import Provider
 from llmcore.types import ConfigError
 from llmcore.types.logs import logger
 
-__all__ = ["check_names", "is_provider", "litellm_names"]
+__all__ = ["check_provider_names", "is_provider_name", "litellm_names"]
 
 _log = logger("models")
 
@@ -69,7 +69,7 @@ def litellm_names() -> dict[str, Any]:
     return found
 
 
-def check_names(provider: str, model: str, base_url: str | None = None) -> None:
+def check_provider_names(provider: str, model: str, base_url: str | None = None) -> None:
     """Raises `ConfigError`, with the nearest name, for a provider or a model that nobody knows, for a base URL that only looks
     like a provider's, and where one is needed and there is none."""
     name = canonical(provider)
@@ -110,7 +110,7 @@ def _check_listed(provider: str, model: str) -> None:
         _warn(provider, model, slip or near)
 
 
-def is_provider(name: str) -> bool:
+def is_provider_name(name: str) -> bool:
     """Is it the name of a provider that the table or LiteLLM knows, or of an adapter of the caller's?"""
     plain = canonical(name)
     return plain in OWN_ADAPTER or plain in PROVIDERS or plain in litellm_names()["providers"]

@@ -15,7 +15,7 @@ from typing import Any
 
 from llmcore.adapters.base import Capabilities
 
-__all__ = ["IdRule", "Limits", "ModelRow", "NameRule", "Provider"]
+__all__ = ["IdRule", "ModelRow", "NameRule", "Provider", "ProviderLimits"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class IdRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProviderLimits:
     """Bounds on the tools of one request; None = no figure is known, and none is invented. `source` says where it is
     from."""
 
@@ -123,7 +123,7 @@ class Provider:
     """Takes `strict` with a tool; where LiteLLM leaves it out of the body nevertheless, that is recorded."""
     names: NameRule | None = None
     ids: IdRule | None = None
-    limits: tuple[Limits, ...] = ()
+    limits: tuple[ProviderLimits, ...] = ()
     dropped: frozenset[str] = frozenset()
     """Request parameters LiteLLM refuses or drops silently here: never sent, enforced by the layers above where they
     matter."""

@@ -42,7 +42,7 @@ class _Observed:
         try:
             reply = await self._adapter.complete(call)
         except LLMCoreError as error:
-            self._observe(call, "error", _told(error))
+            self._observe(call, "error", _error_record(error))
             raise
         raw: object = reply.raw
         if isinstance(raw, tuple):
@@ -60,7 +60,7 @@ class _Observed:
                 self._observe(call, "chunk", _without_times(chunk))
                 yield chunk
         except LLMCoreError as error:
-            self._observe(call, "error", _told(error))
+            self._observe(call, "error", _error_record(error))
             raise
         self._observe(call, "end", None)
 
@@ -77,7 +77,7 @@ def _request(call: ModelCall) -> dict[str, Any]:
     return {name: value for name, value in body.items() if value}
 
 
-def _told(error: LLMCoreError) -> dict[str, Any]:
+def _error_record(error: LLMCoreError) -> dict[str, Any]:
     name = type(error).__name__
     status = getattr(error, "status", None) or _STATUS.get(name)
     told = {"type": name, "status": status, "body": getattr(error, "body", None), "message": str(error)}

@@ -7,7 +7,7 @@ from typing import Any
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.providers import provider_of
-from llmcore.adapters.request.output import OutputPlan, output_plan, tools_of
+from llmcore.adapters.request.output import OutputPlan, output_plan, output_tools
 from llmcore.types.narrowing import is_object
 
 __all__ = ["calls_for_one", "choice_capability", "choice_sent", "requires_call"]
@@ -32,7 +32,7 @@ def choice_sent(call: ModelCall, can: Capabilities, plan: OutputPlan) -> Any:
 def choice_capability(call: ModelCall, can: Capabilities) -> str | None:
     """What the request takes an endpoint for by the choice that it holds; None where it holds none."""
     plan = output_plan(call, can)
-    if call.mode != "native_tools" or not tools_of(call, plan):
+    if call.mode != "native_tools" or not output_tools(call, plan):
         return None
     choice = choice_sent(call, can, plan)
     if is_object(choice):

@@ -174,7 +174,7 @@ class _Native:
         return [*rendered, {"role": "user", "content": shown}] if shown else rendered
 
     def _assistant(self, message: Message) -> Rendered:
-        said = message.content if self._provider.returns_refusals else _with_refusals_said(message.content)
+        said = message.content if self._provider.returns_refusals else _with_refusal_text(message.content)
         rendered: Rendered = {"role": "assistant", "content": _content(said, self._provider, given=False) or None}
         calls = list(self._calls(message.content))
         if calls:
@@ -212,7 +212,7 @@ class _Native:
         return {}
 
 
-def _with_refusals_said(blocks: Sequence[Block]) -> Sequence[Block]:
+def _with_refusal_text(blocks: Sequence[Block]) -> Sequence[Block]:
     """The blocks, and the words of a refusal as a paragraph behind them, for a wire that has no part of its own for it."""
     told = (block.data.get("refusal") for block in blocks if isinstance(block, ProviderBlock))
     refusals = [str(words) for words in told if words]
@@ -287,7 +287,7 @@ class _Prompted:
             return [{"role": "user", "content": _content([TextBlock(text=text), *images], self._provider)}]
         if message.role == "assistant":
             uses = [(block.name, block.input or {}) for block in message.tool_uses]
-            words = "".join(block.text for block in _with_refusals_said(message.content) if isinstance(block, TextBlock))
+            words = "".join(block.text for block in _with_refusal_text(message.content) if isinstance(block, TextBlock))
             text = write_calls(self._call, words, uses)
             return [{"role": "assistant", "content": text}] if text else []
         content = _content(message.content, self._provider)

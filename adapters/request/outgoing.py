@@ -158,13 +158,13 @@ class Outgoing:
                 f"{prepared.provider.name}: LiteLLM would send this to {_server(url)} and not to the base_url, so nothing was "
                 "sent; leave base_url out, or name the provider whose wire that server speaks (`openai_compatible`, say)"
             )
-        body = self._settled(body, signed=signed)
+        body = self._final_body(body, signed=signed)
         self._left = (url, body)
         if self._call.refused and (words := self._call.refused.get(self.digest)):
             raise not_again(words)
         return body
 
-    def _settled(self, body: bytes, *, signed: bool) -> bytes:
+    def _final_body(self, body: bytes, *, signed: bool) -> bytes:
         """The body as it is to leave; what of the request is not in it is noted."""
         prepared = self._prepared
         missing = [*self._lost_marks(body), *self._lost_images(body), *self._lost_reasoning(body), *self._lost_parts(body)]

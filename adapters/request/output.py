@@ -23,7 +23,7 @@ __all__ = [
     "object_schema",
     "output_plan",
     "output_tool",
-    "tools_of",
+    "output_tools",
     "wrapped_schema",
 ]
 
@@ -76,7 +76,7 @@ def _references(node: object) -> Iterator[str]:
         yield from _references(value)
 
 
-def tools_of(call: ModelCall, plan: OutputPlan) -> tuple[ToolDefinition, ...]:
+def output_tools(call: ModelCall, plan: OutputPlan) -> tuple[ToolDefinition, ...]:
     """The tools to offer: the call's own and, by plan, the output tool. The layers above may have added it already.
 
     Where no tool may be called, the output tool alone is left: it is how the model answers.

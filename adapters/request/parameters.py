@@ -14,21 +14,21 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from llmcore.adapters.base import PART_OF_MAX_TOKENS, Capabilities, Endpoint, ModelCall
-from llmcore.adapters.providers import Limits, Provider, is_host_of, provider_of
+from llmcore.adapters.providers import Provider, ProviderLimits, is_host_of, provider_of
 from llmcore.adapters.request.choices import choice_sent
 from llmcore.adapters.request.messages import render_messages
 from llmcore.adapters.request.names import NameMap
-from llmcore.adapters.request.output import OutputPlan, object_schema, output_plan, tools_of
-from llmcore.adapters.request.parts import REASONING_AND_TOOLS, joined
+from llmcore.adapters.request.output import OutputPlan, object_schema, output_plan, output_tools
+from llmcore.adapters.request.parts import REASONING_AND_TOOLS, joined_parts
 from llmcore.adapters.request.prompting import envelope_schema, instructions
 from llmcore.adapters.request.schemas import Loss, transform
-from llmcore.adapters.request.unsendable import check_images, check_says_something, unsendable
+from llmcore.adapters.request.unsendable import check_has_content, check_images, unsendable
 from llmcore.types import AuthenticationFailed, ImageBlock, JsonSchema, LimitExceeded, ToolDefinition, ToolResultBlock
 from llmcore.types.headers import check_header_value
 from llmcore.types.logs import logger
 from llmcore.types.narrowing import is_object
 
-__all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_limits", "is_elsewhere", "is_own_host", "prepare"]
+__all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_parameter_limits", "is_elsewhere", "is_own_host", "prepare"]
 
 DEFAULT_MAX_TOKENS = 8192
 """Sent when the request names no `max_tokens` and the wire requires it (LiteLLM would ask Anthropic for its table's maximum,
@@ -109,7 +109,7 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
     if "strict" in capabilities.unsupported_parameters:
         provider = replace(provider, strict_tools=False)
     plan = output_plan(call, capabilities)
-    tools = tools_of(call, plan)
+    tools = output_tools(call, plan)
     native = call.mode == "native_tools"
     names = NameMap((tool.name for tool in tools), provider.names if native else None)
     prepared = Prepared({}, provider, names, tools, plan, known=capabilities)
@@ -117,13 +117,13 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
     prepared.arguments |= _connection(call, provider)
     check_images(call, provider)
     prepared.arguments["messages"] = messages = render_messages(call, provider, names, taught)
-    check_says_something(messages, provider)
+    check_has_content(messages, provider)
     for lost in unsendable(call, provider):
         prepared.drop(lost)
     if call.request.system and not provider.takes_system_messages:
         prepared.drop("place of the system prompt")
     if native:
-        for problem in check_limits(tools, provider, call.enforce_limits):
+        for problem in check_parameter_limits(tools, provider, call.enforce_limits):
             _log.warning(problem)
         _add_tools(prepared, call, capabilities)
     if provider.loses_images and _holds_image(call):
@@ -427,7 +427,7 @@ def _add_thinking(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
         if call.request.thinking is not True and "thinking budget" not in prepared.dropped:
             prepared.drop("thinking budget")  # the wire has words for it, no numbers
         _put(prepared, capabilities, "reasoning_effort", effort)
-        is_refused = joined(REASONING_AND_TOOLS) in capabilities.unsupported_parameters
+        is_refused = joined_parts(REASONING_AND_TOOLS) in capabilities.unsupported_parameters
         if is_refused and "tools" in prepared.arguments and prepared.provider.has_responses:
             _move_to_responses(prepared)
     else:
@@ -491,7 +491,7 @@ def _move_to_body(prepared: Prepared, call: ModelCall) -> None:
 # Limits
 
 
-def check_limits(tools: Iterable[ToolDefinition], provider: Provider, enforce: bool = False) -> list[str]:
+def check_parameter_limits(tools: Iterable[ToolDefinition], provider: Provider, enforce: bool = False) -> list[str]:
     """The provider's limits that `tools` exceed, in words, where the figures are unverified.
 
     Raises `LimitExceeded` for a verified limit, and with `enforce` for any.
@@ -507,7 +507,7 @@ def check_limits(tools: Iterable[ToolDefinition], provider: Provider, enforce: b
     return warnings
 
 
-def _exceeded(limits: Limits, count: int, size: int) -> Iterable[str]:
+def _exceeded(limits: ProviderLimits, count: int, size: int) -> Iterable[str]:
     if limits.max_tools is not None and count > limits.max_tools:
         yield f"{count} tools, the limit is {limits.max_tools}"
     if limits.max_tools_bytes is not None and size > limits.max_tools_bytes:

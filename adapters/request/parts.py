@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.choices import choice_capability
-from llmcore.adapters.request.output import OutputPlan, output_plan, tools_of
+from llmcore.adapters.request.output import OutputPlan, output_plan, output_tools
 from llmcore.adapters.request.prompting import instructions
 from llmcore.adapters.request.unsendable import blocks_of
 from llmcore.types import ImageBlock
@@ -26,12 +26,12 @@ __all__ = [
     "REASONING_AND_TOOLS",
     "UBIQUITOUS",
     "asks_for",
+    "compatible_parts",
     "is_refused_set",
-    "joined",
+    "joined_parts",
     "optional_parts",
     "parts_of",
     "refused_sets",
-    "settled",
     "without_parts",
 ]
 
@@ -73,7 +73,7 @@ def parts_of(call: ModelCall, can: Capabilities) -> frozenset[str]:
 def _of_mode(call: ModelCall, can: Capabilities, plan: OutputPlan) -> Iterable[str]:
     provider = provider_of(call.endpoint)
     is_native = call.mode == "native_tools"
-    offers = is_native and bool(tools_of(call, plan))
+    offers = is_native and bool(output_tools(call, plan))
     if not is_native and call.mode != "text":
         yield call.mode
     elif plan == "format":
@@ -124,7 +124,7 @@ def _has_system(call: ModelCall, can: Capabilities, plan: OutputPlan) -> bool:
     """Does the request hold a system prompt, the caller's or what teaches a mode?"""
     if call.request.system or any(message.role == "system" for message in call.request.messages):
         return True
-    return bool(instructions(call, tools_of(call, plan), plan))
+    return bool(instructions(call, output_tools(call, plan), plan))
 
 
 def asks_for(call: ModelCall) -> frozenset[str]:
@@ -160,7 +160,7 @@ def without_parts(can: Capabilities, names: Collection[str]) -> Capabilities:
 # Sets of parts
 
 
-def joined(parts: Iterable[str]) -> str:
+def joined_parts(parts: Iterable[str]) -> str:
     """The name of a set of parts."""
     return "+".join(sorted(parts))
 
@@ -174,7 +174,7 @@ def refused_sets(can: Capabilities) -> list[frozenset[str]]:
     return [frozenset(name.split("+")) for name in sorted(can.unsupported_parameters) if "+" in name]
 
 
-def settled(call: ModelCall, can: Capabilities) -> Capabilities:
+def compatible_parts(call: ModelCall, can: Capabilities) -> Capabilities:
     """What the endpoint takes, so that the request holds no set of parts that is refused. Of two parts one gives way, of a larger
     set all that can. A set in which nothing can give way is left to the choice of the mode (`usable_modes`). Reasoning and tools
     that chat completions refuse together go to OpenAI's other endpoint."""

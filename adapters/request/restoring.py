@@ -28,7 +28,7 @@ from llmcore.types import (
 )
 from llmcore.types.copies import updated
 
-__all__ = ["Restoring", "restored_envelope", "restored_held"]
+__all__ = ["Restoring", "restored_envelope", "restored_withheld"]
 
 
 class _Stretch:
@@ -84,7 +84,7 @@ class Restoring:
         return [event]
 
 
-def restored_held(joiners: Joiners, held: str, start: int) -> str:
+def restored_withheld(joiners: Joiners, held: str, start: int) -> str:
     """Of a text that was not told yet, what is certain, from its character `start` on."""
     end = joiners.begun(held)
     return without(held[:end], [place for place in joiners.places(held) if place[0] < end])[start:]

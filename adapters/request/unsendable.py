@@ -12,7 +12,7 @@ from llmcore.types import Block, CallerError, ImageBlock, Message, ProviderBlock
 from llmcore.types.given_messages import REPLY_FIELDS
 from llmcore.types.narrowing import is_list
 
-__all__ = ["MESSAGE_FIELDS", "blocks_of", "check_images", "check_says_something", "no_image_by", "unsendable"]
+__all__ = ["MESSAGE_FIELDS", "blocks_of", "check_has_content", "check_images", "no_image_by", "unsendable"]
 
 MESSAGE_FIELDS = frozenset({"reasoning_details", "refusal", "audio", "name"})
 """Fields of an OpenAI chat message, beside what every wire has, that the same wire takes back."""
@@ -59,17 +59,17 @@ def _unsendable(call: ModelCall, provider: Provider) -> Iterator[str]:
         if isinstance(block, ProviderBlock) and block.provider == "openai-chat" and "type" not in block.data:
             taken = _OF_REPLIES | (MESSAGE_FIELDS if is_openais and call.mode == "native_tools" else {"refusal"})
             yield from (f"message field {name[:64]!r}" for name in block.data if name not in taken)
-    if provider.one_system_message and _has_late_system(call.request.messages):
+    if provider.one_system_message and _has_system_after_start(call.request.messages):
         yield "place of a system message"
 
 
-def _has_late_system(messages: list[Message]) -> bool:
+def _has_system_after_start(messages: list[Message]) -> bool:
     roles = [message.role for message in messages]
     spoken = next((at for at, role in enumerate(roles) if role != "system"), len(roles))
     return "system" in roles[spoken:]
 
 
-def check_says_something(messages: list[dict[str, Any]], provider: Provider) -> None:
+def check_has_content(messages: list[dict[str, Any]], provider: Provider) -> None:
     """Raises `CallerError` for a request that would hold no message."""
     system_counts = provider.wire not in _NEEDS_A_TURN
     if not any(system_counts or message["role"] != "system" for message in messages):

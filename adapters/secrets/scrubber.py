@@ -19,7 +19,7 @@ from llmcore.types.keys import HIDDEN, is_placeholder, keys_in
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["HIDDEN", "SECRET_HEADERS", "Scrubber", "is_placeholder", "is_secret_name", "looks_secret"]
+__all__ = ["HIDDEN", "SECRET_HEADERS", "Scrubber", "holds_secret", "is_placeholder", "is_secret_name"]
 
 SECRET_HEADERS = frozenset(
     {
@@ -54,7 +54,7 @@ _LEFT_OVER = (BEGINNING, 12)
 keys of a provider."""
 
 
-def looks_secret(text: str) -> bool:
+def holds_secret(text: str) -> bool:
     """Does a text hold anything that looks like a key?"""
     return bool(_LOOKS.spans(text))
 

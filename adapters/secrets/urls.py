@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from urllib.parse import unquote
 
-from llmcore.adapters.secrets.scrubber import HIDDEN, Scrubber, is_placeholder, is_secret_name, looks_secret
+from llmcore.adapters.secrets.scrubber import HIDDEN, Scrubber, holds_secret, is_placeholder, is_secret_name
 from llmcore.types.errors import ConfigError
 from llmcore.types.late import late
 
@@ -60,7 +60,7 @@ def url_secrets(url: str) -> Iterator[tuple[str, str]]:
         name, value = parameter[1], (parameter[2] or "").strip("=")
         if not value and not is_placeholder(name):
             yield "a parameter without a name", name
-        elif value and (is_secret_name(name) or looks_secret(value)):
+        elif value and (is_secret_name(name) or holds_secret(value)):
             yield f"query parameter {name!r}" if parameter[0][0] in "?&" else f"parameter {name!r}", value
 
 
@@ -78,7 +78,7 @@ def shown_url(url: str) -> str:
 
 def _shown_parameter(parameter: str) -> str:
     name, _, value = parameter.partition("=")
-    if name.lower() in _SHOWN_PARAMETERS and not looks_secret(_decoded(value)):
+    if name.lower() in _SHOWN_PARAMETERS and not holds_secret(_decoded(value)):
         return parameter
     return f"{name}={HIDDEN}" if value.strip("=") else HIDDEN
 
@@ -87,7 +87,7 @@ def _shown_segment(segment: str) -> str:
     """A part of a path, without the values of its parameters (`;name=value`)."""
     name, *parameters = segment.split(";")
     plain = _decoded(name)
-    if not _SEPARATORS.isdisjoint(plain) or _LOGIN_IN_PATH.search(plain) or looks_secret(plain):
+    if not _SEPARATORS.isdisjoint(plain) or _LOGIN_IN_PATH.search(plain) or holds_secret(plain):
         name = HIDDEN
     return ";".join([name, *map(_shown_parameter, parameters)])
 

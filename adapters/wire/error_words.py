@@ -18,7 +18,7 @@ from pydantic_core import from_json
 from llmcore.types.late import late
 from llmcore.types.narrowing import is_list, is_object, objects_in
 
-__all__ = ["Said", "fault_in", "said_in", "told_in", "words_in"]
+__all__ = ["ErrorWords", "all_texts", "error_words", "fault_in", "words_in"]
 
 _WORDS = (
     *("title", "error", "Error", "fault", "message", "Message", "error_message", "error_msg", "errorMessage", "status_msg"),
@@ -45,7 +45,7 @@ _SPACES = late(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ErrorWords:
     """What the body of an error says. `fault`: its error object, empty where there is none. `words`: as a person may be shown
     them. `told`: all that it tells, a line for each text, without what it repeats of the request."""
 
@@ -55,13 +55,13 @@ class Said:
     is_cut: bool = False
 
 
-def said_in(body: bytes) -> Said:
+def error_words(body: bytes) -> ErrorWords:
     """What the body of an error says, a head of which may be all that was read."""
     text = body.decode("utf-8", "replace").strip("\ufeff \t\r\n")
     document = _json(text)
     if document is None:
-        return Said({}, words := words_in(text), words)
-    return Said(fault_in(document), words_in(document), told_in(document), is_cut=_whole_json(text) is None)
+        return ErrorWords({}, words := words_in(text), words)
+    return ErrorWords(fault_in(document), words_in(document), all_texts(document), is_cut=_whole_json(text) is None)
 
 
 def fault_in(document: object) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def words_in(value: object) -> str:
     return words if words or not value or isinstance(value, str) else _written(value)
 
 
-def told_in(value: object) -> str:
+def all_texts(value: object) -> str:
     """All texts, a line for each, what is not in a known place with the name of its field."""
     return _APART.join(_told(value, 0))
 

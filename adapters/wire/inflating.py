@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["ACCEPTED", "Inflater", "Refusal", "UnknownEncoding", "inflater_of"]
+__all__ = ["ACCEPTED", "InflateRefusal", "Inflater", "UnknownEncoding", "inflater_of"]
 
 ACCEPTED = "gzip, deflate"
 """The `Accept-Encoding` of what can be unpacked here."""
@@ -78,7 +78,7 @@ class Inflater:
         return zlib.decompressobj(_ZLIB if data[0] & 0x0F == 8 else _RAW)
 
 
-class Refusal(Inflater):
+class InflateRefusal(Inflater):
     """Unpacks what came with an error status, by which it is an error whatever can be read of it. A proxy may have unpacked the
     body and kept the header: what is text as it came is taken so, and of anything else nothing."""
 

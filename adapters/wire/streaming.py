@@ -20,11 +20,11 @@ from llmcore.types import Limits
 from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_list, is_object, object_in
 
-__all__ = ["EventStream", "Taken"]
+__all__ = ["EventStream", "ReadChunk"]
 
 
 @dataclass(slots=True)
-class Taken:
+class ReadChunk:
     """What some bytes of a stream held: its sound events, and the bytes that tell a reader the same."""
 
     events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -60,19 +60,19 @@ class EventStream:
         """The bytes are one JSON text, no stream."""
         return self._lines.in_document
 
-    def feed(self, piece: bytes) -> Taken:
+    def feed(self, piece: bytes) -> ReadChunk:
         """The next bytes, up to the first event that breaks the stream."""
-        taken = self._taken(self._lines.feed(piece))
+        taken = self._read(self._lines.feed(piece))
         if self._binary or not self._known:
             taken.written[:] = b"" if self.is_broken else piece
         return taken
 
-    def finish(self) -> Taken:
+    def finish(self) -> ReadChunk:
         """The bytes are at their end. A last event that is cut is no broken one."""
-        return self._taken(self._lines.finish(), is_last=True)
+        return self._read(self._lines.finish(), is_last=True)
 
-    def _taken(self, found: Iterator[Sent], *, is_last: bool = False) -> Taken:
-        taken = Taken()
+    def _read(self, found: Iterator[Sent], *, is_last: bool = False) -> ReadChunk:
+        taken = ReadChunk()
         try:
             for sent in found:
                 if self.end.done:  # what follows is no part of the reply

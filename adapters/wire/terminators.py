@@ -26,8 +26,8 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from llmcore.adapters.wire.told import Told
-from llmcore.types.finish_words import INCOMPLETE, goes_on, is_no_end, reason_of
+from llmcore.adapters.wire.told import BodyFacts
+from llmcore.types.finish_words import INCOMPLETE, is_no_end, may_continue, reason_of
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 
 __all__ = [
@@ -121,7 +121,7 @@ def _how_it_ended(response: dict[str, Any]) -> tuple[bool, str]:
     """Of a response of OpenAI Responses, whatever the event that holds it is called: does its `status` say that it goes on, and
     its finish word."""
     why, status = object_in(response.get("incomplete_details")).get("reason"), response.get("status")
-    if goes_on(status):
+    if may_continue(status):
         return True, ""
     if isinstance(why, str):
         return False, why
@@ -160,7 +160,7 @@ def says_it_is_not_over(body: object) -> bool:
         return False
     status = body.get("status") if is_list(body.get("output")) else None
     words = (part.get("finish_reason") for part in objects_in(body.get("choices"))[:1])
-    says_so = body.get("done") is not None or any(map(goes_on, (status, *words)))
+    says_so = body.get("done") is not None or any(map(may_continue, (status, *words)))
     return says_so and not ends_reply(body)
 
 
@@ -233,7 +233,7 @@ class StreamEnd:
         self.finished = self.known = self.done = self.over = False
         self.word = ""
         self.events = 0
-        self.told = Told()
+        self.told = BodyFacts()
 
     @property
     def seen(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 
-__all__ = ["Told"]
+__all__ = ["BodyFacts"]
 
 _IDS = ("id", "responseId", "response_id")
 _MODELS = ("model", "modelVersion")
@@ -16,7 +16,7 @@ _INSIDE = ("message", "response", "x_groq", "delta", "metadata")
 """Where beside the body or the event itself they stand."""
 
 
-class Told:
+class BodyFacts:
     """Filled from one body, or from the events of a stream as they come."""
 
     __slots__ = ("counted", "id", "model")
@@ -26,7 +26,7 @@ class Told:
         self.counted = False
 
     @classmethod
-    def by(cls, bodies: object) -> Told:
+    def by(cls, bodies: object) -> BodyFacts:
         """What a body tells, or a list of events."""
         told = cls()
         for body in objects_in(bodies) if is_list(bodies) else [object_in(bodies)]:

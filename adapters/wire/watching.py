@@ -1,6 +1,6 @@
 """What a server's bytes tell of one call, seen beneath LiteLLM: status, body, and whether the reply came to its end.
 
-LiteLLM keeps no raw body of a stream, invents an end where there was none, and reads bodies of any size. An `Exchange` stands
+LiteLLM keeps no raw body of a stream, invents an end where there was none, and reads bodies of any size. An `WireExchange` stands
 between the socket and LiteLLM: it unpacks, counts, bounds and remembers. What breaks a bound is read no further. Memory is
 bounded by `Limits`; work is linear in the bytes.
 """
@@ -30,15 +30,15 @@ from llmcore.adapters.request.replies import holds_litellm_tool
 from llmcore.adapters.wire.counts import with_sound_counts
 from llmcore.adapters.wire.error_events import ErrorEvent
 from llmcore.adapters.wire.extent import too_many_values, too_many_values_in
-from llmcore.adapters.wire.inflating import Inflater, Refusal, UnknownEncoding, inflater_of
-from llmcore.adapters.wire.streaming import EventStream, Taken
+from llmcore.adapters.wire.inflating import Inflater, InflateRefusal, UnknownEncoding, inflater_of
+from llmcore.adapters.wire.streaming import EventStream, ReadChunk
 from llmcore.adapters.wire.terminators import StreamEnd, is_whole_reply, may_be_one_line, parse_json
 from llmcore.types import Limits
 from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_object
 from llmcore.types.pacing import Pace
 
-__all__ = ["Exchange", "Watch", "current_watch"]
+__all__ = ["TrafficWatch", "WireExchange", "current_watch"]
 
 _LINGER = 0.05
 """Seconds given to a connection, after the reply's own end, to come to its end as well: then it can be used again."""
@@ -57,10 +57,10 @@ _IN_PLACE = (b"{", b"[")
 
 Header = tuple[bytes, bytes]
 
-_watching: ContextVar[Watch | None] = ContextVar("llmcore_watching", default=None)
+_watching: ContextVar[TrafficWatch | None] = ContextVar("llmcore_watching", default=None)
 
 
-def current_watch() -> Watch | None:
+def current_watch() -> TrafficWatch | None:
     """What watches requests made here, if anything."""
     return _watching.get()
 
@@ -82,7 +82,7 @@ class OutgoingBodies(Protocol):
     def check_fetch(self, url: str) -> None: ...
 
 
-class Watch:
+class TrafficWatch:
     """Watches the HTTP requests of one call. `streamed`: the reply was asked for as a stream; `known`: its wire is one whose
     bodies are known; `outgoing` sees what is about to leave.
 
@@ -99,7 +99,7 @@ class Watch:
         """Why a request was not let through; LiteLLM tells it in words of its own."""
         self.streamed = streamed
         self.known = known
-        self.exchange: Exchange | None = None
+        self.exchange: WireExchange | None = None
         self.carriers: list[object] = []
         """The transports through which the call was sent since it was last asked of LiteLLM."""
         self._task: asyncio.Task[Any] | None = None
@@ -158,15 +158,15 @@ class Watch:
         if self._made is not None and inspect.getcoroutinestate(self._made) == inspect.CORO_CREATED:
             self._made.close()
 
-    def begin(self, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]) -> Exchange | None:
+    def begin(self, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]) -> WireExchange | None:
         """A response has come. None when it is not this call's."""
         if not self._is_ours():
             return None
-        self.exchange = Exchange(self, url, status, headers, source)
+        self.exchange = WireExchange(self, url, status, headers, source)
         return self.exchange
 
 
-class Exchange:
+class WireExchange:
     """One HTTP response. Its bytes are read once: by LiteLLM (`passed_on`), or by us (`events`).
 
     `taken`: somebody has begun to read; `over`: to the end. `received`: bytes, unpacked. `in_place`: they begin as JSON does.
@@ -174,7 +174,9 @@ class Exchange:
     read no further, in words: which bound was broken, or that an event was; `error`: an event was the server's error.
     """
 
-    def __init__(self, watch: Watch, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]) -> None:
+    def __init__(
+        self, watch: TrafficWatch, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]
+    ) -> None:
         self.url = url
         self.status = status
         self.kind = headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -234,7 +236,7 @@ class Exchange:
         return self._stream.end
 
     @property
-    def came_to_its_end(self) -> bool:
+    def is_whole(self) -> bool:
         """Did a streamed reply say that it is whole, by a finish reason, an end mark, or one JSON body in place of a stream?"""
         whole = is_whole_reply(self.document) and not (self._streamed and may_be_one_line(self.document))
         return self.end.seen or whole
@@ -344,7 +346,7 @@ class Exchange:
 
     def _inflater(self) -> Inflater | None:
         if not self.ok and self._encoding:
-            return Refusal(self._encoding, self._limits.members)
+            return InflateRefusal(self._encoding, self._limits.members)
         try:
             return inflater_of(self._encoding, self._limits.members)
         except UnknownEncoding as error:
@@ -366,10 +368,10 @@ class Exchange:
         if not self._streamed:
             return piece
         taken = self._stream.feed(piece)
-        self._took(taken)
+        self._enter(taken)
         return bytes(taken.written)
 
-    def _took(self, taken: Taken) -> None:
+    def _enter(self, taken: ReadChunk) -> None:
         if self._parsed is not None:
             self._parsed += taken.events
         self.failure = self.failure or self._stream.failure
@@ -398,7 +400,7 @@ class Exchange:
         if self._stream.in_document and is_object(document := self.document):
             self.end.saw(document)
             taken.events.append(document)
-        self._took(taken)
+        self._enter(taken)
         self._last = bytes(taken.written)
         return self._last
 

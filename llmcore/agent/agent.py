@@ -22,22 +22,22 @@ from llmcore.agent.members import (
     check_class,
     is_overridden,
     is_own,
+    member_tools,
     method_of,
     methods_of,
     options_of,
     options_set,
     refuse_misspelt_option,
-    tools_of,
 )
-from llmcore.agent.options import INSTEAD, OPTIONS, AgentOptions, Emit, checked
+from llmcore.agent.options import INSTEAD, OPTIONS, AgentOptions, Emit, checked_agent_options
 from llmcore.agent.readable import ReadableOptions
-from llmcore.agent.talk import Talk, as_messages, from_json, said_as, system_blocks, to_json
-from llmcore.agent.telling import Teller
+from llmcore.agent.talk import Talk, as_messages, from_json, system_blocks, to_json, with_answer
+from llmcore.agent.telling import ChatEmitter
 from llmcore.background import refuse_to_block, run_in_background, shared_loop
 from llmcore.hooks import Hooks
 from llmcore.orchestrator import Models, Orchestrator
 from llmcore.run.caller_functions import CallersFunction
-from llmcore.run.results.openai_history import check_says_something
+from llmcore.run.results.openai_history import check_not_empty
 from llmcore.run.results.result import RunResult
 from llmcore.run.setup.options import PER_RUN, RunOptions
 from llmcore.run.setup.settings import checked_options
@@ -56,7 +56,7 @@ from llmcore.types import (
     Message,
     Request,
 )
-from llmcore.types.called import in_words, placed
+from llmcore.types.called import in_words, trim_arguments
 from llmcore.types.errors import with_partial
 from llmcore.types.shown_options import show_options
 
@@ -134,7 +134,7 @@ class Agent(ReadableOptions):
         placed = {"client": client, "model": model, "socket_emit": socket_emit}
         given = {name: value for name, value in placed.items() if value is not None}
         own = options_set(self)
-        settings = checked(kind, {**options_of(type(self)), **own, **options, **given})
+        settings = checked_agent_options(kind, {**options_of(type(self)), **own, **options, **given})
         self.name = settings.get("name") or kind
         self._core = Core.of(kind, settings, {*own, *options, *given})
         # a value of the class would hide that of the object
@@ -219,7 +219,7 @@ class Agent(ReadableOptions):
         Raises what a run raises, and `CallsPending` where the run ended without an answer because calls are left to the caller:
         the error's `pending` has them, and `run` gives them without an error.
         """
-        return _answer_of(await self.run(*placed(message, output_type), **options))
+        return _answer_of(await self.run(*trim_arguments(message, output_type), **options))
 
     @overload
     async def run(self, message: Said | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
@@ -262,7 +262,7 @@ class Agent(ReadableOptions):
     def chat_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
         """`chat` for code without an event loop; see `Orchestrator.run_sync`. A `chat` of your own may be sync, and is given the
         arguments that the caller gave; within it this asks the base's."""
-        given = placed(message, output_type)
+        given = trim_arguments(message, output_type)
         if is_overridden(self, Agent, "chat") and not asks_its_base(self, "chat"):
             refuse_to_block("chat_sync", "await chat(...)")
             said = cast("Callable[..., Coroutine[Any, Any, Any]]", self.chat)(*given, **options)
@@ -272,7 +272,7 @@ class Agent(ReadableOptions):
     def run_sync(self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]:
         """`run` for code without an event loop."""
         asked = cast("dict[str, Any]", options)
-        return run_in_background("run", lambda: self.run(*placed(message, output_type), **asked))
+        return run_in_background("run", lambda: self.run(*trim_arguments(message, output_type), **asked))
 
     @overload
     def stream_sync(self, message: Said | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> SyncRunStream[T]: ...
@@ -285,7 +285,7 @@ class Agent(ReadableOptions):
     def stream_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> SyncRunStream[Any]:
         """`stream` for code without an event loop."""
         refuse_to_block("stream_sync", "async for ... in stream(...)")
-        return in_sync(self.stream(*placed(message, output_type), **options), shared_loop())
+        return in_sync(self.stream(*trim_arguments(message, output_type), **options), shared_loop())
 
     # As a tool
 
@@ -339,7 +339,7 @@ class Agent(ReadableOptions):
         """The orchestrator with this object's methods. Asked for where a chat has begun, for then schemas can be made."""
         core, talk = self._core, self._talk
         if talk.orchestrator is None or talk.bound_by is not core:
-            own = core.base.beside(tools_of(self), self._tools_beside(), hooks=Hooks.of(self))
+            own = core.base.beside(member_tools(self), self._tools_beside(), hooks=Hooks.of(self))
             talk.orchestrator, talk.bound_by = own.beside(hooks=core.settings.get("hooks", ())), core
         return talk.orchestrator
 
@@ -351,9 +351,9 @@ class Agent(ReadableOptions):
         """The options that are methods of the class."""
         return methods_of(self, self._core.given)
 
-    def _teller(self, methods: Mapping[str, Any]) -> Teller:
+    def _emitter(self, methods: Mapping[str, Any]) -> ChatEmitter:
         told = {**self._core.settings, **methods}
-        return Teller(self.name, told.get("socket_emit"), told.get("log"))
+        return ChatEmitter(self.name, told.get("socket_emit"), told.get("log"))
 
     def _called(self, name: Literal["system_messages", "finalize_response"]) -> CallersFunction:
         values = 1 if name == "finalize_response" else 0
@@ -372,7 +372,7 @@ class Agent(ReadableOptions):
                 raise CallerError("a chat goes on from one result, or from `message_history`: give one of them")
             history, message = message, None
         said = [] if message is None else as_messages(message)
-        check_says_something(said)
+        check_not_empty(said)
         talk = self._conversation if history is None else Talk(history)
         if not said and not given.get("answers") and not talk.goes_on:
             raise CallerError("the chat holds no message; give text, or at least one message")
@@ -383,7 +383,7 @@ class Agent(ReadableOptions):
         self, chat: _Chat, said: Sequence[Message], options: dict[str, Any], *, listening: bool
     ) -> AsyncGenerator[Event, None]:
         core, talk, methods = self._core, self._talk, self._methods()
-        teller = self._teller(methods)
+        teller = self._emitter(methods)
         before, ended = talk.begin(self.name, said), False
         state = talk.state(before)
         unclaimed = None if state is None else talk.given
@@ -445,7 +445,7 @@ class Agent(ReadableOptions):
         except BaseException as error:
             with_partial(error, result, result.attempts)
             raise
-        return said_as(result, final)
+        return with_answer(result, final)
 
     async def aclose(self) -> None:
         """Close the connections, those of an orchestrator apart that the agent was given."""

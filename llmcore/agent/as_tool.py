@@ -12,11 +12,11 @@ from llmcore.agent.talk import Talk
 from llmcore.run import RunResult
 from llmcore.run.setup.parent_run import LeftWithin, enclosing, going_on, left_within
 from llmcore.tools import RunContext, Tool
-from llmcore.tools.execution import CallHeld
+from llmcore.tools.execution import CallSuspended
 from llmcore.tools.options import OptionsByName, ToolOptions
 from llmcore.types import CallerError, ConfigError, RetryTool
 
-__all__ = ["agent_tool", "described"]
+__all__ = ["agent_tool", "tool_description"]
 
 _SECONDS = 600.0
 """For one question. A run's own timeout of tools is meant for functions."""
@@ -54,11 +54,11 @@ def agent_tool(agent: Asked, settings: Mapping[str, Any], *, talk: Talk | None, 
             talk.left_within = None
             try:
                 return _answer(agent, await _asked_on(agent, talk, message, context, left, options), context)
-            except CallHeld:
+            except CallSuspended:
                 talk.left_within = context.within
                 raise
 
-    told = {"name": _tool_name(agent.name), "description": described(agent, settings), "timeout": _SECONDS}
+    told = {"name": _tool_name(agent.name), "description": tool_description(agent, settings), "timeout": _SECONDS}
     return Tool(ask, ToolOptions.of({**told, **options}))
 
 
@@ -68,7 +68,7 @@ async def _asked_on(
     """As `_asked`, in the agent's own conversation. What was left waiting goes on before what was said there since."""
     if left is None:
         return await _asked(agent, message, context, None, **options)
-    since = talk.said_since(left.state)
+    since = talk.messages_since(left.state)
     if not since:
         agent.messages = left.state
         return await _asked(agent, message, context, left, **options)
@@ -90,13 +90,13 @@ async def _asked(agent: Asked, message: str, context: RunContext[Any], left: Lef
         done = partial.tool_results if partial is not None else ()
         if type(error) not in (CallerError, ConfigError) or any(record.ran for record in done):
             raise
-        raise CallHeld(error) from error  # whoever gave them is told
+        raise CallSuspended(error) from error  # whoever gave them is told
 
 
 def _answer(agent: Asked, result: RunResult[Any], context: RunContext[Any]) -> Any:
     """What the agent answered. Raises `CallHeld` while calls of it wait."""
     if result.pending and enclosing(context) is not None:
-        raise CallHeld
+        raise CallSuspended
     if result.pending:
         names = ", ".join(call.name for call in result.pending)
         raise ConfigError(
@@ -105,7 +105,7 @@ def _answer(agent: Asked, result: RunResult[Any], context: RunContext[Any]) -> A
     return result.value
 
 
-def described(agent: Asked, settings: Mapping[str, Any]) -> str:
+def tool_description(agent: Asked, settings: Mapping[str, Any]) -> str:
     """By the option, else by the docstring of the first class that has one of its own."""
     given = settings.get("description")
     if given is not None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, cast
 
-from llmcore.agent.options import ONLY_ORCHESTRATORS, checked, orchestrators, per_run
+from llmcore.agent.options import ONLY_ORCHESTRATORS, checked_agent_options, orchestrators, per_run
 from llmcore.hooks import HookChain
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Models, Orchestrator
 from llmcore.run.setup.settings import TOOL_OPTIONS, tool_settings
-from llmcore.run.setup.tool_source import ToolSource, is_provider
+from llmcore.run.setup.tool_source import ToolSource, is_tool_provider
 from llmcore.tools import Tool
 from llmcore.types import CallerError, ConfigError, ToolSet
 from llmcore.types.tools import LiveTools, tools_given
@@ -43,7 +43,7 @@ class Core:
             )
         settings = _usable({"tools": (), **settings})
         if isinstance(client, Orchestrator):
-            _refuse_settled(kind, settings)
+            _refuse_fixed(kind, settings)
             return cls(settings, client, False, _run_options(settings, client, whole=True), given)
         base = Orchestrator(cast("Models", client), **orchestrators(settings))
         return cls(settings, base, True, _run_options(settings, base, whole=False), given)
@@ -91,12 +91,12 @@ class Core:
             ) from error
 
     def _with(self, kind: str, name: str, value: Any) -> Core:
-        settings, base = {**self.settings, **_usable(checked(kind, {name: value}))}, self.base
+        settings, base = {**self.settings, **_usable(checked_agent_options(kind, {name: value}))}, self.base
         if self.owns_base:
             told = {option: set_to for option, set_to in orchestrators(settings).items() if option not in _OF_MODELS}
             base = Orchestrator(cast("Models", base._catalog), **told)  # pyright: ignore[reportPrivateUsage]  # the same models
         else:
-            _refuse_settled(kind, {name: value})
+            _refuse_fixed(kind, {name: value})
         per_run = _run_options(settings, base, whole=not self.owns_base)
         return replace(self, settings=settings, base=base, per_run=per_run, given={*self.given, name}, tool=None)
 
@@ -121,14 +121,14 @@ def _usable(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**settings, "tools": tools}
 
 
-def _refuse_settled(kind: str, settings: Mapping[str, Any]) -> None:
+def _refuse_fixed(kind: str, settings: Mapping[str, Any]) -> None:
     if settled := sorted(ONLY_ORCHESTRATORS & settings.keys()):
         raise ConfigError(f"{kind}: `{settled[0]}` is settled by the orchestrator that was given as client")
 
 
 def _kept(tools: Any) -> Any:
     """What was given as tools, to be read more than once."""
-    may_be_read_again = is_provider(tools) or isinstance(tools, LiveTools | ToolSet | str | Mapping)
+    may_be_read_again = is_tool_provider(tools) or isinstance(tools, LiveTools | ToolSet | str | Mapping)
     return cast("Any", tools) if may_be_read_again else tuple(tools_given(cast("object", tools)))
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache, update_wrapper
 from types import FunctionType, MethodType
 from typing import Any, cast
 
-from llmcore.agent.options import INSTEAD, OPTIONS, checked
+from llmcore.agent.options import INSTEAD, OPTIONS, checked_agent_options
 from llmcore.hooks import check_members
 from llmcore.run.caller_functions import CallersFunction
 from llmcore.tools import Tool
@@ -29,12 +29,12 @@ __all__ = [
     "check_class",
     "is_overridden",
     "is_own",
+    "member_tools",
     "method_of",
     "methods_of",
     "options_of",
     "options_set",
     "refuse_misspelt_option",
-    "tools_of",
 ]
 
 _SEEDS_NAMES = {"system_messages": "_system_messages", "finalize_response": "_finalize_response"}
@@ -46,7 +46,7 @@ _MESSAGES = "_llmcore_messages"
 """Where a class keeps its option `messages`: each object has a conversation of its own under that name."""
 
 
-def tools_of(agent: object) -> list[Tool]:
+def member_tools(agent: object) -> list[Tool]:
     """The tools among an object's methods, bound to it: a base's before its heirs', in the order in which they were written."""
     return [getattr(agent, name) for name in _tool_names(cast("Any", type(agent)))]
 
@@ -165,7 +165,7 @@ def check_class(kind: type, agent: type) -> None:
                 value.refuse_unbound(can_bind=True)
     _refuse_two_spellings(_heirs(kind, agent))
     _refuse_namesakes(kind)
-    checked(kind.__name__, options_of(kind))
+    checked_agent_options(kind.__name__, options_of(kind))
 
 
 def _refuse_two_spellings(bases: Collection[type]) -> None:

@@ -20,11 +20,20 @@ from llmcore.run.setup.options import PER_RUN, OptionsOfRuns
 from llmcore.run.setup.settings import checked_options
 from llmcore.tools.web_search import Searcher
 from llmcore.types import ConfigError, Message, Request
-from llmcore.types.called import Kind, check_kinds, is_async, takes
+from llmcore.types.called import Kind, check_kinds, is_async, takes_positional
 from llmcore.types.requests import OptionsOfAnyModel
 from llmcore.types.wordings import unknown
 
-__all__ = ["INSTEAD", "ONLY_ORCHESTRATORS", "OPTIONS", "AgentOptions", "Emit", "checked", "orchestrators", "per_run"]
+__all__ = [
+    "INSTEAD",
+    "ONLY_ORCHESTRATORS",
+    "OPTIONS",
+    "AgentOptions",
+    "Emit",
+    "checked_agent_options",
+    "orchestrators",
+    "per_run",
+]
 
 Emit = Callable[[dict[str, Any]], Any]
 """Told of what happens: one JSON object at a time. May be async."""
@@ -81,8 +90,8 @@ _KINDS = {
     **OWN_KINDS,
     "name": Kind(lambda value: isinstance(value, str) and value != "", "a text"),
     "description": Kind(lambda value: isinstance(value, str), "a text"),
-    "socket_emit": Kind(lambda value: takes(value, 1), "a function of one JSON object, sync or async"),
-    "log": Kind(lambda value: takes(value, 1) and not is_async(value), "a function of one line that is not async"),
+    "socket_emit": Kind(lambda value: takes_positional(value, 1), "a function of one JSON object, sync or async"),
+    "log": Kind(lambda value: takes_positional(value, 1) and not is_async(value), "a function of one line that is not async"),
     "hooks": Kind(lambda value: isinstance(value, Hooks | Iterable) or callable(value), "llmcore.Hooks, or several"),
     "model": Kind(lambda value: isinstance(value, str), "a model's name or alias"),
 }
@@ -91,7 +100,7 @@ _KINDS = {
 _OF_RUNS = PER_RUN - _KINDS.keys()
 
 
-def checked(thing: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def checked_agent_options(thing: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The options, those of runs as a run has them. Raises `ConfigError` for one that does not exist, and for a value that is
     none of its option's."""
     for name in given:

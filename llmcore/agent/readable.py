@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from llmcore.agent.as_tool import described
+from llmcore.agent.as_tool import tool_description
 from llmcore.agent.core import Core
 from llmcore.agent.options import OPTIONS
 
@@ -68,4 +68,4 @@ class ReadableOptions:
             core: Core | None = self.__dict__.get("_core")
             if core is None or name not in _OPTIONS:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-            return described(self, core.settings) if name == "description" else core.option(name)
+            return tool_description(self, core.settings) if name == "description" else core.option(name)

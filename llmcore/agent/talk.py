@@ -17,13 +17,13 @@ from pydantic import ValidationError
 from llmcore.agent.turns import Turns
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
-from llmcore.run.hooks.hook_edits import agreeing_reply
+from llmcore.run.hooks.hook_edits import consistent_reply
 from llmcore.types import CallerError, Message, TextBlock
 from llmcore.types.copies import copied, updated
 from llmcore.types.given_messages import given_messages
 from llmcore.types.wordings import mistake_in
 
-__all__ = ["Talk", "as_messages", "from_json", "said_as", "system_blocks", "to_json"]
+__all__ = ["Talk", "as_messages", "from_json", "system_blocks", "to_json", "with_answer"]
 
 
 class _Messages(list[Message]):
@@ -134,7 +134,7 @@ class Talk:
         """Do calls of it wait which another call of that run made?"""
         return run is not None and self.left_within is run and self.state(as_messages(self.messages)) is not None
 
-    def said_since(self, left: RunResult[Any]) -> list[Message]:
+    def messages_since(self, left: RunResult[Any]) -> list[Message]:
         """What was said in it since a run of it was left so, without the results by which its calls were closed."""
         messages = as_messages(self.messages)
         pairs = zip(messages, left.messages, strict=False)
@@ -218,12 +218,12 @@ def _blocks(name: str, given: Any) -> list[TextBlock]:
     return [block for block in message.content if isinstance(block, TextBlock)]
 
 
-def said_as(result: RunResult[Any], text: str) -> RunResult[Any]:
+def with_answer(result: RunResult[Any], text: str) -> RunResult[Any]:
     """The result with this text as its answer, in the history as well."""
     before = result.envelope
     if text == before.content and not isinstance(result.output, str):
         return result
-    envelope = agreeing_reply(before, before.model_copy(update={"content": text}), before.blocks)
+    envelope = consistent_reply(before, before.model_copy(update={"content": text}), before.blocks)
     messages = list(result.messages)
     if messages and messages[-1].role == "assistant":
         messages[-1] = Message(role="assistant", content=envelope.blocks)

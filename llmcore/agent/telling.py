@@ -15,14 +15,14 @@ from typing import Any
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.agent.options import Emit
 from llmcore.run import RunResult, event_json
-from llmcore.tools.leaving import LeftBehind, bounded
+from llmcore.tools.leaving import LeftBehind, within_seconds
 from llmcore.tools.threads import ThreadCall
 from llmcore.types import AttemptStarted, Finished, ToolResult, Waiting
 from llmcore.types.called import is_async
 from llmcore.types.json_data import json_data
 from llmcore.types.logs import failure_name, logger
 
-__all__ = ["Teller"]
+__all__ = ["ChatEmitter"]
 
 _log = logger("agent")
 _SECONDS = 10.0
@@ -33,7 +33,7 @@ _LEAST, _LEAST_AT_THE_END = 0.1, 0.5
 """Where that is nearly nothing, or the deadline has passed: for an event, and for the last one of a chat."""
 
 
-class Teller:
+class ChatEmitter:
     """Tells of one chat. `emit` and `log` may be None. `seconds_left` gives the seconds until its deadline, None without one."""
 
     def __init__(self, name: str, emit: Emit | None, log: Callable[[str], object] | None) -> None:
@@ -55,23 +55,23 @@ class Teller:
             self._say(words)
         if self._emit is not None:
             left = self.seconds_left()
-            await self._told(event_json(event), None if left is None else max(left * _SHARE, _LEAST))
+            await self._deliver(event_json(event), None if left is None else max(left * _SHARE, _LEAST))
 
     async def answer(self, result: RunResult[Any]) -> None:
         """A chat has ended: with an answer, or with calls that somebody else is to answer."""
         if result.pending:
             self._say(f"waits for {', '.join(call.name for call in result.pending)}")
             calls = [_shown({"id": one.id, "name": one.name, "arguments": one.arguments}) for one in result.pending]
-            await self._told_last({"type": "pending", "calls": calls})
+            await self._emit_last({"type": "pending", "calls": calls})
             return
         requests = f"{len(result.attempts)} request{'' if len(result.attempts) == 1 else 's'}"
         self._say(f"answered after {requests}, {result.duration:.1f} s")
-        await self._told_last({"type": "ai_response", "message": _shown(result.value if result.has_output else result.content)})
+        await self._emit_last({"type": "ai_response", "message": _shown(result.value if result.has_output else result.content)})
 
     async def failure(self, error: BaseException) -> None:
         """A chat has failed. Only the words of this library's errors are told, without secrets."""
         self._say(f"failed: {failure_name(error)}")
-        await self._told_last(event_json(error))
+        await self._emit_last(event_json(error))
 
     def _say(self, words: str) -> None:
         if self._line is None:
@@ -82,17 +82,17 @@ class Teller:
         except Exception as error:
             _log.warning("the log function of agent %s failed: %s", self._name, _where(error))
 
-    async def _told_last(self, data: dict[str, Any]) -> None:
+    async def _emit_last(self, data: dict[str, Any]) -> None:
         left = self.seconds_left()
-        await self._told(data, None if left is None else max(left, _LEAST_AT_THE_END))
+        await self._deliver(data, None if left is None else max(left, _LEAST_AT_THE_END))
 
-    async def _told(self, data: dict[str, Any], most: float | None) -> None:
+    async def _deliver(self, data: dict[str, Any], most: float | None) -> None:
         """`most`: so many seconds it may take."""
         if self._emit is None:
             return
         seconds = _SECONDS if most is None else min(_SECONDS, most)
         try:
-            await bounded(self._given(self._emit, data), seconds, "socket_emit")
+            await within_seconds(self._given(self._emit, data), seconds, "socket_emit")
         except LeftBehind:
             self._emit = None
             _log.warning("socket_emit of agent %s did not end within %.3g s and was left behind", self._name, seconds)

@@ -10,23 +10,23 @@ import typer
 from typer.core import TyperGroup
 
 from llmcore.cli.models import models
-from llmcore.cli.normalize import normalize
-from llmcore.cli.output import fail, write
-from llmcore.cli.probe import probe
-from llmcore.cli.record import record
+from llmcore.cli.normalize import normalize_command
+from llmcore.cli.output import exit_with_error, write
+from llmcore.cli.probe import probe_command
+from llmcore.cli.record import record_command
 from llmcore.cli.replay import replay
 from llmcore.cli.tools import tools
 
 __all__ = ["COMMANDS", "app"]
 
-COMMANDS: tuple[Callable[..., None], ...] = (
-    replay,
-    normalize,
-    record,
-    models,
-    probe,
-    tools,
-)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "replay": replay,
+    "normalize": normalize_command,
+    "record": record_command,
+    "models": models,
+    "probe": probe_command,
+    "tools": tools,
+}
 
 
 _UsageError: Any = typer.BadParameter.__base__  # its module is click's or typer's own, by typer's release
@@ -54,12 +54,12 @@ def _one_line() -> Generator[None]:
         if type(error).__name__ == _NO_ARGUMENTS:
             raise
         where = error.ctx.command_path if error.ctx is not None else "llmcore"
-        fail(f"{error.format_message().rstrip('.')} (see `{where} --help`)")
+        exit_with_error(f"{error.format_message().rstrip('.')} (see `{where} --help`)")
     except Exception as error:
         from llmcore.types import LLMCoreError  # half of the start-up, and seldom needed
 
         if isinstance(error, LLMCoreError):
-            fail(str(error))
+            exit_with_error(str(error))
         raise
 
 
@@ -70,8 +70,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a traceback is a bug report: plain, whole, without the values of variables
     help="Reliable tool calling and typed output on any language model.",
 )
-for _command in COMMANDS:
-    app.command()(_command)
+for _name, _command in COMMANDS.items():
+    app.command(_name)(_command)
 
 
 def _show_version(wanted: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmcore.cli.output import json_text, shortened
+from llmcore.cli.output import as_json_text, shortened_line
 from llmcore.normalizer.trust.lead_ins import kind_of, sentence_before
 from llmcore.types import Envelope, NearMiss, Repair, ToolCall, ToolSet
 from llmcore.types.near_misses import near_miss_sentence
@@ -18,7 +18,7 @@ def explanation(envelope: Envelope, tools: ToolSet | None) -> str:
     """Several lines; where the tools are known, also what the validator says."""
     lines: list[str] = []
     for index, call in enumerate(envelope.tool_calls):
-        lines += [f"call {index}: {shortened(call.name)} {shortened(call.arguments)}", *_about(call, envelope.source)]
+        lines += [f"call {index}: {shortened_line(call.name)} {shortened_line(call.arguments)}", *_about(call, envelope.source)]
     if not envelope.tool_calls:
         lines.append("no call")
     for miss in envelope.near_misses:
@@ -37,10 +37,10 @@ def _about_validation(envelope: Envelope, tools: ToolSet) -> Iterator[str]:
         found = [str(problem) for problem in report.problems if problem.call == index]
         verdict = "may not run" if found else "may run"
         yield f"validation of call {index}: {verdict}"
-        yield from (f"  problem     {shortened(problem)}" for problem in found)
+        yield from (f"  problem     {shortened_line(problem)}" for problem in found)
         yield from (f"  repair      {_repair(repair)}" for repair in call.repairs[len(written.repairs) :])
         if (call.name, call.arguments) != (written.name, written.arguments):
-            yield f"  runs as     {shortened(call.name)} {shortened(call.arguments)}"
+            yield f"  runs as     {shortened_line(call.name)} {shortened_line(call.arguments)}"
 
 
 def _about(call: ToolCall, source: str) -> Iterator[str]:
@@ -49,18 +49,18 @@ def _about(call: ToolCall, source: str) -> Iterator[str]:
     if not call.complete:
         yield "  complete    no: the input ended inside, so it never runs"
     if call.arguments is None:
-        yield f"  arguments   could not be read from {shortened(call.raw_arguments, _EXCERPT)}"
+        yield f"  arguments   could not be read from {shortened_line(call.raw_arguments, _EXCERPT)}"
     yield from (f"  repair      {_repair(repair)}" for repair in call.repairs)
     if call.span is not None:
         yield f"  excerpt     {_excerpt(source, call.span)}"
 
 
 def _about_miss(miss: NearMiss, source: str) -> Iterator[str]:
-    name = shortened(miss.name or "no name")
-    yield f"near miss: {name}: {shortened(miss.reason)}{_place(miss.span)}; kept as content"
-    yield f"  why         {shortened(near_miss_sentence(miss.reason), _EXCERPT)}"
+    name = shortened_line(miss.name or "no name")
+    yield f"near miss: {name}: {shortened_line(miss.reason)}{_place(miss.span)}; kept as content"
+    yield f"  why         {shortened_line(near_miss_sentence(miss.reason), _EXCERPT)}"
     if words := _deciding(miss, source):
-        yield f"  words       {shortened(words, _EXCERPT)}"
+        yield f"  words       {shortened_line(words, _EXCERPT)}"
     yield f"  excerpt     {_excerpt(source, miss.span)}"
 
 
@@ -81,14 +81,14 @@ def _deciding(miss: NearMiss, source: str) -> str:
 def _about_the_rest(envelope: Envelope) -> Iterator[str]:
     yield f"content: {len(envelope.content)} characters, reasoning: {len(envelope.reasoning)}"
     if envelope.finish_reason or envelope.finish_word:
-        word = shortened(envelope.finish_word or "none")
+        word = shortened_line(envelope.finish_word or "none")
         yield f"finish reason: {envelope.finish_reason or 'none'} (the provider's word: {word})"
     if envelope.truncated:
         yield "truncated: the reply ended inside a call"
 
 
 def _repair(repair: Repair) -> str:
-    where = f" at {shortened(repair.path)}" if repair.path else ""
+    where = f" at {shortened_line(repair.path)}" if repair.path else ""
     change = ""
     if repair.before is not None or repair.after is not None:
         change = f": {_quoted(repair.before)} -> {_quoted(repair.after)}"
@@ -97,7 +97,7 @@ def _repair(repair: Repair) -> str:
 
 def _quoted(value: object) -> str:
     """As JSON, so that the text "3" is not taken for the number."""
-    return shortened(json_text(value), _EXCERPT)
+    return shortened_line(as_json_text(value), _EXCERPT)
 
 
 def _place(span: tuple[int, int] | None) -> str:
@@ -105,7 +105,7 @@ def _place(span: tuple[int, int] | None) -> str:
 
 
 def _excerpt(source: str, span: tuple[int, int]) -> str:
-    return shortened(source[span[0] : span[1]], _EXCERPT)
+    return shortened_line(source[span[0] : span[1]], _EXCERPT)
 
 
 def _yes_no(known: bool | None) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from llmcore.cli.output import json_text, write
+from llmcore.cli.output import as_json_text, write
 from llmcore.types.wordings import dollars
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def models(
 
     registry = ModelRegistry.from_yaml(path)
     if as_json:
-        write(json_text([_as_data(config) for config in registry], indent=2))
+        write(as_json_text([_as_data(config) for config in registry], indent=2))
         return
     _print_table(list(registry))
 
@@ -67,8 +67,8 @@ def _cells(config: ModelConfig) -> tuple[str, ...]:
         config.alias,
         f"{config.provider}/{config.model}{_where(config)}",
         ", ".join(config.modes),
-        _told(config.supports_tools),
-        _told(config.supports_web_search),
+        _capability_lines(config.supports_tools),
+        _capability_lines(config.supports_web_search),
         f"{config.context_window:,}" if config.context_window else "-",
         f"{_price(prices.input)} / {_price(prices.output)}" if prices else "-",
         "yes" if config.api_key is not None else "-",
@@ -82,7 +82,7 @@ def _where(config: ModelConfig) -> str:
     return f" at {config.endpoint.shown_url}" if config.base_url else ""
 
 
-def _told(known: bool | None) -> str:
+def _capability_lines(known: bool | None) -> str:
     return "-" if known is None else "yes" if known else "no"
 
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from llmcore.cli.output import fail, json_text, write
+from llmcore.cli.output import as_json_text, exit_with_error, write
 
 if TYPE_CHECKING:
     from llmcore.types import NormalizerEvent
 
-__all__ = ["normalize"]
+__all__ = ["normalize_command"]
 
 _CHUNK = 64 * 1024
 
@@ -37,7 +37,7 @@ class _Form(StrEnum):
     events = "events"
 
 
-def normalize(
+def normalize_command(
     file: Annotated[Path, typer.Argument(help="The reply; `-` is standard input.", metavar="[FILE]", allow_dash=True)] = Path(
         "-"
     ),
@@ -67,7 +67,7 @@ def normalize(
     """
     chosen = [name for name, given in (("--json", as_json), ("--stream", stream), ("--explain", explain)) if given]
     if len(chosen) > 1:
-        fail(f"{' and '.join(chosen)} cannot be used together")
+        exit_with_error(f"{' and '.join(chosen)} cannot be used together")
     from llmcore import Normalizer
     from llmcore.cli.replies import ReplyReader
     from llmcore.cli.tool_files import load_tools
@@ -75,7 +75,7 @@ def normalize(
 
     offered = load_tools(tools) if tools is not None else None
     if forced_tool is not None and offered is not None and forced_tool not in offered:
-        fail(
+        exit_with_error(
             f"--forced-tool {forced_tool!r} is none of the tools: {', '.join(tool.name for tool in offered) or 'there are none'}"
         )
     normalizer = Normalizer(
@@ -89,15 +89,15 @@ def normalize(
                 _show(reply.feed(chunk), stream)
         _show(reply.finish(finish_reason), stream)
     except OverLimit as error:
-        fail(f"{name}: {error}")
+        exit_with_error(f"{name}: {error}")
     if stream:
-        write(json_text({"type": "envelope", **normalizer.envelope.model_dump()}))
+        write(as_json_text({"type": "envelope", **normalizer.envelope.model_dump()}))
     elif explain:
         from llmcore.cli.explaining import explanation
 
         write(explanation(normalizer.envelope, offered))
     else:
-        write(json_text(normalizer.envelope.model_dump(), indent=2))
+        write(as_json_text(normalizer.envelope.model_dump(), indent=2))
 
 
 def _show(events: Iterable[NormalizerEvent], wanted: bool) -> None:
@@ -110,7 +110,7 @@ def _show(events: Iterable[NormalizerEvent], wanted: bool) -> None:
 def _line(event: NormalizerEvent) -> str:
     from llmcore.run.streaming.event_json import event_type  # loads what runs need: only where events are printed
 
-    return json_text({"type": event_type(type(event)), **{field.name: getattr(event, field.name) for field in fields(event)}})
+    return as_json_text({"type": event_type(type(event)), **{field.name: getattr(event, field.name) for field in fields(event)}})
 
 
 @contextmanager
@@ -122,7 +122,7 @@ def _opened(file: Path) -> Generator[BinaryIO]:
         with file.open("rb") as handle:
             yield handle
     except OSError as error:
-        fail(f"{file}: {error.strerror or error}")
+        exit_with_error(f"{file}: {error.strerror or error}")
 
 
 def _texts(source: BinaryIO, name: str) -> Iterator[str]:
@@ -137,10 +137,10 @@ def _texts(source: BinaryIO, name: str) -> Iterator[str]:
         try:
             text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
-            fail(f"{name}: not UTF-8 near byte {done + error.start}")
+            exit_with_error(f"{name}: not UTF-8 near byte {done + error.start}")
         done += held + len(chunk) - len(decoder.getstate()[0])
         if done > RECORDING_LIMITS.size:
-            fail(f"{name}: a reply of more than {RECORDING_LIMITS.size} bytes")
+            exit_with_error(f"{name}: a reply of more than {RECORDING_LIMITS.size} bytes")
         yield text
         if not chunk:
             return

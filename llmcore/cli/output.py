@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 __all__ = [
     "EXIT_UNMET",
     "EXIT_UNREADABLE",
-    "fail",
+    "as_json_text",
+    "exit_with_error",
     "guard_output",
     "inline",
-    "json_text",
     "note",
-    "shortened",
-    "shown",
+    "printable",
+    "shortened_line",
     "terminal",
     "write",
 ]
@@ -77,7 +77,7 @@ def write(what: str | RenderableType, *, err: bool = False, wrap: bool = True) -
     renderable's lines are not broken.
     """
     if isinstance(what, str):
-        typer.echo(shown(process_scrubber().text(what) if err else what), err=err)
+        typer.echo(printable(process_scrubber().text(what) if err else what), err=err)
     else:
         terminal(err=err).print(_Escaped(what), soft_wrap=not wrap)
 
@@ -87,7 +87,7 @@ def note(text: str) -> None:
     write(inline(text), err=True)
 
 
-def fail(message: str, code: int = EXIT_UNREADABLE) -> NoReturn:
+def exit_with_error(message: str, code: int = EXIT_UNREADABLE) -> NoReturn:
     """End with one line on standard error."""
     note(f"llmcore: error: {message}")
     raise typer.Exit(code)
@@ -103,7 +103,7 @@ def terminal(*, err: bool = False) -> Console:
     return console
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     """Text as it may be printed, its line breaks and tabs kept."""
     return _STEERING_IN_LINES.sub(_escape, text)
 
@@ -113,13 +113,13 @@ def inline(text: str) -> str:
     return _STEERING.sub(_escape, text)
 
 
-def shortened(value: Any, length: int = 300) -> str:
+def shortened_line(value: Any, length: int = 300) -> str:
     """A value as JSON, a text as it is, on one line and cut to `length` characters."""
-    text = value if isinstance(value, str) else json_text(value)
+    text = value if isinstance(value, str) else as_json_text(value)
     return inline(text if len(text) <= length else f"{text[:length]}... ({len(text)} characters)")
 
 
-def json_text(value: Any, indent: int | None = None) -> str:
+def as_json_text(value: Any, indent: int | None = None) -> str:
     """JSON that any reader takes, and any terminal: what may not be printed as it is stands in JSON's escapes, what is
     no JSON (pydantic models, tuples) as its plain data, and numbers that JSON lacks as the texts "NaN", "Infinity" and
     "-Infinity"."""
@@ -163,7 +163,7 @@ class _Escaped:
         from rich.segment import Segment
 
         for segment in console.render(self._inner, options):
-            yield segment if segment.control else Segment(shown(segment.text), segment.style)
+            yield segment if segment.control else Segment(printable(segment.text), segment.style)
 
 
 class _LogLines(logging.Handler):

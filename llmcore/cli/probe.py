@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from llmcore.cli.output import fail, json_text, note, shortened, write
+from llmcore.cli.output import as_json_text, exit_with_error, note, shortened_line, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from llmcore.models import ModelConfig, ModelRegistry
     from llmcore.run.asking.probing import ProbeFinding, ProbeReport
 
-__all__ = ["probe"]
+__all__ = ["probe_command"]
 
 _EXIT_NOT_ASKED = 1
 _SHOWN = 300
 
 
-def probe(
+def probe_command(
     model: Annotated[
         str,
         typer.Argument(
@@ -58,7 +58,9 @@ def probe(
     import asyncio
 
     if save and store is None:
-        fail("--save needs --store FILE|URL (or $LLMCORE_CAPABILITIES): where the programs that use the model look for it")
+        exit_with_error(
+            "--save needs --store FILE|URL (or $LLMCORE_CAPABILITIES): where the programs that use the model look for it"
+        )
     from llmcore import CapabilityStore
 
     shared = CapabilityStore(backend=store if save else None)
@@ -69,21 +71,25 @@ def probe(
     saved_to = store if saved else None
     if as_json:
         write(
-            json_text(_as_data(found[""], saved_to) if config.places == ("",) else _of_places(config, asked, saved_to), indent=2)
+            as_json_text(
+                _as_data(found[""], saved_to) if config.places == ("",) else _of_places(config, asked, saved_to), indent=2
+            )
         )
     else:
         _print_all(config, asked, saved_to)
     if save and not saved:
-        fail("what was learnt could not be saved", _EXIT_NOT_ASKED)
+        exit_with_error("what was learnt could not be saved", _EXIT_NOT_ASKED)
     if len(found) < len(asked):
-        fail(f"{len(asked) - len(found)} of {len(asked)} deployments of {config.alias} could not be asked", _EXIT_NOT_ASKED)
+        exit_with_error(
+            f"{len(asked) - len(found)} of {len(asked)} deployments of {config.alias} could not be asked", _EXIT_NOT_ASKED
+        )
 
 
 def _configured(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:
     from llmcore.models import ModelRegistry
 
     if models is not None and base_url is not None:
-        fail("--base-url goes with a model's name; with --models the registry says where a model is served")
+        exit_with_error("--base-url goes with a model's name; with --models the registry says where a model is served")
     registry = ModelRegistry.load(model, base_url=base_url) if models is None else ModelRegistry.from_yaml(models)
     return registry, registry.get(model)
 
@@ -100,7 +106,7 @@ def _asked_or_failed(
     except CallerError:
         raise
     except LLMCoreError as error:
-        fail(f"{config.alias} cannot be asked: {type(error).__name__}: {error}", _EXIT_NOT_ASKED)
+        exit_with_error(f"{config.alias} cannot be asked: {type(error).__name__}: {error}", _EXIT_NOT_ASKED)
 
 
 async def _asked(
@@ -176,7 +182,7 @@ def _print(report: ProbeReport, saved_to: str | None) -> None:
 
     table = report_table(("question", "holds", "what came"), left={"question", "holds", "what came"})
     for finding in report.findings:
-        table.add_row(*map(plain, (finding.question, finding.verdict, shortened(finding.detail, _SHOWN))))
+        table.add_row(*map(plain, (finding.question, finding.verdict, shortened_line(finding.detail, _SHOWN))))
     write(table)
     write("")
     learnt = (f"{name} {'yes' if holds else 'no'}" for name, holds in sorted(report.facts.items()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from llmcore.cli.output import fail, note, shortened
+from llmcore.cli.output import exit_with_error, note, shortened_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from llmcore.adapters.recording.recorder import Recorder
     from llmcore.models import ModelConfig, ModelRegistry
 
-__all__ = ["record"]
+__all__ = ["record_command"]
 
 _EXIT_RUN_FAILED = 1
 
 
-def record(
+def record_command(
     output: Annotated[Path, typer.Option("--output", "-o", help="The transcript file; runs are appended.")],
     model: Annotated[
         str,
@@ -86,9 +86,9 @@ def record(
 
 def _check_named(model: str, prompts: list[str] | None, *, proxy: str | None) -> None:
     if proxy is not None and model:
-        fail("--proxy records what clients ask: it goes with no MODEL and no PROMPT")
+        exit_with_error("--proxy records what clients ask: it goes with no MODEL and no PROMPT")
     if proxy is None and not (model and prompts):
-        fail("record needs a MODEL and a PROMPT, or --proxy URL")
+        exit_with_error("record needs a MODEL and a PROMPT, or --proxy URL")
 
 
 def _registry(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:
@@ -96,7 +96,7 @@ def _registry(model: str, models: Path | None, base_url: str | None) -> tuple[Mo
 
     if models is not None:
         if base_url is not None:
-            fail("--base-url goes with PROVIDER/MODEL; with --models the registry says where a model is served")
+            exit_with_error("--base-url goes with PROVIDER/MODEL; with --models the registry says where a model is served")
         registry = ModelRegistry.from_yaml(models)
         return registry, registry.get(model)
     registry = ModelRegistry.load(model, base_url=base_url)
@@ -115,7 +115,7 @@ def _check_writable(output: Path) -> None:
     try:
         output.open("a").close()
     except OSError as error:
-        fail(f"{output}: {error.strerror or error}")
+        exit_with_error(f"{output}: {error.strerror or error}")
 
 
 class _Session:
@@ -174,4 +174,4 @@ async def _run(orchestrator: Orchestrator, prompt: str, alias: str, *, stream: b
 
 def _shown(recorder: Recorder, prompt: str) -> str:
     """The prompt's beginning, for whoever watches, without secrets."""
-    return shortened(recorder.clean(prompt), 60)
+    return shortened_line(recorder.clean(prompt), 60)

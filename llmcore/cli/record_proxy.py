@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
 
-from llmcore.cli.output import fail, note, write
+from llmcore.cli.output import exit_with_error, note, write
 
 __all__ = ["record_by_proxy"]
 
@@ -18,25 +18,25 @@ def record_by_proxy(upstream: str, output: Path, *, port: int, provider: str | N
     """Listen until SIGINT or SIGTERM; each exchange is a line of `output` as soon as it is over."""
     from llmcore.adapters.providers.names import check_provider
     from llmcore.adapters.recording.proxy import RecordingProxy
-    from llmcore.transcripts.formats.hosts import provider_of
+    from llmcore.transcripts.formats.hosts import provider_of_host
     from llmcore.types import ConfigError
 
     place = urlsplit(upstream)
     if place.scheme not in ("http", "https") or not place.hostname:
-        fail("--proxy takes the URL that requests go to, such as https://api.openai.com/v1")
+        exit_with_error("--proxy takes the URL that requests go to, such as https://api.openai.com/v1")
     if place.query or place.fragment or place.username is not None:
-        fail("--proxy takes a URL without credentials and query; what a client sends of them is passed on")
+        exit_with_error("--proxy takes a URL without credentials and query; what a client sends of them is passed on")
     try:
         if provider:
             check_provider(provider)
     except ConfigError as error:
-        fail(str(error))
-    named = provider or provider_of(upstream)
+        exit_with_error(str(error))
+    named = provider or provider_of_host(upstream)
     try:
         origin = provenance or _provenance(upstream, named)
         proxy = RecordingProxy(upstream, output, provider=named, provenance=origin, port=port, tell=note)
     except OSError as error:
-        fail(f"port {port}: {error.strerror or error}")
+        exit_with_error(f"port {port}: {error.strerror or error}")
     ended = threading.Event()
 
     def end(signum: int, frame: FrameType | None) -> None:
@@ -51,10 +51,10 @@ def record_by_proxy(upstream: str, output: Path, *, port: int, provider: str | N
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    note(f"recorded: {proxy.exchanges} exchanges{_apart(proxy.cut, proxy.lost)}")
+    note(f"recorded: {proxy.exchanges} exchanges{_exceptions(proxy.cut, proxy.lost)}")
 
 
-def _apart(cut: int, lost: int) -> str:
+def _exceptions(cut: int, lost: int) -> str:
     """What the count does not say."""
     told = (f"{cut} of them without a whole reply" if cut else "", f"{lost} more could not be written" if lost else "")
     return "".join(f", {words}" for words in told if words)

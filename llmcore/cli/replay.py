@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from llmcore.cli.output import EXIT_UNMET, EXIT_UNREADABLE, fail, json_text, terminal, write
+from llmcore.cli.output import EXIT_UNMET, EXIT_UNREADABLE, as_json_text, exit_with_error, terminal, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ def replay(
     if on_error is _OnError.fail and reader.skipped_count:
         raise typer.Exit(EXIT_UNREADABLE)
     if not report.runs:
-        fail("nothing could be read: every run was skipped" if reader.skipped_count else "no runs in what was given")
+        exit_with_error("nothing could be read: every run was skipped" if reader.skipped_count else "no runs in what was given")
     if report.unmet_expectations:
         raise typer.Exit(EXIT_UNMET)
 
@@ -73,7 +73,7 @@ def _print(report: ScoreReport, reader: TranscriptReader, *, as_json: bool, dial
     from llmcore.cli.tables import print_report, report_skipped
 
     if as_json:
-        write(json_text(_as_data(report, reader), indent=2))
+        write(as_json_text(_as_data(report, reader), indent=2))
     elif report.runs or on_error is _OnError.skip:
         print_report(report, dialects=dialects)
     as_errors = on_error is _OnError.fail

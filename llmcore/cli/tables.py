@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from llmcore.cli.output import inline, note, shortened, write
+from llmcore.cli.output import inline, note, shortened_line, write
 
 if TYPE_CHECKING:
     from llmcore.transcripts import DialectRow, FamilyRow, Finding, ScoreReport, TranscriptReader
@@ -109,10 +109,10 @@ def _target(row: FamilyRow) -> Text:
     if not row.targets:
         return Text("-")
     missed = [_missed(verdict) for verdict in row.targets if not verdict.met]
-    return Text("missed: " + ", ".join(missed), style="red") if missed else Text(_met(row.targets), style="green")
+    return Text("missed: " + ", ".join(missed), style="red") if missed else Text(_bars_met(row.targets), style="green")
 
 
-def _met(verdicts: Sequence[TargetVerdict]) -> str:
+def _bars_met(verdicts: Sequence[TargetVerdict]) -> str:
     success = next((verdict for verdict in verdicts if verdict.at_least), None)
     return f"met ({success.target:.0%})" if success else "met"
 
@@ -134,10 +134,10 @@ def _print_findings(title: str, findings: Sequence[Finding], count: int) -> None
     for finding in findings:
         _print_line(f"  {finding.where}")
         if finding.expected is None and finding.got is None:
-            _print_line(f"    {shortened(finding.what)}")
+            _print_line(f"    {shortened_line(finding.what)}")
         else:
-            _print_line(f"    {finding.what}: expected {shortened(finding.expected)}")
-            _print_line(f"    {' ' * len(finding.what)}  got      {shortened(finding.got)}")
+            _print_line(f"    {finding.what}: expected {shortened_line(finding.expected)}")
+            _print_line(f"    {' ' * len(finding.what)}  got      {shortened_line(finding.got)}")
     if findings:
         _print_more(count - len(findings))
 

@@ -26,7 +26,7 @@ from llmcore.types import (
 )
 from llmcore.types.json_data import json_data
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.others_words import MAX_LOOKED_THROUGH, bounded
+from llmcore.types.others_words import MAX_LOOKED_THROUGH, clipped_words
 
 _SHORTEST = 100
 """Characters to which a text is cut at the least."""
@@ -127,11 +127,11 @@ def _text(value: Any) -> str:
 
 def _cut(data: Any, most: int) -> Any:
     if isinstance(data, str):
-        return bounded(data, most)
+        return clipped_words(data, most)
     if is_object(data):
         return {key: _cut(value, most) for key, value in data.items()}
     return [_cut(value, most) for value in data] if is_list(data) else data
 
 
 def _scrubbed(text: str) -> str:
-    return process_scrubber().text(bounded(text, MAX_LOOKED_THROUGH))
+    return process_scrubber().text(clipped_words(text, MAX_LOOKED_THROUGH))

@@ -115,7 +115,7 @@ class ModelConfig(Value):
 
     @field_validator("deployments")
     @classmethod
-    def _told_apart(cls, value: tuple[Deployment, ...]) -> tuple[Deployment, ...]:
+    def _check_names_differ(cls, value: tuple[Deployment, ...]) -> tuple[Deployment, ...]:
         names = _names(value)
         if len(set(names)) < len(names):
             raise ValueError("two deployments have one name; rename one")

@@ -17,7 +17,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from llmcore.adapters.base import Prices
-from llmcore.adapters.providers.names import check_names
+from llmcore.adapters.providers.names import check_provider_names
 from llmcore.models.config import ModelConfig
 from llmcore.models.deployment import Deployment
 from llmcore.tools.config import ToolConfig
@@ -190,7 +190,7 @@ def _build(alias: str, document: Document) -> ModelConfig:
     try:
         config = ModelConfig.model_validate({**settings, "alias": alias}, context=FROM_TEXT)
         for place in map(config.at, config.places):
-            check_names(place.provider, place.model, place.base_url)
+            check_provider_names(place.provider, place.model, place.base_url)
         return config
     except ValidationError as error:
         problem = error.errors(include_input=False, include_url=False)[0]

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from llmcore.adapters.base import Capabilities
-from llmcore.adapters.providers.names import check_names, is_provider
+from llmcore.adapters.providers.names import check_provider_names, is_provider_name
 from llmcore.models.config import ModelConfig
 from llmcore.models.reading import Document, build_models, document_of, files_of, read_document, read_file
 from llmcore.models.selection import Needs, select
 from llmcore.types import ConfigError, ModelNotFound
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.logs import logger
-from llmcore.types.wordings import described
+from llmcore.types.wordings import describe_value
 
 __all__ = ["ModelRegistry"]
 
@@ -37,7 +37,7 @@ Fingerprint = tuple[tuple[str, int, int, int], ...]
 _ADD = "add `llm: {models: {NAME: {provider: ..., model: ...}}}`"
 
 
-def _told(config: ModelConfig) -> Capabilities:
+def _shown(config: ModelConfig) -> Capabilities:
     return config.told
 
 
@@ -99,7 +99,9 @@ class ModelRegistry:
         """The same from data, in the form that a file has: `{"models": {alias: {...}}, "defaults": ..., "overrides": ...}`,
         with or without `llm` around."""
         if not isinstance(llm, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
-            raise ConfigError(f"ModelRegistry.from_dict takes a dict as {{'models': {{alias: {{...}}}}}}, not {described(llm)}")
+            raise ConfigError(
+                f"ModelRegistry.from_dict takes a dict as {{'models': {{alias: {{...}}}}}}, not {describe_value(llm)}"
+            )
         document = document_of(llm, "the given settings", os.environ if environ is None else environ)
         return cls(_some(build_models(document), "the given settings").values())
 
@@ -127,13 +129,13 @@ class ModelRegistry:
         if not isinstance(given, str) or (base_url is None and (_is_path(given) or path.exists())):
             return cls.from_yaml(path)
         provider, slash, model = given.partition("/")
-        if base_url is not None and (not model or not is_provider(provider)):
+        if base_url is not None and (not model or not is_provider_name(provider)):
             provider, slash, model = "openai_compatible", "/", given
         if not (provider and slash and model):
             raise ConfigError(f"{given!r} is neither a file nor a model name with its provider; write it like 'openai/{given}'")
         config = ModelConfig(alias=given, provider=provider, model=model, base_url=base_url)
         try:
-            check_names(provider, model, base_url)
+            check_provider_names(provider, model, base_url)
         except ConfigError as error:
             raise ConfigError(f"{given!r} is neither a file nor a model: {error}") from None
         return cls([config])
@@ -156,7 +158,7 @@ class ModelRegistry:
         model: str | None = None,
         *,
         needs: Needs | None = None,
-        capabilities: Callable[[ModelConfig], Capabilities] = _told,
+        capabilities: Callable[[ModelConfig], Capabilities] = _shown,
     ) -> ModelConfig:
         """The model named, which must exist; else the first in file order that fits `needs`.
 
@@ -183,11 +185,11 @@ class ModelRegistry:
         if self._path is not None and time.monotonic() - self._looked > _SECONDS_BETWEEN_LOOKS:
             with self._lock:
                 if time.monotonic() - self._looked > _SECONDS_BETWEEN_LOOKS:
-                    self._look()
+                    self._reload_if_changed()
                     self._looked = time.monotonic()
         return self._models
 
-    def _look(self) -> None:
+    def _reload_if_changed(self) -> None:
         """Take over a change. One that cannot be is read and logged once, and the last good state stays in use."""
         try:
             fingerprint = self._fingerprint()

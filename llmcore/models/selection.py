@@ -10,7 +10,7 @@ from llmcore.adapters.base import Capabilities
 from llmcore.models.config import ModelConfig
 from llmcore.types import ImageBlock, Message, ModelNotFound, Request, TextBlock, ToolResultBlock
 
-__all__ = ["Needs", "lacking", "needs_of", "select"]
+__all__ = ["Needs", "missing_capabilities", "needs_of", "select"]
 
 _CHARACTERS_PER_TOKEN = 4
 """A rough rule for English; only models whose window is clearly too small are passed over by it."""
@@ -51,7 +51,7 @@ def _measured(message: Message) -> tuple[int, int]:
     return images, characters
 
 
-def lacking(config: ModelConfig, needs: Needs, capabilities: Callable[[ModelConfig], Capabilities]) -> list[str]:
+def missing_capabilities(config: ModelConfig, needs: Needs, capabilities: Callable[[ModelConfig], Capabilities]) -> list[str]:
     """What the model lacks of the needs, in words. Unknown counts as able, but for web search, which nobody has by
     chance.
 
@@ -79,7 +79,7 @@ def select(models: Iterable[ModelConfig], needs: Needs, capabilities: Callable[[
     """The first that fits. Raises `ModelNotFound` with what each lacks."""
     reasons: list[str] = []
     for config in models:
-        missing = lacking(config, needs, capabilities)
+        missing = missing_capabilities(config, needs, capabilities)
         if not missing:
             return config
         reasons.append(f"{config.alias} lacks {' and '.join(missing)}")

@@ -14,7 +14,7 @@ from typing import Any, get_origin, get_type_hints
 
 from llmcore.run.deadline import thread_within
 from llmcore.tools import RunContext
-from llmcore.tools.leaving import LeftBehind, bounded, nothing_uncounted
+from llmcore.tools.leaving import LeftBehind, nothing_uncounted, within_seconds
 from llmcore.types import ConfigError, Timeout
 from llmcore.types.called import is_async, naming
 
@@ -61,7 +61,7 @@ async def called(
     if not inspect.isawaitable(given):
         return given
     try:
-        return await bounded(given, seconds, what, uncounted)
+        return await within_seconds(given, seconds, what, uncounted)
     except LeftBehind:
         raise Timeout(f"the run's deadline has passed while {what} ran", status=None) from None
 
@@ -86,17 +86,17 @@ def _place_of_context(what: str, function: Callable[..., Any], values: int) -> t
             f"{what} takes {takes}, and the RunContext if it wants it; its parameters are {inspect.signature(function)}"
         )
     hints = _hints(function)
-    if values and len(needed) > values and _tells_context(needed[0], hints) and not _tells_context(needed[-1], hints):
+    if values and len(needed) > values and _takes_context(needed[0], hints) and not _takes_context(needed[-1], hints):
         return True, True
     return len(needed) > values or (len(places) > values and _is_context(hints.get(places[values].name))), False
 
 
 def takes_context(function: Callable[..., Any], needed: Sequence[inspect.Parameter]) -> bool:
     """Is the one parameter that it needs the context, by its annotation or its name?"""
-    return len(needed) == 1 and (_tells_context(needed[0], _hints(function)) or needed[0].name == "_")
+    return len(needed) == 1 and (_takes_context(needed[0], _hints(function)) or needed[0].name == "_")
 
 
-def _tells_context(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> bool:
+def _takes_context(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> bool:
     """Is it the context, by its annotation or, where that says nothing, by its name?"""
     hint = hints.get(parameter.name)
     return _is_context(hint) or (hint in (None, Any) and parameter.name in ("ctx", "context", "run_context"))

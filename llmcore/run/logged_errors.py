@@ -7,30 +7,30 @@ from types import TracebackType
 from typing import Any
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
-from llmcore.tools.results import described
+from llmcore.tools.results import error_text_of
 from llmcore.types.logs import content_logger
-from llmcore.types.others_words import bounded
+from llmcore.types.others_words import clipped_words
 
-__all__ = ["wordless"]
+__all__ = ["without_content"]
 
 _DEEPEST = 8
 """So many causes of an exception are told."""
 
 
-def wordless(error: BaseException, deep: int = 0) -> BaseException:
+def without_content(error: BaseException, deep: int = 0) -> BaseException:
     """An exception as it may stand in a log: its class, its traceback, its causes and its group's members; its words only
     where content may be told."""
     told = content_logger() is not None
-    words = process_scrubber().text(bounded(described(error).partition(": ")[2])) if told else ""
+    words = process_scrubber().text(clipped_words(error_text_of(error).partition(": ")[2])) if told else ""
     own = type(error)
     within: Sequence[BaseException] = getattr(error, "exceptions", ()) if issubclass(own, BaseExceptionGroup) else ()
-    members = [wordless(one, deep + 1) for one in within] if deep < _DEEPEST else []
+    members = [without_content(one, deep + 1) for one in within] if deep < _DEEPEST else []
     body = {"__module__": own.__module__, "__qualname__": own.__qualname__}
     kind: Any = type(own.__name__, (ExceptionGroup if members else Exception,), body)
     made: BaseException = kind(words, members) if members else kind(words)
     if deep < _DEEPEST:
-        made.__cause__ = None if error.__cause__ is None else wordless(error.__cause__, deep + 1)
-        made.__context__ = None if error.__context__ is None else wordless(error.__context__, deep + 1)
+        made.__cause__ = None if error.__cause__ is None else without_content(error.__cause__, deep + 1)
+        made.__context__ = None if error.__context__ is None else without_content(error.__context__, deep + 1)
     made.__suppress_context__ = error.__suppress_context__
     return made.with_traceback(_of_the_callers(error.__traceback__))
 

@@ -16,7 +16,7 @@ from typing import Any
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.testing.replies import (
     Answer,
-    checked,
+    checked_reply,
     chunks_of,
     heeding,
     raise_if_error,
@@ -25,13 +25,13 @@ from llmcore.testing.replies import (
     resolved,
     tool_call_body,
 )
-from llmcore.testing.usages import usage_in
+from llmcore.testing.usages import usage_of_body
 from llmcore.types import CallerError, ConfigError, Reply, Request, Usage
 from llmcore.types.bounds import is_amount
 from llmcore.types.called import Kind, check_kinds, check_takes_one, in_words
 from llmcore.types.copies import copied
 from llmcore.types.of_tests import of_test
-from llmcore.types.wordings import described
+from llmcore.types.wordings import describe_value
 
 __all__ = ["FakeModel"]
 
@@ -102,8 +102,8 @@ class FakeModel:
         self.requests: list[Request] = []
         self.calls: list[ModelCall] = []
         check_kinds("FakeModel", {"chunk_size": chunk_size, "capabilities": capabilities, "endpoint": endpoint}, _KINDS)
-        self._replies: list[Any] = [checked(reply) for reply in replies]
-        self._default: Any = None if default is None else checked(default)
+        self._replies: list[Any] = [checked_reply(reply) for reply in replies]
+        self._default: Any = None if default is None else checked_reply(default)
         self._chunk_size = chunk_size
         self._last_answer: Any = None
         self._usage_each: Usage | None = None
@@ -117,7 +117,7 @@ class FakeModel:
 
     def reply(self, answer: Answer) -> FakeModel:
         """Next, anything that an answer may be."""
-        self._replies.append(checked(answer))
+        self._replies.append(checked_reply(answer))
         return self
 
     def text(self, text: str) -> FakeModel:
@@ -134,7 +134,7 @@ class FakeModel:
         """Next, several native calls in one reply, each `(name, arguments)`."""
         for each in calls:
             if not (isinstance(each, tuple) and len(each) == 2 and isinstance(each[0], str)):  # pyright: ignore[reportUnnecessaryIsInstance, reportUnnecessaryComparison]  # callers without a type checker
-                raise ConfigError(f"FakeModel.tool_calls: a call is a pair (name, arguments), not {described(each)}")
+                raise ConfigError(f"FakeModel.tool_calls: a call is a pair (name, arguments), not {describe_value(each)}")
         return self.reply(tool_call_body(calls, text, 100 * len(self._replies)))
 
     def error(self, error: BaseException | type[BaseException]) -> FakeModel:
@@ -144,7 +144,7 @@ class FakeModel:
 
     def default_reply(self, answer: Answer) -> FakeModel:
         """What is answered when the scripted replies have run out."""
-        self._default = checked(answer)
+        self._default = checked_reply(answer)
         return self
 
     def default_text(self, text: str) -> FakeModel:
@@ -237,7 +237,7 @@ class FakeModel:
             raise_if_error(chunk)
             yield chunk
             await asyncio.sleep(0)  # where a real stream would wait, so that cancellation can come in between
-        usage = _told(answer) or self._usage(call.request, answer)
+        usage = _answer_text(answer) or self._usage(call.request, answer)
         whole = not isinstance(answer, list | tuple)  # chunks are a stream as it is scripted, which may be a cut one
         yield {"llmcore": {"usage": usage.model_dump() if usage else None, "ended": whole}}
 
@@ -310,7 +310,7 @@ _REASONS = {
 }
 
 
-def _told(answer: object) -> Usage | None:
+def _answer_text(answer: object) -> Usage | None:
     if isinstance(answer, Reply):
         return answer.usage if answer.usage != Usage() else None
-    return usage_in(answer)
+    return usage_of_body(answer)

@@ -16,7 +16,7 @@ from llmcore.testing.failures import failed_generation_body, recorded_error
 from llmcore.testing.fake import why
 from llmcore.testing.matching import difference, users_in
 from llmcore.testing.replies import chunks_of, raise_if_error, raise_if_no_reply
-from llmcore.testing.usages import identity_in, usage_in
+from llmcore.testing.usages import identity_in, usage_of_body
 from llmcore.transcripts import Exchange, Transcript, TranscriptError, joined, read_transcripts, split_events
 from llmcore.transcripts.formats.building import first_problem
 from llmcore.types import DEFAULT_LIMITS, ConfigError, LLMCoreError, RemoteServerError, Reply, Usage
@@ -94,7 +94,7 @@ class ReplayAdapter:
             provider=self.transcript.provider,
             model=model or exchange.attempt.model or self.transcript.model,
             id=id_,
-            usage=usage_in(raw) or Usage(),
+            usage=usage_of_body(raw) or Usage(),
             reasoning_open=exchange.reasoning_open,
         )
 
@@ -107,7 +107,7 @@ class ReplayAdapter:
         if (error := _ending(exchange)) is not None:
             raise error
         id_, model = identity_in(raw)
-        usage = usage_in(raw)
+        usage = usage_of_body(raw)
         told = {"id": id_, "model": model, "usage": usage.model_dump() if usage else None, "ended": not isinstance(raw, list)}
         yield {"llmcore": {key: value for key, value in told.items() if value}}
 

@@ -15,7 +15,7 @@ from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.wire.error_events import error_in
 from llmcore.adapters.wire.terminators import why_no_reply
 from llmcore.testing.failures import failed_generation_body
-from llmcore.testing.usages import identity_in, usage_in
+from llmcore.testing.usages import identity_in, usage_of_body
 from llmcore.tools import leaving
 from llmcore.types import (
     ConfigError,
@@ -38,13 +38,13 @@ from llmcore.types.copies import made
 from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types.of_tests import of_test
-from llmcore.types.others_words import bounded
+from llmcore.types.others_words import clipped_words
 from llmcore.types.refusals import RefusalFacts
 from llmcore.types.usage import NO_USAGE
 
 __all__ = [
     "Answer",
-    "checked",
+    "checked_reply",
     "chunks_of",
     "heeding",
     "raise_if_error",
@@ -71,7 +71,7 @@ Answer = (
 )
 
 
-def checked(answer: object) -> Any:
+def checked_reply(answer: object) -> Any:
     """The answer as it is kept: a `Message` or an `Envelope` as a body that says the same. Raises `ConfigError` for
     what is no answer, naming what is one."""
     if isinstance(answer, str | dict):  # first: to ask whether it is a model takes ten times as long
@@ -183,12 +183,12 @@ _AS_THEY_ARE = frozenset({str, dict})
 
 async def heeding(awaitable: Awaitable[T]) -> T:
     """Await what a test's own function gave. One that goes on when it is cancelled is left behind."""
-    return await leaving.bounded(awaitable, None, "a reply function")
+    return await leaving.within_seconds(awaitable, None, "a reply function")
 
 
 async def resolved(answer: Any, own: Callable[[], Request]) -> Any:
-    """The answer with callables asked (sync or async), until something plain is left; it is `checked`. `own` gives each a copy of
-    the request."""
+    """The answer with callables asked (sync or async), until something plain is left; it is `checked_reply`. `own` gives each a
+    copy of the request."""
     asked: object = None
     while callable(answer) and not isinstance(answer, type):
         asked = answer
@@ -198,7 +198,7 @@ async def resolved(answer: Any, own: Callable[[], Request]) -> Any:
     if answer is None and asked is not None:
         name = getattr(asked, "__name__", type(asked).__name__)
         raise ConfigError(f"the function {name}, given as a reply, returned None: it must return the reply")
-    return checked(answer)
+    return checked_reply(answer)
 
 
 def raise_if_error(answer: Any) -> None:
@@ -237,7 +237,7 @@ def raise_if_no_reply(answer: Any) -> None:
         return
     body = dict(cast("Mapping[str, Any]", answer))
     if (why := why_no_reply(body)) and not (_is_message(body) or failed_generation_body(body)):
-        raise RemoteServerError(f"{why}: {bounded(repr(body), _SHOWN)}")
+        raise RemoteServerError(f"{why}: {clipped_words(repr(body), _SHOWN)}")
 
 
 _CHAT = frozenset({"id", "object", "created", "model", "choices", "usage"})
@@ -274,7 +274,7 @@ def reply_of(answer: object, usage: Usage | None) -> Reply:
     if answer.__class__ is str:
         return made(Reply, raw=answer, usage=usage or NO_USAGE)
     raw: object = answer
-    if answer.__class__ is dict:  # first, as in `checked`
+    if answer.__class__ is dict:  # first, as in `checked_reply`
         raw = dict(cast("dict[str, Any]", answer))
     elif isinstance(answer, Reply):
         return answer if usage is None or answer.usage != Usage() else answer.model_copy(update={"usage": usage})
@@ -291,7 +291,7 @@ def reply_of(answer: object, usage: Usage | None) -> Reply:
     if isinstance(raw, str):
         return made(Reply, raw=raw, usage=usage or NO_USAGE)
     id_, model = identity_in(raw)
-    return made(Reply, raw=raw, usage=usage_in(raw) or usage or NO_USAGE, id=id_, model=model)
+    return made(Reply, raw=raw, usage=usage_of_body(raw) or usage or NO_USAGE, id=id_, model=model)
 
 
 def _no_answer(answer: object) -> ConfigError:

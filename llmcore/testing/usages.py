@@ -12,7 +12,7 @@ from typing import Any, cast
 from llmcore.types import Usage
 from llmcore.types.narrowing import is_object, object_in
 
-__all__ = ["identity_in", "usage_in"]
+__all__ = ["identity_in", "usage_of_body"]
 
 JsonObject = dict[str, Any]
 _HOLDERS = ("response", "message", "delta", "metadata", "llmcore")
@@ -46,14 +46,14 @@ _WITHOUT_CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens", "ca
 """A wire that has these and no `prompt_tokens` does not count cached tokens as input; we do."""
 
 
-def usage_in(raw: object) -> Usage | None:
+def usage_of_body(raw: object) -> Usage | None:
     """The usage of a body, of a stream's events (a list or tuple), or None when nothing is told."""
     if raw.__class__ is dict and _HELD.isdisjoint(cast("JsonObject", raw)):
         return None
     counts: dict[str, int] = {}
     cost: float | None = None
     apart = False
-    for told in _told(raw):
+    for told in _token_counts(raw):
         for field, names in _NAMES.items():
             counts[field] = next(filter(None, (_count(told, name) for name in names)), 0) or counts.get(field, 0)
         apart = apart or ("prompt_tokens" not in told and any(name in told for name in _WITHOUT_CACHED))
@@ -92,7 +92,7 @@ def _first_text(holder: JsonObject, names: tuple[str, ...]) -> str:
     return ""
 
 
-def _told(raw: object) -> Iterator[JsonObject]:
+def _token_counts(raw: object) -> Iterator[JsonObject]:
     """Every object that counts tokens."""
     for holder in _holders(raw):
         usages = [holder[name] for name in _USAGES if name in holder and is_object(holder[name])]

@@ -48,15 +48,15 @@ def catalogue(tools: object, form: Format = "markdown", *, title: str = "Tools",
     made = _FORMS.get(form)
     if made is None:
         raise ConfigError(unknown("a catalogue", "form", str(form), _FORMS))
-    return made(list(_told(tools)), title, version)
+    return made(list(_listed(tools)), title, version)
 
 
 def openapi(tools: object, *, title: str = "Tools", version: str = "1.0.0") -> dict[str, Any]:
     """The tools as the data of an OpenAPI 3.1 document: each is `POST /tools/NAME` with its arguments as the body."""
-    return _openapi(list(_told(tools)), title, version)
+    return _openapi(list(_listed(tools)), title, version)
 
 
-class _Told:
+class _Listed:
     """One tool, and what is known of what it gives."""
 
     def __init__(self, definition: ToolDefinition, gives: JsonSchema | None, approval: str) -> None:
@@ -65,13 +65,13 @@ class _Told:
         self.gives = gives
 
 
-def _told(tools: object) -> Iterator[_Told]:
+def _listed(tools: object) -> Iterator[_Listed]:
     listed: Callable[[], Iterable[object]] | None = getattr(tools, "list_tools", None)
     given = list(tools_in(tools if listed is None else listed()))
     by_name = {one.name: one for one in given if is_tool(one)}
     for tool in compile_tools(given):
         found = by_name.get(tool.name)
-        yield _Told(
+        yield _Listed(
             tool.definition, None if found is None else _gives(found.function, found.options.postprocess), _approval(found)
         )
 
@@ -90,11 +90,11 @@ def _gives(function: Any, postprocess: Any) -> JsonSchema | None:
 # JSON and OpenAPI
 
 
-def _as_json(tools: list[_Told], title: str, version: str) -> str:
+def _as_json(tools: list[_Listed], title: str, version: str) -> str:
     return _written([one.definition.model_dump(mode="json", exclude_defaults=True) for one in tools])
 
 
-def _as_openapi(tools: list[_Told], title: str, version: str) -> str:
+def _as_openapi(tools: list[_Listed], title: str, version: str) -> str:
     return _written(_openapi(tools, title, version))
 
 
@@ -102,7 +102,7 @@ def _written(data: Any) -> str:
     return json.dumps(json_data(data), indent=2, ensure_ascii=False) + "\n"
 
 
-def _openapi(tools: list[_Told], title: str, version: str) -> dict[str, Any]:
+def _openapi(tools: list[_Listed], title: str, version: str) -> dict[str, Any]:
     schemas: dict[str, Any] = {}
     paths: dict[str, Any] = {}
     for one in tools:
@@ -124,7 +124,7 @@ def _approval(tool: Tool | None) -> str:
     return "" if asked is False else "always" if asked is True else "sometimes"
 
 
-def _operation(told: _Told, arguments: JsonSchema, result: dict[str, Any]) -> dict[str, Any]:
+def _operation(told: _Listed, arguments: JsonSchema, result: dict[str, Any]) -> dict[str, Any]:
     definition = told.definition
     content: dict[str, Any] = {"schema": arguments}
     if definition.examples:
@@ -176,7 +176,7 @@ def _moved(schema: Any, place: str) -> Any:
 # Markdown
 
 
-def _as_markdown(tools: list[_Told], title: str, version: str) -> str:
+def _as_markdown(tools: list[_Listed], title: str, version: str) -> str:
     definitions = [one.definition for one in tools]
     approvals = [one.approval for one in tools]
     parts = [f"# {_text(title)}", _table(["tool", "what it does"], [_index_row(one) for one in definitions])]
@@ -277,4 +277,4 @@ def _json(value: Any) -> str:
     return json.dumps(json_data(value), ensure_ascii=False)
 
 
-_FORMS: dict[str, Callable[[list[_Told], str, str], str]] = {"markdown": _as_markdown, "openapi": _as_openapi, "json": _as_json}
+_FORMS: dict[str, Callable[[list[_Listed], str, str], str]] = {"markdown": _as_markdown, "openapi": _as_openapi, "json": _as_json}

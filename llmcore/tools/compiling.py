@@ -21,7 +21,7 @@ from llmcore.types.copies import copied
 from llmcore.types.identity import Same
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.narrowing import is_object
-from llmcore.types.schema_shape import check_schema_shape, is_plain
+from llmcore.types.schema_shape import check_schema_shape, is_json_tree
 from llmcore.types.tools import LiveTools, check_definition, tools_in
 
 __all__ = ["compile_tools"]
@@ -72,7 +72,9 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
 
 def _check(given: Iterable[object]) -> None:
     """Raises `ToolDefinitionError` for schemas that nothing may recurse into; one look tells of most sets that they hold none."""
-    if is_plain([[one.parameters, one.description, one.examples] if isinstance(one, ToolDefinition) else one for one in given]):
+    if is_json_tree(
+        [[one.parameters, one.description, one.examples] if isinstance(one, ToolDefinition) else one for one in given]
+    ):
         return
     for tool in given:
         if isinstance(tool, Mapping):

@@ -129,7 +129,7 @@ class RunContext(Generic[DepsT]):
         made._within, made._sink = self._within, self._sink
         return made
 
-    def telling(self, sink: ProgressSink) -> RunContext[DepsT]:
+    def emitting_to(self, sink: ProgressSink) -> RunContext[DepsT]:
         """This context, whose calls emit to the sink."""
         self._sink = sink
         return self

@@ -21,7 +21,7 @@ from llmcore.types import ImageBlock, TextBlock
 from llmcore.types.limits import TOOL_RESULT_LIMITS, ToolResultLimits
 from llmcore.types.narrowing import is_object
 
-__all__ = ["CONTENTS", "Look", "UnwritableResult", "is_plain", "is_scalar", "look_through"]
+__all__ = ["CONTENTS", "Inspection", "UnwritableResult", "inspect_value", "is_plain_data", "is_scalar"]
 
 _NUMBERS = frozenset({bool, float, type(None)})
 _QUICK = ToolResultLimits(values=2_000, chars=200_000)
@@ -87,28 +87,28 @@ def is_scalar(value: Any) -> bool:
     return kind in _NUMBERS or (kind is int and -_WORD < value < _WORD)
 
 
-def is_plain(value: Any) -> bool:
+def is_plain_data(value: Any) -> bool:
     """Is it a small amount of dicts, lists, tuples, text and numbers, which is written at once and runs no code?"""
     if is_scalar(value) or (type(value) is str and len(value) <= _QUICK.chars):
         return True
     try:
-        Look(_QUICK, plain_only=True).at(value, 0)
+        Inspection(_QUICK, plain_only=True).at(value, 0)
     except (_Foreign, UnwritableResult):
         return False
     return True
 
 
-def look_through(value: object, limits: ToolResultLimits = TOOL_RESULT_LIMITS) -> Look:
+def inspect_value(value: object, limits: ToolResultLimits = TOOL_RESULT_LIMITS) -> Inspection:
     """Raises `UnwritableResult` for what may not end, holds itself or is too large."""
-    look = Look(limits)
+    look = Inspection(limits)
     look.at(value, 0)
     return look
 
 
-class Look:
-    """One look through one value. `is_plain`: it is plain data through and through. `other_keys`: the dicts in it that have keys
-    which are no text, and may become equal when they are written as such. `blocks`: the texts and images in it that are parts
-    of a message."""
+class Inspection:
+    """One look through one value. `is_plain_data`: it is plain data through and through. `other_keys`: the dicts in it that have
+    keys which are no text, and may become equal when they are written as such. `blocks`: the texts and images in it that are
+    parts of a message."""
 
     def __init__(self, limits: ToolResultLimits, *, plain_only: bool = False) -> None:
         self._limits = limits
@@ -159,7 +159,7 @@ class Look:
             self._inside(value, (getattr(value, field.name, None) for field in dataclasses.fields(kind)), depth)
         return None
 
-    def said(self, value: object) -> Any:
+    def text_of(self, value: object) -> Any:
         """The `str()` of what is no data to pydantic; counts like the rest. Of a container with an image the contents, for the
         image is no text. Raises `UnwritableResult` for another object with an image, and for what has nothing to say but where
         it stands in the memory or on the disk."""

@@ -10,7 +10,7 @@ from llmcore.tools.options import OptionsByName, ToolOptions
 from llmcore.tools.refusals import not_a_function
 from llmcore.tools.tool import Tool
 from llmcore.types import ToolDefinitionError
-from llmcore.types.called import told
+from llmcore.types.called import with_readable_errors
 from llmcore.types.shown_options import show_options
 
 __all__ = ["tool"]
@@ -43,7 +43,7 @@ def tool(function: Callable[P, R], /, **options: Unpack[OptionsByName]) -> Tool[
 def tool(**options: Unpack[OptionsByName]) -> Decorator: ...
 
 
-@told
+@with_readable_errors
 def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[OptionsByName]) -> Tool[..., Any] | Decorator:
     """Make a tool of a function or method, sync or async: `@tool` or `@tool(name=..., ...)`.
 

@@ -23,11 +23,11 @@ from typing import Any, cast
 
 from llmcore.tools.config import ToolConfig
 from llmcore.tools.context import RunContext, TryState, tool_call_id
-from llmcore.tools.data import UnwritableResult, is_plain
+from llmcore.tools.data import UnwritableResult, is_plain_data
 from llmcore.tools.leaving import Errand, LeftBehind, Raised, is_ctrl_c
 from llmcore.tools.outcome import Outcome, failed, failed_with, is_sound, unfinished, without_secrets
 from llmcore.tools.progress import carried_through
-from llmcore.tools.results import as_text, described, escaped, rendered
+from llmcore.tools.results import error_text_of, escaped, rendered, result_text
 from llmcore.tools.signature import ArgumentsError
 from llmcore.tools.threads import ThreadCall
 from llmcore.tools.tool import Tool
@@ -42,13 +42,13 @@ from llmcore.types import (
     ToolError,
 )
 from llmcore.types.copies import copied, updated
-from llmcore.types.groups import told_by
+from llmcore.types.groups import unwrap_group
 from llmcore.types.of_tests import test_failure_in
 
-__all__ = ["CallHeld", "run_call"]
+__all__ = ["CallSuspended", "run_call"]
 
 
-class CallHeld(Exception):
+class CallSuspended(Exception):
     """Raised by a tool that has no outcome yet: calls of the run that it made wait for the caller. `error`: what is wrong with
     what the caller said of them."""
 
@@ -182,7 +182,7 @@ class _Try:
             self._is_over = True
             raise
         self._state.is_over = True
-        outcome = self._told(settled) if isinstance(settled, Raised) else settled
+        outcome = self._outcome_of(settled) if isinstance(settled, Raised) else settled
         if (failure := test_failure_in(outcome.raised)) is not None:
             raise failure
         return outcome
@@ -207,16 +207,16 @@ class _Try:
             if tool.is_async:
                 value = _carried_on(steps, value)
             else:
-                value = await self._in_thread(partial(self._carried_on_and_told, steps, value))
-            if isinstance(value, _Told):
+                value = await self._in_thread(partial(self._resumed_outcome, steps, value))
+            if isinstance(value, _Returned):
                 return value.outcome
             if isinstance(value, _Awaited):
-                value = await _settled(value.awaitable)
+                value = await _awaited(value.awaitable)
                 if steps:
                     continue
             if _is_quick(value):
-                return self._told(value)
-            told: Outcome = await self._in_thread(partial(self._told, value))
+                return self._outcome_of(value)
+            told: Outcome = await self._in_thread(partial(self._outcome_of, value))
             return told
 
     async def _in_thread(self, function: Callable[[], Any]) -> Any:
@@ -251,11 +251,11 @@ class _Try:
         made = preprocess(arguments)
         return _made_or_changed(made, arguments) if inspect.isawaitable(made) else arguments if made is None else made
 
-    def _carried_on_and_told(self, steps: deque[Callable[[Any], Any]], value: Any) -> _Awaited | _Told:
+    def _resumed_outcome(self, steps: deque[Callable[[Any], Any]], value: Any) -> _Awaited | _Returned:
         value = _carried_on(steps, value)
-        return value if isinstance(value, _Awaited) else _Told(self._told(value))
+        return value if isinstance(value, _Awaited) else _Returned(self._outcome_of(value))
 
-    def _told(self, value: Any) -> Outcome:
+    def _outcome_of(self, value: Any) -> Outcome:
         """What the tool gave or raised, as its outcome. It asks the value's own code, and raises nothing."""
         try:
             if isinstance(value, Raised):
@@ -269,7 +269,7 @@ class _Try:
             return self._failure(error if isinstance(error, UnwritableResult) else TypeError("its result cannot be shown"))
 
     def _failure(self, error: BaseException) -> Outcome:
-        error = told_by(error, CallHeld)
+        error = unwrap_group(error, CallSuspended)
         outcome = self._failed_by(error)
         outcome.raised = _own(error)
         return outcome
@@ -278,9 +278,9 @@ class _Try:
         """What the tool raised, as its outcome."""
         call, max_chars = self._call, self._max_chars
         if isinstance(error, TerminateLoop):
-            text = as_text(error.value) if error.value is not None else "The run was ended by this tool."
+            text = result_text(error.value) if error.value is not None else "The run was ended by this tool."
             return Outcome(call, rendered(error.written_as(text), max_chars), copied(error.value), ended=error)
-        if isinstance(error, CallHeld):
+        if isinstance(error, CallSuspended):
             return Outcome(call, [], held=True)
         if isinstance(error, ToolError) and is_sound(error):
             return failed(call, error, max_chars)
@@ -292,9 +292,9 @@ class _Try:
             said = f"the arguments do not fit: {'; '.join(problems)}"
             return failed_with(call, said, "validation", error, max_chars, problems)
         if isinstance(error, RetryTool):
-            said = described(error).partition(": ")[2] or "call it again with other arguments"
+            said = error_text_of(error).partition(": ")[2] or "call it again with other arguments"
             return failed_with(call, without_secrets(said), "validation", error, max_chars)
-        said = str(error) if isinstance(error, UnwritableResult) else described(error)
+        said = str(error) if isinstance(error, UnwritableResult) else error_text_of(error)
         return failed_with(call, without_secrets(said), "execution", error, max_chars)
 
     @property
@@ -315,10 +315,10 @@ def _no_arguments(name: str, given: object) -> str:
 def _is_quick(value: Any) -> bool:
     """Is it told of without any code of its own?"""
     if not isinstance(value, Raised):
-        return is_plain(value)
+        return is_plain_data(value)
     error = value.error
     shown = error.value if isinstance(error, TerminateLoop) else error.args
-    return type(error).__str__ is BaseException.__str__ and is_plain(shown)
+    return type(error).__str__ is BaseException.__str__ and is_plain_data(shown)
 
 
 class _Awaited:
@@ -328,7 +328,7 @@ class _Awaited:
         self.awaitable = awaitable
 
 
-class _Told:
+class _Returned:
     """The outcome, told apart from whatever a tool may return."""
 
     def __init__(self, outcome: Outcome) -> None:
@@ -358,7 +358,7 @@ def _carried_on(steps: deque[Callable[[Any], Any]], value: Any) -> Any:
     return value
 
 
-async def _settled(awaitable: Awaitable[Any]) -> Any:
+async def _awaited(awaitable: Awaitable[Any]) -> Any:
     """What it gave, or `Raised`. A cancellation of the task that waits passes through, and the end of one whose loop is gone."""
     try:
         return await awaitable
@@ -381,7 +381,7 @@ def _deadline_passed() -> Timeout:
 
 def _own(error: BaseException) -> BaseException | None:
     """The tool's own exception in it, None where there is none."""
-    if isinstance(error, CallHeld):
+    if isinstance(error, CallSuspended):
         return error.error
     return None if isinstance(error, TerminateLoop | LeftBehind | ArgumentsError | UnwritableResult) else error
 

@@ -22,7 +22,17 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Errand", "LeftBehind", "Level", "Raised", "Timer", "bounded", "close", "is_ctrl_c", "nothing_uncounted"]
+__all__ = [
+    "Errand",
+    "LeftBehind",
+    "Level",
+    "Raised",
+    "Timer",
+    "close_awaitable",
+    "is_ctrl_c",
+    "nothing_uncounted",
+    "within_seconds",
+]
 
 T = TypeVar("T")
 
@@ -64,12 +74,12 @@ class Timer:
         self._loop = asyncio.get_running_loop()
         self._ring, self._uncounted = ring, uncounted
         self._ends_at = self._loop.time() + seconds - uncounted()
-        self._handle = self._loop.call_later(seconds, self._look)
+        self._handle = self._loop.call_later(seconds, self._check)
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         left = self._ends_at + self._uncounted() - self._loop.time()
         if left > _LEAST_PUT_OFF:
-            self._handle = self._loop.call_later(left, self._look)
+            self._handle = self._loop.call_later(left, self._check)
         else:
             self._ring()
 
@@ -195,7 +205,7 @@ class Errand(Generic[T]):
             self._awaitable.close()
 
 
-async def bounded(
+async def within_seconds(
     awaitable: Awaitable[T], seconds: float | None, what: str = "it", uncounted: Callable[[], float] = nothing_uncounted
 ) -> T:
     """Await it, for at most so many seconds (None: as long as it takes; see `Timer`). Raises what it raises, and `LeftBehind`.
@@ -223,7 +233,7 @@ async def bounded(
     raise settled.error
 
 
-async def close(stream: object, seconds: float) -> None:
+async def close_awaitable(stream: object, seconds: float) -> None:
     """Close an async iterator that can be closed; wait for at most so many seconds. One that still runs is let be."""
     aclose = getattr(stream, "aclose", None)
     if aclose is not None:

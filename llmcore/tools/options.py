@@ -10,11 +10,20 @@ from typing import Any, TypedDict
 from llmcore.tools.refusals import is_method
 from llmcore.types import RetryConfig, ToolDefinitionError
 from llmcore.types.bounds import is_amount
-from llmcore.types.called import is_async, takes
+from llmcore.types.called import is_async, takes_positional
 from llmcore.types.functions import OfValue
-from llmcore.types.wordings import described, unknown
+from llmcore.types.wordings import describe_value, unknown
 
-__all__ = ["GIVEN_WITH_A_SCHEMA", "Approval", "OptionsByName", "Params", "Summary", "ToolOptions", "checked", "is_name"]
+__all__ = [
+    "GIVEN_WITH_A_SCHEMA",
+    "Approval",
+    "OptionsByName",
+    "Params",
+    "Summary",
+    "ToolOptions",
+    "checked_tool_options",
+    "is_tool_name",
+]
 
 Params = Mapping[str, Mapping[str, Any]] | type[Any] | None
 Summary = str | Callable[[dict[str, Any]], str]
@@ -82,14 +91,14 @@ class ToolOptions:
         for option, (fits, words) in _OPTION_VALUES.items():
             value = getattr(self, option)
             if value is not None and not fits(value):
-                raise ToolDefinitionError(f"a tool's {option} must be {words}, not {described(value)}")
+                raise ToolDefinitionError(f"a tool's {option} must be {words}, not {describe_value(value)}")
         if isinstance(self.params, Mapping):
             _check_params(self.params)
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> ToolOptions:
         """Options by name. Raises `ToolDefinitionError`, also for a name that is no option."""
-        return cls(**checked(options))
+        return cls(**checked_tool_options(options))
 
     def without(self, names: Collection[str]) -> ToolOptions:
         """These, of a tool whose parameters of these names are bound: nothing is told of them."""
@@ -110,7 +119,7 @@ class ToolOptions:
         return replace(self, **{name: value for name, value in told.items() if value != getattr(_DEFAULTS, name)})
 
 
-def checked(options: Mapping[str, Any]) -> Mapping[str, Any]:
+def checked_tool_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options, all of which exist. Raises `ToolDefinitionError` for a name that is none."""
     names = [field.name for field in fields(ToolOptions)]
     for name in options:
@@ -119,7 +128,7 @@ def checked(options: Mapping[str, Any]) -> Mapping[str, Any]:
     return options
 
 
-def is_name(name: object) -> bool:
+def is_tool_name(name: object) -> bool:
     """May a tool be called so? What no provider takes is refused here; what only some refuse, where it is sent."""
     return isinstance(name, str) and re.fullmatch(r"[\w.:/-]+", name) is not None
 
@@ -141,7 +150,7 @@ def _check_params(params: Mapping[str, Any]) -> None:
     for name, schema in params.items():
         if not isinstance(schema, Mapping):
             raise ToolDefinitionError(
-                f"a tool's params: {name!r} must be a JSON Schema such as {{'type': 'string'}}, not {described(schema)}"
+                f"a tool's params: {name!r} must be a JSON Schema such as {{'type': 'string'}}, not {describe_value(schema)}"
             )
 
 
@@ -174,12 +183,12 @@ _PARAMS = "JSON Schemas by parameter, or a type with fields (a model, a dataclas
 GIVEN_WITH_A_SCHEMA = ("params", "required")
 """What says how the schema is made: it has no meaning where one is given."""
 _OPTION_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "name": (is_name, "a text of letters, digits and any of _ - . : /"),
+    "name": (is_tool_name, "a text of letters, digits and any of _ - . : /"),
     "description": (_is_text, "a text"),
     "params": (lambda value: isinstance(value, Mapping | type), _PARAMS),
     "required": (lambda value: _is_list_of(str, value), "a list of names"),
-    "preprocess": (lambda value: takes(value, 1), "a function of the arguments, which are a dict"),
-    "postprocess": (lambda value: takes(value, 1), "a function of the result"),
+    "preprocess": (lambda value: takes_positional(value, 1), "a function of the arguments, which are a dict"),
+    "postprocess": (lambda value: takes_positional(value, 1), "a function of the result"),
     "read_only": (lambda value: isinstance(value, bool), "True or False"),
     "strict": (lambda value: isinstance(value, bool), "True, False or None"),
     "examples": (lambda value: _is_list_of(Mapping, value), "a list of argument objects"),
@@ -191,11 +200,13 @@ _OPTION_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
         "a whole number of at least 0, or an llmcore.RetryConfig",
     ),
     "summary": (
-        lambda value: isinstance(value, str) or (takes(value, 1) and not is_async(value)),
+        lambda value: isinstance(value, str) or (takes_positional(value, 1) and not is_async(value)),
         "a text or a function of the arguments, which are a dict, that is not async",
     ),
     "requires_approval": (
-        lambda value: isinstance(value, bool) or takes(value, 1) or (takes(value, 2) and not is_method(value)),
+        lambda value: (
+            isinstance(value, bool) or takes_positional(value, 1) or (takes_positional(value, 2) and not is_method(value))
+        ),
         "True, False or a function of the arguments, and of the RunContext if it wants it",
     ),
     "idempotent": (lambda value: isinstance(value, bool), "True or False"),

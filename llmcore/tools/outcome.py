@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
-from llmcore.tools.results import escaped, shortened
+from llmcore.tools.results import escaped, shortened_text
 from llmcore.types import ImageBlock, Repair, TerminateLoop, TextBlock, ToolCall, ToolError, ToolResult, ToolResultBlock
 from llmcore.types.copies import copied, made
-from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, bounded
+from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, clipped_words
 
 __all__ = ["Outcome", "failed", "failed_with", "is_sound", "synthetic", "unfinished", "without_secrets"]
 
@@ -71,7 +71,7 @@ def failed(call: ToolCall, error: ToolError, max_chars: int) -> Outcome:
         error = error.of_call(call.name, call.id)
     if len(error.message) > MAX_WORDS:
         return failed_with(call, error.message, error.type, error, max_chars, error.details)
-    return Outcome(call, [TextBlock(text=shortened(escaped(error.message), max_chars))], None, error)
+    return Outcome(call, [TextBlock(text=shortened_text(escaped(error.message), max_chars))], None, error)
 
 
 def without_secrets(said: str) -> str:
@@ -82,9 +82,9 @@ def without_secrets(said: str) -> str:
 def failed_with(call: ToolCall, said: str, kind: Any, cause: BaseException, max_chars: int, details: Any = None) -> Outcome:
     """The outcome of what a tool raised: its words are the result, which has a bound of its own; the error has the first of
     them."""
-    error = ToolError(bounded(said), tool_name=call.name, tool_id=call.id, type=kind, details=details)
+    error = ToolError(clipped_words(said), tool_name=call.name, tool_id=call.id, type=kind, details=details)
     error.__cause__ = cause
-    return Outcome(call, [TextBlock(text=shortened(escaped(said), max_chars))], None, error)
+    return Outcome(call, [TextBlock(text=shortened_text(escaped(said), max_chars))], None, error)
 
 
 def synthetic(call: ToolCall, reason: str) -> Outcome:

@@ -10,7 +10,7 @@ from typing import Any
 
 from llmcore.tools.within import had, innermost, refuse_hidden
 from llmcore.types import ToolDefinitionError
-from llmcore.types.wordings import described
+from llmcore.types.wordings import describe_value
 
 __all__ = ["HOOK_MARK", "defined_in_a_class", "is_method", "not_a_function", "refuse"]
 
@@ -53,7 +53,7 @@ def not_a_function(given: object) -> str:
         return "a classmethod: write @classmethod above @tool"
     if isinstance(given, property):
         return "a property: a tool is a method, which the model calls with arguments"
-    return described(given)
+    return describe_value(given)
 
 
 def defined_in_a_class(function: object) -> bool:

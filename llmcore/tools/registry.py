@@ -12,7 +12,7 @@ from llmcore.types import ConfigError, ToolDefinition, ToolDefinitionError, Tool
 from llmcore.types.called import in_words
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.tools import LiveTools, tools_in
-from llmcore.types.wordings import described, hint
+from llmcore.types.wordings import describe_value, hint
 
 __all__ = ["ToolRegistry"]
 
@@ -97,7 +97,7 @@ class ToolRegistry(LiveTools):
         """A registry of its own with the same tools. What is changed in their schemas, examples or tags there changes nothing
         here."""
         made = ToolRegistry()
-        made._tools = {tool.name: tool.apart() for tool in self.list()}
+        made._tools = {tool.name: tool.deep_copy() for tool in self.list()}
         return made
 
     def merge(self, other: Iterable[object], *, on_conflict: Literal["error", "ours", "theirs"] = "error") -> ToolRegistry:
@@ -108,14 +108,15 @@ class ToolRegistry(LiveTools):
         """
         if on_conflict not in _CONFLICTS:
             raise ConfigError(
-                f"on_conflict must be 'error', 'ours' or 'theirs', not {described(on_conflict)}; {hint(on_conflict, _CONFLICTS)}"
+                f"on_conflict must be 'error', 'ours' or 'theirs', not {describe_value(on_conflict)}; "
+                f"{hint(on_conflict, _CONFLICTS)}"
             )
         made = self.clone()
         for given in tools_in(other):
             theirs = as_tool(given)
             ours = made.get(theirs.name)
             if ours is None or on_conflict == "theirs":
-                made.register(theirs.apart(), replace=True)
+                made.register(theirs.deep_copy(), replace=True)
             elif not ours.is_same(theirs) and on_conflict == "error":
                 raise ToolDefinitionError(
                     f"both registries have a tool {theirs.name!r}; rename one or pass on_conflict='ours' or 'theirs'"

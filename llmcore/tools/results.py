@@ -14,12 +14,12 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
-from llmcore.tools.data import CONTENTS, Look, UnwritableResult, is_scalar, look_through
+from llmcore.tools.data import CONTENTS, Inspection, UnwritableResult, inspect_value, is_scalar
 from llmcore.types import ImageBlock, TextBlock
 from llmcore.types.copies import made
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["UnwritableResult", "as_text", "described", "escaped", "message_of", "rendered", "shortened", "written"]
+__all__ = ["UnwritableResult", "error_text_of", "escaped", "message_of", "rendered", "result_text", "shortened_text", "written"]
 
 ResultBlock = TextBlock | ImageBlock
 
@@ -52,7 +52,10 @@ def rendered(value: Any, max_chars: int) -> list[ResultBlock]:
         plain, own = _separated(value)
         blocks = [*own]  # and more while the rest is written
     text = "\n".join(written(one, blocks) for one in plain)
-    return [*([made(TextBlock, text=shortened(text, max_chars))] if text or not blocks else []), *map(_encodable_block, blocks)]
+    return [
+        *([made(TextBlock, text=shortened_text(text, max_chars))] if text or not blocks else []),
+        *map(_encodable_block, blocks),
+    ]
 
 
 def _encodable_block(block: ResultBlock) -> ResultBlock:
@@ -72,7 +75,7 @@ def _separated(value: Any) -> tuple[list[Any], list[ResultBlock]]:
     return [value], []
 
 
-def as_text(value: Any) -> str:
+def result_text(value: Any) -> str:
     """A str as it is, bytes as their text or in base64, anything else as JSON;
     what JSON does not know, as its `str()`. Never raises: a value that
     cannot be written (a cycle, an iterator, a failing `__str__`) is described."""
@@ -83,7 +86,7 @@ def as_text(value: Any) -> str:
 
 
 def written(value: Any, blocks: list[ResultBlock] | None = None) -> str:
-    """As `as_text`. Raises `UnwritableResult`. `blocks`: where images go that stand in the value."""
+    """As `result_text`. Raises `UnwritableResult`. `blocks`: where images go that stand in the value."""
     try:
         if issubclass(type(value), str):
             return escaped(str.__str__(value))
@@ -97,12 +100,12 @@ def written(value: Any, blocks: list[ResultBlock] | None = None) -> str:
     except UnwritableResult:
         raise
     except BaseException as error:
-        raise UnwritableResult(f"raises {described(error)}") from error
+        raise UnwritableResult(f"raises {error_text_of(error)}") from error
 
 
 def _bytes_as_text(value: bytes | bytearray) -> str:
     """What is UTF-8 as its text, anything else in base64, as pydantic writes it within other data."""
-    look_through(value)  # bounded
+    inspect_value(value)  # bounded
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -110,23 +113,23 @@ def _bytes_as_text(value: bytes | bytearray) -> str:
 
 
 def _as_data(value: Any, blocks: list[ResultBlock] | None) -> Any:
-    look = look_through(value)
-    written = look if look.is_plain else _look_at_what_serializers_give(value) or look
+    look = inspect_value(value)
+    written = look if look.is_plain else _inspect_serialized(value) or look
     for one in written.other_keys:
         _check_keys(one)
-    data = to_jsonable_python(value, fallback=look.said, bytes_mode="base64")
-    return data if blocks is None or not look.blocks else _with_blocks_apart(data, look.blocks, blocks)
+    data = to_jsonable_python(value, fallback=look.text_of, bytes_mode="base64")
+    return data if blocks is None or not look.blocks else _with_block_numbers(data, look.blocks, blocks)
 
 
-def _with_blocks_apart(data: Any, held: Sequence[ResultBlock], blocks: list[ResultBlock]) -> Any:
+def _with_block_numbers(data: Any, held: Sequence[ResultBlock], blocks: list[ResultBlock]) -> Any:
     """The data with texts in place of the blocks `held`: of an image its number among the result's, whose `blocks` it joins."""
     if is_list(data):
-        return [_with_blocks_apart(item, held, blocks) for item in data]
+        return [_with_block_numbers(item, held, blocks) for item in data]
     if not is_object(data):
         return data
     found = next((one for one in held if data.get("type") == one.type and _is_written_as(one, data)), None)
     if found is None:
-        return {key: _with_blocks_apart(item, held, blocks) for key, item in data.items()}
+        return {key: _with_block_numbers(item, held, blocks) for key, item in data.items()}
     if isinstance(found, TextBlock):
         return found.text
     blocks.append(found)
@@ -138,13 +141,13 @@ def _is_written_as(block: ResultBlock, data: dict[Any, Any]) -> bool:
     return all(data.get(name) == getattr(block, name) for name in names)
 
 
-def _look_at_what_serializers_give(value: Any) -> Look | None:
+def _inspect_serialized(value: Any) -> Inspection | None:
     """Models may make iterators while they are written; written as Python data they leave them as they are."""
     try:
         dumped = _ANYTHING.dump_python(value, warnings=False)
     except Exception:  # what fails here fails as JSON too, or not at all (a set of models)
         return None
-    return look_through(dumped)
+    return inspect_value(dumped)
 
 
 def _check_keys(value: dict[Any, Any]) -> None:
@@ -154,7 +157,7 @@ def _check_keys(value: dict[Any, Any]) -> None:
         return
     texts = Counter(text for key in keys for text in _keys_in_json([key]))
     [(most, _)] = texts.most_common(1)
-    raise UnwritableResult(f"holds several keys that are {shortened(most, _MOST_SHOWN)!r} in JSON; use keys of one type")
+    raise UnwritableResult(f"holds several keys that are {shortened_text(most, _MOST_SHOWN)!r} in JSON; use keys of one type")
 
 
 def _keys_in_json(keys: Sequence[Any]) -> dict[str, None]:
@@ -162,7 +165,7 @@ def _keys_in_json(keys: Sequence[Any]) -> dict[str, None]:
     return found
 
 
-def described(error: BaseException) -> str:
+def error_text_of(error: BaseException) -> str:
     """The class and message of an error, with those of a group's members; also when its `__str__` fails."""
     lines: list[str] = []
     waiting: list[BaseException] = [error]
@@ -187,7 +190,7 @@ def escaped(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-def shortened(text: str, max_chars: int) -> str:
+def shortened_text(text: str, max_chars: int) -> str:
     """The text, or its first and last part around a note that states its full size in characters: no more than `max_chars`, the
     note among them. Where that has no room for the note, the first part and three dots."""
     if len(text) <= max_chars:

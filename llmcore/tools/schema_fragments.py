@@ -15,12 +15,12 @@ from typing import Any, cast
 
 from llmcore.tools.signature import SignatureSchema
 from llmcore.types import JsonSchema, ToolDefinitionError
-from llmcore.types.called import is_async, takes
+from llmcore.types.called import is_async, takes_positional
 from llmcore.types.copies import copied
 from llmcore.types.narrowing import is_list, is_object, object_in
-from llmcore.types.wordings import described
+from llmcore.types.wordings import describe_value
 
-__all__ = ["check_callables", "fillable", "is_dynamic", "merge_fragments", "resolve"]
+__all__ = ["check_callables", "fillable", "is_dynamic", "merge_fragments", "resolve_references"]
 
 _STATES_A_TYPE = frozenset({"type", "$ref", "anyOf", "oneOf", "allOf", "const", "properties", "items"})
 _HAS_SUBSCHEMAS = frozenset({"$defs", "definitions"})
@@ -100,9 +100,9 @@ def check_callables(schema: object, count: int, where: str) -> None:
     elif callable(schema):
         if is_async(schema):
             raise ToolDefinitionError(f"{where}: {_name(schema)} is async, and a schema is made without waiting; let it be sync")
-        if not takes(schema, count):
+        if not takes_positional(schema, count):
             asked = "with the object" if count else "with nothing, for the tool is no method"
-            raise ToolDefinitionError(f"{where} is asked {asked}, and cannot be {described(schema)}")
+            raise ToolDefinitionError(f"{where} is asked {asked}, and cannot be {describe_value(schema)}")
 
 
 def fillable(parameters: JsonSchema) -> JsonSchema | None:
@@ -123,16 +123,16 @@ def _chooses_from_nothing(schema: object) -> bool:
     return is_list(schema) and any(map(_chooses_from_nothing, schema))
 
 
-def resolve(schema: object, ask: Callable[[Callable[..., Any]], Any], where: str) -> Any:
+def resolve_references(schema: object, ask: Callable[[Callable[..., Any]], Any], where: str) -> Any:
     """The schema with each callable replaced by a copy of what `ask` got from it: a list that changes later must not
     change the requests that were already made.
 
     Raises `ToolDefinitionError` naming the place (`where` and on) of one that fails, or gives what is no JSON.
     """
     if isinstance(schema, Mapping):
-        return {key: resolve(value, ask, f"{where}.{key}") for key, value in cast("Mapping[str, Any]", schema).items()}
+        return {key: resolve_references(value, ask, f"{where}.{key}") for key, value in cast("Mapping[str, Any]", schema).items()}
     if isinstance(schema, list):
-        return [resolve(value, ask, f"{where}[{index}]") for index, value in enumerate(cast("list[object]", schema))]
+        return [resolve_references(value, ask, f"{where}[{index}]") for index, value in enumerate(cast("list[object]", schema))]
     return copied(_asked(schema, ask, where)) if callable(schema) else schema
 
 
@@ -150,7 +150,7 @@ def _asked(keyword: Callable[..., Any], ask: Callable[[Callable[..., Any]], Any]
     except (TypeError, ValueError, RecursionError):
         fix = "; return a list, in an order of its own" if isinstance(value, set | frozenset) else ""
         raise ToolDefinitionError(
-            f"{where}: {_name(keyword)} gave {described(cast('object', value))}, which is no JSON{fix}"
+            f"{where}: {_name(keyword)} gave {describe_value(cast('object', value))}, which is no JSON{fix}"
         ) from None
     return value
 

@@ -26,10 +26,10 @@ from llmcore.tools.within import bound_in, innermost
 from llmcore.types import JsonSchema, Repair, ToolDefinitionError
 from llmcore.types.annotations import fields_of_unpacked, undefined_in, unfillable, usable
 from llmcore.types.copies import copied
-from llmcore.types.generated_schema import GeneratedSchema, UnwritableSchema, said_by
-from llmcore.types.merged_keys import KeyCheck, Merged
-from llmcore.types.others_words import bounded
-from llmcore.types.typed_data import Reading
+from llmcore.types.generated_schema import GeneratedSchema, UnwritableSchema, error_text
+from llmcore.types.merged_keys import KeyCheck, MergedKeys
+from llmcore.types.others_words import clipped_words
+from llmcore.types.typed_data import TypedReading
 
 __all__ = [
     "BY_NAME",
@@ -41,9 +41,9 @@ __all__ = [
     "is_context",
     "note_ignored_keys",
     "problems_of",
-    "read_arguments",
     "refuse_bound",
     "schema_of_type",
+    "typed_arguments",
 ]
 
 _MAX_PROBLEMS = 20
@@ -225,7 +225,7 @@ class SignatureSchema:
                 schema_of_type(hint)
             except Exception as unusable_type:  # of pydantic, or of the type's own code
                 return ToolDefinitionError(
-                    f"tool {self.name!r}: parameter {name!r} has type {hint!r}, {_lacking(hint, unusable_type)}"
+                    f"tool {self.name!r}: parameter {name!r} has type {hint!r}, {_type_error(hint, unusable_type)}"
                 )
         return ToolDefinitionError(f"tool {self.name!r}: no JSON Schema can be made of its signature: {error}")
 
@@ -253,10 +253,10 @@ class SignatureSchema:
         return KeyCheck(self._model.__pydantic_core_schema__)
 
     @functools.cached_property
-    def _reading(self) -> Reading:
+    def _reading(self) -> TypedReading:
         model = self._model
         reader = model.__pydantic_validator__
-        return Reading(reader.validate_json, reader.validate_python, model.__pydantic_core_schema__)
+        return TypedReading(reader.validate_json, reader.validate_python, model.__pydantic_core_schema__)
 
     def bind(
         self, arguments: Mapping[str, Any], repairs: list[Repair] | None = None, made_by: Sequence[Repair] = ()
@@ -267,7 +267,7 @@ class SignatureSchema:
         Raises `ArgumentsError`.
         """
         refuse_bound(self._bound, arguments)
-        filled = read_arguments(self._reading, arguments, made_by)
+        filled = typed_arguments(self._reading, arguments, made_by)
         for each in arguments.values():
             if isinstance(each, (dict, list)):
                 refuse_lost_keys(self._keys, arguments, filled)
@@ -325,13 +325,13 @@ def _nothing() -> None:
     return None
 
 
-def _lacking(hint: Any, error: Exception) -> str:
+def _type_error(hint: Any, error: Exception) -> str:
     """What is wrong with a type, and what to do about it."""
     fix = "annotate it with a type pydantic knows (str, int, list[...], a BaseModel, a dataclass, ...)"
     if isinstance(error, UnwritableSchema):
         fix = str(error)
     elif not isinstance(error, UNUSABLE):
-        fix = f"it raises {said_by(error)}"
+        fix = f"it raises {error_text(error)}"
     elif error.code == "typed-dict-version":
         fix = "import TypedDict from typing_extensions, for Python below 3.12"
     elif (lacking := undefined_in(hint)) is not None:
@@ -344,16 +344,18 @@ def problems_of(error: ValidationError) -> list[str]:
     found = error.errors(include_url=False)
     left_out = len(found) - _MAX_PROBLEMS
     more = [f"and {left_out} more"] if left_out > 0 else []
-    return [bounded(_described(problem)) for problem in found[:_MAX_PROBLEMS]] + more
+    return [clipped_words(_described(problem)) for problem in found[:_MAX_PROBLEMS]] + more
 
 
 def refuse_lost_keys(keys: KeyCheck, arguments: Mapping[str, Any], filled: Any) -> None:
     """Raises `ArgumentsError` where the types have one key of what are several in the arguments: a value would be lost."""
     if lost := keys.lost(dict(arguments), filled, _MAX_PROBLEMS):
-        raise ArgumentsError([bounded(f"{'.'.join(map(str, each.path)) or 'arguments'}: {_told_lost(each)}") for each in lost])
+        raise ArgumentsError(
+            [clipped_words(f"{'.'.join(map(str, each.path)) or 'arguments'}: {_lost_keys(each)}") for each in lost]
+        )
 
 
-def read_arguments(reading: Reading, arguments: Mapping[str, Any], made_by: Sequence[Repair]) -> Any:
+def typed_arguments(reading: TypedReading, arguments: Mapping[str, Any], made_by: Sequence[Repair]) -> Any:
     """The typed value of arguments. `made_by`: the repairs that made them fit, which may name a member of a union.
 
     Raises `ArgumentsError`.
@@ -378,7 +380,7 @@ def note_ignored_keys(keys: KeyCheck, arguments: Mapping[str, Any], filled: Any,
     repairs += [Repair(kind="dropped_key", path=join_path(path), before=item, safety="coerced") for path, item in ignored]
 
 
-def _told_lost(merged: Merged) -> str:
+def _lost_keys(merged: MergedKeys) -> str:
     keys = ", ".join(map(repr, merged.keys[:_MAX_PROBLEMS]))
     return f"{len(merged.keys)} keys of which the type makes {len(merged.left)}: {keys}; give keys that the type tells apart"
 
@@ -393,7 +395,7 @@ def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
         return inspect.signature(function)
     except Exception as error:  # also of what it says that it wraps
         raise ToolDefinitionError(
-            f"tool {name!r}: its signature cannot be read ({said_by(error)}); wrap it in a function"
+            f"tool {name!r}: its signature cannot be read ({error_text(error)}); wrap it in a function"
         ) from error
 
 

@@ -9,7 +9,7 @@ from string import Formatter
 from typing import Any
 
 from llmcore.tools.options import Summary
-from llmcore.tools.results import as_text, escaped
+from llmcore.tools.results import escaped, result_text
 from llmcore.types import ToolDefinitionError
 from llmcore.types.copies import copied
 from llmcore.types.narrowing import is_object
@@ -69,7 +69,7 @@ def summary_of(name: str, summary: Summary | None, arguments: Mapping[str, Any] 
 
 
 def _short(value: Any) -> str:
-    text = as_text(value)
+    text = result_text(value)
     return text if len(text) <= _MAX_VALUE else f"{text[:_MAX_VALUE]}..."
 
 

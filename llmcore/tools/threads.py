@@ -66,9 +66,9 @@ class ThreadCall:
     def deliver(self, value: Any) -> None:
         """In the thread: hand the value to the event loop, which may have ended meanwhile."""
         with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._settle, value)
+            self._loop.call_soon_threadsafe(self._resolve, value)
 
-    def _settle(self, value: Any) -> None:
+    def _resolve(self, value: Any) -> None:
         if not self._future.done():
             self._future.set_result(value)
         elif inspect.iscoroutine(value):  # nobody waits for it any more

@@ -25,16 +25,16 @@ from typing_extensions import ParamSpec, TypeVar
 
 from llmcore.tools.docstrings import documentation
 from llmcore.tools.given_schema import GivenSchema
-from llmcore.tools.options import GIVEN_WITH_A_SCHEMA, OptionsByName, Params, ToolOptions, checked, is_name
+from llmcore.tools.options import GIVEN_WITH_A_SCHEMA, OptionsByName, Params, ToolOptions, checked_tool_options, is_tool_name
 from llmcore.tools.refusals import defined_in_a_class, is_method, refuse
-from llmcore.tools.schema_fragments import check_callables, is_dynamic, merge_fragments, resolve
+from llmcore.tools.schema_fragments import check_callables, is_dynamic, merge_fragments, resolve_references
 from llmcore.tools.signature import (
     SignatureSchema,
     UnresolvedAnnotation,
     note_ignored_keys,
-    read_arguments,
     refuse_lost_keys,
     schema_of_type,
+    typed_arguments,
 )
 from llmcore.tools.summaries import check_summary, summary_of
 from llmcore.tools.within import AnyTool, bound_in, innermost, tool_within, yields
@@ -47,7 +47,7 @@ from llmcore.types.locks import ForkSafeLock
 from llmcore.types.merged_keys import KeyCheck
 from llmcore.types.narrowing import is_list, is_object, object_in
 from llmcore.types.tools import check_definition
-from llmcore.types.typed_data import Reading
+from llmcore.types.typed_data import TypedReading
 from llmcore.types.wordings import meant
 
 __all__ = ["Params", "Tool", "ToolOptions", "as_tool", "checked_tool", "is_tool"]
@@ -67,7 +67,7 @@ class _Compiled:
     signature: SignatureSchema
     schema: JsonSchema
     dynamic: bool
-    reading: Reading | None = None
+    reading: TypedReading | None = None
     keys: KeyCheck | None = None
 
 
@@ -348,7 +348,7 @@ class Tool(AnyTool, Generic[P, R_co]):
             made = cast("Tool[P, R_co]", anew)
         else:
             made = Tool.__new__(Tool)
-            made._set_up(self.function, replace(self.options, **checked(options)))
+            made._set_up(self.function, replace(self.options, **checked_tool_options(options)))
             made.instance, made.__wrapped__ = self.instance, self.__wrapped__
         made.replaces, made._lacks_self = self.replaces, self._lacks_self
         return made
@@ -360,7 +360,7 @@ class Tool(AnyTool, Generic[P, R_co]):
         made.replaces = True
         return made
 
-    def apart(self) -> Tool[P, R_co]:
+    def deep_copy(self) -> Tool[P, R_co]:
         """The same tool, which shares nothing that can change with this one: schemas, examples, tags."""
         made = copy.copy(self)
         made.__dict__.pop("_static_definition", None)
@@ -441,7 +441,7 @@ class Tool(AnyTool, Generic[P, R_co]):
     def _resolved(self) -> JsonSchema:
         if self.needs_instance:
             raise ToolDefinitionError(f"tool {self.name!r}: its schema asks the instance; give instance.{self.name}")
-        return cast("JsonSchema", resolve(self._compile().schema, self._asked, f"tool {self.name!r}: parameters"))
+        return cast("JsonSchema", resolve_references(self._compile().schema, self._asked, f"tool {self.name!r}: parameters"))
 
     def _definition_of(self, schema: JsonSchema) -> ToolDefinition:
         options = self.options
@@ -468,7 +468,7 @@ def _of_one_type(signature: SignatureSchema, kind: type[Any]) -> _Compiled:
         raise ToolDefinitionError(f"tool {signature.name!r}: `params` must be a type with fields, not {kind.__name__}")
     signature.refuse_other_than(given)
     schema.pop("title", None)
-    reading = Reading.of(adapter)
+    reading = TypedReading.of(adapter)
     return _Compiled(signature, schema, dynamic=False, reading=reading, keys=KeyCheck(adapter.core_schema))
 
 
@@ -487,9 +487,9 @@ def _left_out(params: Mapping[str, Any] | None, required: Collection[str] | None
 
 
 def _validated(
-    reading: Reading, keys: KeyCheck, arguments: Mapping[str, Any], repairs: list[Repair] | None, made_by: Sequence[Repair]
+    reading: TypedReading, keys: KeyCheck, arguments: Mapping[str, Any], repairs: list[Repair] | None, made_by: Sequence[Repair]
 ) -> Any:
-    made = read_arguments(reading, arguments, made_by)
+    made = typed_arguments(reading, arguments, made_by)
     refuse_lost_keys(keys, arguments, made)
     note_ignored_keys(keys, arguments, made, repairs)
     return made
@@ -523,7 +523,7 @@ def _plain(function: Callable[P, R_co]) -> Callable[P, R_co]:
 def _name_of(function: Callable[..., Any]) -> str:
     inner = getattr(function, "func", function)
     name = str(getattr(inner, "__name__", type(inner).__name__))
-    if not is_name(name):
+    if not is_tool_name(name):
         raise ToolDefinitionError(f"{name!r} cannot be a tool's name; give one: tool(function, name=...)")
     return name
 
@@ -583,7 +583,7 @@ def _made_of(given: object) -> Tool:
         if hasattr(given, "__llmcore_tool__"):
             raise ToolDefinitionError(f"{given.__name__} is a class: give one of its objects, {given.__name__}(...)")
         refuse(given)
-    if (tells := _tells(given)) is not None:
+    if (tells := _tool_method(given)) is not None:
         return tells(given)
     if not isinstance(given, _FUNCTIONS):
         if callable(given) and not isinstance(given, Mapping) and not hasattr(given, "definition"):
@@ -600,7 +600,7 @@ def _made_of(given: object) -> Tool:
     return made
 
 
-def _tells(given: object) -> Callable[[object], Tool] | None:
+def _tool_method(given: object) -> Callable[[object], Tool] | None:
     """The method by which it tells its tool. Asked of the class: there are objects that answer by any name."""
     return cast("Callable[[object], Tool] | None", getattr(type(given), "__llmcore_tool__", None))
 
@@ -614,7 +614,7 @@ _definition_of_other = definition_of.dispatch(object)
 
 def _definition_of_anything(given: object) -> ToolDefinition:
     """Callable objects, and those that tell their tool, are tools to this room, and to no other."""
-    if _tells(given) is not None:
+    if _tool_method(given) is not None:
         return as_tool(given).definition
     if not isinstance(given, Tool) and callable(given) and not isinstance(given, Mapping) and not hasattr(given, "definition"):
         return _definition_of_function(given)

@@ -159,17 +159,17 @@ def _items(body: JsonObject) -> list[Any]:
 
 
 def _plain(item: Any) -> str:
-    return json.dumps(_said_in(item), sort_keys=True, default=str)
+    return json.dumps(_parts_of(item), sort_keys=True, default=str)
 
 
-def _said_in(value: Any) -> Any:
+def _parts_of(value: Any) -> Any:
     """What it says, whatever a client notes beside it; a text alone as the one part that it is."""
     if is_object(value):
-        kept = {key: _said_in(item) for key, item in value.items() if key not in _NO_CONTENT and item is not None}
+        kept = {key: _parts_of(item) for key, item in value.items() if key not in _NO_CONTENT and item is not None}
         text = kept.get("text")
         return text if isinstance(text, str) and kept.keys() <= {"text", "type", "annotations", "logprobs"} else kept
     if is_list(value):
-        parts = [_said_in(item) for item in value]
+        parts = [_parts_of(item) for item in value]
         return parts[0] if len(parts) == 1 and isinstance(parts[0], str) else parts
     return value
 

@@ -178,7 +178,7 @@ def type_key(hint: Any) -> Hashable:
     if origin is None or not args:
         return Same(hint)
     if origin is typing.Literal:
-        return (origin, *map(_said, args))
+        return (origin, *map(_identity_key, args))
     if origin is Annotated:
         return (origin, type_key(args[0]), *map(_described, args[1:]))
     return (Same(typing.Union if origin is types.UnionType else origin), *map(type_key, args))
@@ -187,15 +187,15 @@ def type_key(hint: Any) -> Hashable:
 def _described(given: Any) -> Hashable:
     """Of what stands in an `Annotated`: `Field(gt=0)` by what it says, for one in a call is made anew each time."""
     if str(type(given).__module__).partition(".")[0] not in _DESCRIBE:
-        return _said(given)
+        return _identity_key(given)
     if isinstance(given, FieldInfo):
         field = {name: getattr(given, name) for name in FieldInfo.__slots__ if not name.startswith("_")}
-        return (FieldInfo, *map(_described, field.pop("metadata")), *map(_said, field.values()))
+        return (FieldInfo, *map(_described, field.pop("metadata")), *map(_identity_key, field.values()))
     attributes: Mapping[str, Any] = getattr(given, "__dict__", None) or getattr(given, "__dataclass_fields__", {})
-    parts = ((name, _said(getattr(given, name, _ABSENT))) for name in sorted(attributes))
+    parts = ((name, _identity_key(getattr(given, name, _ABSENT))) for name in sorted(attributes))
     return (Same(given.__class__), *parts) if attributes else Same(given)
 
 
-def _said(value: Any) -> Hashable:
+def _identity_key(value: Any) -> Hashable:
     """Of a plain value its type and what it is (`0.0` equals `-0.0`, and `1` equals `True`), of all else which object it is."""
     return (value.__class__, repr(value)) if type(value) in _PLAIN else Same(value)

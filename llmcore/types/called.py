@@ -13,10 +13,20 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from llmcore.types.errors import ConfigError, LLMCoreError, RetryTool, TerminateLoop
-from llmcore.types.groups import told_by
-from llmcore.types.wordings import described, unknown
+from llmcore.types.groups import unwrap_group
+from llmcore.types.wordings import describe_value, unknown
 
-__all__ = ["Kind", "check_kinds", "check_takes_one", "in_words", "is_async", "naming", "placed", "takes", "told"]
+__all__ = [
+    "Kind",
+    "check_kinds",
+    "check_takes_one",
+    "in_words",
+    "is_async",
+    "naming",
+    "takes_positional",
+    "trim_arguments",
+    "with_readable_errors",
+]
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,18 +48,18 @@ def check_kinds(thing: str, values: Mapping[str, Any], kinds: Mapping[str, Kind]
     for name, kind in kinds.items():
         value = values.get(name)
         if value is not None and not kind.fits(value):
-            raise ConfigError(f"{thing}: `{name}` must be {kind.words}, not {described(value)}")
+            raise ConfigError(f"{thing}: `{name}` must be {kind.words}, not {describe_value(value)}")
 
 
 def check_takes_one(what: str, function: object) -> None:
     """Raises `ConfigError` for what is no function of the request."""
     if not callable(function) or isinstance(function, type):
-        raise ConfigError(f"{what} must be a function of the request, not {described(function)}")
+        raise ConfigError(f"{what} must be a function of the request, not {describe_value(function)}")
     if (error := _misfit(function, 1)) is not None:
         raise ConfigError(f"{what} is called with the request, which its function does not take: {error}")
 
 
-def takes(function: object, count: int) -> bool:
+def takes_positional(function: object, count: int) -> bool:
     """Is it a function that can be called with so many arguments by position? One that tells no signature may be."""
     return callable(function) and _misfit(function, count) is None
 
@@ -72,7 +82,7 @@ def is_async(function: object) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004  # an object with an async __call__
 
 
-def told(function: F, name: str | None = None, instead: Instead | None = None) -> F:
+def with_readable_errors(function: F, name: str | None = None, instead: Instead | None = None) -> F:
     """The function, telling calls that do not fit its signature in our words."""
     called = name or function.__name__
     if inspect.iscoroutinefunction(function):
@@ -100,7 +110,7 @@ def told(function: F, name: str | None = None, instead: Instead | None = None) -
     return cast("F", call)
 
 
-def placed(*arguments: Any) -> tuple[Any, ...]:
+def trim_arguments(*arguments: Any) -> tuple[Any, ...]:
     """The arguments up to the last that is not None: a method that a user has written anew need not take the others."""
     while arguments and arguments[-1] is None:
         arguments = arguments[:-1]
@@ -116,7 +126,7 @@ def in_words(*, instead: Instead | None = None, only: Collection[str] | None = N
             is_public = name == "__init__" or not name.startswith("_")
             if inspect.isfunction(value) and (is_public if only is None else name in only):
                 called = kind.__name__ if name == "__init__" else f"{kind.__name__}.{name}"
-                setattr(kind, name, told(value, called, instead))
+                setattr(kind, name, with_readable_errors(value, called, instead))
         return kind
 
     return decorate
@@ -129,7 +139,7 @@ def naming(what: str, function: object) -> Generator[None]:
     try:
         yield
     except BaseException as raised:
-        error = told_by(raised)
+        error = unwrap_group(raised)
         if error is not raised:
             raise error from None
         if not isinstance(error, Exception):

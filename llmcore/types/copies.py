@@ -20,7 +20,7 @@ from pydantic_core import PydanticUndefined
 from llmcore.types.narrowing import is_object, kind_of
 from llmcore.types.wordings import mistake_in, unknown
 
-__all__ = ["Value", "assign", "copied", "filled", "made", "updated", "wordy_fields"]
+__all__ = ["Value", "assign_field", "copied", "filled_in", "made", "updated", "wordy_fields"]
 
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ def copied_with(model: Model, changes: Mapping[str, Any]) -> Model:
     return _built(model, own, changes.keys())
 
 
-def assign(model: BaseModel, **fields: Any) -> None:
+def assign_field(model: BaseModel, **fields: Any) -> None:
     """Set fields of a model of our own that changes in place: nothing is checked or converted. As one assignment each, which take
     ten times as long."""
     vars(model).update(fields)
@@ -100,7 +100,7 @@ _set_extra: Final = BaseModel.__dict__["__pydantic_extra__"].__set__
 _set_private: Final = BaseModel.__dict__["__pydantic_private__"].__set__
 
 
-def filled(kind: type[Model], fields: dict[str, Any], given: set[str], private: dict[str, Any] | None = None) -> Model:
+def filled_in(kind: type[Model], fields: dict[str, Any], given: set[str], private: dict[str, Any] | None = None) -> Model:
     """A new model of all these fields, its own from now on: nothing is checked or converted. Its slots are set as they are, which
     takes half as long as by `object.__setattr__`."""
     new = _new(kind)
@@ -152,7 +152,7 @@ def made(kind: type[Model], **fields: Any) -> Model:
     else:
         names = tuple(fields)
         given = shared.get(names) or shared.setdefault(names, {*names})
-    new = _new(kind)  # as `filled`, which would be a call more
+    new = _new(kind)  # as `filled_in`, which would be a call more
     _set_fields(new, values)
     _set_given(new, given)
     _set_extra(new, None)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr
 
-from llmcore.types.copies import Value, copied, filled, made
+from llmcore.types.copies import Value, copied, filled_in, made
 from llmcore.types.json_data import JsonData, JsonObject, JsonText
 from llmcore.types.messages import Block, TextBlock, ThinkingBlock, ToolUseBlock
 
@@ -71,7 +71,7 @@ class ToolCall(Value):
     @classmethod
     def trusted(cls, fields: dict[str, Any]) -> ToolCall:
         """A call of all fields, by name, that are right already: nothing is validated. For the normaliser."""
-        return filled(cls, fields, _CALLS_FIELDS)
+        return filled_in(cls, fields, _CALLS_FIELDS)
 
 
 _CALLS_FIELDS = {*ToolCall.model_fields}
@@ -210,7 +210,7 @@ class Envelope(Value):
     ) -> Envelope:
         """An envelope of all fields, by name, that are right already: nothing is validated. For the normaliser: to
         validate and `attach` takes longer than to read a short reply. `blocks` None: those that the fields make."""
-        return filled(cls, fields, _FIELDS, {"_source": source, "_segments": segments, "_blocks": blocks})
+        return filled_in(cls, fields, _FIELDS, {"_source": source, "_segments": segments, "_blocks": blocks})
 
     def __getstate__(self) -> dict[Any, Any]:
         self._compute()

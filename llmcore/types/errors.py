@@ -45,7 +45,7 @@ from pydantic import ConfigDict, Field, field_serializer, field_validator
 from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonData, JsonText, encodable, json_data
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.others_words import MAX_MESSAGE, bounded
+from llmcore.types.others_words import MAX_MESSAGE, clipped_words
 from llmcore.types.refusals import NO_FACTS, RefusalFacts
 from llmcore.types.usage import AttemptReason, OutputMode, Usage
 
@@ -176,7 +176,7 @@ def _sayable(arg: Any) -> Any:
         return arg
     from llmcore.types.keys import without_keys  # its expressions are compiled with the first error, not by every import
 
-    return without_keys(encodable(bounded(arg, MAX_MESSAGE)))
+    return without_keys(encodable(clipped_words(arg, MAX_MESSAGE)))
 
 
 def _masked(data: Any) -> Any:
@@ -203,7 +203,7 @@ def _portable(cause: BaseException) -> BaseException:
     short = plain and not any(isinstance(arg, str | bytes) and len(arg) > MAX_MESSAGE for arg in cause.args)
     if isinstance(cause, LLMCoreError) or short:
         return cause
-    return RuntimeError(bounded(f"{type(cause).__name__}: {cause}", MAX_MESSAGE))
+    return RuntimeError(clipped_words(f"{type(cause).__name__}: {cause}", MAX_MESSAGE))
 
 
 class CallerError(LLMCoreError):
@@ -562,7 +562,7 @@ class Attempt(Value):
         """As any type's; of a failure counts what it says, for one that is read back is another object."""
         if not isinstance(other, Attempt):
             return NotImplemented
-        mine, its = ({**each.__dict__, "failure": _said_by(each.failure)} for each in (self, other))
+        mine, its = ({**each.__dict__, "failure": message_of(each.failure)} for each in (self, other))
         return mine == its
 
     @property
@@ -571,7 +571,7 @@ class Attempt(Value):
         return failure
 
 
-def _said_by(failure: object) -> object:
+def message_of(failure: object) -> object:
     return failure.as_data() if isinstance(failure, LLMCoreError) else failure
 
 

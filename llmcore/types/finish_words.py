@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from llmcore.types.envelope import FinishReason
 
-__all__ = ["INCOMPLETE", "goes_on", "is_no_end", "reason_of"]
+__all__ = ["INCOMPLETE", "is_no_end", "may_continue", "reason_of"]
 
 _WORDS: dict[FinishReason, str] = {
     "stop": (
@@ -53,11 +53,11 @@ def reason_of(word: str | None) -> FinishReason | None:
     return _REASONS.get(word.lower()) if word else None
 
 
-def goes_on(word: object) -> bool:
+def may_continue(word: object) -> bool:
     """Does the word say that the reply is not at its end yet?"""
     return isinstance(word, str) and word.lower() in _GOING_ON
 
 
 def is_no_end(word: str) -> bool:
     """Does the word tell of no end?"""
-    return not word or word.lower() in _NO_WORD or goes_on(word)
+    return not word or word.lower() in _NO_WORD or may_continue(word)

@@ -21,11 +21,11 @@ from pydantic.types import Secret
 from pydantic_core import PydanticOmit, PydanticSerializationError, SchemaValidator, core_schema, to_json, to_jsonable_python
 
 from llmcore.types.annotations import description_in, unqualified
-from llmcore.types.merged_keys import is_foreign, parts_of
+from llmcore.types.merged_keys import is_foreign, members_of
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import JsonSchema
 
-__all__ = ["GeneratedSchema", "UnwritableSchema", "said_by"]
+__all__ = ["GeneratedSchema", "UnwritableSchema", "error_text"]
 
 _NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _PLAIN_VALUES = (str, int, bool, type(None))
@@ -99,9 +99,9 @@ class GeneratedSchema(GenerateJsonSchema):
         """Does the type make the default of what is told of it? True also where only code of the caller's would know."""
         if default.__class__ in _READ_AS_THEY_ARE.get(kind["type"], set()) and (default is None or len(kind) == 1):
             return True
-        parts = [*parts_of(kind)]
+        parts = [*members_of(kind)]
         references = any(part.get("type") == "definition-ref" for part in parts)
-        if any(map(_calls_foreign, [*parts, *parts_of(self._shared_parts)] if references else parts)):
+        if any(map(_calls_foreign, [*parts, *members_of(self._shared_parts)] if references else parts)):
             return True
         try:
             whole = core_schema.definitions_schema(kind, self._shared_parts) if references else kind
@@ -115,7 +115,7 @@ class GeneratedSchema(GenerateJsonSchema):
 
     def _named_required_fields_schema(self, named_required_fields: Sequence[tuple[str, bool, Any]]) -> JsonSchema:
         self._field_names |= {id(field): name for name, _, field in named_required_fields}
-        told = _told_of_fields(self._classes[-1]) if self._classes else {}
+        told = _field_descriptions(self._classes[-1]) if self._classes else {}
         made: JsonSchema = super()._named_required_fields_schema(named_required_fields)
         for name, _, field in named_required_fields if told else ():
             part = made["properties"].get(self._get_alias_name(field, name) if self.by_alias else name)
@@ -124,12 +124,12 @@ class GeneratedSchema(GenerateJsonSchema):
         return made
 
     def named_tuple_schema(self, schema: Any) -> JsonSchema:
-        return _with_items_told(schema["cls"], schema["fields"], super().named_tuple_schema(schema))
+        return _with_item_schemas(schema["cls"], schema["fields"], super().named_tuple_schema(schema))
 
     def call_schema(self, schema: Any) -> JsonSchema:
         """Of a named tuple too, which an older pydantic builds by a call."""
         fields = schema["arguments_schema"].get("arguments_schema", ())
-        return _with_items_told(schema["function"], fields, super().call_schema(schema))
+        return _with_item_schemas(schema["function"], fields, super().call_schema(schema))
 
     def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchema:
         made: JsonSchema = super().literal_schema(schema)
@@ -182,7 +182,7 @@ class GeneratedSchema(GenerateJsonSchema):
         name = self._field_names.get(id(schema))
         numbers_are_keys = False
         if schema["type"] == "enum" and issubclass(schema["cls"], enum.Flag):
-            schema = _with_flags_told(schema)
+            schema = _with_flag_members(schema)
         try:
             numbers_are_keys = self._numbers_are_keys(schema)
             made: JsonSchema = super().generate_inner(schema)
@@ -193,7 +193,7 @@ class GeneratedSchema(GenerateJsonSchema):
         except (PydanticUserError, PydanticOmit):
             raise
         except Exception as error:
-            raise UnwritableSchema([] if name is None else [name], said_by(error)) from error
+            raise UnwritableSchema([] if name is None else [name], error_text(error)) from error
         if numbers_are_keys:
             made.pop("propertyNames", None)  # keys are texts
         for key in _NUMBERS:
@@ -232,14 +232,14 @@ def _flags_schema(kind: type[enum.Flag], made: JsonSchema) -> JsonSchema:
     return {**whole, "enum": sorted({*sums, *(member.value for member in kind.__members__.values())})}
 
 
-def _with_flags_told(schema: Any) -> Any:
+def _with_flag_members(schema: Any) -> Any:
     """As pydantic has it, which lays an enum's docstring over what its schema says, and the flags behind that."""
     metadata: dict[str, Any] = schema.get("metadata") or {}
-    functions: list[Any] = [*metadata.get("pydantic_js_functions", ()), _told_flags]
+    functions: list[Any] = [*metadata.get("pydantic_js_functions", ()), _flag_schema]
     return {**schema, "metadata": {**metadata, "pydantic_js_functions": functions}}
 
 
-def _told_flags(schema: Any, handler: GetJsonSchemaHandler) -> JsonSchema:
+def _flag_schema(schema: Any, handler: GetJsonSchemaHandler) -> JsonSchema:
     made = handler(schema)
     flags = ", ".join(f"{member.value} = {member.name}" for member in schema["cls"])
     own = handler.resolve_ref_schema(made)
@@ -247,7 +247,7 @@ def _told_flags(schema: Any, handler: GetJsonSchemaHandler) -> JsonSchema:
     return made
 
 
-def _told_of_fields(kind: Any) -> dict[str, str]:
+def _field_descriptions(kind: Any) -> dict[str, str]:
     """The descriptions that pydantic does not read: `Annotated[int, "text"]`, `Annotated[int, Doc("text")]`."""
     said: dict[str, Sequence[object]]
     if isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -262,9 +262,9 @@ def _told_of_fields(kind: Any) -> dict[str, str]:
     return {name: text for name, parts in said.items() if (text := description_in(parts)) is not None}
 
 
-def _with_items_told(kind: Any, fields: Iterable[Any], made: JsonSchema) -> JsonSchema:
+def _with_item_schemas(kind: Any, fields: Iterable[Any], made: JsonSchema) -> JsonSchema:
     """The schema of a named tuple, whose fields are items in their order, with their descriptions."""
-    told = _told_of_fields(kind)
+    told = _field_descriptions(kind)
     for field, part in zip(fields, made.get("prefixItems", ()), strict=False):
         if field["name"] in told:
             part.setdefault("description", told[field["name"]])
@@ -303,7 +303,7 @@ def _calls_foreign(part: dict[str, Any]) -> bool:
     return bool(part.get("post_init") or part.get("custom_init")) or any(callable(one) and is_foreign(one) for one in functions)
 
 
-def said_by(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """The class of an error, which may be the caller's, and its words."""
     try:
         return f"{type(error).__name__}: {error}"

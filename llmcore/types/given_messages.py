@@ -140,7 +140,7 @@ class _Reader:
         self._check_content(role, [] if content is None and fields.get("images") else content)
         if role == "tool":
             return Message(role="tool", content=[self._result(fields, content)])
-        blocks = [*self._thoughts(fields), *self._said(role, fields), *self._calls(index, fields)]
+        blocks = [*self._thoughts(fields), *self._content_of(role, fields), *self._calls(index, fields)]
         if kept := {key: value for key, value in fields.items() if _is_kept(role, key, value)}:
             is_claudes = fields.get("type") == "message" and "stop_reason" in fields
             blocks.append(ProviderBlock(provider="anthropic" if is_claudes else "openai-chat", data=kept))
@@ -171,7 +171,7 @@ class _Reader:
 
     # Content
 
-    def _said(self, role: str, fields: Dict) -> list[Any]:
+    def _content_of(self, role: str, fields: Dict) -> list[Any]:
         """The content, and the images beside it; a mark of the whole message's is its last part's."""
         given = fields.get("images") or ()
         if isinstance(given, str | bytes) or not isinstance(given, Iterable):
@@ -211,7 +211,7 @@ class _Reader:
         cached = {"cache_control": fields["cache_control"]} if fields.get("cache_control") else {}
         if kind in _TEXTS and isinstance(fields.get("text"), str):
             self._check_names(fields, {"text", *self._parts_read}, where)
-            return [TextBlock.model_validate({"text": fields["text"], **cached}), *_told(fields, _TEXTS[kind])]
+            return [TextBlock.model_validate({"text": fields["text"], **cached}), *_provider_fields(fields, _TEXTS[kind])]
         if kind in ("image_url", "input_image"):
             self._check_names(fields, {"image_url", "detail", *_PART_FIELDS}, where)
             return [self._image_url(fields, cached)]
@@ -236,7 +236,7 @@ class _Reader:
         block = {key: value for key, value in fields.items() if key in known}
         if kind == "tool_result" and is_list(content := fields.get("content")):
             block["content"] = self._parts(content)
-        return [block, *_told(fields, "anthropic")]
+        return [block, *_provider_fields(fields, "anthropic")]
 
     def _bare_image(self, given: object) -> ImageBlock:
         """An image as Ollama's messages have it: base64, bytes, or a URL."""
@@ -346,7 +346,7 @@ class _Reader:
             call_id = self._called.get(name or "") if fields["role"] == "function" else self._without_id.answered_by(name)
         if not isinstance(call_id, str):
             raise CallerError(f"{self._where} answers a call and has no `tool_call_id` that says which")
-        parts = self._said("tool", fields)
+        parts = self._content_of("tool", fields)
         if not all(isinstance(part, TextBlock | ImageBlock) for part in parts):
             raise CallerError(f"{self._where} answers a call; its content is text, or a list of text and images")
         return ToolResultBlock(tool_use_id=call_id, content=parts, name=name)
@@ -404,7 +404,7 @@ def _is_kept(role: str, key: str, value: object) -> bool:
     return bool(value) and (key == "name" or key in REPLY_FIELDS)
 
 
-def _told(fields: Dict, provider: str) -> list[ProviderBlock]:
+def _provider_fields(fields: Dict, provider: str) -> list[ProviderBlock]:
     """What a provider's reply says of a part, for its own wire."""
     told = {key: value for key, value in fields.items() if key in _REPLY_PARTS and _says(value)}
     return [ProviderBlock(provider=provider, data=told)] if told else []

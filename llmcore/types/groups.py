@@ -7,13 +7,13 @@ from typing import TypeGuard
 
 from llmcore.types.errors import RetryTool, TerminateLoop
 
-__all__ = ["told_by"]
+__all__ = ["unwrap_group"]
 
 _CANCELLATIONS = ("CancelledError", "Cancelled")
 """Of asyncio and of trio: this room knows no event loop."""
 
 
-def told_by(error: BaseException, *others: type[BaseException]) -> BaseException:
+def unwrap_group(error: BaseException, *others: type[BaseException]) -> BaseException:
     """Of an `ExceptionGroup` (`asyncio.TaskGroup` raises one for one error, too) that holds exactly one `TerminateLoop` or
     `RetryTool`, or one of the `others`, and beside it nothing but cancellations: that one. Else the error itself."""
     if not _is_group(error):

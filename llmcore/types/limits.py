@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 from llmcore.types.called import in_words
 from llmcore.types.errors import ConfigError
-from llmcore.types.wordings import described
+from llmcore.types.wordings import describe_value
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -36,14 +36,14 @@ class _Counts:
             value: object = getattr(self, field.name)
             most = _DEEPEST if field.name == "depth" else _LARGEST
             if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
-                words = f"must be a whole number from 0 to {most}, not {described(value)}"
+                words = f"must be a whole number from 0 to {most}, not {describe_value(value)}"
                 raise ConfigError(f"{type(self).__name__}.{field.name} {words}; {_SIZES}")
 
 
 def check_limits(given: object) -> None:
     """Raises `ConfigError` for what are no `Limits`."""
     if not isinstance(given, Limits):
-        raise ConfigError(f"`limits` must be llmcore.Limits, as Limits(text=1_000_000), not {described(given)}")
+        raise ConfigError(f"`limits` must be llmcore.Limits, as Limits(text=1_000_000), not {describe_value(given)}")
 
 
 @in_words()

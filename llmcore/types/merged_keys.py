@@ -16,7 +16,7 @@ from pydantic_core import from_json
 
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 
-__all__ = ["KeyCheck", "Merged", "is_foreign", "parts_of"]
+__all__ = ["KeyCheck", "MergedKeys", "is_foreign", "members_of"]
 
 _ARE_SCHEMAS = frozenset(
     {
@@ -52,7 +52,7 @@ _ABSENT = object()
 Path = tuple[str | int, ...]
 
 
-class Merged(NamedTuple):
+class MergedKeys(NamedTuple):
     """Keys that have met: where they stand, the keys of the data, and those that are left."""
 
     path: Path
@@ -66,7 +66,7 @@ class KeyCheck:
     def __init__(self, core_schema: object) -> None:
         self._core_schema = core_schema
 
-    def lost(self, data: Any, value: Any, most: int) -> list[Merged]:
+    def lost(self, data: Any, value: Any, most: int) -> list[MergedKeys]:
         """Where `value`, made of `data`, lacks a key, `most` places at most."""
         return list(islice(self._merged(data, value), most)) if self._may_merge else []
 
@@ -97,7 +97,7 @@ class KeyCheck:
     @cached_property
     def _may_merge(self) -> bool:
         """Does the type hold mappings, or fields of several names, and no code of the caller's that may take entries out?"""
-        parts = [*parts_of(self._core_schema)]
+        parts = [*members_of(self._core_schema)]
         return any(_is_mapping(part) or part.get("type") in _WITH_FIELDS for part in parts) and not any(
             map(_changes_mappings, parts)
         )
@@ -105,32 +105,32 @@ class KeyCheck:
     @cached_property
     def _typed_dicts(self) -> dict[frozenset[str], frozenset[str]]:
         """The fields of each TypedDict in the type, which drops other keys by design, and the keys that they are read from."""
-        parts = [part for part in parts_of(self._core_schema) if part.get("type") == "typed-dict"]
+        parts = [part for part in members_of(self._core_schema) if part.get("type") == "typed-dict"]
         return {frozenset(part["fields"]): frozenset(_first_keys(_fields_of(part))) for part in parts}
 
     @cached_property
     def _classes_read_by_code(self) -> frozenset[object]:
         """The classes whose data a function of the caller's sees before the fields do."""
-        parts = [*parts_of(self._core_schema)]
-        around = [one for part in parts if _reads_before(part) for one in parts_of(part)]
+        parts = [*members_of(self._core_schema)]
+        around = [one for part in parts if _reads_before(part) for one in members_of(part)]
         within = [part for part in parts if any(map(_reads_before, _down_to_fields(part)))]
         return frozenset(one["cls"] for one in (*around, *within) if one.get("type") in _WITH_FIELDS)
 
     @cached_property
     def _fields(self) -> dict[object, dict[str, list[Path]]]:
         """By class: from where in an object each field is read, in pydantic's order."""
-        return {part["cls"]: _fields_of(part) for part in parts_of(self._core_schema) if part.get("type") in _WITH_FIELDS}
+        return {part["cls"]: _fields_of(part) for part in members_of(self._core_schema) if part.get("type") in _WITH_FIELDS}
 
     def _read_from(self, made: object) -> Mapping[str, list[Path]]:
         return self._fields.get(type(made), {})
 
-    def _merged(self, data: Any, value: Any) -> Iterator[Merged]:
+    def _merged(self, data: Any, value: Any) -> Iterator[MergedKeys]:
         for path, given, made in self._objects(data, value):
             if is_object(made):
                 if len(made) < len(given) and not any(made.keys() <= each for each in self._typed_dicts):
-                    yield Merged(path, list(given), list(made))
+                    yield MergedKeys(path, list(given), list(made))
             elif getattr(made, "model_extra", None) is None:  # what keeps the rest loses nothing
-                yield from (Merged(path, keys, keys[:1]) for keys in _of_one_field(given, self._read_from(made)))
+                yield from (MergedKeys(path, keys, keys[:1]) for keys in _of_one_field(given, self._read_from(made)))
 
     def _objects(self, data: Any, value: Any) -> Iterator[tuple[Path, dict[str, Any], Any]]:
         """Each object in the data, with what was made of it."""
@@ -157,7 +157,7 @@ class KeyCheck:
                 yield key, data, part
 
 
-def parts_of(core_schema: object) -> Iterator[dict[str, Any]]:
+def members_of(core_schema: object) -> Iterator[dict[str, Any]]:
     """Every schema in pydantic's schema of a type, and every field; not what only concerns the writing of values."""
     waiting, seen = [core_schema], set[int]()
     while waiting:
@@ -191,7 +191,7 @@ def _changes_mappings(part: dict[str, Any]) -> bool:
     function = part.get("function")
     called = function.get("function") if is_object(function) else function
     runs = part.get("post_init") or part.get("custom_init") or (callable(called) and is_foreign(called))
-    return bool(runs) and any(map(_is_mapping, parts_of(part.get("schema"))))
+    return bool(runs) and any(map(_is_mapping, members_of(part.get("schema"))))
 
 
 def _reads_before(part: dict[str, Any]) -> bool:
@@ -218,7 +218,7 @@ def _fields_of(part: dict[str, Any]) -> dict[str, list[Path]]:
     config = object_in(part.get("config"))
     by_name = bool(config.get("validate_by_name") or config.get("populate_by_name"))
     nothing: dict[str, Any] = {}
-    inner = next((one for one in parts_of(part.get("schema", part)) if one.get("type") in _FIELDS), nothing)
+    inner = next((one for one in members_of(part.get("schema", part)) if one.get("type") in _FIELDS), nothing)
     fields = object_in(inner.get("fields")) or {one["name"]: one for one in objects_in(inner.get("fields"))}
     return {name: _paths(name, field.get("validation_alias"), by_name=by_name) for name, field in fields.items()}
 

@@ -6,7 +6,7 @@ a log. So each is cut where it enters, and what is made of several has a bound o
 
 from __future__ import annotations
 
-__all__ = ["MAX_LOOKED_THROUGH", "MAX_MESSAGE", "MAX_WORDS", "both_ends", "bounded"]
+__all__ = ["MAX_LOOKED_THROUGH", "MAX_MESSAGE", "MAX_WORDS", "both_ends", "clipped_words"]
 
 MAX_WORDS = 2000
 """Characters of one text of others."""
@@ -26,7 +26,7 @@ def both_ends(text: str) -> str:
     return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n{text[-_TAIL:]}"
 
 
-def bounded(text: str, most: int = MAX_WORDS) -> str:
+def clipped_words(text: str, most: int = MAX_WORDS) -> str:
     """The text, or its beginning and how long it is, in `most` characters. The dots tell a scrubber that half a key may
     stand before them."""
     if len(text) <= most:

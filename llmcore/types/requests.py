@@ -17,10 +17,10 @@ from llmcore.types.given_messages import given_messages
 from llmcore.types.headers import Headers
 from llmcore.types.messages import Message, TextBlock
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.others_words import bounded
+from llmcore.types.others_words import clipped_words
 from llmcore.types.tools import tools_given
 from llmcore.types.usage import Usage
-from llmcore.types.wordings import described, nearest
+from llmcore.types.wordings import describe_value, nearest
 
 __all__ = ["TEXT_CALLS", "CallWriter", "Reply", "Request", "TextCalls", "ToolChoice"]
 
@@ -42,9 +42,9 @@ def _choice(given: Any) -> Any:
             return given
         near = nearest(given, _CHOICES)
         meant = f"did you mean {near!r}?" if near else f'to force that tool give {{"name": {given!r}}}'
-        raise ConfigError(f"tool_choice {bounded(given, 60)!r} is none of 'auto', 'none' and 'required'; {meant}")
+        raise ConfigError(f"tool_choice {clipped_words(given, 60)!r} is none of 'auto', 'none' and 'required'; {meant}")
     if not is_object(given):
-        raise ConfigError(f"tool_choice must be {_FORMS}, not {described(given)}")
+        raise ConfigError(f"tool_choice must be {_FORMS}, not {describe_value(given)}")
     inner = given.get("function", given)
     name = inner.get("name") if is_object(inner) else None
     if isinstance(name, str) and name:

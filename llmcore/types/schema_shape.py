@@ -12,7 +12,7 @@ from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["MAX_SCHEMA_DEPTH", "MAX_SCHEMA_NODES", "check_schema_shape", "is_plain"]
+__all__ = ["MAX_SCHEMA_DEPTH", "MAX_SCHEMA_NODES", "check_schema_shape", "is_json_tree"]
 
 MAX_SCHEMA_DEPTH = 128
 """Levels of JSON; a property costs two. Also the number of in-place steps (`$ref`, `anyOf`, ...) in a row."""
@@ -28,7 +28,7 @@ def check_schema_shape(schema: object, where: str = "", *, around: int = 0) -> N
     """Raise `ToolDefinitionError` for a schema that holds itself, is nested too deeply, becomes too large when written
     out, or holds text that UTF-8 cannot encode. `where`: what the message begins with. `around`: levels around the schema
     that are not its own."""
-    if is_plain(schema):
+    if is_json_tree(schema):
         return
     sizes: dict[int, tuple[int, int]] = {}  # of each container done: its depth and its size
     open_ones: set[int] = set()
@@ -65,7 +65,7 @@ def check_schema_shape(schema: object, where: str = "", *, around: int = 0) -> N
             sizes[key] = depth, size
 
 
-def is_plain(schema: object) -> bool:
+def is_json_tree(schema: object) -> bool:
     """Does one look tell that it is a small tree of ASCII text, as most are? Each check of a tool set asks for it."""
     level: list[Any] = [schema]
     for _ in range(_FEW_LEVELS):

@@ -1,8 +1,8 @@
 """Telling a listener what happens, from however deep within the work that makes it happen.
 
 Work that has something to tell is a coroutine that is given `tell` and awaits it with each event. Where nobody listens it is
-awaited as it is, with `silently`. Who listens reads `told_by(work)`: between two events the work stands still where it tells, and
-whoever leaves early has it left there. An event costs the same however deep it comes from.
+awaited as it is, with `silently`. Who listens reads `event_stream(work)`: between two events the work stands still where it
+tells, and whoever leaves early has it left there. An event costs the same however deep it comes from.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Gene
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar, cast
 
-__all__ = ["Tell", "silently", "told_after", "told_by", "told_outside"]
+__all__ = ["Tell", "emit_after", "emit_outside", "event_stream", "silently"]
 
 E = TypeVar("E")
 Tell = Callable[[E], Awaitable[None]]
 """Tells one event. It is awaited in the task of the work, and under no timeout: the time belongs to whoever listens."""
 
 
-class _Told:
-    """What the work waits for while its listener has an event: it is given to `told_by`, and never to the event loop."""
+class _Emitted:
+    """What the work waits for while its listener has an event: it is given to `event_stream`, and never to the event loop."""
 
     __slots__ = ("event",)
 
@@ -40,7 +40,7 @@ async def silently(event: object) -> None:
     """Nobody listens."""
 
 
-def told_after(look: Callable[[E], object], tell: Tell[E]) -> Tell[E]:
+def emit_after(look: Callable[[E], object], tell: Tell[E]) -> Tell[E]:
     """Tells each event when `look` has seen it."""
 
     async def told(event: E) -> None:
@@ -50,7 +50,7 @@ def told_after(look: Callable[[E], object], tell: Tell[E]) -> Tell[E]:
     return told
 
 
-def told_outside(scope: AbstractContextManager[object], tell: Tell[E]) -> Tell[E]:
+def emit_outside(scope: AbstractContextManager[object], tell: Tell[E]) -> Tell[E]:
     """Tells events outside the scope that the work goes on in."""
 
     async def told(event: E) -> None:
@@ -63,9 +63,9 @@ def told_outside(scope: AbstractContextManager[object], tell: Tell[E]) -> Tell[E
     return told
 
 
-async def told_by(work: Callable[[Tell[E]], Coroutine[Any, Any, object]]) -> AsyncGenerator[E, None]:
+async def event_stream(work: Callable[[Tell[E]], Coroutine[Any, Any, object]]) -> AsyncGenerator[E, None]:
     """The events that the work tells, as they come. What is thrown in, and leaving early, is raised where the work stands."""
-    coroutine = work(_Told)
+    coroutine = work(_Emitted)
     try:
         event = await _next_of(coroutine)
         while event is not _OVER:
@@ -84,7 +84,7 @@ def _next_of(coroutine: Coroutine[Any, Any, object], error: BaseException | None
     """Carry the work on until it tells something: the event, or `_OVER`. What it waits for meanwhile, the event loop is given."""
     try:
         step = coroutine.send(error)  # thrown in, a GeneratorExit would close what is awaited, which then could not wait any more
-        while step.__class__ is not _Told:
+        while step.__class__ is not _Emitted:
             try:
                 answer = yield step
             except BaseException as thrown:

@@ -16,7 +16,7 @@ from llmcore.types.called import in_words
 from llmcore.types.copies import Value
 from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.schema_shape import check_schema_shape, is_plain
+from llmcore.types.schema_shape import check_schema_shape, is_json_tree
 from llmcore.types.type_names import TYPES, standard_schema, standard_type
 from llmcore.types.wordings import mistake_in, nearest
 
@@ -85,10 +85,10 @@ class ToolDefinition(Value):
         if not self.examples:
             return []
         own = CompiledTool(self).properties.keys()
-        return [example["input"] if _tells_input(example, own) else example for example in self.examples]
+        return [example["input"] if _is_input_example(example, own) else example for example in self.examples]
 
 
-def _tells_input(example: Mapping[str, Any], own: Set[str]) -> bool:
+def _is_input_example(example: Mapping[str, Any], own: Set[str]) -> bool:
     """Is it of the form with `input`, and no argument object of a tool that has such parameters?"""
     return is_object(example.get("input")) and example.keys() <= _EXAMPLE_KEYS and not example.keys() <= own
 
@@ -102,7 +102,7 @@ def check_definition(definition: ToolDefinition) -> None:
 
 def _check_definitions(definitions: Sequence[ToolDefinition]) -> None:
     """As `check_definition`, of several: one look tells of most sets that there is nothing to find."""
-    if not is_plain([[one.parameters, one.description, one.examples] for one in definitions]):
+    if not is_json_tree([[one.parameters, one.description, one.examples] for one in definitions]):
         for definition in definitions:
             check_definition(definition)
 

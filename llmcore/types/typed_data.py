@@ -15,10 +15,10 @@ from typing import Any, cast
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from llmcore.types.merged_keys import parts_of
+from llmcore.types.merged_keys import members_of
 from llmcore.types.narrowing import is_object
 
-__all__ = ["Reading", "is_json", "listed"]
+__all__ = ["TypedReading", "is_json", "listed"]
 
 _ATOMIC = frozenset({"any", "str", "int", "float", "bool", "none"})
 _AROUND = frozenset({"nullable", "default", "list", "definitions", "definition-ref", "model-fields", "model-field"})
@@ -30,7 +30,7 @@ _LITERALS = (str, int, type(None))
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
-class Reading:
+class TypedReading:
     """How JSON data become values of one type. `core_schema` is pydantic's of it, and the two functions are of its validator."""
 
     def __init__(
@@ -42,7 +42,7 @@ class Reading:
         self._validate_json, self._validate_python, self.core_schema = validate_json, validate_python, core_schema
 
     @classmethod
-    def of(cls, adapter: TypeAdapter[Any]) -> Reading:
+    def of(cls, adapter: TypeAdapter[Any]) -> TypedReading:
         return cls(adapter.validate_json, adapter.validate_python, adapter.core_schema)
 
     def read(self, value: Any, by_name: bool | None = None) -> Any:
@@ -77,20 +77,20 @@ class Reading:
 
     def whole(self, value: Any) -> Any:
         """A value of the type, all of which was read."""
-        return listed(value) if self._reads_late else value
+        return listed(value) if self._validates_lazily else value
 
     @cached_property
-    def _reads_late(self) -> bool:
+    def _validates_lazily(self) -> bool:
         return "generator" in self._kinds
 
     @cached_property
     def _kinds(self) -> frozenset[object]:
-        return frozenset(part.get("type") for part in parts_of(self.core_schema))
+        return frozenset(part.get("type") for part in members_of(self.core_schema))
 
     @cached_property
     def _mode_matters(self) -> bool:
         """Is there a part of the type that reads JSON otherwise than Python objects? Such a text costs more than it."""
-        return not all(map(_is_same, parts_of(self.core_schema)))
+        return not all(map(_is_same, members_of(self.core_schema)))
 
 
 def listed(value: Any, path: tuple[int | str, ...] = ()) -> Any:

@@ -15,7 +15,7 @@ from typing import get_origin
 
 from pydantic import ValidationError
 
-__all__ = ["described", "dollars", "hint", "meant", "mistake_in", "nearest", "slip_of", "unknown"]
+__all__ = ["describe_value", "dollars", "hint", "meant", "mistake_in", "nearest", "slip_of", "unknown"]
 
 _MAX_SHOWN = 40
 _ALIKE = 0.85  # of two names one of which is a slip of the other
@@ -83,7 +83,7 @@ def unknown(thing: str, what: str, name: str, known: Iterable[str], instead: Map
     return f"{thing} has no {what} {name!r}; {hint(name, known, instead)}"
 
 
-def described(value: object) -> str:
+def describe_value(value: object) -> str:
     """A number or a short text as it is, of a class its name, of a function how it is called, of anything else its type."""
     if isinstance(value, int | float) or value is None or (isinstance(value, str) and len(value) <= _MAX_SHOWN):
         return repr(value)

@@ -22,7 +22,7 @@ from llmcore.normalizer.native.wire_pieces import (
     Refusal,
     Text,
 )
-from llmcore.types.finish_words import INCOMPLETE, goes_on
+from llmcore.types.finish_words import INCOMPLETE, may_continue
 
 __all__ = ["OpenAIResponsesReader", "is_body", "is_event", "is_item"]
 
@@ -175,7 +175,7 @@ class OpenAIResponsesReader:
                 yield Opaque({"annotations": annotations})
 
     def _call(self, key: object, item: dict[str, Any], field: str) -> Iterator[Piece]:
-        self._cut = self._cut or item.get("status") == INCOMPLETE or goes_on(item.get("status"))
+        self._cut = self._cut or item.get("status") == INCOMPLETE or may_continue(item.get("status"))
         self._calls.pop(key, None)
         yield _call_start(key, item)
         if item.get(field) is not None and (key, "arguments") not in self._read:

@@ -16,7 +16,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from llmcore.cli.output import fail, inline, json_text, note, shortened, shown, write
+from llmcore.cli.output import as_json_text, exit_with_error, inline, note, printable, shortened_line, write
 from llmcore.types import Repair
 from tests.cli.conftest import ROOT
 
@@ -46,28 +46,28 @@ STEERING = "".join(
 
 def test_every_character_that_steers_or_hides_is_escaped_and_the_others_are_not() -> None:
     assert not set(STEERING) & set(inline(STEERING))
-    assert set(shown(STEERING)) & set(STEERING) == {"\n", "\t"}
-    assert not (set(STEERING) - {"\n"}) & set(json_text({STEERING: [STEERING]}, indent=2))
+    assert set(printable(STEERING)) & set(STEERING) == {"\n", "\t"}
+    assert not (set(STEERING) - {"\n"}) & set(as_json_text({STEERING: [STEERING]}, indent=2))
     usual = "aé ß 日本語 עברית العربية \u0645\u06cc\u200c\u062e\u0648👩\u200d👩\u200d👧 ❤\ufe0f 🇫🇷 \xa0\u2003\u3000 ￼�"
-    assert (inline(usual), shown(usual), json_text(usual)) == (usual, usual, f'"{usual}"')
+    assert (inline(usual), printable(usual), as_json_text(usual)) == (usual, usual, f'"{usual}"')
 
 
 def test_json_that_is_printed_reads_back_as_it_was() -> None:
     apart = "-".join(STEERING)  # two halves of a pair in a row are one character to any reader of JSON
     value = {apart: [apart, {"plain": "é 😀 \\u202e \\"}], "n": [1, 2.5, True, None]}
-    assert json.loads(json_text(value)) == value
-    assert json.loads(json_text(value, indent=2)) == value
+    assert json.loads(as_json_text(value)) == value
+    assert json.loads(as_json_text(value, indent=2)) == value
 
 
 def test_json_has_no_numbers_that_json_lacks() -> None:
     value = [math.nan, (math.inf, {"a": -math.inf}), Repair(kind="k", before=math.nan), "NaN"]
-    assert json.loads(json_text(value, indent=1))[:2] == ["NaN", ["Infinity", {"a": "-Infinity"}]]
-    assert json.loads(json_text(value))[2]["before"] == "NaN"
+    assert json.loads(as_json_text(value, indent=1))[:2] == ["NaN", ["Infinity", {"a": "-Infinity"}]]
+    assert json.loads(as_json_text(value))[2]["before"] == "NaN"
 
 
 def test_json_is_json_in_any_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
-    assert json_text("é\x9b") == '"\\u00e9\\u009b"'
+    assert as_json_text("é\x9b") == '"\\u00e9\\u009b"'
 
 
 def test_what_is_written_is_escaped_whatever_it_is(capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,7 +78,7 @@ def test_what_is_written_is_escaped_whatever_it_is(capsys: pytest.CaptureFixture
     write(Text(STEERING), wrap=False)
     note(STEERING)
     with pytest.raises(typer.Exit):
-        fail(STEERING)
+        exit_with_error(STEERING)
     out, err = capsys.readouterr()
     assert not set(out + err) & (set(STEERING) - {"\n", "\t"})
     assert "[bold]bold[/bold] [link=http://x]link[/link] :smile:" in out
@@ -119,15 +119,15 @@ def test_log_records_warnings_and_tracebacks_are_escaped(script_of: Callable[[st
 
 
 def test_json_text_keeps_what_it_can_and_escapes_the_rest() -> None:
-    assert json_text({"a": "é"}) == '{"a": "é"}'
-    assert json_text({"a": "\ud83d"}) == '{"a": "\\ud83d"}'
-    assert json.loads(json_text([Repair(kind="k", before="x")]))[0]["kind"] == "k"
-    assert json_text({"a": {1}}) == '{"a": "{1}"}'
+    assert as_json_text({"a": "é"}) == '{"a": "é"}'
+    assert as_json_text({"a": "\ud83d"}) == '{"a": "\\ud83d"}'
+    assert json.loads(as_json_text([Repair(kind="k", before="x")]))[0]["kind"] == "k"
+    assert as_json_text({"a": {1}}) == '{"a": "{1}"}'
 
 
 def test_shortened() -> None:
-    assert shortened({"a": 1}) == '{"a": 1}'
-    assert shortened("x" * 400, 10) == "xxxxxxxxxx... (400 characters)"
+    assert shortened_line({"a": 1}) == '{"a": 1}'
+    assert shortened_line("x" * 400, 10) == "xxxxxxxxxx... (400 characters)"
 
 
 def test_nothing_on_standard_error_holds_a_key(script_of: Callable[[str], subprocess.CompletedProcess[str]]) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from llmcore.fallback import FallbackContext, FallbackManager, Ledger, Plan
 from llmcore.fallback.manager import Attempting
 from llmcore.types import AttemptStarted, Budget, Event, LLMCoreError, ModelNotFound, OutputMode
-from llmcore.types.telling import Tell, told_by
+from llmcore.types.telling import Tell, event_stream
 
 
 @dataclass
@@ -76,7 +76,7 @@ def context_for(table: Table, *, attempts: int = 10, mode_matters: bool = True, 
 
 def told(manager: FallbackManager, context: FallbackContext, attempt: Attempting) -> AsyncGenerator[Event, None]:
     """The events of a turn as they come."""
-    return told_by(partial(manager.run, context, attempt))
+    return event_stream(partial(manager.run, context, attempt))
 
 
 class Script:

@@ -13,7 +13,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
 from llmcore.tools import tool
 from llmcore.types import LLMCoreError, OutputParseError, RetryTool, ToolError
-from llmcore.types.others_words import MAX_MESSAGE, MAX_WORDS, bounded
+from llmcore.types.others_words import MAX_MESSAGE, MAX_WORDS, clipped_words
 from llmcore.validator import parse
 from tests.orchestrator.support import called
 from tests.support.processes import sent
@@ -106,7 +106,7 @@ def test_a_key_that_is_cut_in_half_is_hidden_all_the_same() -> None:
     remember([key])
 
     def quote(value: int) -> int:
-        raise ValueError(bounded("y" * (MAX_WORDS - 50 - len("Value error, ")) + key + "z" * LENGTH))
+        raise ValueError(clipped_words("y" * (MAX_WORDS - 50 - len("Value error, ")) + key + "z" * LENGTH))
 
     with pytest.raises(LLMCoreError) as caught:
         Orchestrator(FakeModel(default="1")).execute_sync("x", Annotated[int, AfterValidator(quote)])

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, RootModel
 from typing_extensions import TypedDict
 
 from llmcore.adapters.base import Capabilities
-from llmcore.adapters.request.output import object_schema, output_plan, tools_of
+from llmcore.adapters.request.output import object_schema, output_plan, output_tools
 from llmcore.adapters.request.prompting import instructions
 from llmcore.models import ModelConfig
 from llmcore.orchestrator import Orchestrator
@@ -274,7 +274,7 @@ async def test_every_mode_asks_for_the_wrapper(mode: OutputMode, tools: list[Too
     config = ModelConfig(alias="m", model="x", provider="openai")
     call = build_call(config, Capabilities(), mode, Request(messages=[]), tools, spec)
     plan = output_plan(call, Capabilities())
-    offered = tools_of(call, plan)
+    offered = output_tools(call, plan)
     said = instructions(call, offered, plan) + str([tool.parameters for tool in offered if mode == "native_tools"])
     assert '"result": {"type": "string"}' in said.replace("'", '"')
 

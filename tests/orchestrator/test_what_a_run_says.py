@@ -12,7 +12,7 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.agent import Agent
 from llmcore.models import ModelConfig
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.endpoints.modes import unusable
+from llmcore.run.endpoints.modes import why_unusable
 from llmcore.testing import FakeModel
 from llmcore.tools import RunContext, as_tool
 from llmcore.types import Budget, CapabilityRefused, ConfigError, RateLimited
@@ -105,7 +105,7 @@ async def test_too_many_tools_are_the_reason_for_another_mode_where_they_are() -
 )
 def test_what_keeps_a_mode_from_being_asked_for_is_named(settings: dict[str, Any], learnt: dict[str, bool], why: str) -> None:
     config = ModelConfig(alias="a", provider="fake", model="a", **settings)
-    assert unusable("native_tools", config, Capabilities(native_tools=False), 1, learnt) == why
+    assert why_unusable("native_tools", config, Capabilities(native_tools=False), 1, learnt) == why
 
 
 async def test_each_attempt_in_another_mode_says_why() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from llmcore.testing.usages import identity_in, usage_in
+from llmcore.testing.usages import identity_in, usage_of_body
 from llmcore.types import Usage
 
 OPENAI = {
@@ -56,7 +56,7 @@ TOLD: list[tuple[Any, Usage | None]] = [
 
 @pytest.mark.parametrize(("raw", "usage"), TOLD)
 def test_usage_is_read_on_every_wire(raw: Any, usage: Usage | None) -> None:
-    assert usage_in(raw) == usage
+    assert usage_of_body(raw) == usage
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from llmcore.tools.execution import run_call
 from llmcore.tools.outcome import Outcome
 from llmcore.tools.tool_run import ToolRun
 from llmcore.types import ImageBlock, RetryTool, TerminateLoop, TextBlock, ToolCall, ToolError
-from llmcore.types.telling import told_by
+from llmcore.types.telling import event_stream
 
 pytestmark = pytest.mark.anyio
 
@@ -214,7 +214,7 @@ def test_back_off_grows_to_its_bound_with_jitter() -> None:
 
 
 async def gathered(run: ToolRun) -> list[Outcome]:
-    async with aclosing(told_by(run.run)) as outcomes:
+    async with aclosing(event_stream(run.run)) as outcomes:
         return [outcome async for outcome in outcomes if isinstance(outcome, Outcome)]
 
 
@@ -247,7 +247,7 @@ async def test_calls_run_in_parallel_up_to_the_limit() -> None:
     came: list[Outcome] = []
     async with (
         asyncio.timeout(10),
-        aclosing(told_by(run.run)) as outcomes,
+        aclosing(event_stream(run.run)) as outcomes,
     ):  # if nothing came before all had ended, this would hang
         async for outcome in outcomes:
             assert isinstance(outcome, Outcome)
@@ -314,7 +314,7 @@ async def test_closing_early_stops_everything_and_every_call_has_one_outcome() -
         return call_id
 
     run = run_of(4, work, ToolConfig())
-    async with aclosing(told_by(run.run)) as outcomes:
+    async with aclosing(event_stream(run.run)) as outcomes:
         first = await anext(outcomes)
     assert isinstance(first, Outcome)
     assert first.call.id == "c0"

@@ -16,7 +16,7 @@ from typing import Any
 import anyio
 import pytest
 
-from llmcore.tools.leaving import Errand, LeftBehind, Level, Raised, bounded
+from llmcore.tools.leaving import Errand, LeftBehind, Level, Raised, within_seconds
 
 pytestmark = pytest.mark.anyio
 variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
@@ -47,16 +47,16 @@ async def test_what_ends_in_time_gives_its_value_or_raises_its_error() -> None:
     async def bad() -> str:
         raise KeyError("bad")
 
-    assert await bounded(good(), 10) == "value"
-    assert await bounded(good(), None) == "value"
+    assert await within_seconds(good(), 10) == "value"
+    assert await within_seconds(good(), None) == "value"
     with pytest.raises(KeyError):
-        await bounded(bad(), 10)
+        await within_seconds(bad(), 10)
 
 
 async def test_awaitables_that_are_no_coroutines_are_awaited() -> None:
     future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     asyncio.get_running_loop().call_soon(future.set_result, "from a future")
-    assert await bounded(future, 10) == "from a future"
+    assert await within_seconds(future, 10) == "from a future"
 
 
 @pytest.mark.quick(2)
@@ -89,7 +89,7 @@ async def test_code_that_obeys_is_waited_for() -> None:
             cleaned.append(True)
 
     with pytest.raises(LeftBehind):
-        await bounded(obedient(), 0.01)
+        await within_seconds(obedient(), 0.01)
     assert cleaned == [True]
 
 
@@ -104,7 +104,7 @@ async def test_a_second_cancellation_leaves_it_the_moment_it_has() -> None:
             await asyncio.sleep(0.02)
             cleaned.append(True)
 
-    caller = asyncio.create_task(bounded(obedient(), None))
+    caller = asyncio.create_task(within_seconds(obedient(), None))
     await asyncio.sleep(0.01)
     caller.cancel("first")
     await stopped.wait()
@@ -120,15 +120,15 @@ async def test_who_waits_further_out_lets_those_within_end(seconds: float | None
     stubborn, ended = Stubborn(), list[int]()
 
     async def deep(depth: int) -> None:
-        await bounded(asyncio.sleep(0), 10)  # what has ended before is none of those that are within
+        await within_seconds(asyncio.sleep(0), 10)  # what has ended before is none of those that are within
         try:
-            await bounded(stubborn() if depth == 0 else deep(depth - 1), seconds)
+            await within_seconds(stubborn() if depth == 0 else deep(depth - 1), seconds)
         finally:
             await asyncio.sleep(0.03)
             ended.append(depth)
 
     started = time.perf_counter()
-    caller = asyncio.create_task(bounded(deep(6), seconds))
+    caller = asyncio.create_task(within_seconds(deep(6), seconds))
     if seconds is None:
         await asyncio.sleep(0.02)
         caller.cancel()
@@ -152,7 +152,7 @@ async def test_code_that_waits_for_more_and_more_in_place_of_ending_is_left_behi
     async def restless() -> None:
         while not release.is_set():
             with contextlib.suppress(asyncio.CancelledError, LeftBehind):
-                await bounded(slow_to_end(), 0.01)
+                await within_seconds(slow_to_end(), 0.01)
 
     asyncio.get_running_loop().call_later(2, release.set)
     errand = Errand(restless())
@@ -183,7 +183,7 @@ async def test_what_blocks_the_loop_takes_no_time_from_what_ends() -> None:
 
     blocking = asyncio.create_task(block())
     with pytest.raises(LeftBehind):
-        await bounded(obedient(), 0.01)
+        await within_seconds(obedient(), 0.01)
     cleaned_in_time = [*cleaned]
     await blocking
     assert cleaned_in_time == [True]
@@ -202,10 +202,10 @@ async def test_an_eager_task_is_waited_for_like_any_other() -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert await bounded(good(), 10) == "value"
-            assert await bounded(good(asyncio.sleep(0.01)), 10) == "value"
+            assert await within_seconds(good(), 10) == "value"
+            assert await within_seconds(good(asyncio.sleep(0.01)), 10) == "value"
             with pytest.raises(LeftBehind):
-                await bounded(stubborn(), 0.01)
+                await within_seconds(stubborn(), 0.01)
     finally:
         loop.set_task_factory(before)
     stubborn.release.set()
@@ -219,7 +219,7 @@ async def test_a_late_value_never_counts() -> None:
         return "late"
 
     with pytest.raises(LeftBehind):
-        await bounded(late(), 0.01)
+        await within_seconds(late(), 0.01)
 
 
 @pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError()])
@@ -240,12 +240,12 @@ async def test_a_cancellation_of_its_own_is_no_cancellation_of_the_caller() -> N
         await asyncio.sleep(60)
 
     with pytest.raises(RuntimeError, match="cancelled by its own code"):
-        await bounded(cancels_itself(), 10)
+        await within_seconds(cancels_itself(), 10)
 
 
 async def test_a_cancellation_of_the_caller_passes_and_leaves_the_code_behind() -> None:
     stubborn = Stubborn()
-    caller = asyncio.create_task(bounded(stubborn(), None))
+    caller = asyncio.create_task(within_seconds(stubborn(), None))
     await asyncio.sleep(0.01)
     caller.cancel()
     started = time.perf_counter()
@@ -260,7 +260,7 @@ async def test_a_cancel_scope_that_cancels_over_and_over_is_obeyed() -> None:
     stubborn = Stubborn()
     started = time.perf_counter()
     with anyio.move_on_after(0.01) as scope:
-        await bounded(stubborn(), None)
+        await within_seconds(stubborn(), None)
     assert scope.cancelled_caught
     assert time.perf_counter() - started < 1
     stubborn.release.set()
@@ -299,7 +299,7 @@ async def test_context_variables_that_it_sets_hold_for_the_caller() -> None:
     async def sets() -> None:
         variable.set("inside")
 
-    await bounded(sets(), 10)
+    await within_seconds(sets(), 10)
     assert variable.get() == "inside"
 
 
@@ -312,7 +312,7 @@ def test_a_real_ctrl_c_gets_out_of_the_loop() -> None:
     loop = asyncio.new_event_loop()
     try:
         with pytest.raises(KeyboardInterrupt):
-            loop.run_until_complete(bounded(interrupted(), None))
+            loop.run_until_complete(within_seconds(interrupted(), None))
         for task in asyncio.all_tasks(loop):
             task.cancel()
         loop.run_until_complete(asyncio.sleep(0))

@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, Field, computed_field
 
-from llmcore.tools.results import UnwritableResult, as_text, described, escaped, rendered, shortened
+from llmcore.tools.results import UnwritableResult, error_text_of, escaped, rendered, result_text, shortened_text
 from llmcore.types import ImageBlock, TextBlock
 
 
@@ -95,7 +95,7 @@ def test_keys_that_are_not_written_cannot_be_one_text() -> None:
 def test_what_cannot_be_written_is_refused_with_the_reason(value: Any) -> None:
     with pytest.raises(UnwritableResult, match="cannot be written as text: "):
         rendered(value, 1000)
-    assert as_text(value).startswith("(the result cannot be written as text")
+    assert result_text(value).startswith("(the result cannot be written as text")
 
 
 @pytest.mark.parametrize(
@@ -170,11 +170,11 @@ def test_blocks_that_a_tool_gives_itself_can_be_encoded_too() -> None:
 
 
 def test_errors_are_described_whatever_they_do() -> None:
-    assert described(KeyError("x")) == "KeyError: 'x'"
-    assert described(UnspeakableError()) == "UnspeakableError: (its message cannot be shown)"
-    assert described(ValueError("\ud800")) == "ValueError: \\ud800"
+    assert error_text_of(KeyError("x")) == "KeyError: 'x'"
+    assert error_text_of(UnspeakableError()) == "UnspeakableError: (its message cannot be shown)"
+    assert error_text_of(ValueError("\ud800")) == "ValueError: \\ud800"
     group = BaseExceptionGroup("several", [ValueError("one"), SystemExit(2)])
-    assert described(group) == "BaseExceptionGroup: several (2 sub-exceptions): ValueError: one; SystemExit: 2"
+    assert error_text_of(group) == "BaseExceptionGroup: several (2 sub-exceptions): ValueError: one; SystemExit: 2"
 
 
 def test_other_text_is_left_as_it_is() -> None:
@@ -184,7 +184,7 @@ def test_other_text_is_left_as_it_is() -> None:
 @pytest.mark.parametrize("most", [0, 2, 3, 80, 100, 120, 200, 1000])
 def test_a_shortened_text_is_within_its_bound_with_its_note(most: int) -> None:
     text = "ab" * 50_000
-    shown = shortened(text, most)
+    shown = shortened_text(text, most)
     assert len(shown) <= most
     assert ("the whole result has 100000 characters" in shown) == (most > 100)
-    assert shortened(text, len(text)) == text
+    assert shortened_text(text, len(text)) == text

@@ -9,7 +9,7 @@ import pytest
 from pydantic import AfterValidator
 
 from llmcore.orchestrator import Orchestrator
-from llmcore.run.turn.reply_checks import is_told_as_error
+from llmcore.run.turn.reply_checks import always_raises
 from llmcore.testing import FakeModel
 from llmcore.types import (
     Budget,
@@ -99,9 +99,9 @@ def test_a_run_of_mixed_failures_is_caught_by_any_of_them() -> None:
 def test_text_stands_in_unless_all_is_for_the_caller_to_mend() -> None:
     mixed = FallbackExhausted.of("no", (), [ContextOverflow("a"), ModelError("b")])
     assert isinstance(mixed, ContextOverflow)
-    assert not is_told_as_error(mixed)
-    assert is_told_as_error(FallbackExhausted.of("no", (), [ContextOverflow("a"), ContextOverflow("b")]))
-    assert is_told_as_error(Refused("no"))
+    assert not always_raises(mixed)
+    assert always_raises(FallbackExhausted.of("no", (), [ContextOverflow("a"), ContextOverflow("b")]))
+    assert always_raises(Refused("no"))
 
 
 def test_it_survives_another_process_and_json() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from llmcore import FakeModel, Hooks, Orchestrator, RetryTool, TerminateLoop
-from llmcore.types.groups import told_by
+from llmcore.types.groups import unwrap_group
 
 END, AGAIN, CUT = TerminateLoop("found it"), RetryTool("another one"), asyncio.CancelledError()
 WRONG = ValueError("wrong")
@@ -31,13 +31,13 @@ WRONG = ValueError("wrong")
     ],
 )
 def test_a_group_tells_what_alone_is_in_it(error: BaseException, told: BaseException | None) -> None:
-    assert told_by(error) is (error if told is None else told)
+    assert unwrap_group(error) is (error if told is None else told)
 
 
 def test_others_may_be_asked_for() -> None:
     group = ExceptionGroup("", [WRONG])
-    assert told_by(group, ValueError) is WRONG
-    assert told_by(group, OSError) is group
+    assert unwrap_group(group, ValueError) is WRONG
+    assert unwrap_group(group, OSError) is group
 
 
 def in_a_group(raised: Callable[[], BaseException], *others: Callable[[], BaseException]) -> Any:

@@ -12,7 +12,7 @@ from llmcore import Agent, FakeModel, Orchestrator, tool
 from llmcore.agent.options import AgentOptions
 from llmcore.run.setup.options import RunOptions
 from llmcore.tools.options import OptionsByName
-from llmcore.types.called import told
+from llmcore.types.called import with_readable_errors
 from llmcore.types.shown_options import show_options
 
 RUNS = ("run", "execute", "stream", "iterate", "run_sync", "execute_sync", "stream_sync")
@@ -46,7 +46,7 @@ def test_it_is_a_signature_like_others_and_made_when_it_is_asked_for() -> None:
         def __getattribute__(self, name: str) -> Any:
             raise AssertionError(f"nobody asked for {name}")
 
-    @told
+    @with_readable_errors
     def function(given: int, **options: Any) -> int:
         return given
 

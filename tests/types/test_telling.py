@@ -8,7 +8,7 @@ import gc
 
 import pytest
 
-from llmcore.types.telling import Tell, silently, told_by
+from llmcore.types.telling import Tell, event_stream, silently
 
 pytestmark = pytest.mark.anyio
 
@@ -26,7 +26,7 @@ async def test_events_come_in_order_from_however_deep() -> None:
         await counting(tell)
         await tell(99)
 
-    assert [event async for event in told_by(work)] == [-1, 0, 1, 2, 99]
+    assert [event async for event in event_stream(work)] == [-1, 0, 1, 2, 99]
 
 
 async def test_where_nobody_listens_the_work_goes_on_alone() -> None:
@@ -40,7 +40,7 @@ async def test_work_that_tells_nothing_is_carried_out() -> None:
         await asyncio.sleep(0)
         done.append("it")
 
-    assert [event async for event in told_by(work)] == []
+    assert [event async for event in event_stream(work)] == []
     assert done == ["it"]
 
 
@@ -52,7 +52,7 @@ async def test_the_work_stands_still_between_two_events() -> None:
             steps.append(number)
             await tell(number)
 
-    events = told_by(work)
+    events = event_stream(work)
     assert await anext(events) == 0
     await asyncio.sleep(0.01)
     assert steps == [0]
@@ -73,7 +73,7 @@ async def test_leaving_early_lets_the_work_tidy_up_and_wait_for_it() -> None:
             await asyncio.sleep(0)
             seen.append("tidied up")
 
-    events = told_by(work)
+    events = event_stream(work)
     await anext(events)
     await events.aclose()
     assert seen == ["left", "tidied up"]
@@ -84,7 +84,7 @@ async def test_what_the_work_raises_reaches_who_listens() -> None:
         await tell(1)
         raise LookupError("gone")
 
-    events = told_by(work)
+    events = event_stream(work)
     assert await anext(events) == 1
     with pytest.raises(LookupError, match="gone"):
         await anext(events)
@@ -99,7 +99,7 @@ async def test_what_is_thrown_in_is_raised_where_the_work_stands() -> None:
         except LookupError:
             await tell(2)
 
-    events = told_by(work)
+    events = event_stream(work)
     assert await anext(events) == 1
     assert await events.athrow(LookupError()) == 2
     assert [event async for event in events] == []
@@ -116,7 +116,7 @@ async def test_a_cancellation_ends_what_the_work_waits_for() -> None:
             ended.append("wait")
             raise
 
-    events = told_by(work)
+    events = event_stream(work)
     assert await anext(events) == 1
     task = asyncio.ensure_future(anext(events))
     await asyncio.sleep(0)
@@ -135,17 +135,17 @@ async def test_a_timeout_within_the_work_is_its_own() -> None:
         except TimeoutError:
             await tell("late")
 
-    assert [event async for event in told_by(work)] == ["before", "late"]
+    assert [event async for event in event_stream(work)] == ["before", "late"]
 
 
 @pytest.mark.quick(0)
 async def test_events_that_are_dropped_unread_leave_nothing_behind() -> None:
-    events = told_by(counting)
+    events = event_stream(counting)
     await anext(events)
     del events
     gc.collect()
     await asyncio.sleep(0)
-    unread = told_by(counting)
+    unread = event_stream(counting)
     await unread.aclose()  # never begun: no coroutine was made that nobody awaits
 
 
@@ -162,6 +162,6 @@ async def test_who_reads_may_change_from_task_to_task() -> None:
         variable.set(value)
         return await anext(events, None)
 
-    events = told_by(work)
+    events = event_stream(work)
     assert [await asyncio.create_task(read(value)) for value in (1, 2, 3)] == [0, 1, None]
     assert seen == [2, 3]

@@ -25,7 +25,7 @@ from pydantic import (
 )
 from pydantic.functional_validators import BeforeValidator
 
-from llmcore.types.typed_data import Reading, is_json
+from llmcore.types.typed_data import TypedReading, is_json
 
 
 class Colour(enum.Enum):
@@ -38,9 +38,9 @@ class Inner(BaseModel):
     sizes: tuple[int, int] = (1, 2)
 
 
-def reading(kind: Any) -> Reading:
+def reading(kind: Any) -> TypedReading:
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
-    return Reading.of(adapter)
+    return TypedReading.of(adapter)
 
 
 STRICT: list[tuple[Any, Any, Any]] = [

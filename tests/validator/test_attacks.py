@@ -13,7 +13,7 @@ import pytest
 
 from llmcore.types import Envelope, JsonSchema, OutputParseError, ToolDefinition, ToolSet
 from llmcore.validator import parse, validate
-from llmcore.validator.coercion.coercer import Strictness, settle
+from llmcore.validator.coercion.coercer import Strictness, coerce
 from llmcore.validator.schema.compiled import compile_schema
 from tests.support.growth import assert_linear
 from tests.validator.schemas import call, object_schema
@@ -126,7 +126,7 @@ def test_hostile_values_are_coerced_within_a_budget(schema: JsonSchema, value: A
     elif value == "keys":
         value = {f"K-{n}": n for n in range(3000)}
     started = time.process_time()
-    settled = settle(value, compile_schema(schema), strictness=strictness)
+    settled = coerce(value, compile_schema(schema), strictness=strictness)
     assert settled.problems or schema.get("anyOf")
     assert len(settled.problems) <= 10
     assert time.process_time() - started < 5

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from llmcore.types import JsonSchema, OutputParseError, ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator import parse, parse_detailed
-from llmcore.validator.coercion.coercer import settle
+from llmcore.validator.coercion.coercer import coerce
 from llmcore.validator.schema.compiled import compile_schema
 from llmcore.validator.schema.keywords import json_key
 from tests.validator.instances import instances
@@ -42,7 +42,7 @@ def same(one: Any, other: Any) -> bool:
 @given(pair=INSTANCES)
 def test_valid_instances_are_untouched(pair: tuple[JsonSchema, Any]) -> None:
     schema, value = pair
-    settled = settle(value, compile_schema(schema), strictness="lenient")
+    settled = coerce(value, compile_schema(schema), strictness="lenient")
     assert settled.problems == []
     assert same(settled.value, value)
     assert all(repair.kind == "whole_number" for repair in settled.repairs)
@@ -88,7 +88,7 @@ def _numbers(value: Any) -> list[float]:
 @given(trio=spoiled_instances())
 def test_mutated_instances_are_repaired_or_refused_never_silently_wrong(trio: tuple[JsonSchema, Any, Any]) -> None:
     schema, value, wrong = trio
-    settled = settle(wrong, compile_schema(schema), strictness="safe")
+    settled = coerce(wrong, compile_schema(schema), strictness="safe")
     if not settled.problems:
         assert same(settled.value, value)
         assert same(wrong, value) or settled.repairs

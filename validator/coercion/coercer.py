@@ -24,13 +24,13 @@ from llmcore.types.numbers import whole
 from llmcore.validator.coercion.aliases import by_schema_names
 from llmcore.validator.coercion.conversions import CONVERSIONS, OF_FORMATS, WAYS_TO_MEAN, Strictness
 from llmcore.validator.coercion.text_lists import items_of_text, may_be_one_item
-from llmcore.validator.coercion.views import View, kinds_of, view_of
+from llmcore.validator.coercion.views import View, json_kinds, view_of
 from llmcore.validator.schema.compiled import MAX_ERRORS, CompiledSchema
-from llmcore.validator.schema.keywords import Run, TooMuchWork, json_key
-from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, join_path, shown, type_name
+from llmcore.validator.schema.keywords import KeywordRun, TooMuchWork, json_key
+from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, join_path, shown_value, type_name
 from llmcore.validator.schema.survey import survey
 
-__all__ = ["Coerced", "Settled", "Strictness", "admits", "settle", "spelling", "trust", "under_another_name"]
+__all__ = ["Coerced", "CoercedValue", "Strictness", "admits", "coerce", "spelling", "trust", "under_another_name"]
 
 _LEVELS: dict[str, int] = {"off": 0, "safe": 1, "lenient": 2}
 _TRUST: dict[Safety, int] = {"lossless": 0, "coerced": 1, "truncated": 10, "guess": 100}
@@ -60,7 +60,7 @@ class Coerced(NamedTuple):
     fits: bool = True
 
 
-class Settled(NamedTuple):
+class CoercedValue(NamedTuple):
     """A value as it stands after coercion, what was done to it, and what is still wrong with it."""
 
     value: Any
@@ -68,14 +68,14 @@ class Settled(NamedTuple):
     problems: list[Problem]
 
 
-def settle(
+def coerce(
     value: Any,
     schema: CompiledSchema,
     *,
     strictness: Strictness = "safe",
     wrapper: str | None = None,
     at: Any = None,
-) -> Settled:
+) -> CoercedValue:
     """Judge `value`, and where it does not fit bring it as near to `schema` as `strictness` allows. Never raises on a
     value.
 
@@ -85,20 +85,20 @@ def settle(
     root = schema.schema if at is None else at
     found = survey(value)
     if found.problem is not None:
-        return Settled(value, [], [found.problem])
+        return CoercedValue(value, [], [found.problem])
     value, moves = by_schema_names(value, schema, root)
     fits = schema.surely_fits(value, root) or schema.fits(value, root, schema.new_run(found.nodes))
     may_change = not fits or _may_be_wrapped(value, wrapper, view_of(schema, root))
     if not (may_change and admits(strictness, "safe")) and not (fits and found.whole_floats):
-        return Settled(value, moves, [] if fits else schema.problems(value, at=root))
+        return CoercedValue(value, moves, [] if fits else schema.problems(value, at=root))
     coercer = _Coercer(schema, strictness, schema.new_run(found.nodes), found.whole_floats)
-    made = coercer.settled(value, root, wrapper)
+    made = coercer.coerced(value, root, wrapper)
     problems = [] if fits and not made.repairs else schema.problems(made.value, at=root)
     if problems and coercer.inside:
         problems = schema.problems(_with_insides(made.value, coercer.inside), at=root)
     if problems:
         problems = [*under_another_name(made.value, schema, root, ()), *problems][:MAX_PROBLEMS]
-    return Settled(made.value, [*moves, *made.repairs], problems)
+    return CoercedValue(made.value, [*moves, *made.repairs], problems)
 
 
 def _may_be_wrapped(value: Any, wrapper: str | None, view: View) -> bool:
@@ -118,7 +118,7 @@ def under_another_name(value: Any, schema: CompiledSchema, subschema: Any, path:
             named = join_path((*path, key, *keys))
             message = f"`{named}` stands around the value that is wanted; leave the key out"
             yield Problem(
-                kind="unexpected", path=named, expected="no such key around the value", got=shown(item), message=message
+                kind="unexpected", path=named, expected="no such key around the value", got=shown_value(item), message=message
             )
     for branch in (each for alternatives in view.alternatives for each in alternatives):
         yield from under_another_name(value, schema, branch, path)
@@ -147,7 +147,7 @@ _WRAPPERS = frozenset({"arguments", "properties"})
 
 
 class _Coercer:
-    def __init__(self, schema: CompiledSchema, strictness: Strictness, run: Run, floats: bool) -> None:
+    def __init__(self, schema: CompiledSchema, strictness: Strictness, run: KeywordRun, floats: bool) -> None:
         self.schema, self.run, self.floats = schema, run, floats
         self.strictness: Strictness = strictness
         self.changed = 0
@@ -165,7 +165,7 @@ class _Coercer:
     def may(self, needed: Strictness) -> bool:
         return admits(self.strictness, needed)
 
-    def settled(self, value: Any, root: Any, wrapper: str | None) -> Coerced:
+    def coerced(self, value: Any, root: Any, wrapper: str | None) -> Coerced:
         try:
             peeled = self._peeled(value, root, wrapper)
             fixed = self.fixed(peeled.value, root, ())
@@ -236,7 +236,7 @@ class _Coercer:
         """What each alternative would make of the value, those that fit as it is first."""
         branches = [branch for alternatives in view.alternatives for branch in alternatives]
         before = self.listing
-        self.listing = is_list(value) and "array" in kinds_of(self.schema, view)
+        self.listing = is_list(value) and "array" in json_kinds(self.schema, view)
         made = [self.fixed(value, branch, path) for branch in branches]
         self.listing = before
         return made
@@ -349,7 +349,7 @@ class _Coercer:
         if not self.may("lenient"):
             return
         if is_list(value):
-            if not self.listing and "array" not in kinds_of(self.schema, view):
+            if not self.listing and "array" not in json_kinds(self.schema, view):
                 yield from self._only_item(value, subschema, path)
         elif value is not None:
             yield from self._wrapped(value, view, path)
@@ -411,7 +411,7 @@ class _Coercer:
     def _takes_texts(self, view: View) -> bool:
         """May any text be an item? Then a text alone would become one item, whatever it says."""
         item = view_of(self.schema, view.item_schema(0))
-        return item.allowed is None and "string" in (kinds_of(self.schema, item) or {"string"})
+        return item.allowed is None and "string" in (json_kinds(self.schema, item) or {"string"})
 
     def _only_item(self, values: list[Any], subschema: Any, path: Path) -> Iterator[Coerced]:
         """The item of a list that fits, if exactly one does. Not as a list of its own: that would drop the others."""
@@ -428,7 +428,7 @@ class _Coercer:
         """The scalar that a one-key object holds, where no object is wanted; one level deep. Not in a mapping: its key would be
         lost."""
         (inner,) = value.values() if len(value) == 1 else (None,)
-        if self.keyed or inner is None or is_object(inner) or is_list(inner) or "object" in kinds_of(self.schema, view):
+        if self.keyed or inner is None or is_object(inner) or is_list(inner) or "object" in json_kinds(self.schema, view):
             return
         made = self.fixed(inner, subschema, path)
         yield Coerced(made.value, [_repair("unwrapped_object", path, value, inner, "guess"), *made.repairs])

@@ -20,7 +20,7 @@ from llmcore.validator.coercion import scalars
 from llmcore.validator.schema.keywords import json_key
 from llmcore.validator.schema.problems import type_name
 
-__all__ = ["CONVERSIONS", "OF_FORMATS", "WAYS_TO_MEAN", "Row", "Strictness", "check_strictness"]
+__all__ = ["CONVERSIONS", "OF_FORMATS", "WAYS_TO_MEAN", "Conversion", "Strictness", "check_strictness"]
 
 Strictness = Literal["off", "safe", "lenient"]
 """How far values may be changed: `off` not at all, `safe` where nothing is lost, `lenient` where it is likely."""
@@ -39,7 +39,7 @@ _THIS_CENTURY = (978_307_200, 4_102_444_800)
 """The seconds from 1970 to 2001, and to 2100."""
 
 
-class Row(NamedTuple):
+class Conversion(NamedTuple):
     """`convert` answers None when the row does not apply; the result must still fit the schema."""
 
     kind: str
@@ -122,31 +122,31 @@ def _too_long(number: float) -> bool:
     return isinstance(number, int) and number.bit_length() > 14_000  # about 4,200 digits: CPython refuses 4,300
 
 
-CONVERSIONS: dict[str, tuple[Row, ...]] = {
+CONVERSIONS: dict[str, tuple[Conversion, ...]] = {
     "integer": (
-        Row("number_from_text", "safe", "coerced", _of_text(_integer)),
-        Row("number_from_prose", "lenient", "guess", _of_text(_integer_in_prose)),
-        Row("rounded", "lenient", "guess", _rounded),
+        Conversion("number_from_text", "safe", "coerced", _of_text(_integer)),
+        Conversion("number_from_prose", "lenient", "guess", _of_text(_integer_in_prose)),
+        Conversion("rounded", "lenient", "guess", _rounded),
     ),
     "number": (
-        Row("number_from_text", "safe", "coerced", _of_text(scalars.exact_number)),
-        Row("number_from_prose", "lenient", "guess", _of_text(scalars.number_in_prose)),
+        Conversion("number_from_text", "safe", "coerced", _of_text(scalars.exact_number)),
+        Conversion("number_from_prose", "lenient", "guess", _of_text(scalars.number_in_prose)),
     ),
     "boolean": (
-        Row("boolean_from_text", "safe", "coerced", _of_text(scalars.exact_boolean)),
-        Row("boolean_from_prose", "lenient", "guess", _of_text(scalars.truth_in_prose)),
+        Conversion("boolean_from_text", "safe", "coerced", _of_text(scalars.exact_boolean)),
+        Conversion("boolean_from_prose", "lenient", "guess", _of_text(scalars.truth_in_prose)),
     ),
-    "string": (Row("text_from_scalar", "safe", "coerced", _text_of),),
+    "string": (Conversion("text_from_scalar", "safe", "coerced", _text_of),),
 }
 
-OF_FORMATS: dict[str, tuple[Row, ...]] = {
-    "uuid": (Row("uuid_hyphens", "safe", "coerced", _of_text(_with_hyphens)),),
-    "duration": (Row("duration_from_seconds", "safe", "coerced", _duration),),
+OF_FORMATS: dict[str, tuple[Conversion, ...]] = {
+    "uuid": (Conversion("uuid_hyphens", "safe", "coerced", _of_text(_with_hyphens)),),
+    "duration": (Conversion("duration_from_seconds", "safe", "coerced", _duration),),
     "date": (
-        Row("date_of_midnight", "safe", "coerced", _of_text(_date_of_midnight)),
-        Row("date_from_epoch", "safe", "coerced", _date_of_epoch),
+        Conversion("date_of_midnight", "safe", "coerced", _of_text(_date_of_midnight)),
+        Conversion("date_from_epoch", "safe", "coerced", _date_of_epoch),
     ),
-    "date-time": (Row("time_from_epoch", "safe", "coerced", _time_of_epoch),),
+    "date-time": (Conversion("time_from_epoch", "safe", "coerced", _time_of_epoch),),
 }
 """What becomes a text of a format."""
 

@@ -15,7 +15,7 @@ from llmcore.validator.schema.compiled import CompiledSchema
 from llmcore.validator.schema.problems import type_name
 from llmcore.validator.schema.quick import NAMES, TITLE
 
-__all__ = ["View", "kinds_of", "view_of"]
+__all__ = ["View", "json_kinds", "view_of"]
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ def _made(schema: CompiledSchema, subschema: Any) -> View:
     return view
 
 
-def kinds_of(schema: CompiledSchema, view: View) -> set[str]:
+def json_kinds(schema: CompiledSchema, view: View) -> set[str]:
     """The types that a view, or one of its alternatives, admits; empty when it does not say."""
     branches = [branch for alternatives in view.alternatives for branch in alternatives]
     return {*view.types, *(name for branch in branches for name in view_of(schema, branch).types)}

@@ -53,10 +53,10 @@ from llmcore.types.finish_words import INCOMPLETE
 from llmcore.types.near_misses import SHOWN
 from llmcore.validator.coercion.coercer import Strictness
 from llmcore.validator.correction.reask_prompt import correction_prompt
-from llmcore.validator.correction.turns import DroppedCall, Turn, dropped, merged, with_all_withdrawn, without_failing
+from llmcore.validator.correction.turns import CorrectionTurn, DroppedCall, dropped, merged, with_all_withdrawn, without_failing
 from llmcore.validator.output.parsing import ParseDetail, json_schema, parse_detailed
 from llmcore.validator.report import ValidationReport, cut_short, validate
-from llmcore.validator.schema.problems import Problem, shown, summary
+from llmcore.validator.schema.problems import Problem, shown_value, summary
 
 __all__ = ["FAILED_CALL_WORDS", "MORE_ROOM", "Correction", "CorrectionLoop", "CorrectionResult", "Outcome", "correct"]
 
@@ -221,7 +221,7 @@ class CorrectionLoop:
         is_untouched = self._envelope is before  # the answer makes kept calls again, and corrects none: it repeats no mistake
         self._outcome = None if is_untouched else self._after(_signature(self._envelope, self._review))
         if asked_about_guesses and self._is_guessed() and not self._required:
-            self._settle_guesses(answer)
+            self._accept_guesses(answer)
 
     def refuse(self, problem: Problem, cause: BaseException | None = None) -> None:
         """A judge of the caller's refuses the answer, which the loop found fine: it is asked for again."""
@@ -240,7 +240,7 @@ class CorrectionLoop:
             and all(any(repair.safety == "guess" for repair in call.repairs) for call in failing)
         )
 
-    def _settle_guesses(self, answer: Envelope) -> None:
+    def _accept_guesses(self, answer: Envelope) -> None:
         """The reply holds guesses once more, which are not asked about again."""
         if self._review.report.runnable:
             self._become(without_failing(self._turn))
@@ -252,8 +252,8 @@ class CorrectionLoop:
         self._outcome = "ok" if self._envelope.tool_calls else "answered"
 
     @property
-    def _turn(self) -> Turn:
-        return Turn(self._envelope, self._review.report, self._kept_indexes, self._review.problems)
+    def _turn(self) -> CorrectionTurn:
+        return CorrectionTurn(self._envelope, self._review.report, self._kept_indexes, self._review.problems)
 
     def _become(self, made: tuple[Envelope, Sequence[DroppedCall]]) -> None:
         """This is the turn from now on, and these calls are in it no more."""
@@ -439,7 +439,7 @@ def _signature(envelope: Envelope, review: _Review) -> str:
 
 
 def _perhaps_half(text: str) -> Problem:
-    got = f"one that a limit ended: {shown(text.strip())}"
+    got = f"one that a limit ended: {shown_value(text.strip())}"
     return Problem(kind="incomplete", expected="a whole value", got=got, message="the value may be half of what was meant")
 
 

@@ -25,7 +25,7 @@ from llmcore.validator.schema.keywords import json_key
 from llmcore.validator.schema.problems import Problem, cut, summary
 from llmcore.validator.schema.references import resolve_pointer
 
-__all__ = ["DroppedCall", "Turn", "dropped", "merged", "with_all_withdrawn", "without_failing"]
+__all__ = ["CorrectionTurn", "DroppedCall", "dropped", "merged", "with_all_withdrawn", "without_failing"]
 
 _NEVER_RAN = frozenset({"calls_limit", "call_not_allowed"})
 """Repairs that tell of calls which a reply held and the turn does not."""
@@ -54,7 +54,7 @@ class DroppedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class CorrectionTurn:
     """A turn with failing calls, its report, the indexes of the calls that are kept, and what is wrong with the turn."""
 
     envelope: Envelope
@@ -63,7 +63,9 @@ class Turn:
     problems: Sequence[Problem] = ()
 
 
-def merged(turn: Turn, answer: Envelope, report: ValidationReport, tools: ToolSet) -> tuple[Envelope, list[DroppedCall]]:
+def merged(
+    turn: CorrectionTurn, answer: Envelope, report: ValidationReport, tools: ToolSet
+) -> tuple[Envelope, list[DroppedCall]]:
     """The turn with its failing calls replaced by the answer's (`report` is that one's), and the calls that it holds no more.
     Without a call to keep, or one in the answer, the answer is the turn. It is as whole as the answer is.
 
@@ -101,7 +103,7 @@ def merged(turn: Turn, answer: Envelope, report: ValidationReport, tools: ToolSe
     return turn.envelope.model_copy(update=changes).attach(turn.envelope.source, turn.envelope.segments, blocks), gone
 
 
-def with_all_withdrawn(turn: Turn, answer: Envelope) -> tuple[Envelope, list[DroppedCall]]:
+def with_all_withdrawn(turn: CorrectionTurn, answer: Envelope) -> tuple[Envelope, list[DroppedCall]]:
     """The answer as the turn. The turn's calls, the failing ones and those that were kept meanwhile, do not run, but where the
     answer makes them again. Calls of earlier answers that did not run are told on."""
     old = turn.envelope.tool_calls
@@ -113,7 +115,7 @@ def with_all_withdrawn(turn: Turn, answer: Envelope) -> tuple[Envelope, list[Dro
     return updated(answer, {"repairs": [*answer.repairs, *notes]}) if notes else answer, gone
 
 
-def without_failing(turn: Turn) -> tuple[Envelope, list[DroppedCall]]:
+def without_failing(turn: CorrectionTurn) -> tuple[Envelope, list[DroppedCall]]:
     """The turn with the calls that may run; the others are taken back."""
     failing = turn.report.failing_indexes
     changed = updated(
@@ -124,7 +126,7 @@ def without_failing(turn: Turn) -> tuple[Envelope, list[DroppedCall]]:
     return changed.attach(turn.envelope.source, turn.envelope.segments, blocks), gone
 
 
-def dropped(turn: Turn, at: int, became: str = "") -> DroppedCall:
+def dropped(turn: CorrectionTurn, at: int, became: str = "") -> DroppedCall:
     """The call at this index as one that does not run: what is wrong with it or with its turn, and what `became` of it."""
     own = [problem for problem in turn.problems if problem.call == at]
     of_turn = [problem for problem in turn.problems if problem.call is None]
@@ -136,7 +138,7 @@ def dropped(turn: Turn, at: int, became: str = "") -> DroppedCall:
     return DroppedCall(turn.envelope.tool_calls[at], f"{reason}.", kind, is_known=bool(became))
 
 
-def _replaced(turn: Turn, asked: Iterable[int], names: Iterable[str], calls: Iterable[ToolCall]) -> list[DroppedCall]:
+def _replaced(turn: CorrectionTurn, asked: Iterable[int], names: Iterable[str], calls: Iterable[ToolCall]) -> list[DroppedCall]:
     """Those of the calls at these indexes that were wrong, or that were not simply made once more. `calls` took their place,
     which have the `names` as the report maps them."""
     made, left = Counter(map(_as_written, calls)), Counter(names)
@@ -157,14 +159,14 @@ def _as_written(call: ToolCall) -> Any:
     return call.name, call.raw_arguments if call.arguments is None else json_key(call.arguments)
 
 
-def _made_again(turn: Turn, report: ValidationReport, tools: ToolSet) -> dict[int, list[int]]:
+def _made_again(turn: CorrectionTurn, report: ValidationReport, tools: ToolSet) -> dict[int, list[int]]:
     """Which of the answer's calls are kept ones, made once more: index in the answer -> indexes in the turn."""
     keys = {at: _run_key(turn.report.calls[at], tools) for at in turn.kept}
     found = {at: [kept for kept, key in keys.items() if key == _run_key(call, tools)] for at, call in enumerate(report.calls)}
     return {at: same for at, same in found.items() if same}
 
 
-def _changed(turn: Turn, report: ValidationReport, again: Mapping[int, list[int]], asked: Sequence[int]) -> list[int]:
+def _changed(turn: CorrectionTurn, report: ValidationReport, again: Mapping[int, list[int]], asked: Sequence[int]) -> list[int]:
     """The kept calls that the answer changes, where it makes the whole turn anew: as many calls, the kept ones in their places,
     those alike in more arguments than in common with any call that was asked about."""
     new, old = report.calls, turn.report.calls

@@ -11,7 +11,7 @@ from typing import Any
 
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.coercion.aliases import by_schema_names
-from llmcore.validator.coercion.coercer import settle, spelling
+from llmcore.validator.coercion.coercer import coerce, spelling
 from llmcore.validator.coercion.views import View, view_of
 from llmcore.validator.output.candidates import LIKE_JSON, Candidate
 from llmcore.validator.output.surroundings import Surroundings
@@ -119,4 +119,4 @@ class _Fitting:
     def _fails(self, value: Any, subschema: Any) -> bool:
         if self.schema.is_valid(value, at=subschema):  # quicker than to settle it
             return False
-        return bool(settle(value, self.schema, strictness=self.around.strictness, at=subschema).problems)
+        return bool(coerce(value, self.schema, strictness=self.around.strictness, at=subschema).problems)

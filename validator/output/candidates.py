@@ -30,7 +30,7 @@ __all__ = [
     "Candidate",
     "Found",
     "find_values",
-    "is_whole",
+    "is_whole_answer",
     "named_until",
     "only_fence",
     "stands_alone",
@@ -426,7 +426,7 @@ def only_fence(text: str) -> tuple[int, int] | None:
 _OPENED_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*[\w+-]*|`+")
 
 
-def is_whole(text: str, start: int, end: int) -> bool:
+def is_whole_answer(text: str, start: int, end: int) -> bool:
     """Does nothing but reasoning and the marks of a fence stand around a value? The fence need not close: its end may be
     what the reply lacks."""
     before, behind = _around(text, start, end)

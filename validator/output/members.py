@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 
 from llmcore.types import Repair
-from llmcore.types.merged_keys import parts_of
+from llmcore.types.merged_keys import members_of
 from llmcore.types.narrowing import is_list, is_object, object_in
-from llmcore.types.typed_data import Reading
-from llmcore.validator.coercion.coercer import Strictness, settle, spelling
+from llmcore.types.typed_data import TypedReading
+from llmcore.validator.coercion.coercer import Strictness, coerce, spelling
 from llmcore.validator.coercion.views import view_of
 from llmcore.validator.schema.compiled import CompiledSchema
 from llmcore.validator.schema.problems import join_path, type_name
@@ -27,11 +27,11 @@ _CLASSES = frozenset({"model", "dataclass", "named-tuple", "enum"})
 Path = tuple[str | int, ...]
 
 
-def read_named(reading: Reading, value: Any, repairs: Sequence[Repair], by_name: bool | None = None) -> Any:
+def read_named(reading: TypedReading, value: Any, repairs: Sequence[Repair], by_name: bool | None = None) -> Any:
     """The typed value of data that were made to fit by these repairs. What stood under the name of a member of a union becomes
     that member. Without the name the data may fit others, too, and pydantic would choose among them."""
     peeled = {one.path: spelling(next(iter(one.before))) for one in repairs if one.kind == "peeled_wrapper"}
-    parts = [*parts_of(reading.core_schema)] if peeled else []
+    parts = [*members_of(reading.core_schema)] if peeled else []
     if not any(part.get("type") == "union" for part in parts):
         return reading.read_any(value, by_name)
     of_classes = [part for part in parts if part.get("type") in _CLASSES]
@@ -44,7 +44,7 @@ def read_named(reading: Reading, value: Any, repairs: Sequence[Repair], by_name:
         elif is_list(part):
             part = [named(item, (*path, index)) for index, item in enumerate(part)]
         kind = classes.get(peeled.get(join_path(path), ""))
-        return part if kind is None else Reading.of(TypeAdapter(kind)).read_any(part, by_name)
+        return part if kind is None else TypedReading.of(TypeAdapter(kind)).read_any(part, by_name)
 
     return reading.read_python(named(value, ()), by_name)
 
@@ -90,7 +90,7 @@ class Members:
         if isinstance(value, str) and path in self._cut:
             return False
         if not (is_object(value) or is_list(value)) or not self._is_open(path):
-            return bool(settle(value, schema, strictness=self._strictness, at=subschema).problems)
+            return bool(coerce(value, schema, strictness=self._strictness, at=subschema).problems)
         if not _is_of_kind(value, member):
             return True
         view = view_of(schema, subschema)

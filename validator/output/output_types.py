@@ -19,17 +19,17 @@ from pydantic_core import to_json
 
 from llmcore.types import CallerError, JsonSchema, Repair, ToolDefinitionError
 from llmcore.types.annotations import type_key, undefined_in, unfillable, usable
-from llmcore.types.generated_schema import said_by
+from llmcore.types.generated_schema import error_text
 from llmcore.types.keys import without_keys
 from llmcore.types.locks import ForkSafeLock
-from llmcore.types.merged_keys import KeyCheck, Merged, is_foreign, parts_of
+from llmcore.types.merged_keys import KeyCheck, MergedKeys, is_foreign, members_of
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.others_words import bounded
-from llmcore.types.typed_data import Reading
+from llmcore.types.others_words import clipped_words
+from llmcore.types.typed_data import TypedReading
 from llmcore.validator.coercion.aliases import names_left_out, schema_with_aliases, without_aliases
 from llmcore.validator.output.members import read_named
 from llmcore.validator.schema.compiled import CompiledSchema, compile_schema
-from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, cut, join_path, shown
+from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, cut, join_path, shown_value
 
 __all__ = ["CompiledOutput", "compile_output"]
 
@@ -98,9 +98,9 @@ class CompiledOutput:
         return [Repair(kind="dropped_key", path=join_path(path), before=item, safety="coerced") for path, item in ignored]
 
     @cached_property
-    def _reading(self) -> Reading:
+    def _reading(self) -> TypedReading:
         assert self.adapter is not None
-        return Reading.of(self.adapter)
+        return TypedReading.of(self.adapter)
 
     @cached_property
     def _keys(self) -> KeyCheck:
@@ -109,13 +109,13 @@ class CompiledOutput:
     @cached_property
     def holds_unions(self) -> bool:
         """Is one of several types to be chosen anywhere? A value that lacks parts may fit the wrong one."""
-        parts = () if self.adapter is None else parts_of(self.adapter.core_schema)
+        parts = () if self.adapter is None else members_of(self.adapter.core_schema)
         return any(part.get("type") in ("union", "tagged-union") for part in parts)
 
     @cached_property
     def runs_code(self) -> bool:
         """Does the type run code of the caller's (validators, factories, `model_post_init`), which may take any time?"""
-        return self.adapter is not None and any(map(_runs_code, parts_of(self.adapter.core_schema)))
+        return self.adapter is not None and any(map(_runs_code, members_of(self.adapter.core_schema)))
 
     def strictly(self, value: Any) -> tuple[Any] | None:
         """A Python value as one of the type, if it is one without any conversion but that of its JSON form; else None.
@@ -200,7 +200,7 @@ def _of_type(output_type: Any) -> CompiledOutput:
         adapter: TypeAdapter[Any] = TypeAdapter(usable(output_type))
         schema = schema_with_aliases(adapter)
     except Exception as error:  # of pydantic, or of the type's own code
-        reason = str(error).split("\n", 1)[0] if isinstance(error, PydanticUserError) else f"it raises {said_by(error)}."
+        reason = str(error).split("\n", 1)[0] if isinstance(error, PydanticUserError) else f"it raises {error_text(error)}."
         if (lacking := undefined_in(output_type)) is not None:
             reason = f"it refers to {lacking!r}, which is not defined; define it, then call `model_rebuild()`."
         raise CallerError(
@@ -229,7 +229,7 @@ def _problems_of(error: ValidationError) -> list[Problem]:
 
 
 def _problem(detail: dict[str, Any]) -> Problem:
-    path, said, got = join_path(detail["loc"]), without_keys(bounded(str(detail["msg"]))), shown(detail.get("input"))
+    path, said, got = join_path(detail["loc"]), without_keys(clipped_words(str(detail["msg"]))), shown_value(detail.get("input"))
     message = f"`{path}`: {said}" if path else said
     if not said.startswith(_EXPECTS):  # the words of a validator, which say what they like
         own = said.removeprefix("Value error, ").removeprefix("Assertion failed, ")
@@ -237,9 +237,9 @@ def _problem(detail: dict[str, Any]) -> Problem:
     return Problem(kind="value", path=path, expected=said.removeprefix(_EXPECTS), got=got, message=message)
 
 
-def _merged(merged: Merged) -> Problem:
+def _merged(merged: MergedKeys) -> Problem:
     path, number = join_path(merged.path), len(merged.keys)
-    named = ", ".join(map(shown, merged.keys[:_MAX_KEYS])) + (", ..." if number > _MAX_KEYS else "")
+    named = ", ".join(map(shown_value, merged.keys[:_MAX_KEYS])) + (", ..." if number > _MAX_KEYS else "")
     got = f"{number} keys of which the type makes {len(merged.left)}: {named}"
     message = f"`{path}` has {got}" if path else f"it has {got}"
     return Problem(kind="value", path=path, expected="keys that the type tells apart", got=got, message=message)
@@ -247,7 +247,7 @@ def _merged(merged: Merged) -> Problem:
 
 def _raised(error: BaseException) -> Problem:
     try:
-        said = cut(without_keys(bounded(f"{type(error).__name__}: {error}")), _MAX_SAID)
+        said = cut(without_keys(clipped_words(f"{type(error).__name__}: {error}")), _MAX_SAID)
     except Exception:
         said = type(error).__name__
     got = f"a value on which they raise {said}"

@@ -33,9 +33,9 @@ from typing_extensions import TypeVar
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.replies.reasoning_spans import reasoning_spans
 from llmcore.types import DEFAULT_LIMITS, CallerError, ConfigError, JsonSchema, OutputParseError, Repair, Safety
-from llmcore.types.called import told
+from llmcore.types.called import with_readable_errors
 from llmcore.types.narrowing import is_list
-from llmcore.validator.coercion.coercer import Strictness, settle, trust, under_another_name
+from llmcore.validator.coercion.coercer import Strictness, coerce, trust, under_another_name
 from llmcore.validator.coercion.conversions import check_strictness
 from llmcore.validator.coercion.views import View, view_of
 from llmcore.validator.output.begun import Beginnings
@@ -48,10 +48,10 @@ from llmcore.validator.output.output_types import CompiledOutput, compile_output
 from llmcore.validator.output.partial import certain_part, partial_value
 from llmcore.validator.output.surroundings import Surroundings
 from llmcore.validator.schema.compiled import CompiledSchema
-from llmcore.validator.schema.formats import is_name
-from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, shown, summary
+from llmcore.validator.schema.formats import names_one_thing
+from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, shown_value, summary
 from llmcore.validator.schema.unsound import unsound_number
-from llmcore.validator.schema.wording import described
+from llmcore.validator.schema.wording import schema_in_words
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm  # unions and literals are no `type`, but forms of one
@@ -100,7 +100,7 @@ def parse(text: str, output_type: JsonSchema | UnionType, *, strictness: Strictn
 def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool) -> Any: ...
 
 
-@told
+@with_readable_errors
 def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> Any:
     """The value of `output_type` that `text` holds.
 
@@ -128,7 +128,7 @@ def parse_detailed(
 def parse_detailed(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool) -> ParseDetail: ...
 
 
-@told
+@with_readable_errors
 def parse_detailed(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> ParseDetail:
     """As `parse`, and how the value was come by."""
     check_strictness(strictness)
@@ -148,7 +148,7 @@ def whole_text(text: str, output_type: Any) -> ParseDetail | None:
     return None if fit is None else ParseDetail(fit.value, fit.repairs)
 
 
-@told
+@with_readable_errors
 def json_schema(output_type: Any) -> JsonSchema:
     """The JSON Schema of an output type, as a model is told it. A dict is its own. Raises `CallerError`."""
     return compile_output(output_type).json_schema
@@ -218,7 +218,7 @@ class _Parse:
         if fence is not None:
             code = textwrap.dedent(self.text[slice(*fence)]).strip("\n")
             fenced = Repair(kind="code_fence", before=self.text[: fence[0]].strip(), after="", safety="coerced")
-            for fit in self._settled(code, [fenced]):
+            for fit in self._coerced(code, [fenced]):
                 return fit
         return self.verbatim()
 
@@ -243,7 +243,7 @@ class _Parse:
     def _is_quoted_name(self, text: str) -> bool:
         """Is it in quotes, and the type one of addresses, dates and the like, which stand in none? They are taken off."""
         views = [view for view in self._branches() if "string" in view.types or not view.types]
-        return text[:1] in _QUOTES and text[:1] == text[-1:] and all(is_name(view.format) for view in views)
+        return text[:1] in _QUOTES and text[:1] == text[-1:] and all(names_one_thing(view.format) for view in views)
 
     def _branches(self) -> list[View]:
         alternatives = view_of(self.schema, self.schema.schema).alternatives
@@ -264,7 +264,7 @@ class _Parse:
             first.insert(0, Repair(kind="found_in_text", before=[candidate.start, candidate.end], after=None))
         value, dropped = without_guessed_keys(candidate.value, first, self.schema)
         size = candidate.end - candidate.start
-        for fit in self._settled(value, [*first, *dropped], candidate.complete, size):
+        for fit in self._coerced(value, [*first, *dropped], candidate.complete, size):
             yield fit._replace(of=candidate)
 
     def _is_part(self, candidate: Candidate) -> bool:
@@ -282,7 +282,7 @@ class _Parse:
         others = (other for other in found.values if other is not candidate)
         return found.unread or any(self.around.meant_as_item(other.value) for other in others)
 
-    def _settled(self, value: Any, first: list[Repair], complete: bool = True, size: int = 0) -> Iterator[Fit]:
+    def _coerced(self, value: Any, first: list[Repair], complete: bool = True, size: int = 0) -> Iterator[Fit]:
         """The value brought into shape, if the strictness admits all that it took. `size`: how much of the text it
         is, for telling about the problems of the largest."""
         unfit = [repair for repair in first if repair.safety not in self.admitted]
@@ -291,7 +291,7 @@ class _Parse:
             return
         if self._enough() and not self.schema.is_valid(value):
             return
-        settled = settle(value, self.schema, strictness=self.strictness, wrapper=self.output.name)
+        settled = coerce(value, self.schema, strictness=self.strictness, wrapper=self.output.name)
         if settled.problems:
             self.problems.append(_Failure(size, settled.problems))
             return
@@ -333,7 +333,7 @@ class _Parse:
         repairs = [repair for candidate in items for repair in candidate.repairs]
         note = Repair(kind="gathered_items", before=places, after=left_out, safety=safety)
         complete = all(candidate.complete for candidate in items)
-        yield from self._settled([candidate.value for candidate in items], [note, *repairs], complete)
+        yield from self._coerced([candidate.value for candidate in items], [note, *repairs], complete)
 
     def _fits_item(self, candidate: Candidate) -> bool:
         return self.around.fits_item(candidate.value, strict=len(self.problems) >= _MAX_FAILURES)
@@ -349,10 +349,10 @@ class _Parse:
             reading = read_json(stripped)  # None, .5, 1_000: other notations of one scalar
             alone = len(reading.values) == 1 and reading.end == len(stripped) and reading.complete and not reading.error
             if alone and not isinstance(reading.values[0], (dict, list)) and stripped[0] != "(":  # (5) is -5 in books
-                yield from self._settled(reading.values[0], [*notes, *reading.repairs])
+                yield from self._coerced(reading.values[0], [*notes, *reading.repairs])
             inner = _unquoted(stripped)
             first = [] if inner == stripped else [Repair(kind="quotes", before=stripped[:1], after="")]
-            for fit in self._settled(inner, [*notes, *first]):
+            for fit in self._coerced(inner, [*notes, *first]):
                 guessed = any(repair.safety == "guess" for repair in fit.repairs)
                 if not guessed or self._in_words(fit.data, found, stretch):
                     yield fit
@@ -367,7 +367,7 @@ class _Parse:
         for start, until in sorted([*found.taken, *((span.start, span.end) for span in found.reasoning)]):
             words += self.text[since : max(since, min(start, end))] + " "
             since = max(since, until)
-        settled = settle(_unquoted((words + self.text[since:end]).strip()), self.schema, strictness=self.strictness)
+        settled = coerce(_unquoted((words + self.text[since:end]).strip()), self.schema, strictness=self.strictness)
         return not settled.problems and settled.value == data
 
     def _enough(self) -> bool:
@@ -424,14 +424,14 @@ class _Parse:
                 got = f"text that is not read, for it is beyond `Limits.{found.limit}` ({most:,})"
             problems = [Problem(kind="untrusted", expected="sound JSON", got=got, message=f"it holds {got}"), *problems]
         if not problems or (self.refused and len(problems) == 1 and not found.values):
-            expected = described(self.schema.schema, self.schema.resolve)
-            got = shown(self.text.strip())
+            expected = schema_in_words(self.schema.schema, self.schema.resolve)
+            got = shown_value(self.text.strip())
             message = f"the text holds no value of the type: expected {expected}, got {got}"
             problems = [*problems, Problem(kind="no_value", expected=expected, got=got, message=message)]
         return OutputParseError(f"no {self._name()} in the text: {summary(problems)}", list(problems[:MAX_PROBLEMS]), self.text)
 
     def _name(self) -> str:
-        return str(self.output.json_schema.get("title") or described(self.schema.schema, self.schema.resolve))
+        return str(self.output.json_schema.get("title") or schema_in_words(self.schema.schema, self.schema.resolve))
 
 
 def _announced(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -445,7 +445,7 @@ def _several_lists(number: int) -> Problem:
 
 
 def _part_of(candidate: Candidate, text: str) -> Problem:
-    got = f"a part of it: {shown(text[candidate.start : candidate.end])}"
+    got = f"a part of it: {shown_value(text[candidate.start : candidate.end])}"
     return Problem(kind="untrusted", expected="the whole value", got=got, message=f"brackets around it are missing; it is {got}")
 
 
@@ -458,7 +458,7 @@ _ECHOES = {
 
 def _echo(repair: Repair) -> Problem:
     expected, got = _ECHOES[repair.kind]
-    got = got.format(shown(repair.before))
+    got = got.format(shown_value(repair.before))
     message = f"`{repair.path}` is {got}" if repair.path else f"it is {got}"
     return Problem(kind="untrusted", path=repair.path, expected=expected, got=got, message=message)
 

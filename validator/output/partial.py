@@ -23,9 +23,9 @@ from pydantic.fields import FieldInfo
 from typing_extensions import is_typeddict  # typing's own does not know the TypedDicts of typing_extensions before 3.13
 
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.typed_data import Reading
+from llmcore.types.typed_data import TypedReading
 from llmcore.validator.coercion.aliases import by_schema_names
-from llmcore.validator.coercion.coercer import Strictness, settle
+from llmcore.validator.coercion.coercer import Strictness, coerce
 from llmcore.validator.coercion.views import view_of
 from llmcore.validator.output.candidates import Candidate
 from llmcore.validator.output.members import Member, Members
@@ -81,7 +81,7 @@ class _Pruner:
         if isinstance(value, str) and path in self.cut:
             return value.rstrip(_HALVES) if self._is_free_text(subschema) else _ABSENT
         if not (is_object(value) or is_list(value)):
-            return self._settled(value, subschema, _ABSENT)
+            return self._coerced(value, subschema, _ABSENT)
         return self._container(value, subschema, path)
 
     def _container(self, value: dict[str, Any] | list[Any], subschema: Any, path: str) -> Any:
@@ -100,11 +100,11 @@ class _Pruner:
             values = enumerate(value)
             parts = [self.part(item, view.item_schema(index), f"{path}[{index}]") for index, item in values]
             inside = list(takewhile(lambda item: item is not _ABSENT, parts))
-        return self._settled(inside, subschema, inside)
+        return self._coerced(inside, subschema, inside)
 
     def _member(self, value: dict[str, Any] | list[Any], subschema: Any, path: str) -> Any:
         """Of a union: the whole value as it fits, one that is still coming as the member that it is certain to be."""
-        if path not in self.still_open and (whole := self._settled(value, subschema, _ABSENT)) is not _ABSENT:
+        if path not in self.still_open and (whole := self._coerced(value, subschema, _ABSENT)) is not _ABSENT:
             return whole
         part = _ABSENT
         for alternatives in view_of(self.schema, subschema).alternatives:
@@ -114,8 +114,8 @@ class _Pruner:
                 break
         return part
 
-    def _settled(self, value: Any, subschema: Any, otherwise: Any) -> Any:
-        settled = settle(value, self.schema, strictness=self.strictness, at=subschema)
+    def _coerced(self, value: Any, subschema: Any, otherwise: Any) -> Any:
+        settled = coerce(value, self.schema, strictness=self.strictness, at=subschema)
         return otherwise if settled.problems else settled.value
 
     def _is_free_text(self, subschema: Any) -> bool:
@@ -176,7 +176,7 @@ _WRAPPERS = (typing.Annotated, typing.Required, typing.NotRequired, typing.Class
 
 def _validated(annotation: Any, data: Any) -> Any:
     try:
-        return Reading.of(TypeAdapter[Any](annotation)).read(data)
+        return TypedReading.of(TypeAdapter[Any](annotation)).read(data)
     except (ValidationError, PydanticUserError):
         return None
 
@@ -215,7 +215,7 @@ def _model(cls: type[BaseModel], data: dict[str, Any]) -> BaseModel:
     values = vars(instance)
     given: set[str] = set()
     for name, info in cls.model_fields.items():
-        key = next((key for key in _told_by(info, name) if key in data), None)
+        key = next((key for key in _field_names(info, name) if key in data), None)
         default = values.pop(name, None)
         values[name] = default if key is None else _built(info.annotation, data[key])
         given |= set() if key is None else {name}
@@ -223,7 +223,7 @@ def _model(cls: type[BaseModel], data: dict[str, Any]) -> BaseModel:
     return instance
 
 
-def _told_by(info: FieldInfo, name: str) -> list[str]:
+def _field_names(info: FieldInfo, name: str) -> list[str]:
     """The names that a field may have in its schema."""
     alias = info.validation_alias
     choices: list[Any] = [*alias.choices] if isinstance(alias, AliasChoices) else [alias, info.alias]

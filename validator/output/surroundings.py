@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any
 
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.validator.coercion.coercer import Strictness, settle, spelling
-from llmcore.validator.coercion.views import View, kinds_of, view_of
+from llmcore.validator.coercion.coercer import Strictness, coerce, spelling
+from llmcore.validator.coercion.views import View, json_kinds, view_of
 from llmcore.validator.output.candidates import Candidate
 from llmcore.validator.schema.compiled import CompiledSchema
 
@@ -45,7 +45,7 @@ class Surroundings:
         branches = [branch for alternatives in root.alternatives for branch in alternatives]
         views = [root, *(view_of(self.schema, branch) for branch in branches)]
         arrays = [view for view in views if view.types == ("array",) and not view.prefix]
-        return arrays[0] if len(arrays) == 1 and "object" not in kinds_of(self.schema, root) else None
+        return arrays[0] if len(arrays) == 1 and "object" not in json_kinds(self.schema, root) else None
 
     def is_inner(self, candidate: Candidate) -> bool:
         """Is the value a member of something around it?"""
@@ -121,7 +121,7 @@ class Surroundings:
         """Is the value an item? A list is none, where items are no lists: one of its own items would stand for all.
         `strict`: as it is."""
         item = self.array.items if self.array is not None else False
-        if is_list(value) and not isinstance(item, bool) and "array" not in kinds_of(self.schema, view_of(self.schema, item)):
+        if is_list(value) and not isinstance(item, bool) and "array" not in json_kinds(self.schema, view_of(self.schema, item)):
             return False
         if strict:
             return self.schema.is_valid(value, at=item)
@@ -130,7 +130,7 @@ class Surroundings:
     # --- members ------------------------------------------------------------------------------------------------------
 
     def _takes(self, subschema: Any, value: Any) -> bool:
-        return not settle(value, self.schema, strictness=self.strictness, at=subschema).problems
+        return not coerce(value, self.schema, strictness=self.strictness, at=subschema).problems
 
     def _is_member(self, key: str, quoted: bool, value: Any) -> bool:
         """Does a property of that name, anywhere in the type, take the value? Words before a colon are often no key, so

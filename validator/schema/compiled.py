@@ -22,8 +22,8 @@ from llmcore.types import CompiledTool, JsonSchema, ToolDefinition, ToolDefiniti
 from llmcore.types.narrowing import is_object
 from llmcore.types.schema_shape import check_schema_shape
 from llmcore.validator.schema.drafts import MAX_SCHEMA_CHARACTERS, convert
-from llmcore.validator.schema.keywords import HardenedValidator, Run, TooMuchWork, Validator, current_run
-from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, shown
+from llmcore.validator.schema.keywords import HardenedValidator, KeywordRun, TooMuchWork, Validator, current_run
+from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, shown_value
 from llmcore.validator.schema.quick import Checks
 from llmcore.validator.schema.references import resolve_pointer
 from llmcore.validator.schema.survey import survey
@@ -81,7 +81,7 @@ def check_tool_schema(schema: JsonSchema, name: str = "") -> CompiledSchema:
         raise ToolDefinitionError(f"{where}{error}") from error
     declared = compiled.resolve(compiled.schema).get("type", "object")
     if declared != "object" and "object" not in declared:
-        raise ToolDefinitionError(f"{where}must be of type object, got {shown(declared)}")
+        raise ToolDefinitionError(f"{where}must be of type object, got {shown_value(declared)}")
     return compiled
 
 
@@ -99,7 +99,7 @@ def check_tool(tool: ToolDefinition) -> CompiledSchema:
 
 def _as_json(schema: JsonSchema) -> str:
     if not is_object(schema):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
-        raise ToolDefinitionError(f"a JSON Schema must be an object, got {shown(schema)}")
+        raise ToolDefinitionError(f"a JSON Schema must be an object, got {shown_value(schema)}")
     check_schema_shape(schema)
     try:
         text = json.dumps(schema, allow_nan=False)
@@ -149,7 +149,7 @@ class CompiledSchema:
         problems += [fault] if fault is not None else []
         return sorted({str(problem): problem for problem in problems}.values(), key=_rank)[:most]
 
-    def _reasons(self, run: Run, value: Any, alternative: Any) -> list[ValidationError]:
+    def _reasons(self, run: KeywordRun, value: Any, alternative: Any) -> list[ValidationError]:
         """Why an alternative does not take the value; none where what is left of the budget is too little to say."""
         run.budget -= 1
         return self._errors(value, alternative, _MAX_REASONS, run)[0] if run.budget > 0 else []
@@ -159,11 +159,11 @@ class CompiledSchema:
         found = survey(value)
         return found.problem is None and self.fits(value, self.schema if at is None else at, self.new_run(found.nodes))
 
-    def new_run(self, nodes: int) -> Run:
+    def new_run(self, nodes: int) -> KeywordRun:
         """A budget for values of so many nodes together."""
-        return Run(BASE_BUDGET + _VISITS_PER_NODE * nodes, self.target, self._validators, self._checks)
+        return KeywordRun(BASE_BUDGET + _VISITS_PER_NODE * nodes, self.target, self._validators, self._checks)
 
-    def fits(self, value: Any, subschema: Any, run: Run) -> bool:
+    def fits(self, value: Any, subschema: Any, run: KeywordRun) -> bool:
         """As `is_valid`, of a surveyed value and one subschema, drawing on a budget shared with other questions."""
         if isinstance(subschema, bool):
             return subschema
@@ -177,7 +177,7 @@ class CompiledSchema:
         except RecursionError:
             return False  # deep in the caller's own recursion: the keywords say what is to be said
 
-    def _errors(self, value: Any, subschema: Any, most: int, run: Run) -> tuple[list[ValidationError], Problem | None]:
+    def _errors(self, value: Any, subschema: Any, most: int, run: KeywordRun) -> tuple[list[ValidationError], Problem | None]:
         validator = self._validators.get(id(subschema))
         if validator is None:
             validator = self._validators[id(subschema)] = self._root.evolve(schema=subschema)

@@ -16,9 +16,9 @@ from typing import Any
 from llmcore.types import JsonSchema, ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.type_names import COUNTS, count_of, standard_type
-from llmcore.validator.schema.problems import shown
+from llmcore.validator.schema.problems import shown_value
 from llmcore.validator.schema.references import IN_PLACE_LISTS, Path, check_in_place, pointer_to, resolve_pointer
-from llmcore.validator.schema.schema_checks import LISTS, MAPS, SINGLE, check_keywords, check_root, fail
+from llmcore.validator.schema.schema_checks import LISTS, MAPS, SINGLE, check_keywords, check_root, schema_error
 
 __all__ = ["MAX_SCHEMA_CHARACTERS", "convert"]
 
@@ -66,7 +66,7 @@ class _Conversion:
             if isinstance(schema, bool):
                 continue
             if not is_object(schema):
-                raise fail(path, f"a schema must be an object or true/false, got {shown(schema)}")
+                raise schema_error(path, f"a schema must be an object or true/false, got {shown_value(schema)}")
             if id(schema) not in self.seen:
                 self.seen.add(id(schema))
                 self._take(schema, path)
@@ -97,12 +97,14 @@ class _Conversion:
         if fragment and not fragment.startswith("/"):
             prefix, fragment = self.named.get(f"#{fragment}"), ""
         if prefix is None:
-            raise fail(path, f"$ref {reference!r} leads out of the schema and is never fetched; put its target under $defs")
+            raise schema_error(
+                path, f"$ref {reference!r} leads out of the schema and is never fetched; put its target under $defs"
+            )
         pointer = pointer_to(prefix) + fragment
         try:
             target = resolve_pointer(self.root, pointer)
         except (KeyError, ValueError):
-            raise fail(path, f"$ref {reference!r} leads nowhere") from None
+            raise schema_error(path, f"$ref {reference!r} leads nowhere") from None
         schema["$ref"] = pointer
         self.waiting.append((target, path))
 

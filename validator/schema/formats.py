@@ -7,7 +7,7 @@ import ipaddress
 import uuid
 from collections.abc import Callable
 
-__all__ = ["FORMATS", "fits_format", "is_name"]
+__all__ = ["FORMATS", "fits_format", "names_one_thing"]
 
 
 def fits_format(name: str, text: str) -> bool:
@@ -53,7 +53,7 @@ _OTHER_NAMES = (
 _NAMES = frozenset({*FORMATS, *_OTHER_NAMES.split()})
 
 
-def is_name(format_name: str) -> bool:
+def names_one_thing(format_name: str) -> bool:
     """Does a text of this format name or number one thing, so that quotes around all of it are no part of it? All others are
     prose, secrets or data, which are what they are."""
     return format_name in _NAMES

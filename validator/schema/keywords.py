@@ -6,7 +6,7 @@
 - No error quotes the instance: stock messages hold its repr, which is the whole of it for every alternative that fails.
 - Every visit of a subschema draws on a budget, so that doubling through anyOf and recursion ends in `TooMuchWork`.
 
-One validation runs inside a `Run`, which is found through a context variable since jsonschema calls keywords with the
+One validation runs inside a `KeywordRun`, which is found through a context variable since jsonschema calls keywords with the
 validator, the keyword's value, the instance and the schema only. Errors carry in `message` only what is not elsewhere
 in them (the missing key, the extra key): wording is for `explain`, which also judges why each alternative of a union fails.
 """
@@ -32,7 +32,7 @@ from llmcore.validator.schema.patterns import MAX_MATCHED, matches
 from llmcore.validator.schema.problems import LEAVE_OUT, NO_FIT
 from llmcore.validator.schema.quick import Checks
 
-__all__ = ["HardenedValidator", "Run", "TooMuchWork", "Validator", "current_run", "json_key"]
+__all__ = ["HardenedValidator", "KeywordRun", "TooMuchWork", "Validator", "current_run", "json_key"]
 
 
 def _is_integer(_: object, value: object) -> bool:
@@ -58,7 +58,7 @@ class Validator(Protocol):
 
 
 @dataclass(slots=True)
-class Run:
+class KeywordRun:
     """One validation: what is left of its budget, where references lead, and the validators made for subschemas."""
 
     budget: int
@@ -86,7 +86,7 @@ class Run:
 
 _CONTAINERS = frozenset({dict, list})
 
-current_run: ContextVar[Run] = ContextVar("current_run")
+current_run: ContextVar[KeywordRun] = ContextVar("current_run")
 
 
 def _descend(validator: Validator, instance: Any, schema: Any, step: str | int | None = None) -> Errors:

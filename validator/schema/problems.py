@@ -24,7 +24,7 @@ __all__ = [
     "ProblemKind",
     "cut",
     "join_path",
-    "shown",
+    "shown_value",
     "summary",
     "type_name",
 ]
@@ -123,7 +123,7 @@ def type_name(value: Any) -> str:
     return type(value).__name__
 
 
-def shown(value: Any, length: int = MAX_SHOWN) -> str:
+def shown_value(value: Any, length: int = MAX_SHOWN) -> str:
     """A value as a problem quotes it: its JSON type and, where short enough to help, the value itself."""
     kind = type_name(value)
     if value is None:

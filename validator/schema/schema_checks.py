@@ -13,10 +13,10 @@ from llmcore.types import JsonSchema, ToolDefinitionError
 from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.type_names import COUNTS
 from llmcore.validator.schema.patterns import PatternError, compile_pattern
-from llmcore.validator.schema.problems import join_path, shown
+from llmcore.validator.schema.problems import join_path, shown_value
 from llmcore.validator.schema.references import IN_PLACE_LISTS, Path
 
-__all__ = ["LISTS", "MAPS", "SINGLE", "TYPES", "check_keywords", "check_root", "fail"]
+__all__ = ["LISTS", "MAPS", "SINGLE", "TYPES", "check_keywords", "check_root", "schema_error"]
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
@@ -32,7 +32,7 @@ _WORDS = frozenset(("title", "description", "examples", "format", "pattern", "re
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
-def fail(path: Path, message: str) -> ToolDefinitionError:
+def schema_error(path: Path, message: str) -> ToolDefinitionError:
     return ToolDefinitionError(f"{join_path(path) or 'the schema'}: {message}")
 
 
@@ -41,15 +41,15 @@ def check_keywords(schema: JsonSchema, path: Path) -> None:
     _check_type(schema, path)
     for keyword in ("$ref", "pattern", "format", "title", "description"):
         if keyword in schema and not isinstance(schema[keyword], str):
-            raise fail((*path, keyword), f"must be a string, got {shown(schema[keyword])}")
+            raise schema_error((*path, keyword), f"must be a string, got {shown_value(schema[keyword])}")
     for keyword in COUNTS:
         if keyword in schema and not _is_count(schema[keyword]):
-            raise fail((*path, keyword), f"must be a whole number of at least 0, got {shown(schema[keyword])}")
+            raise schema_error((*path, keyword), f"must be a whole number of at least 0, got {shown_value(schema[keyword])}")
     for keyword in (*_BOUNDS, "multipleOf"):
         if keyword in schema and not _is_number(schema[keyword]):
-            raise fail((*path, keyword), f"must be a number, got {shown(schema[keyword])}")
+            raise schema_error((*path, keyword), f"must be a number, got {shown_value(schema[keyword])}")
     if "multipleOf" in schema and schema["multipleOf"] <= 0:
-        raise fail((*path, "multipleOf"), "must be greater than 0")
+        raise schema_error((*path, "multipleOf"), "must be greater than 0")
     _check_containers(schema, path)
     _check_patterns(schema, path)
     if _SAYS_A_TYPE.isdisjoint(schema):
@@ -63,7 +63,7 @@ def _check_misspelt(schema: JsonSchema, path: Path) -> None:
         if key in _VOCABULARY or key in _WORDS or key.startswith(("$", "x-")):
             continue
         if meant := next(iter(difflib.get_close_matches(key, _SAYS_A_TYPE, 1, 0.8)), None):
-            raise fail((*path, key), f"unknown keyword; did you mean {meant!r}?")
+            raise schema_error((*path, key), f"unknown keyword; did you mean {meant!r}?")
 
 
 def check_root(schema: JsonSchema) -> None:
@@ -75,9 +75,9 @@ def check_root(schema: JsonSchema) -> None:
         if key in _VOCABULARY or not is_object(value):
             continue
         if difflib.get_close_matches(key.lower(), ["properties"], 1, 0.8):
-            raise fail((key,), "unknown keyword; did you mean 'properties'?")
+            raise schema_error((key,), "unknown keyword; did you mean 'properties'?")
         if not key.startswith(("$", "x-")) and not _SAYS_A_TYPE.isdisjoint(value):
-            raise fail((key,), "a property stands under 'properties': {'type': 'object', 'properties': {...}}")
+            raise schema_error((key,), "a property stands under 'properties': {'type': 'object', 'properties': {...}}")
 
 
 def _is_count(value: Any) -> bool:
@@ -98,9 +98,11 @@ def _check_type(schema: JsonSchema, path: Path) -> None:
     declared = schema["type"]
     for name in declared if is_list(declared) else [declared]:
         if name not in TYPES:
-            raise fail((*path, "type"), f"unknown type {shown(name)}{_meant(name)}; the types are {', '.join(TYPES)}")
+            raise schema_error(
+                (*path, "type"), f"unknown type {shown_value(name)}{_meant(name)}; the types are {', '.join(TYPES)}"
+            )
     if is_list(declared) and not declared:
-        raise fail((*path, "type"), "an empty list of types admits nothing")
+        raise schema_error((*path, "type"), "an empty list of types admits nothing")
 
 
 def _meant(name: Any) -> str:
@@ -114,14 +116,14 @@ def _meant(name: Any) -> str:
 def _check_containers(schema: JsonSchema, path: Path) -> None:
     for keyword in LISTS:
         if keyword in schema and not (is_list(schema[keyword]) and schema[keyword]):
-            raise fail((*path, keyword), f"must be a non-empty list of schemas, got {shown(schema[keyword])}")
+            raise schema_error((*path, keyword), f"must be a non-empty list of schemas, got {shown_value(schema[keyword])}")
     for keyword in (*MAPS, "dependentRequired"):
         if keyword in schema and not is_object(schema[keyword]):
-            raise fail((*path, keyword), f"must be an object, got {shown(schema[keyword])}")
+            raise schema_error((*path, keyword), f"must be an object, got {shown_value(schema[keyword])}")
     if "enum" in schema and not is_list(schema["enum"]):
-        raise fail((*path, "enum"), f"must be a list of values, got {shown(schema['enum'])}")
+        raise schema_error((*path, "enum"), f"must be a list of values, got {shown_value(schema['enum'])}")
     if "uniqueItems" in schema and not isinstance(schema["uniqueItems"], bool):
-        raise fail((*path, "uniqueItems"), f"must be true or false, got {shown(schema['uniqueItems'])}")
+        raise schema_error((*path, "uniqueItems"), f"must be true or false, got {shown_value(schema['uniqueItems'])}")
     if "required" in schema:
         _check_names(schema["required"], (*path, "required"))
     for key, names in schema.get("dependentRequired", {}).items():
@@ -130,7 +132,7 @@ def _check_containers(schema: JsonSchema, path: Path) -> None:
 
 def _check_names(names: Any, path: Path) -> None:
     if not is_list(names) or not all(isinstance(name, str) for name in names):
-        raise fail(path, f"must be a list of property names, got {shown(names)}")
+        raise schema_error(path, f"must be a list of property names, got {shown_value(names)}")
 
 
 def _check_patterns(schema: JsonSchema, path: Path) -> None:
@@ -140,4 +142,4 @@ def _check_patterns(schema: JsonSchema, path: Path) -> None:
         try:
             compile_pattern(pattern)
         except (PatternError, RecursionError, OverflowError, ValueError) as error:
-            raise fail(where, f"not a regular expression: {shown(pattern)} ({error})") from None
+            raise schema_error(where, f"not a regular expression: {shown_value(pattern)} ({error})") from None

@@ -15,9 +15,9 @@ from jsonschema.exceptions import ValidationError
 
 from llmcore.types.copies import updated
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.validator.schema.problems import LEAVE_OUT, NO_FIT, Problem, ProblemKind, cut, join_path, shown
+from llmcore.validator.schema.problems import LEAVE_OUT, NO_FIT, Problem, ProblemKind, cut, join_path, shown_value
 
-__all__ = ["close_to", "described", "explain"]
+__all__ = ["close_to", "explain", "schema_in_words"]
 
 _MAX_CHOICES = 20
 _MAX_PATTERN = 120
@@ -36,7 +36,7 @@ def explain(error: ValidationError, resolve: Resolve, reasons: Reasons, base: Pa
     path = (*base, *error.path)
     if error.message == NO_FIT:
         return _explain_alternatives(error, resolve, reasons, path, said)
-    return [_as_said(_explain_one(error, resolve, path), said)]
+    return [_as_written(_explain_one(error, resolve, path), said)]
 
 
 def _explain_one(error: ValidationError, resolve: Resolve, path: Path) -> Problem:
@@ -49,7 +49,7 @@ def _explain_one(error: ValidationError, resolve: Resolve, path: Path) -> Proble
     return _problem(kind, path, expected, _got(error), choices=_choices(error))
 
 
-def _as_said(problem: Problem, said: str) -> Problem:
+def _as_written(problem: Problem, said: str) -> Problem:
     return updated(problem, {"expected": problem.expected + said, "message": problem.message + said}) if said else problem
 
 
@@ -68,8 +68,8 @@ def _got(error: ValidationError) -> str:
     if error.validator in ("uniqueItems", "contains", "multipleOf", "format", "pattern") and error.message.startswith(
         ("it could", "items", "1", "0")
     ):
-        return f"{shown(instance)} ({error.message})"
-    return shown(instance)
+        return f"{shown_value(instance)} ({error.message})"
+    return shown_value(instance)
 
 
 def _missing(error: ValidationError, resolve: Resolve, path: Path) -> Problem:
@@ -82,7 +82,7 @@ def _missing(error: ValidationError, resolve: Resolve, path: Path) -> Problem:
     return Problem(
         kind="missing",
         path=where,
-        expected=described(wanted, resolve),
+        expected=schema_in_words(wanted, resolve),
         got=f"nothing{hint}",
         message=f"`{where}` is required and missing{hint}",
     )
@@ -91,7 +91,7 @@ def _missing(error: ValidationError, resolve: Resolve, path: Path) -> Problem:
 def _unexpected(error: ValidationError, resolve: Resolve, path: Path) -> Problem:
     if error.validator != "additionalProperties":
         where = join_path(path)
-        got = shown(error.instance)
+        got = shown_value(error.instance)
         return Problem(kind="unexpected", path=where, expected="nothing here", got=got, message=f"`{where}` is not allowed")
     key, given = error.message, _given(error)
     where = join_path((*path, key))
@@ -101,7 +101,7 @@ def _unexpected(error: ValidationError, resolve: Resolve, path: Path) -> Problem
         kind="unexpected",
         path=where,
         expected=f"no such key{hint}",
-        got=shown(given[key]),
+        got=shown_value(given[key]),
         message=f"`{where}` is not allowed{hint}",
         choices=near,
     )
@@ -206,9 +206,9 @@ def _explain_alternatives(error: ValidationError, resolve: Resolve, reasons: Rea
             name, values, literal = tag
             if literal not in map(_literal, values):
                 kind: ProblemKind = "value" if literal else "missing"
-                got = shown(given[name]) if literal else "nothing"
+                got = shown_value(given[name]) if literal else "nothing"
                 choices = [str(value) for value in values[:_MAX_CHOICES]]
-                return [_as_said(_problem(kind, (*path, name), _one_of(values), got, choices), said)]
+                return [_as_written(_problem(kind, (*path, name), _one_of(values), got, choices), said)]
             meant = [branch for branch in meant if literal in map(_literal, _values_at(branch, name, resolve))]
             told.append(f"`{name}` is {literal}")
             said = f" (as {' and '.join(told)})"
@@ -219,9 +219,9 @@ def _explain_alternatives(error: ValidationError, resolve: Resolve, reasons: Rea
     values = [value for branch in alternatives for value in _constants(branch)]
     if values and all(map(_constants, alternatives)):
         choices = [str(value) for value in values[:_MAX_CHOICES]]
-        return [_as_said(_problem("value", path, _one_of(values), shown(error.instance), choices), said)]
-    forms = list(dict.fromkeys(described(branch, resolve) for branch in alternatives))[:6]
-    return [_as_said(_problem("type", path, " or ".join(forms), shown(error.instance)), said)]
+        return [_as_written(_problem("value", path, _one_of(values), shown_value(error.instance), choices), said)]
+    forms = list(dict.fromkeys(schema_in_words(branch, resolve) for branch in alternatives))[:6]
+    return [_as_written(_problem("type", path, " or ".join(forms), shown_value(error.instance)), said)]
 
 
 def _flat(branches: Iterable[Any], resolve: Resolve) -> Iterator[Any]:
@@ -276,7 +276,7 @@ def _constants(schema: Any) -> list[Any]:
     return [schema["const"]] if "const" in schema else schema.get("enum", [])
 
 
-def described(schema: Any, resolve: Resolve) -> str:
+def schema_in_words(schema: Any, resolve: Resolve) -> str:
     """A schema in a few words: `string`, `object with city, unit`, `array of integer`, `one of "a", "b"`."""
     schema = resolve(schema)
     if not is_object(schema):

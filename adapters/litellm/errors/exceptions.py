@@ -19,7 +19,7 @@ from llmcore.adapters.litellm.errors.words import NO_WORDS, without_bytes
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.scrubber import Scrubber
-from llmcore.adapters.wire.error_words import Said, fault_in, said_in, told_in, words_in
+from llmcore.adapters.wire.error_words import ErrorWords, all_texts, error_words, fault_in, words_in
 from llmcore.types.narrowing import is_list, is_object, objects_in
 from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, both_ends
 
@@ -28,17 +28,17 @@ __all__ = [
     "SignIn",
     "all_kinds",
     "answered_with",
-    "cause_of",
     "clean",
     "codes_of",
     "error_body",
+    "error_cause",
+    "error_kinds",
     "failed_generation",
     "failed_sign_in",
     "is_clean",
     "is_signed_in",
-    "kinds_of",
     "recordable",
-    "shown_and_told",
+    "shown_and_read",
     "shown_text",
     "status_of",
 ]
@@ -55,7 +55,7 @@ class Answered:
 
     status: int | None = None
     """None: no request went out."""
-    said: Said | None = None
+    said: ErrorWords | None = None
     """What its body says; None: nobody saw it."""
 
 
@@ -63,7 +63,7 @@ def answered_with(status: int | None, body: bytes | None = None) -> Answered | N
     """What is known of an answer; None where it is no error's."""
     if status is not None and status < 300:
         return None
-    return Answered(status, None if body is None or status is None else said_in(body))
+    return Answered(status, None if body is None or status is None else error_words(body))
 
 
 def status_of(error: BaseException, answered: Answered | None) -> int | None:
@@ -124,7 +124,7 @@ def _without_cut_words(fault: dict[str, Any]) -> dict[str, Any]:
 def failed_generation(error: BaseException, answered: Answered | None = None) -> dict[str, Any] | None:
     """The error object of a Groq `tool_use_failed`, whose `failed_generation` is the model's text, "" where the server does not
     tell it or it was cut; None for other errors."""
-    body = error_body(cause_of(error), None, answered)
+    body = error_body(error_cause(error), None, answered)
     said = body.get("failed_generation")
     if isinstance(said, str):
         return body
@@ -146,7 +146,7 @@ _REFUSED_SIGN_INS = frozenset(
 _UNREACHED_SIGN_INS = frozenset({"TransportError", "MetadataRetrievalError"})
 
 
-def cause_of(error: BaseException) -> BaseException:
+def error_cause(error: BaseException) -> BaseException:
     """The error itself, or what broke a stream underneath it."""
     for _ in range(_MAX_CHAIN):
         inner = getattr(error, "original_exception", None)
@@ -168,7 +168,7 @@ def _chain(error: BaseException) -> list[BaseException]:
 def recordable(error: BaseException, scrubber: Scrubber | None = None, answered: Answered | None = None) -> dict[str, Any]:
     """The error as transcripts hold it, enough to classify it anew: the client's exception, its message and, where
     there are any, HTTP status, body and how long to wait. Only the message is free of secrets."""
-    error = cause_of(error)
+    error = error_cause(error)
     body, status = error_body(error, None, answered), status_of(error, answered)
     wait = retry_after(error, body, status)
     told = {
@@ -215,23 +215,23 @@ def _printed(value: object) -> str:
         return type(error).__name__
 
 
-def kinds_of(error: BaseException) -> set[str]:
+def error_kinds(error: BaseException) -> set[str]:
     return {kind.__name__ for kind in type(error).__mro__}
 
 
 def all_kinds(error: BaseException) -> set[str]:
     """The names of the classes of an exception, of what it is chained to, and of what broke a stream beneath it."""
-    return {name for start in (error, cause_of(error)) for part in _chain(start) for name in kinds_of(part)}
+    return {name for start in (error, error_cause(error)) for part in _chain(start) for name in error_kinds(part)}
 
 
-def shown_and_told(error: BaseException, body: dict[str, Any], answered: Answered | None) -> tuple[str, str]:
+def shown_and_read(error: BaseException, body: dict[str, Any], answered: Answered | None) -> tuple[str, str]:
     """The words to show, and all that is told, of which the meaning is read: the server's, else the exception's message."""
     if answered is not None and (said := answered.said) is not None:
         return said.words or NO_WORDS, both_ends(said.told)
     message = both_ends(_message(error))
     whole: object = getattr(error, "body", None)  # OpenAI's client has what stands under `error`
     shown = words_in(body if body else whole if isinstance(whole, str) else "") or without_bytes(message)
-    return shown, f"{message};\n{both_ends(told_in(whole))}"
+    return shown, f"{message};\n{both_ends(all_texts(whole))}"
 
 
 def codes_of(body: dict[str, Any], error: BaseException, answered: Answered | None) -> frozenset[str]:

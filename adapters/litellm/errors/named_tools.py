@@ -13,7 +13,7 @@ from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.litellm.errors.fields import is_field
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.names import NameMap
-from llmcore.adapters.request.output import output_plan, tools_of
+from llmcore.adapters.request.output import output_plan, output_tools
 
 __all__ = ["names_one_tool", "offered_names"]
 
@@ -23,7 +23,7 @@ _KIND = r"(?:tools?|functions?|names?)"
 
 def offered_names(call: ModelCall) -> list[str]:
     """The names of the tools that the request offers, the output tool among them, as they were given and as the wire has them."""
-    names = [tool.name for tool in tools_of(call, output_plan(call, call.capabilities or Capabilities()))]
+    names = [tool.name for tool in output_tools(call, output_plan(call, call.capabilities or Capabilities()))]
     sent = NameMap(names, provider_of(call.endpoint).names)
     return list(dict.fromkeys([*names, *(sent.sent(name) for name in names)]))
 

@@ -17,14 +17,14 @@ from llmcore.adapters.litellm.errors.exceptions import (
     Answered,
     SignIn,
     all_kinds,
-    cause_of,
     clean,
     codes_of,
     error_body,
+    error_cause,
+    error_kinds,
     failed_sign_in,
     is_signed_in,
-    kinds_of,
-    shown_and_told,
+    shown_and_read,
     status_of,
 )
 from llmcore.adapters.litellm.errors.fields import VALUES, marked, marks_in, part_of
@@ -32,15 +32,15 @@ from llmcore.adapters.litellm.errors.named_tools import names_one_tool, offered_
 from llmcore.adapters.litellm.errors.phrases import denials, meanings, nouns, part_phrases
 from llmcore.adapters.litellm.errors.quotations import own_words
 from llmcore.adapters.litellm.errors.waits import retry_after, wait_in_words
-from llmcore.adapters.litellm.errors.words import place_words, said_by_server, without_tips
+from llmcore.adapters.litellm.errors.words import place_words, server_words, without_tips
 from llmcore.adapters.providers import provider_of
-from llmcore.adapters.request.output import output_plan, tools_of
-from llmcore.adapters.request.parts import asks_for, joined
+from llmcore.adapters.request.output import output_plan, output_tools
+from llmcore.adapters.request.parts import asks_for, joined_parts
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.types.late import late
 from llmcore.types.refusals import RefusalFacts, RefusalKind
 
-__all__ = ["SERVERS_WORDS", "Reading", "read", "refuses_as_it_is"]
+__all__ = ["SERVERS_WORDS", "ErrorReading", "read", "refuses_as_it_is"]
 
 SERVERS_WORDS = "; it says: "
 """What stands before the words of a server in an error of ours."""
@@ -92,7 +92,7 @@ def refuses_as_it_is(status: int | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ErrorReading:
     """What is known of one exception. `text` is what the server says in small letters, without what it quotes of the request;
     `kinds` are the names of the exception's classes, `means` what its codes and phrases mean."""
 
@@ -157,7 +157,7 @@ class Reading:
         passing = self.facts.retry_after is not None or "may_pass" in self.means
         return self.status in _MAY_PASS or (self.status is not None and self.status >= 500 and passing)
 
-    def told(self, kind: RefusalKind = "explained", *, status: int | None = -1, parts: Collection[str] = ()) -> RefusalFacts:
+    def facts(self, kind: RefusalKind = "explained", *, status: int | None = -1, parts: Collection[str] = ()) -> RefusalFacts:
         """The facts, as those of an error of this kind. `status`: in place of the one that was read."""
         wait = self.facts.retry_after
         return replace(
@@ -185,16 +185,16 @@ class Reading:
         return f" (HTTP {status})" if status else ""
 
 
-def read(error: BaseException, call: ModelCall | None, scrubber: Scrubber | None, answered: Answered | None) -> Reading:
+def read(error: BaseException, call: ModelCall | None, scrubber: Scrubber | None, answered: Answered | None) -> ErrorReading:
     """Everything that decides what an error means. `call` tells what was asked for, so what was refused can be named."""
-    beneath, names = all_kinds(error), kinds_of(error)
+    beneath, names = all_kinds(error), error_kinds(error)
     unsent = answered is not None and answered.status is None and _UNSENT in names
-    error = cause_of(error)
+    error = error_cause(error)
     is_answered = answered is not None and answered.status is not None
     body, status = error_body(error, call, answered), status_of(error, answered)
-    shown, told = shown_and_told(error, body, answered)
-    said = own_words(told.lower(), call, lambda words: _tells(words, call))
-    words = said_by_server(clean(shown.partition(_TRACEBACK)[0], scrubber))
+    shown, told = shown_and_read(error, body, answered)
+    said = own_words(told.lower(), call, lambda words: _is_decisive(words, call))
+    words = server_words(clean(shown.partition(_TRACEBACK)[0], scrubber))
     codes, wait = codes_of(body, error, answered), retry_after(error, body, status)
     param = str(body.get("param") or getattr(error, "param", None) or "")[:_LONGEST_PARAM]
     means = meanings(_without_own_name(said, call)) | {
@@ -204,8 +204,8 @@ def read(error: BaseException, call: ModelCall | None, scrubber: Scrubber | None
     text = _marked(said, call)
     refused = tuple(dict.fromkeys(_refused(said, text, str(body.get("param") or "")[:_LONGEST_PARAM], call, codes, held)))
     named = frozenset(part for field in marks_in(text) if (part := part_of(field, call)) in held)
-    own = kinds_of(error)
-    return Reading(
+    own = error_kinds(error)
+    return ErrorReading(
         facts=RefusalFacts(
             status=status,
             code=clean(min(codes, default=""), scrubber),
@@ -248,7 +248,7 @@ _TELLING = frozenset({"value", "particular", "of_a_schema", "unsupported", "may_
 """Meanings of single words, by which a quotation decides nothing."""
 
 
-def _tells(words: str, call: ModelCall | None) -> bool:
+def _is_decisive(words: str, call: ModelCall | None) -> bool:
     """Would these words (lower case) decide what an error means?"""
     refuses = any(_refused(words, _marked(words, call), "", None, (), ()))
     return refuses or bool(meanings(words) - _TELLING) or wait_in_words(words) is not None
@@ -331,7 +331,7 @@ def _by_phrase(text: str, call: ModelCall | None, held: Collection[str]) -> Iter
 def _most_tools(phrase: str, call: ModelCall | None) -> Iterator[str]:
     number = re.findall(r"\d+", phrase)
     most = int(number[-1]) if number else 1
-    if call is not None and 0 < most < len(tools_of(call, output_plan(call, call.capabilities or Capabilities()))):
+    if call is not None and 0 < most < len(output_tools(call, output_plan(call, call.capabilities or Capabilities()))):
         yield most_tools(most)
 
 
@@ -363,11 +363,11 @@ def _set_of(parts: Collection[str], call: ModelCall | None, held: Collection[str
     if "native_tools" in found and is_format:
         yield from ("schema_with_tools",) if call is None or "schema_with_tools" in held else ()
     elif call is None:
-        yield joined(found)
+        yield joined_parts(found)
     elif found.difference(held) == _REASONING and _SETTINGS.issuperset(found):  # the server thinks unasked
         yield from found.intersection(held)
     elif found.issubset(held):
-        yield "streaming_with_tools" if found == _STREAMED_TOOLS else joined(found)
+        yield "streaming_with_tools" if found == _STREAMED_TOOLS else joined_parts(found)
 
 
 # What is not of the endpoint

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.errors.exceptions import Answered
-from llmcore.adapters.litellm.errors.reading import Reading, read, refuses_as_it_is
+from llmcore.adapters.litellm.errors.reading import ErrorReading, read, refuses_as_it_is
 from llmcore.adapters.litellm.errors.words import key_words, place_words, provider_words
 from llmcore.adapters.litellm.patches.patch import INSTALL_TESTED
 from llmcore.adapters.providers import provider_of
@@ -36,22 +36,22 @@ from llmcore.types import (
     Timeout,
 )
 
-__all__ = ["ROWS", "Row", "classify"]
+__all__ = ["ROWS", "MeaningRow", "classify"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MeaningRow:
     """One meaning. All conditions that are given must hold; of each, any one of its values."""
 
-    make: Callable[[Reading], LLMCoreError]
+    make: Callable[[ErrorReading], LLMCoreError]
     status: frozenset[int] = frozenset()
     kinds: frozenset[str] = frozenset()
     codes: frozenset[str] = frozenset()
     means: frozenset[str] = frozenset()
     text: tuple[str, ...] = ()
-    also: Callable[[Reading], bool] | None = None
+    also: Callable[[ErrorReading], bool] | None = None
 
-    def holds(self, reading: Reading) -> bool:
+    def holds(self, reading: ErrorReading) -> bool:
         return (
             (not self.status or reading.status in self.status)
             and (not self.kinds or bool(self.kinds & reading.kinds))
@@ -63,24 +63,24 @@ class Row:
 
 
 def _row(
-    make: Callable[[Reading], LLMCoreError],
+    make: Callable[[ErrorReading], LLMCoreError],
     *,
     status: tuple[int, ...] = (),
     kinds: tuple[str, ...] = (),
     codes: tuple[str, ...] = (),
     means: tuple[str, ...] = (),
     text: tuple[str, ...] = (),
-    also: Callable[[Reading], bool] | None = None,
-) -> Row:
-    return Row(make, frozenset(status), frozenset(kinds), frozenset(codes), frozenset(means), text, also)
+    also: Callable[[ErrorReading], bool] | None = None,
+) -> MeaningRow:
+    return MeaningRow(make, frozenset(status), frozenset(kinds), frozenset(codes), frozenset(means), text, also)
 
 
-def _made(kind: Callable[..., LLMCoreError], what: str) -> Callable[[Reading], LLMCoreError]:
-    return lambda reading: kind(reading.placed(f"{what}{reading.http}"), facts=reading.told())
+def _made(kind: Callable[..., LLMCoreError], what: str) -> Callable[[ErrorReading], LLMCoreError]:
+    return lambda reading: kind(reading.placed(f"{what}{reading.http}"), facts=reading.facts())
 
 
-def _plain(kind: Callable[..., LLMCoreError], what: str) -> Callable[[Reading], LLMCoreError]:
-    return lambda reading: kind(reading.placed(what), facts=reading.told())
+def _plain(kind: Callable[..., LLMCoreError], what: str) -> Callable[[ErrorReading], LLMCoreError]:
+    return lambda reading: kind(reading.placed(what), facts=reading.facts())
 
 
 _too_large = _made(RequestTooLarge, "the request is larger than the server takes")
@@ -90,124 +90,124 @@ _rate_limited = _made(RateLimited, "too many requests")
 _overloaded = _made(Overloaded, "the server is overloaded")
 
 
-def _quota_spent(reading: Reading) -> LLMCoreError:
-    return QuotaExceeded(reading.placed(f"the account's quota is spent; {key_words(reading.call)}"), facts=reading.told())
+def _quota_spent(reading: ErrorReading) -> LLMCoreError:
+    return QuotaExceeded(reading.placed(f"the account's quota is spent; {key_words(reading.call)}"), facts=reading.facts())
 
 
-def _not_reached(reading: Reading) -> LLMCoreError:
+def _not_reached(reading: ErrorReading) -> LLMCoreError:
     status = None if reading.connection else reading.status
-    return RemoteServerError(reading.beneath("the connection failed"), facts=reading.told(status=status))
+    return RemoteServerError(reading.beneath("the connection failed"), facts=reading.facts(status=status))
 
 
-def _led_away(reading: Reading) -> LLMCoreError:
+def _led_away(reading: ErrorReading) -> LLMCoreError:
     status = None if reading.connection else reading.status
-    return RemoteServerError(reading.beneath("the connection failed"), facts=reading.told("lasting", status=status))
+    return RemoteServerError(reading.beneath("the connection failed"), facts=reading.facts("lasting", status=status))
 
 
-def _timed_out(reading: Reading) -> LLMCoreError:
+def _timed_out(reading: ErrorReading) -> LLMCoreError:
     if reading.call is None:
-        return Timeout("no answer within the time given for a read", facts=reading.told())
+        return Timeout("no answer within the time given for a read", facts=reading.facts())
     words = f"{place_words(reading.call)}: no answer within {reading.call.timeout:g} s given for a read"
-    return Timeout(words, facts=reading.told())
+    return Timeout(words, facts=reading.facts())
 
 
-def _capability_refused(reading: Reading) -> LLMCoreError:
+def _capability_refused(reading: ErrorReading) -> LLMCoreError:
     first, *others = reading.refused
     names = " and ".join(name.replace("+", " together with ") for name in reading.refused)
     what = reading.placed(f"the server does not take {names}{reading.http}")
     parts = {part for name in reading.refused for part in name.split("+")}
-    return CapabilityRefused(what, capability=first, others=others, facts=reading.told(parts=parts))
+    return CapabilityRefused(what, capability=first, others=others, facts=reading.facts(parts=parts))
 
 
-def _no_image(reading: Reading) -> LLMCoreError:
+def _no_image(reading: ErrorReading) -> LLMCoreError:
     return CallerError("an image is not taken by its URL here: fetch it, and give `data` (base64) with its `media_type`")
 
 
-def _installation(reading: Reading) -> LLMCoreError:
+def _installation(reading: ErrorReading) -> LLMCoreError:
     return ConfigError(f"litellm is not usable as installed ({reading.message}); {INSTALL_TESTED}")
 
 
-def _unknown_provider(reading: Reading) -> LLMCoreError:
+def _unknown_provider(reading: ErrorReading) -> LLMCoreError:
     return ConfigError(provider_words(reading.call))
 
 
-def _authentication(reading: Reading) -> LLMCoreError:
+def _authentication(reading: ErrorReading) -> LLMCoreError:
     what = f"the server does not let us in{reading.http}; {key_words(reading.call)}"
-    return AuthenticationFailed(reading.placed(what), facts=reading.told())
+    return AuthenticationFailed(reading.placed(what), facts=reading.facts())
 
 
-def _no_credentials(reading: Reading) -> LLMCoreError:
+def _no_credentials(reading: ErrorReading) -> LLMCoreError:
     wanted = provider_of(reading.call.endpoint).credentials if reading.call is not None else "credentials"
-    return AuthenticationFailed(reading.beneath(f"nothing was sent, for want of {wanted}"), facts=reading.told())
+    return AuthenticationFailed(reading.beneath(f"nothing was sent, for want of {wanted}"), facts=reading.facts())
 
 
-def _sign_in_refused(reading: Reading) -> LLMCoreError:
+def _sign_in_refused(reading: ErrorReading) -> LLMCoreError:
     what = f"nothing was sent, for the sign-in was refused: renew {_wanted(reading)}"
-    return AuthenticationFailed(reading.beneath(what), facts=reading.told())
+    return AuthenticationFailed(reading.beneath(what), facts=reading.facts())
 
 
-def _sign_in_unreached(reading: Reading) -> LLMCoreError:
+def _sign_in_unreached(reading: ErrorReading) -> LLMCoreError:
     what = f"nothing was sent, for the server that takes {_wanted(reading)} could not be asked"
     return RemoteServerError(reading.beneath(what))
 
 
-def _wanted(reading: Reading) -> str:
+def _wanted(reading: ErrorReading) -> str:
     known = provider_of(reading.call.endpoint).credentials if reading.call is not None else ""
     return known.partition(":")[0] or "credentials"
 
 
-def _forbidden(reading: Reading) -> LLMCoreError:
+def _forbidden(reading: ErrorReading) -> LLMCoreError:
     held = ", or not with what the request holds" if reading.holds_mode else ""
     what = f"the server does not let us in{held}{reading.http}; {key_words(reading.call)}"
-    return AuthenticationFailed(reading.placed(what), facts=reading.told("unexplained" if held else "forbidden"))
+    return AuthenticationFailed(reading.placed(what), facts=reading.facts("unexplained" if held else "forbidden"))
 
 
-def _not_found(reading: Reading) -> LLMCoreError:
+def _not_found(reading: ErrorReading) -> LLMCoreError:
     if not reading.holds_mode or reading.call is None:
         return _no_model(reading)
     missing = f"no model {reading.call.endpoint.model!r}, no such URL, or nothing that takes what the request holds"
-    return ModelNotFound(reading.placed(f"the server finds {missing}{reading.http}"), facts=reading.told("unexplained"))
+    return ModelNotFound(reading.placed(f"the server finds {missing}{reading.http}"), facts=reading.facts("unexplained"))
 
 
-def _no_path(reading: Reading) -> LLMCoreError:
+def _no_path(reading: ErrorReading) -> LLMCoreError:
     what = f"the server has nothing at this URL{reading.http}: is the `base_url` right?"
-    return ModelNotFound(reading.placed(what), facts=reading.told())
+    return ModelNotFound(reading.placed(what), facts=reading.facts())
 
 
-def _no_model(reading: Reading) -> LLMCoreError:
+def _no_model(reading: ErrorReading) -> LLMCoreError:
     model = reading.call.endpoint.model if reading.call is not None else ""
     what = f"the server has no model {model!r}, or not for this key{reading.http}"
-    return ModelNotFound(reading.placed(what), facts=reading.told())
+    return ModelNotFound(reading.placed(what), facts=reading.facts())
 
 
-def _ours(reading: Reading) -> LLMCoreError:
+def _ours(reading: ErrorReading) -> LLMCoreError:
     return InternalError(f"the request was not accepted as llmcore made it: {reading.message}")
 
 
-def _streams_alone(reading: Reading) -> LLMCoreError:
+def _streams_alone(reading: ErrorReading) -> LLMCoreError:
     return CallerError(reading.placed(f"the server takes streamed requests only{reading.http}: make this one by `stream()`"))
 
 
-def _unmade(reading: Reading) -> LLMCoreError:
+def _unmade(reading: ErrorReading) -> LLMCoreError:
     place = place_words(reading.call)
     words = f"{place and f'{place}: '}LiteLLM makes no request of this, so none was sent: {reading.message}"
-    return RequestRefused(words, facts=reading.told("particular", status=None))
+    return RequestRefused(words, facts=reading.facts("particular", status=None))
 
 
-def _refused(reading: Reading) -> LLMCoreError:
+def _refused(reading: ErrorReading) -> LLMCoreError:
     if reading.unsent:
         return _unmade(reading)
     what = f"the server refused the request{reading.http}"
     words = reading.placed(what) if reading.call is not None else f"{what}: {reading.message}"
-    return RequestRefused(words, facts=reading.told(reading.facts.kind))
+    return RequestRefused(words, facts=reading.facts(reading.facts.kind))
 
 
-def _callers(reading: Reading) -> LLMCoreError:
+def _callers(reading: ErrorReading) -> LLMCoreError:
     what = f"the server does not take {reading.callers} as the request has it{reading.http}: leave it out, or give another value"
     return CallerError(reading.placed(what))
 
 
-def _fault(reading: Reading) -> LLMCoreError:
+def _fault(reading: ErrorReading) -> LLMCoreError:
     return InternalError(f"a fault in litellm or llmcore: {reading.message or min(reading.kinds)}")
 
 
@@ -220,7 +220,7 @@ _LITELLMS_OWN = (
     "tool call arguments",
 )
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MeaningRow, ...] = (
     _row(_no_image, kinds=("ImageFetchError",)),
     _row(_no_credentials, also=lambda reading: reading.unsigned),
     _row(_sign_in_refused, also=lambda reading: reading.sign_in == "refused"),

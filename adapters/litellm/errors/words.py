@@ -10,7 +10,7 @@ from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.providers import PROVIDERS, provider_of
 from llmcore.types.late import late
 
-__all__ = ["NO_WORDS", "key_words", "place_words", "provider_words", "said_by_server", "without_bytes", "without_tips"]
+__all__ = ["NO_WORDS", "key_words", "place_words", "provider_words", "server_words", "without_bytes", "without_tips"]
 
 _LITELLMS = late(r"(?:litellm\.\w+: *)?(?:\w*(?:Error|Exception)(?: \w+Error)?(?: - |: *))*(?:Error code: \d{3}(?: - )?)?")
 """What LiteLLM and the OpenAI SDK put before the words of a server."""
@@ -22,7 +22,7 @@ _SENTENCES = late(r"(?<=[.!?;])\s+|\n+")
 _TIP = late(r"litellm|drop_params|modify_params|allowed_openai_params|\bproxy\b", re.IGNORECASE)
 
 
-def said_by_server(message: str) -> str:
+def server_words(message: str) -> str:
     """The message without what the clients put before it; what is left of an empty body says so."""
     found = _LITELLMS.match(message) if message.startswith(("litellm.", "Error code: ")) else None
     return message[found.end() :].strip() or NO_WORDS if found else message

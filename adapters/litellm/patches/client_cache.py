@@ -20,7 +20,7 @@ from typing import Any
 from weakref import WeakSet
 
 from llmcore.adapters.litellm.patches.patch import Patch
-from llmcore.adapters.wire.watching import Watch
+from llmcore.adapters.wire.watching import TrafficWatch
 from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["PATCHES", "close_clients_of_loop", "foreign_transports", "in_use", "register_loop"]
@@ -34,7 +34,7 @@ _lock = ForkSafeLock()
 class _Evicted:
     """A client, and the calls that may use it."""
 
-    def __init__(self, handler: Any, users: set[Watch]) -> None:
+    def __init__(self, handler: Any, users: set[TrafficWatch]) -> None:
         self.handler = handler
         self.users = users
 
@@ -46,7 +46,7 @@ class _OnLoop:
         self.loop = loop
         self.suffix = ""
         """What LiteLLM's cache writes behind the keys of this loop's clients."""
-        self.calls: set[Watch] = set()
+        self.calls: set[TrafficWatch] = set()
         self.evicted: list[_Evicted] = []
         self._closing: asyncio.Task[None] | None = None
 
@@ -56,7 +56,7 @@ class _OnLoop:
         self.evicted.append(_Evicted(handler, users))
         self._close_soon()
 
-    def end_call(self, call: Watch) -> None:
+    def end_call(self, call: TrafficWatch) -> None:
         self.calls.discard(call)
         for one in self.evicted:
             one.users.discard(call)
@@ -97,7 +97,7 @@ _loops: dict[int, _OnLoop] = {}
 
 
 @contextmanager
-def in_use(call: Watch) -> Generator[None, None, None]:
+def in_use(call: TrafficWatch) -> Generator[None, None, None]:
     """Around the whole of a call: no client that it may use is closed meanwhile."""
     on_loop = _running_loop()
     with _lock:

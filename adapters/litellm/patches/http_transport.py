@@ -20,7 +20,7 @@ from llmcore.adapters.litellm.patches.patch import Patch
 from llmcore.adapters.litellm.warm_up import canned_answer, is_warm_up
 from llmcore.adapters.request.twin_calls import unmarked_body
 from llmcore.adapters.wire.inflating import ACCEPTED
-from llmcore.adapters.wire.watching import Exchange, Watch, current_watch
+from llmcore.adapters.wire.watching import TrafficWatch, WireExchange, current_watch
 
 __all__ = ["PATCHES", "same_server", "watched"]
 
@@ -38,7 +38,7 @@ _LENGTHS = (b"content-length", b"transfer-encoding")
 class _WatchedStream(httpx.AsyncByteStream):
     """A response's bytes, as the exchange lets them through."""
 
-    def __init__(self, inner: httpx.AsyncByteStream, exchange: Exchange) -> None:
+    def __init__(self, inner: httpx.AsyncByteStream, exchange: WireExchange) -> None:
         self._inner = inner
         self._exchange = exchange
 
@@ -62,7 +62,7 @@ class _Bytes(httpx.AsyncByteStream):
         yield self._content
 
 
-async def _rewritten(request: httpx.Request, watch: Watch) -> httpx.Request:
+async def _rewritten(request: httpx.Request, watch: TrafficWatch) -> httpx.Request:
     """The request with what was asked for (`Outgoing`), and with the numbers that LiteLLM was only shown by a mark."""
     body = await request.aread()
     signed = request.headers.get("authorization", "").startswith(_SIGNED)

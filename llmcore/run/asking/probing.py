@@ -36,7 +36,7 @@ from llmcore.types import (
     Usage,
 )
 from llmcore.types.narrowing import is_object
-from llmcore.types.others_words import bounded
+from llmcore.types.others_words import clipped_words
 from llmcore.types.telling import silently
 from llmcore.validator import parse_detailed
 
@@ -214,7 +214,7 @@ def _untold(can: Capabilities) -> Capabilities:
 def _failed(question: _Question, error: LLMCoreError) -> ProbeFinding:
     """A question that ended in an error: refused, or not answered at all."""
     text = " ".join(str(error).split())
-    words = bounded(error.facts.words or text, _MAX_WORDS)  # the place and the status are the table's own
+    words = clipped_words(error.facts.words or text, _MAX_WORDS)  # the place and the status are the table's own
     refused = isinstance(error, CapabilityRefused) or refuses_as_it_is(error.status)
     if not refused:
         return ProbeFinding(question.name, "unknown", f"{type(error).__name__}: {words}", {}, answered=False)
@@ -287,9 +287,9 @@ def _writes_a_call(reply: Envelope) -> _Answer:
 def _shown(reply: Envelope) -> str:
     """The calls of a reply, or the beginning of what it says."""
     if reply.tool_calls:
-        return ", ".join(f"{call.name}({bounded(call.raw_arguments, 80)})" for call in reply.tool_calls[:3])
+        return ", ".join(f"{call.name}({clipped_words(call.raw_arguments, 80)})" for call in reply.tool_calls[:3])
     said = " ".join(reply.content.split())
-    return bounded(said, _MAX_WORDS) or ("only reasoning came" if reply.reasoning else "an empty reply")
+    return clipped_words(said, _MAX_WORDS) or ("only reasoning came" if reply.reasoning else "an empty reply")
 
 
 _HELLO = "Say hello."

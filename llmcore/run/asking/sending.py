@@ -15,7 +15,7 @@ from llmcore.adapters.base import Adapter, ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
 from llmcore.adapters.request.outgoing import not_again
 from llmcore.adapters.request.output import FINAL_RESULT
-from llmcore.adapters.request.restoring import Restoring, restored_envelope, restored_held
+from llmcore.adapters.request.restoring import Restoring, restored_envelope, restored_withheld
 from llmcore.adapters.request.special_tokens import Joiners, broken
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply, may_be_one_event
@@ -77,7 +77,7 @@ class RefusedRequests:
         if refused and isinstance(error, LLMCoreError) and error.sent_as:
             self._left.setdefault(error.sent_as, str(error))
 
-    def told(self, call: ModelCall) -> ModelCall:
+    def annotated(self, call: ModelCall) -> ModelCall:
         """The call, with what must not leave again."""
         return updated(call, {"refused": self._left}) if self._left else call
 
@@ -131,7 +131,7 @@ class Sending:
         own = call.own_dialects
         self._own = own if own is None or self._taught is None else own | {self._taught}
         self._words = EnvelopeWords() if self._enveloped and len(tools) else None
-        self.held: Callable[[int], str] = _nothing_held
+        self.held: Callable[[int], str] = _no_withheld_text
         """`held(start)`: what came and was not told yet, from its character `start` on."""
         self.envelope: Envelope | None = None
         self.usage: Usage | None = None
@@ -161,7 +161,7 @@ class Sending:
         return self._call
 
     @property
-    def came(self) -> bool:
+    def has_content(self) -> bool:
         """Did anything of a reply come?"""
         reply = self.envelope
         return self.usage is not None or (reply is not None and bool(reply.source or reply.reasoning or reply.tool_calls))
@@ -177,7 +177,7 @@ class Sending:
 
     async def _asked(self, awaitable: Awaitable[T], seconds: float | None) -> T:
         if self._may_be_deaf:
-            awaitable = leaving.bounded(awaitable, None, "the adapter")
+            awaitable = leaving.within_seconds(awaitable, None, "the adapter")
         try:
             return await within(seconds, awaitable)
         except (LLMCoreError, StopAsyncIteration):
@@ -222,7 +222,7 @@ class Sending:
             return []
         normalizer = self._normalizer(forced, reply.reasoning_open or self._reasoning_open)
         recorded = _events_in(reply)
-        parts = [part for part in recorded or (reply,) if not self._told(part)]
+        parts = [part for part in recorded or (reply,) if not self._is_adapter_notice(part)]
         events = [event for part in parts for event in normalizer.feed(part)]
         events += normalizer.finish()
         self.envelope = self._restored(normalizer.envelope)
@@ -242,7 +242,7 @@ class Sending:
         try:
             await self._read(stream, normalizer, so_far, tell)
         finally:
-            await leaving.close(stream, GRACE)
+            await leaving.close_awaitable(stream, GRACE)
             if self.envelope is None:  # broken off: what had come is kept
                 normalizer.finish("cancelled")
                 self.envelope = updated(self._restored(normalizer.envelope), {"truncated": True})
@@ -258,22 +258,22 @@ class Sending:
                 chunk = await self._asked(anext(stream), left)
             except StopAsyncIteration:
                 break
-            if self._told(chunk):
+            if self._is_adapter_notice(chunk):
                 continue
             if not (isinstance(chunk, str) or is_object(chunk) or hasattr(chunk, "model_dump")):
                 raise self._wrong("stream() must yield text or stream events (dicts), not", chunk)
             self._last = chunk
             if self.time_to_first_token is None:
                 self.time_to_first_token = time.perf_counter() - started
-            for event in self._said(normalizer.feed(cast("object", chunk)), normalizer.held):
+            for event in self._events_of_chunk(normalizer.feed(cast("object", chunk)), normalizer.held):
                 if isinstance(event, ToolCallStarted):
                     self._refuse_endless(event)
                 if so_far is not None:
                     await self._show(so_far, event)
                 await tell(event)
-            self.held = normalizer.held if self._joiners is None else partial(self._held_of, normalizer, self._joiners)
+            self.held = normalizer.held if self._joiners is None else partial(self._withheld_text, normalizer, self._joiners)
             await tell(None)
-        last = self._said(normalizer.finish())
+        last = self._events_of_chunk(normalizer.finish())
         envelope = self._restored(normalizer.envelope)
         self._refuse_cut(envelope)
         if self._restoring is not None:
@@ -287,15 +287,15 @@ class Sending:
     def _restored(self, envelope: Envelope) -> Envelope:
         return envelope if self._joiners is None else restored_envelope(self._joiners, envelope)
 
-    def _held_of(self, normalizer: Normalizer, joiners: Joiners, start: int) -> str:
-        return restored_held(joiners, normalizer.held(0), start)
+    def _withheld_text(self, normalizer: Normalizer, joiners: Joiners, start: int) -> str:
+        return restored_withheld(joiners, normalizer.held(0), start)
 
-    def _said(self, events: list[NormalizerEvent], held: Callable[[int], str] | None = None) -> list[Event]:
+    def _events_of_chunk(self, events: list[NormalizerEvent], held: Callable[[int], str] | None = None) -> list[Event]:
         """The events of a chunk, and of the library's envelope the words that are held back."""
-        said = self._said_of(events, held)
+        said = self._envelope_words(events, held)
         return said if self._restoring is None else self._restoring.events(said)
 
-    def _said_of(self, events: list[NormalizerEvent], held: Callable[[int], str] | None) -> list[Event]:
+    def _envelope_words(self, events: list[NormalizerEvent], held: Callable[[int], str] | None) -> list[Event]:
         if self._words is None:
             return [*events]
         said = [left for event in events if (left := self._words.left_of(event)) is not None]
@@ -322,7 +322,7 @@ class Sending:
             own=self._own,
         )
 
-    def _told(self, chunk: object) -> bool:
+    def _is_adapter_notice(self, chunk: object) -> bool:
         """Is it what the adapter itself tells of the stream, and no part of the reply?"""
         if not is_object(chunk) or "llmcore" not in chunk:
             return False
@@ -379,7 +379,7 @@ def _taught(call: ModelCall) -> str | None:
     return dialect if call.mode == "text" and isinstance(dialect, str) else None
 
 
-def _nothing_held(start: int) -> str:
+def _no_withheld_text(start: int) -> str:
     return ""
 
 

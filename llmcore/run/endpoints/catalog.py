@@ -15,17 +15,17 @@ from llmcore.adapters.capabilities.beliefs import Beliefs, Layer, beliefs_of
 from llmcore.adapters.capabilities.known import given
 from llmcore.adapters.litellm.usage import cost_of
 from llmcore.adapters.providers import provider_of
-from llmcore.adapters.providers.names import check_names
+from llmcore.adapters.providers.names import check_provider_names
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.fallback import Cooldown
 from llmcore.models import ModelConfig, ModelRegistry, Needs
-from llmcore.models.selection import lacking
+from llmcore.models.selection import missing_capabilities
 from llmcore.types import ConfigError, InternalError, LLMCoreError, Usage
 from llmcore.types.copies import updated
 from llmcore.types.json_data import encodable
 from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.others_words import bounded
-from llmcore.types.wordings import described
+from llmcore.types.others_words import clipped_words
+from llmcore.types.wordings import describe_value
 
 __all__ = ["Catalog", "asked_of", "broken_contract", "has_price", "lets_through", "raised_by", "unknown_price"]
 
@@ -73,7 +73,7 @@ class Catalog:
         """What is known of endpoints; made when none was given, with the adapter's own knowledge as its table."""
         if self._store is None:
             own = self._default
-            self._store = CapabilityStore() if own is None else CapabilityStore(table=partial(_told_by, own))
+            self._store = CapabilityStore() if own is None else CapabilityStore(table=partial(_adapter_facts, own))
         return self._store
 
     def adapter(self, config: ModelConfig) -> Adapter:
@@ -113,7 +113,7 @@ class Catalog:
         endpoint = endpoint or config.endpoint
         known = self.store.can(endpoint)
         if own is not None:  # the store's table is not this adapter's
-            known = _told_by(own, endpoint).updated(known)
+            known = _adapter_facts(own, endpoint).updated(known)
         known = known.updated(config.told)
         if known.web_search and own is None and not provider_of(endpoint).searches_by:
             known = updated(known, {"web_search": False})  # what cannot be asked for takes no other search's place
@@ -123,7 +123,7 @@ class Catalog:
         """The same with the source of each belief."""
         endpoint, can = config.endpoint, self.can(config)
         own = self._by_alias.get(config.alias)
-        layers: list[Layer] = [] if own is None else [("adapter", given(_told_by(own, endpoint)))]
+        layers: list[Layer] = [] if own is None else [("adapter", given(_adapter_facts(own, endpoint)))]
         layers += self.store.layers(endpoint)
         layers.append(("registry", given(config.told)))
         if can.web_search is False and not provider_of(endpoint).searches_by:
@@ -135,7 +135,7 @@ class Catalog:
         return self.registry.select(alias, needs=needs, capabilities=self.can)
 
     def fits(self, config: ModelConfig, needs: Needs) -> bool:
-        return not lacking(config, needs, self.can)
+        return not missing_capabilities(config, needs, self.can)
 
 
 _MODELS = "a ModelRegistry, a path to a YAML file or folder, a model name such as 'openai/gpt-4o', or an adapter"
@@ -147,13 +147,15 @@ def _check_given(models: Any, adapter: Any) -> None:
         raise ConfigError(f"the models must be an instance: write {models.__name__}() for {models.__name__}")
     if not (isinstance(models, str | Mapping | ModelRegistry | PathLike) or _is_adapter(models)):
         fix = "; of several adapters make models by `adapter={alias: ...}`" if is_list(models) else ""
-        raise ConfigError(f"the models must be {_MODELS}, not {described(models)}{fix}")
+        raise ConfigError(f"the models must be {_MODELS}, not {describe_value(models)}{fix}")
     if adapter is not None and _is_adapter(models):
         raise ConfigError("the models are an adapter already, so `adapter` would never be asked: give one of them")
     given: list[Any] = [] if adapter is None else [*adapter.values()] if is_object(adapter) else [adapter]
     for each in given:
         if isinstance(each, type) or not _is_adapter(each):
-            raise ConfigError(f"`adapter` must be an adapter, or adapters by alias, not {described(each)}; LiteLLM needs none")
+            raise ConfigError(
+                f"`adapter` must be an adapter, or adapters by alias, not {describe_value(each)}; LiteLLM needs none"
+            )
 
 
 def _is_adapter(given: Any) -> bool:
@@ -166,7 +168,7 @@ def _check_reachable(models: Iterable[ModelConfig]) -> None:
         if config.provider in OWN_ADAPTER:
             raise ConfigError(f"the provider of {config.alias!r} is {config.provider!r}: give its `adapter=` to the Orchestrator")
         try:
-            check_names(config.provider, config.model, config.base_url)
+            check_provider_names(config.provider, config.model, config.base_url)
         except ConfigError as error:
             raise ConfigError(f"{config.alias}: {error}") from None
 
@@ -196,7 +198,7 @@ def broken_contract(
 ) -> InternalError:
     """The error of an adapter that gave a value which is none of its kind; it names the adapter, and shows the value."""
     shown = process_scrubber().text(_shown(given))
-    shown = bounded(encodable(without_secrets(shown) if without_secrets is not None else shown), _MAX_SHOWN)
+    shown = clipped_words(encodable(without_secrets(shown) if without_secrets is not None else shown), _MAX_SHOWN)
     return InternalError(f"the adapter {type(adapter).__name__} is wrong: {what} {shown}")
 
 
@@ -206,7 +208,7 @@ def lets_through(adapter: object) -> bool:
 
 def raised_by(adapter: object, error: Exception) -> InternalError:
     """What is heard of something that the adapter raised, and that is no `LLMCoreError`."""
-    return InternalError(f"the adapter {type(adapter).__name__} raised {bounded(f'{type(error).__name__}: {error}')}")
+    return InternalError(f"the adapter {type(adapter).__name__} raised {clipped_words(f'{type(error).__name__}: {error}')}")
 
 
 def asked_of(adapter: object, method: str, given: object) -> Any:
@@ -222,7 +224,7 @@ def asked_of(adapter: object, method: str, given: object) -> Any:
         raise raised_by(adapter, error) from error
 
 
-def _told_by(adapter: object, endpoint: Endpoint) -> Capabilities:
+def _adapter_facts(adapter: object, endpoint: Endpoint) -> Capabilities:
     """What the adapter says of an endpoint. Raises `InternalError` where that is nothing of the kind."""
     told = asked_of(adapter, "capabilities", endpoint)
     if not isinstance(told, Capabilities):

@@ -16,13 +16,13 @@ from llmcore.adapters.request.output import output_plan
 from llmcore.adapters.request.parts import MODES, is_refused_set
 from llmcore.models import ModelConfig, Needs
 from llmcore.run.endpoints.catalog import Catalog, unknown_price
-from llmcore.run.endpoints.modes import unusable, usable_modes
+from llmcore.run.endpoints.modes import usable_modes, why_unusable
 from llmcore.tools import compile_tools
 from llmcore.types import Envelope, LLMCoreError, OutputMode, Request, ToolSet
 from llmcore.types.copies import updated
 from llmcore.types.logs import logger
 
-__all__ = ["RunModels", "admitted_tools", "ignored_part", "is_prose"]
+__all__ = ["RunModels", "admitted_tools", "ignored_part", "is_prose_mode"]
 
 _log = logger("run")
 
@@ -156,7 +156,7 @@ class RunModels:
     def why_not(self, model: str, deployment: str, mode: OutputMode) -> str:
         """Why a mode is none of the model's modes now."""
         config = self.config(model, deployment)
-        return unusable(mode, config, self.can(config), self._offered, self.learnt(config))
+        return why_unusable(mode, config, self.can(config), self._offered, self.learnt(config))
 
     def doubted_modes(self, model: str, deployment: str = "") -> Sequence[OutputMode]:
         config = self.config(model, deployment)
@@ -234,16 +234,16 @@ def ignored_part(call: ModelCall, reply: Envelope, can: Capabilities) -> str | N
     if _ignores_tools(call, reply, can):
         return "native_tools"
     is_format = bool(call.tools) and output_plan(call, can) == "format"
-    return "schema_with_tools" if is_format and not reply.tool_calls and is_prose(reply.source) else None
+    return "schema_with_tools" if is_format and not reply.tool_calls and is_prose_mode(reply.source) else None
 
 
 def _ignores_tools(call: ModelCall, reply: Envelope, can: Capabilities) -> bool:
     """It was told that a call is required, be it that of the output tool, which was sent, and answered with nothing but words."""
-    if call.request.tool_choice in ("auto", "none") and not is_prose(reply.source):
+    if call.request.tool_choice in ("auto", "none") and not is_prose_mode(reply.source):
         return False  # data where the output tool's call was due: the value, if not in the form of a call
     return requires_call(call, can) and not reply.tool_calls and not reply.near_misses and bool(reply.content.strip())
 
 
-def is_prose(text: str) -> bool:
+def is_prose_mode(text: str) -> bool:
     """Words without any JSON object or list: no server that enforces a JSON mode lets them through."""
     return bool(text.strip()) and not ("{" in text or "[" in text)

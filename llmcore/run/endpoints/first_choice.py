@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from llmcore.adapters.providers import provider_of
 from llmcore.models import ModelConfig, Needs, needs_of
-from llmcore.models.selection import lacking
+from llmcore.models.selection import missing_capabilities
 from llmcore.run.endpoints.catalog import Catalog
-from llmcore.run.setup.settings import RunSettings, check_allowed, check_choice, check_names
+from llmcore.run.setup.settings import RunSettings, check_allowed, check_choice, check_tool_names
 from llmcore.tools import Tool, ToolConfig
 from llmcore.tools.web_search import WEB_SEARCH
 from llmcore.types import ModelNotFound
@@ -19,7 +19,7 @@ from llmcore.types.copies import updated
 from llmcore.types.logs import logger
 
 if TYPE_CHECKING:
-    from llmcore.run.endpoints.runtime import Machinery  # loads layers
+    from llmcore.run.endpoints.runtime import Runtime  # loads layers
 
 __all__ = ["Chosen", "begun", "chosen_again"]
 
@@ -41,7 +41,7 @@ class Chosen:
     """How its tools run."""
 
 
-def begun(machinery: Machinery, settings: RunSettings, *, more_tools: bool) -> Chosen:
+def begun(machinery: Runtime, settings: RunSettings, *, more_tools: bool) -> Chosen:
     """How the run begins, with everything checked. `more_tools`: there may be tools that are told later.
 
     Raises `CallerError`s.
@@ -52,7 +52,7 @@ def begun(machinery: Machinery, settings: RunSettings, *, more_tools: bool) -> C
     tools = machinery.tool_config.overlaid(model.tools).overlaid(settings.tool_overrides)
     if tools.tool_choice is not None and "tool_choice" not in request.model_fields_set:
         request = updated(request, {"tool_choice": tools.tool_choice})
-    check_names(settings.toolbox, typed=request.output_type is not None)
+    check_tool_names(settings.toolbox, typed=request.output_type is not None)
     if not more_tools:
         check_allowed(tools, settings.toolbox)
         check_choice(request, settings.toolbox, tools)
@@ -81,7 +81,7 @@ def _choose(catalog: Catalog, settings: RunSettings, web_search: Tool | None, mo
         settings = replace(settings, request=updated(request, {"allow_web_search": False}), toolbox=toolbox)
         search = tool
     model = catalog.select(request.model, needs)
-    if request.model is not None and (missing := lacking(model, needs, catalog.can)):
+    if request.model is not None and (missing := missing_capabilities(model, needs, catalog.can)):
         _log.warning("the model %s was asked for and lacks %s, which the request needs", model.alias, " and ".join(missing))
     return Chosen(model, needs, settings, search)
 
@@ -90,7 +90,7 @@ def chosen_again(catalog: Catalog, chosen: Chosen) -> ModelConfig:
     """The first model of a run by what is known now, where it was not named: that which was chosen, unless it was learnt to lack
     what the request needs. Raises `ModelNotFound`."""
     needs = replace(chosen.needs, web_search=False) if chosen.spare_search is not None else chosen.needs
-    if chosen.settings.request.model is not None or not lacking(chosen.model, needs, catalog.can):
+    if chosen.settings.request.model is not None or not missing_capabilities(chosen.model, needs, catalog.can):
         return chosen.model
     return catalog.select(None, needs)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.providers import provider_of
-from llmcore.adapters.request.parts import is_refused_set, joined, settled, without_parts
+from llmcore.adapters.request.parts import compatible_parts, is_refused_set, joined_parts, without_parts
 from llmcore.models.config import ModelConfig
 from llmcore.normalizer import dialect
 from llmcore.run.output.answer_type import OutputSpec
@@ -16,7 +16,7 @@ from llmcore.types import AttemptReason, CallWriter, ConfigError, OutputMode, Re
 from llmcore.types.copies import made, updated
 from llmcore.types.requests import TextCalls
 
-__all__ = ["DialectWriter", "build_call", "taught_dialect", "unusable", "usable_modes", "writer_for"]
+__all__ = ["DialectWriter", "build_call", "taught_dialect", "usable_modes", "why_unusable", "writer_for"]
 
 _NEEDED: tuple[tuple[str, OutputMode], ...] = (
     ("native_tools", "native_tools"),
@@ -37,7 +37,7 @@ def usable_modes(config: ModelConfig, can: Capabilities, tools: int = 0, *, imag
     """
     refused = {mode for needed, mode in _NEEDED if getattr(can, needed) is False}
     if images:
-        refused.update(mode for mode in config.modes if joined((mode, "images")) in can.unsupported_parameters)
+        refused.update(mode for mode in config.modes if joined_parts((mode, "images")) in can.unsupported_parameters)
     modes: list[OutputMode] = [mode for mode in config.modes if mode not in refused]
     if can.max_tools is not None and tools > can.max_tools:
         modes = [mode for mode in modes if mode != "native_tools"]
@@ -46,7 +46,7 @@ def usable_modes(config: ModelConfig, can: Capabilities, tools: int = 0, *, imag
     return tuple(modes) or ("text",)
 
 
-def unusable(mode: OutputMode, config: ModelConfig, can: Capabilities, tools: int, learnt: Mapping[str, bool]) -> str:
+def why_unusable(mode: OutputMode, config: ModelConfig, can: Capabilities, tools: int, learnt: Mapping[str, bool]) -> str:
     """Why `usable_modes` leaves a mode out. `learnt`: what the endpoint itself showed."""
     if mode not in config.modes:
         return "it is none of the model's modes there"
@@ -125,7 +125,7 @@ def build_call(
         reason=reason,
         detail=detail,
     )
-    takes = settled(call, can) if any(map(is_refused_set, can.unsupported_parameters)) else can
+    takes = compatible_parts(call, can) if any(map(is_refused_set, can.unsupported_parameters)) else can
     takes = without_parts(takes, without) if without else takes
     return call if takes is can else updated(call, {"capabilities": takes, "streamed": streamed and takes.streaming is not False})
 

@@ -12,7 +12,7 @@ from llmcore.run.observing.observers import Observers
 from llmcore.run.observing.recording import Recording, open_recordings
 from llmcore.tools import Tool, ToolConfig
 
-__all__ = ["Machinery"]
+__all__ = ["Runtime"]
 
 
 async def _at_once() -> None:
@@ -20,7 +20,7 @@ async def _at_once() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Machinery:
+class Runtime:
     """What an orchestrator lends to its runs."""
 
     catalog: Catalog

@@ -8,10 +8,10 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.run.caller_functions import CallersFunction
 from llmcore.run.results.open_calls import OpenCall
 from llmcore.tools import RunContext, Tool
-from llmcore.tools.results import described, escaped
+from llmcore.tools.results import error_text_of, escaped
 from llmcore.types import Timeout, ToolCall
 from llmcore.types.copies import copied
-from llmcore.types.others_words import MAX_WORDS, bounded
+from llmcore.types.others_words import MAX_WORDS, clipped_words
 
 __all__ = ["approval_due"]
 
@@ -29,9 +29,9 @@ async def approval_due(tool: Tool, call: ToolCall, context: RunContext[Any], sec
             said = await predicate(seconds, context, copied(call.arguments or {}))
             if not said:
                 return None
-            reason = bounded(said, MAX_WORDS) if isinstance(said, str) else ""
+            reason = clipped_words(said, MAX_WORDS) if isinstance(said, str) else ""
         except Timeout:
             raise
         except Exception as error:
-            reason = f"its predicate failed: {bounded(described(error), MAX_WORDS)}"
+            reason = f"its predicate failed: {clipped_words(error_text_of(error), MAX_WORDS)}"
     return OpenCall.of(call, "approval", summary=tool.summary_of(call.arguments), reason=escaped(process_scrubber().text(reason)))

@@ -35,31 +35,42 @@ from llmcore.types import (
 )
 from llmcore.types.copies import copied, updated
 
-__all__ = ["Said", "agreeing_outcome", "agreeing_reply", "answered", "restated", "same_call", "told_anew", "without_values"]
+__all__ = [
+    "OutcomeBefore",
+    "answered",
+    "consistent_outcome",
+    "consistent_reply",
+    "rebuilt_envelope",
+    "restated",
+    "same_call",
+    "without_values",
+]
 
 # --- replies ----------------------------------------------------------------------------------------------------------
 
 
-def agreeing_reply(before: Envelope, changed: Envelope, blocks: Sequence[Block]) -> Envelope:
+def consistent_reply(before: Envelope, changed: Envelope, blocks: Sequence[Block]) -> Envelope:
     """The reply `before` as a hook left it: its fields in `changed`, its blocks in `blocks`."""
     changed = _following(before, changed, blocks)
     calls = [call if _is_one_of(call, before.tool_calls) else restated(call) for call in changed.tool_calls]
     content, reasoning = _to_say(before.content, changed.content), _to_say(before.reasoning, changed.reasoning)
     if content is None and reasoning is None and calls == before.tool_calls and _data(blocks) == _data(before.blocks):
         return changed.attach(before.source, lambda: before.segments, blocks)
-    made, dropped = _agreeing(
+    made, dropped = _consistent_blocks(
         _honest(blocks, before.blocks),
-        None if _said_so(_text_in, content, blocks, before) else content,
-        None if _said_so(_thoughts_in, reasoning, blocks, before) else reasoning,
+        None if _wrote_into_blocks(_text_in, content, blocks, before) else content,
+        None if _wrote_into_blocks(_thoughts_in, reasoning, blocks, before) else reasoning,
         calls,
     )
     if before.tool_calls and not calls and before.needs_more_work == changed.needs_more_work:
         changed = updated(changed, {"needs_more_work": None})  # it was so for the sake of the calls
     notes = [Repair(kind="opaque_parts_dropped", before=dropped)] if dropped else []
-    return told_anew(changed, calls, made, notes)
+    return rebuilt_envelope(changed, calls, made, notes)
 
 
-def told_anew(envelope: Envelope, calls: Sequence[ToolCall], blocks: Sequence[Block], notes: Iterable[Repair] = ()) -> Envelope:
+def rebuilt_envelope(
+    envelope: Envelope, calls: Sequence[ToolCall], blocks: Sequence[Block], notes: Iterable[Repair] = ()
+) -> Envelope:
     """The envelope with these calls and blocks, and without what else told of those that it had."""
     source = envelope.content
     end = len(source)
@@ -76,7 +87,9 @@ def _to_say(before: str, after: str) -> str | None:
     return None if before == after else after
 
 
-def _said_so(said_in: Callable[[Iterable[Block]], str], words: str | None, blocks: Sequence[Block], before: Envelope) -> bool:
+def _wrote_into_blocks(
+    said_in: Callable[[Iterable[Block]], str], words: str | None, blocks: Sequence[Block], before: Envelope
+) -> bool:
     """Did the hook write these words into the blocks itself?"""
     said = said_in(blocks)
     return words == said and said != said_in(before.blocks)
@@ -101,7 +114,7 @@ def _following(before: Envelope, changed: Envelope, blocks: Sequence[Block]) -> 
         if getattr(changed, field) == getattr(before, field) and said_in(blocks) != said_in(before.blocks)
     }
     uses, shown = _uses(blocks), _uses(before.blocks)
-    if _data(uses) != _data(shown) and _told(changed.tool_calls) == _told(before.tool_calls):
+    if _data(uses) != _data(shown) and _shown_calls(changed.tool_calls) == _shown_calls(before.tool_calls):
         changes["tool_calls"] = _calls_of(uses, changed.tool_calls, {use.id for use in shown})
     return updated(changed, changes) if changes else changed
 
@@ -129,7 +142,7 @@ def _data(blocks: Iterable[Block | TextBlock | ImageBlock]) -> str:
     return json.dumps([block.model_dump() for block in blocks])
 
 
-def _told(calls: Iterable[ToolCall]) -> str:
+def _shown_calls(calls: Iterable[ToolCall]) -> str:
     return json.dumps([[call.id, call.name, call.arguments] for call in calls])
 
 
@@ -163,7 +176,7 @@ def without_values(repairs: Iterable[Repair]) -> list[Repair]:
     return [updated(repair, {"before": None, "after": None}) for repair in repairs]
 
 
-def _agreeing(
+def _consistent_blocks(
     blocks: Sequence[Block], content: str | None, reasoning: str | None, calls: Sequence[ToolCall]
 ) -> tuple[list[Block], int]:
     """The blocks with new text and new reasoning (None: as they were) and with just these calls, and how many opaque
@@ -203,7 +216,7 @@ def _agreeing(
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class OutcomeBefore:
     """What an outcome said before a hook saw it. `value` as it is shown, since values need not compare."""
 
     content: str
@@ -212,7 +225,7 @@ class Said:
     ended: TerminateLoop | None
 
     @classmethod
-    def by(cls, outcome: Outcome, max_chars: int) -> Said:
+    def by(cls, outcome: Outcome, max_chars: int) -> OutcomeBefore:
         """Raises `UnwritableResult` when the value cannot be written as text, but for that of a `TerminateLoop`: the caller is
         given it as it is."""
         error = (outcome.error.type, outcome.error.message) if outcome.error is not None else None
@@ -225,9 +238,9 @@ class Said:
         return cls(_data(outcome.content), value, error, outcome.ended)
 
 
-def agreeing_outcome(before: Said, given: Outcome, max_chars: int) -> Outcome:
+def consistent_outcome(before: OutcomeBefore, given: Outcome, max_chars: int) -> Outcome:
     """The outcome as a hook left it, as a copy. Raises `UnwritableResult` when its value cannot be written as text."""
-    after = Said.by(given, max_chars)
+    after = OutcomeBefore.by(given, max_chars)
     content, value, error, ended = given.content, given.value, given.error, given.ended
     new_content, new_value = after.content != before.content, after.value != before.value
     new_error = after.error != before.error
@@ -249,14 +262,14 @@ def agreeing_outcome(before: Said, given: Outcome, max_chars: int) -> Outcome:
 def answered(outcome: Outcome, block: ToolResultBlock, max_chars: int) -> Outcome:
     """The outcome as its block in the history tells it, which a hook may have changed."""
     try:
-        before = Said.by(outcome, max_chars)
+        before = OutcomeBefore.by(outcome, max_chars)
     except UnwritableResult:  # its value is another one at each look
-        before = Said("", "", None, outcome.ended)
+        before = OutcomeBefore("", "", None, outcome.ended)
     error = outcome.error
     if block.is_error != (error is not None):
         error = _failure(outcome.call, block.text, "execution") if block.is_error else None
     given = replace(outcome, content=list(block.content), error=error)
-    return agreeing_outcome(before, given, max_chars)
+    return consistent_outcome(before, given, max_chars)
 
 
 def _failure(call: ToolCall, message: str, kind: Any) -> ToolError:

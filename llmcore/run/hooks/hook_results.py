@@ -16,13 +16,20 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, Field, PrivateAttr, TypeAdapter, ValidationError
 
 from llmcore.hooks import HookChain, Veto
-from llmcore.run.hooks.hook_edits import Said, agreeing_outcome, agreeing_reply, restated, same_call, told_anew
+from llmcore.run.hooks.hook_edits import (
+    OutcomeBefore,
+    consistent_outcome,
+    consistent_reply,
+    rebuilt_envelope,
+    restated,
+    same_call,
+)
 from llmcore.run.results.boundary_copies import is_fit, mended, recorded, refusing
 from llmcore.run.results.history import fit_call, fit_reply
 from llmcore.run.setup.settings import Toolbox, resolve_request
 from llmcore.tools import Tool, as_tool
 from llmcore.tools.outcome import Outcome, is_sound
-from llmcore.tools.results import UnwritableResult, shortened
+from llmcore.tools.results import UnwritableResult, shortened_text
 from llmcore.types import (
     Block,
     CallerError,
@@ -88,7 +95,7 @@ class _Offered(ToolDefinition):
         return offered
 
     @property
-    def told(self) -> Told:
+    def definitions(self) -> Told:
         return self._tool, ToolDefinition.model_validate(dict(self))
 
 
@@ -137,7 +144,7 @@ async def hooked_request(hooks: HookChain, request: Request, told: Iterable[Told
             if hooks.has(hook):
                 changed = changed.model_copy(update={"messages": sound(changed.messages)})
             changed = resolve_request(changed, {})
-            left = [_told(given, known) for given in changed.tools]
+            left = [_tool_of(given, known) for given in changed.tools]
         except CallerError as error:
             raise _refused(hook, str(error)) from error
     if wrong := wrong_change(request, changed, [definition.name for _, definition in left]):
@@ -145,10 +152,10 @@ async def hooked_request(hooks: HookChain, request: Request, told: Iterable[Told
     return updated(changed, {"tools": ()}), left
 
 
-def _told(given: object, known: dict[str, Tool]) -> Told:
+def _tool_of(given: object, known: dict[str, Tool]) -> Told:
     """A tool that a hook left, changed or added. A bare definition under a known name belongs to the known tool."""
     if isinstance(given, _Offered):
-        return given.told
+        return given.definitions
     tool = as_tool(given)
     if tool.function is None and tool.name in known:
         return known[tool.name], tool.definition
@@ -186,9 +193,9 @@ async def hooked_reply(hooks: HookChain, reply: Envelope) -> Envelope:
     before = reply.model_copy(update={"blocks": blocks})
     given = await hooks.on_response(before.model_copy())
     changed = _read(hook, Envelope, given)
-    agreed = agreeing_reply(before, changed, _read_blocks(hook, given))
+    agreed = consistent_reply(before, changed, _read_blocks(hook, given))
     if given.source != before.source:
-        agreed = told_anew(agreed, agreed.tool_calls, agreed.blocks)
+        agreed = rebuilt_envelope(agreed, agreed.tool_calls, agreed.blocks)
     return fit_reply(agreed)
 
 
@@ -261,7 +268,7 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max
     hook = "after_tool_run"
     if not hooks.has(hook):
         return outcome
-    before, as_it_was = Said.by(outcome, max_chars), replace(outcome)
+    before, as_it_was = OutcomeBefore.by(outcome, max_chars), replace(outcome)
     given = await hooks.after_tool_run(copied(call), outcome)
     for name, (is_one, words) in _OUTCOME_FIELDS.items():
         if not is_one(getattr(given, name)):
@@ -275,7 +282,7 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max
     try:
         content = sound(ToolResultBlock(tool_use_id=call.id, content=given.content).content)
         given = replace(given, call=call, content=content, ran=as_it_was.ran, raised=as_it_was.raised, held=as_it_was.held)
-        return agreeing_outcome(before, given, max_chars)
+        return consistent_outcome(before, given, max_chars)
     except (ConfigError, ValidationError):  # of a block that is none
         raise _refused(hook, "the outcome's `content` must be a list of TextBlock and ImageBlock") from None
     except UnwritableResult as error:
@@ -304,7 +311,10 @@ def fit_outcome(outcome: Outcome, max_chars: int) -> Outcome:
         _log.warning("the result of tool %r held text that cannot be encoded; it was replaced", outcome.call.name)
     outcome.content = [*content]
     if outcome.error is not None and len(outcome.text) > max_chars:
-        outcome.content = [TextBlock(text=shortened(outcome.text, max_chars)), *(b for b in content if isinstance(b, ImageBlock))]
+        outcome.content = [
+            TextBlock(text=shortened_text(outcome.text, max_chars)),
+            *(b for b in content if isinstance(b, ImageBlock)),
+        ]
     return outcome
 
 

@@ -9,13 +9,13 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from llmcore.adapters.base import ModelCall
-from llmcore.run.logged_errors import wordless
+from llmcore.run.logged_errors import without_content
 from llmcore.run.observing.events import ObservedRun
 from llmcore.types import Attempt, Envelope
 from llmcore.types.logs import current_run, logger
-from llmcore.types.telling import Tell, silently, told_outside
+from llmcore.types.telling import Tell, emit_outside, silently
 
-__all__ = ["ChunkClock", "Requests", "Scope", "Told", "Watch"]
+__all__ = ["ChunkClock", "Requests", "Scope", "Told", "Watchers"]
 
 T = TypeVar("T")
 _log = logger("run")
@@ -24,7 +24,7 @@ Told = Mapping[str, Sequence[Callable[..., None]]]
 """By point, the methods of those observers that have one of their own."""
 
 
-class Watch:
+class Watchers:
     """The observers of one run."""
 
     __slots__ = ("_failed", "_told", "run")
@@ -59,11 +59,11 @@ class Watch:
         level = logging.DEBUG if id(observer) in self._failed else logging.WARNING
         self._failed.add(id(observer))
         words = "an observer failed, which changes nothing: %s.%s"
-        _log.log(level, words, type(observer).__name__, point, exc_info=wordless(error))  # it was told what was said
+        _log.log(level, words, type(observer).__name__, point, exc_info=without_content(error))  # it was told what was said
 
 
 class Scope:
-    """Context variables that hold for a stretch of work. Enter it around the work, which tells its events by `telling`: while a
+    """Context variables that hold for a stretch of work. Enter it around the work, which tells its events by `emitting`: while a
     listener has one, they do not hold."""
 
     __slots__ = ("_tokens", "_variables")
@@ -85,8 +85,8 @@ class Scope:
             except ValueError:  # a generator that nobody closed ends wherever it is collected
                 return
 
-    def telling(self, tell: Tell[T]) -> Tell[T]:
-        return tell if not self._variables or tell is silently else told_outside(self, tell)
+    def emitting(self, tell: Tell[T]) -> Tell[T]:
+        return tell if not self._variables or tell is silently else emit_outside(self, tell)
 
 
 class ChunkClock:
@@ -94,7 +94,7 @@ class ChunkClock:
 
     __slots__ = ("_attempt", "_last", "_watch")
 
-    def __init__(self, watch: Watch, attempt: Attempt) -> None:
+    def __init__(self, watch: Watchers, attempt: Attempt) -> None:
         self._watch, self._attempt = watch, attempt
         self._last: float | None = None
 
@@ -108,7 +108,7 @@ class Requests:
     """Tells of a turn's attempts, which follow one another. One has ended when it was judged: when the next one begins, or where
     this is left (`with`), with what it is left by."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: Watchers) -> None:
         self._watch = watch
         self._under_way: Attempt | None = None
         self.reply: Envelope | None = None

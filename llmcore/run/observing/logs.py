@@ -17,7 +17,7 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.scrubber import Scrubber
-from llmcore.run.logged_errors import wordless
+from llmcore.run.logged_errors import without_content
 from llmcore.run.observing.events import ObservedRun, ToolRetry
 from llmcore.run.observing.observers import Observer
 from llmcore.run.results.result import RepairRecord, RunResult, ToolRecord
@@ -25,7 +25,7 @@ from llmcore.tools.results import escaped
 from llmcore.types import Attempt, Envelope, ToolStarted
 from llmcore.types.json_data import json_data
 from llmcore.types.logs import content_logger, failure_name, logger
-from llmcore.types.others_words import MAX_MESSAGE, bounded
+from llmcore.types.others_words import MAX_MESSAGE, clipped_words
 
 __all__ = ["Logbook"]
 
@@ -106,7 +106,7 @@ class Logbook(Observer):
             f"{error.type}, {error.exception}" if error.exception else error.type,
             retry.wait,
             extra={**extra, "duration": retry.duration, "wait": retry.wait, "failure": error.exception or error.type},
-            exc_info=None if raised is None else wordless(raised),
+            exc_info=None if raised is None else without_content(raised),
         )
 
     def tool_ended(self, run: ObservedRun, record: ToolRecord, raised: BaseException | None) -> None:
@@ -127,7 +127,7 @@ class Logbook(Observer):
                 record.duration,
                 words,
                 extra={**extra, "failure": error.exception or error.type},
-                exc_info=None if raised is None else wordless(raised),
+                exc_info=None if raised is None else without_content(raised),
             )
         _say("tool %s gave %s", name, lambda: record.content, extra)
 
@@ -137,7 +137,7 @@ def _say(line: str, which: object, what: Any, extra: dict[str, Any], scrubber: C
     log = content_logger()
     if log is not None:
         shown = scrubber().value(json_data(what()))
-        log.debug(line, which, bounded(json.dumps(shown, ensure_ascii=False), MAX_MESSAGE), extra=extra)
+        log.debug(line, which, clipped_words(json.dumps(shown, ensure_ascii=False), MAX_MESSAGE), extra=extra)
 
 
 def _place(attempt: Attempt) -> str:

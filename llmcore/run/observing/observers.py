@@ -18,13 +18,13 @@ from difflib import get_close_matches
 from typing import Any, cast
 
 from llmcore.adapters.base import ModelCall
-from llmcore.run.observing.dispatch import Told, Watch
+from llmcore.run.observing.dispatch import Told, Watchers
 from llmcore.run.observing.events import ObservedRun, ToolRetry
 from llmcore.run.observing.recording import Recording
 from llmcore.run.results.result import RepairRecord, RunResult, ToolRecord
 from llmcore.types import Attempt, ConfigError, Envelope, ToolProgress, ToolStarted, Waiting
 from llmcore.types.logs import logger
-from llmcore.types.wordings import described
+from llmcore.types.wordings import describe_value
 
 __all__ = ["Observer", "Observers"]
 
@@ -119,12 +119,12 @@ class Observers:
         self._told = _by_point(observers)
         self._logged = self._told if log is None else _by_point([*observers, log])
 
-    def watch(self, run: ObservedRun, recordings: Sequence[Recording] = ()) -> Watch:
+    def watch(self, run: ObservedRun, recordings: Sequence[Recording] = ()) -> Watchers:
         """Let them see a run; the log too, where anything of it would be heard, and those that record it."""
         told = self._logged if _is_heard() else self._told
         if recordings:
             told = {**told, _ENDED: [*told.get(_ENDED, ()), *(one.run_ended for one in recordings)]}
-        return Watch(run, told)
+        return Watchers(run, told)
 
 
 def _is_heard() -> bool:
@@ -169,7 +169,7 @@ def _checked(given: object) -> Observer:
     kind: type[Any] = given if isinstance(given, type) else type(given)  # pyright: ignore[reportUnknownVariableType]  # of anything
     if inspect.isroutine(given) or kind.__module__ == "builtins":
         fix = "derive a class of it, with a method for each point: `class Watch(llmcore.Observer)`"
-        raise ConfigError(f"observers must be llmcore.Observer, not {described(given)}; {fix}")
+        raise ConfigError(f"observers must be llmcore.Observer, not {describe_value(given)}; {fix}")
     raise ConfigError(
         f"observers must be llmcore.Observer, not {kind.__name__}; derive it: `class {kind.__name__}(llmcore.Observer)`"
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from llmcore.run.observing.dispatch import Watch
+from llmcore.run.observing.dispatch import Watchers
 from llmcore.tools.context import TryState
 from llmcore.types import ToolProgress
 
@@ -22,7 +22,7 @@ class Progress:
     A thread puts its events before its result, by the same queue of the event loop, so they are told before it.
     """
 
-    def __init__(self, watch: Watch, turn: int, hear: Callable[[Any], object] | None, *, hears_nested: bool) -> None:
+    def __init__(self, watch: Watchers, turn: int, hear: Callable[[Any], object] | None, *, hears_nested: bool) -> None:
         self.turn = turn
         self.hears_nested = hears_nested
         self._watch = watch

@@ -18,7 +18,7 @@ from llmcore.transcripts.formats.hosts import is_local
 from llmcore.types import ConfigError, JsonSchema, ToolDefinition
 from llmcore.types.locks import ForkSafeLock
 from llmcore.types.logs import logger
-from llmcore.types.wordings import described
+from llmcore.types.wordings import describe_value
 
 __all__ = ["Recording", "open_recordings", "record"]
 
@@ -149,12 +149,12 @@ def record(
     except OSError as error:
         raise ConfigError(f"record: {path}: {error.strerror or error}") from None
     except TypeError:
-        raise ConfigError(f"record: `path` must be a path, not {described(path)}") from None
+        raise ConfigError(f"record: `path` must be a path, not {describe_value(path)}") from None
     recording = Recording(path, provenance)
     if orchestrator is None:
         return recording
     made = getattr(orchestrator, "_recorded", None)
     if made is None:
         fix = "an agent's runs are recorded by `with llmcore.record(path):`, or by an orchestrator that is given as its client"
-        raise ConfigError(f"record: `orchestrator` must be an Orchestrator, not {described(orchestrator)}; {fix}")
+        raise ConfigError(f"record: `orchestrator` must be an Orchestrator, not {describe_value(orchestrator)}; {fix}")
     return cast("Recorded", made(recording))

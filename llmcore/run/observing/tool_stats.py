@@ -18,7 +18,7 @@ from llmcore.run.observing.observers import Observer
 from llmcore.run.results.result import RunResult, ToolRecord
 from llmcore.types import ConfigError
 from llmcore.types.json_data import encodable
-from llmcore.types.wordings import described
+from llmcore.types.wordings import describe_value
 
 __all__ = ["ToolStatistics", "ToolStats"]
 
@@ -88,7 +88,7 @@ class ToolStats:
         Raises `ConfigError` for a part that is not from 0 to 1.
         """
         if not isinstance(part, int | float) or not 0 <= part <= 1:  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
-            raise ConfigError(f"percentile: the part must be from 0 to 1, as 0.95, not {described(part)}")
+            raise ConfigError(f"percentile: the part must be from 0 to 1, as 0.95, not {describe_value(part)}")
         left = max(1, math.ceil(part * self.ran))
         for one, count in sorted(self.durations.items()):
             left -= count
@@ -173,7 +173,7 @@ def _numbers(given: object) -> Iterable[tuple[str, ToolStats]]:
         return [_counted(given)]
     if isinstance(given, ToolStatistics):
         return [(name, given[name]) for name in given]
-    raise ConfigError(f"ToolStatistics counts RunResults and ToolRecords, not {described(given)}")
+    raise ConfigError(f"ToolStatistics counts RunResults and ToolRecords, not {describe_value(given)}")
 
 
 def _counted(record: ToolRecord) -> tuple[str, ToolStats]:

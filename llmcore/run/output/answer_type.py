@@ -148,12 +148,14 @@ class OutputSpec:
 
     def _unwrapped(self, text: str, strictness: Any) -> ParseDetail:
         from llmcore.validator import Problem, parse_detailed
-        from llmcore.validator.schema.problems import shown
+        from llmcore.validator.schema.problems import shown_value
 
         detail = parse_detailed(text, self.wrapped_type, strictness=strictness)
         made_fit = any(repair.path == WRAPPER for repair in detail.repairs)  # JSON that is the answer itself
         if self.asked_wrapped and (made_fit or not _is_whole(detail, text)) and self._whole_text(text) is not None:
-            got = Problem(kind="incomplete", path=WRAPPER, expected="a whole text", got=shown(text), message="it is no text")
+            got = Problem(
+                kind="incomplete", path=WRAPPER, expected="a whole text", got=shown_value(text), message="it is no text"
+            )
             raise OutputParseError("it wraps no text", [got], text)
         return replace(detail, value=detail.value[WRAPPER])
 
@@ -170,10 +172,10 @@ def _is_wrapper(value: Any) -> bool:
 
 def _is_whole(detail: ParseDetail, text: str) -> bool:
     """Is the value all that the message says, words that name the answer apart?"""
-    from llmcore.validator.output.candidates import is_whole, stands_alone
+    from llmcore.validator.output.candidates import is_whole_answer, stands_alone
 
     found = next((repair for repair in detail.repairs if repair.kind == "found_in_text"), None)
-    return found is None or is_whole(text, *found.before) or stands_alone(text, *found.before, headed=True)
+    return found is None or is_whole_answer(text, *found.before) or stands_alone(text, *found.before, headed=True)
 
 
 def _wrapping(output_type: Any) -> Any:
@@ -187,7 +189,7 @@ def _wrapping(output_type: Any) -> Any:
 def _is_broken_wrapper(text: str) -> bool:
     """Is it the object that was asked for and nothing else, but cut, damaged or given
     more than once? As a text it would keep its braces."""
-    from llmcore.validator.output.candidates import find_values, is_whole, stands_alone
+    from llmcore.validator.output.candidates import find_values, is_whole_answer, stands_alone
 
     head = _head(text)
     if not head.startswith(_KEY):
@@ -197,7 +199,7 @@ def _is_broken_wrapper(text: str) -> bool:
         between = [text[one.end : other.start] for one, other in pairwise(found.values)]
         return all(gap.strip() == _BETWEEN_CALLS.strip() for gap in between)
     first = next(iter(found.values or found.begun), None)
-    if first is None or not (is_whole(text, first.start, first.end) or stands_alone(text, first.start, first.end)):
+    if first is None or not (is_whole_answer(text, first.start, first.end) or stands_alone(text, first.start, first.end)):
         return False
     return not first.complete or any(repair.safety in ("guess", "truncated") for repair in first.repairs)
 

@@ -103,7 +103,7 @@ def answer_in(text: str, tools: ToolSet, fields: Container[str]) -> str | None:
         return text
     if names:
         return _arguments(text) if peel(names[0], tools) == FINAL_RESULT else None
-    is_answer = (follows and seen.value.keys() <= _BESIDE_A_CALL) or any(seen.tells(key) for key in keys if key in fields)
+    is_answer = (follows and seen.value.keys() <= _BESIDE_A_CALL) or any(seen.marks_answer(key) for key in keys if key in fields)
     return text if is_answer else None
 
 
@@ -114,7 +114,7 @@ class _Seen(NamedTuple):
     cut: Collection[str]
     tools: ToolSet
 
-    def tells(self, key: str) -> bool:
+    def marks_answer(self, key: str) -> bool:
         """Does this key of the answer's type say that the object is no call?"""
         if key in _KINDS:
             kind = self.value[key]

@@ -64,7 +64,7 @@ class PartialValues:
             return self._grown(event.json)
         return None
 
-    def saw_held(self, held: Callable[[int], str]) -> PartialOutput | None:
+    def read_withheld(self, held: Callable[[int], str]) -> PartialOutput | None:
         """Look at what is held back: `held(start)` is that from its character `start` on."""
         if self._index is not None or not held(max(0, self._next - self._length - 1)):
             return None

@@ -16,9 +16,9 @@ from llmcore.run.caller_functions import CallersFunction
 from llmcore.run.output.answer_type import OutputSpec
 from llmcore.run.output.validation import with_types_code
 from llmcore.tools import RunContext
-from llmcore.tools.results import described
+from llmcore.tools.results import error_text_of
 from llmcore.types import ConfigError, LLMCoreError, RetryTool
-from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, bounded
+from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, clipped_words
 from llmcore.validator import Problem
 
 __all__ = ["Checked", "check_output", "output_validators"]
@@ -60,8 +60,8 @@ async def check_output(
         except (RetryTool, ValueError) as error:
             if isinstance(error, LLMCoreError):
                 raise
-            said = process_scrubber().text(described(error).partition(": ")[2].strip()[:MAX_LOOKED_THROUGH]) or _NO_WORDS
-            return Checked(value, Problem(kind="value", message=bounded(said, MAX_WORDS)), error)
+            said = process_scrubber().text(error_text_of(error).partition(": ")[2].strip()[:MAX_LOOKED_THROUGH]) or _NO_WORDS
+            return Checked(value, Problem(kind="value", message=clipped_words(said, MAX_WORDS)), error)
         if given is not None:
             value = given if output is None else await _of_the_type(given, output, seconds_left(), validator)
     return Checked(value)
@@ -72,7 +72,7 @@ async def _of_the_type(given: Any, output: OutputSpec, seconds: float | None, va
     if fit is None:
         wanted = getattr(output.output_type, "__name__", None) or repr(output.output_type)
         raise ConfigError(
-            f"{validator.name} returned a value of type {type(given).__name__}, which is no {bounded(wanted, MAX_WORDS)}: let an "
-            "output validator return a value of the type that was asked for, or None to leave it as it is"
+            f"{validator.name} returned a value of type {type(given).__name__}, which is no {clipped_words(wanted, MAX_WORDS)}: "
+            "let an output validator return a value of the type that was asked for, or None to leave it as it is"
         )
     return given if type(fit[0]) is type(given) else fit[0]  # in its JSON form

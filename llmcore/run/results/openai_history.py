@@ -14,9 +14,9 @@ from llmcore.types.wordings import mistake_in, unknown
 
 __all__ = [
     "check_asks",
+    "check_not_empty",
     "check_results_answer_calls",
     "check_saved",
-    "check_says_something",
     "not_saved",
     "openai_messages",
     "says_nothing",
@@ -53,7 +53,7 @@ def says_nothing(message: Message) -> bool:
     return all(isinstance(block, TextBlock) and (not block.text or block.text.isspace()) for block in message.content)
 
 
-def check_says_something(messages: Sequence[Message]) -> None:
+def check_not_empty(messages: Sequence[Message]) -> None:
     """Raises `CallerError` where what is asked last is empty, which some providers refuse and others answer with anything."""
     if messages and says_nothing(messages[-1]):
         what = f"the {messages[-1].role} message that ends it" if len(messages) > 1 else "it"

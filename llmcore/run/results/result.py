@@ -48,7 +48,7 @@ from llmcore.types.copies import Value
 from llmcore.types.json_data import JsonData, JsonObject, JsonText, json_data
 from llmcore.types.narrowing import is_object
 from llmcore.types.typed_data import listed
-from llmcore.types.wordings import described, dollars
+from llmcore.types.wordings import describe_value, dollars
 
 __all__ = ["RepairRecord", "RunEvent", "RunResult", "ToolFailure", "ToolRecord"]
 
@@ -216,7 +216,7 @@ class RunResult(Value, Generic[T]):
         try:
             data: object = from_json(json_data)
         except TypeError:
-            raise CallerError(f"this is no saved RunResult: it is {described(json_data)}, not its JSON") from None
+            raise CallerError(f"this is no saved RunResult: it is {describe_value(json_data)}, not its JSON") from None
         except ValueError as error:
             raise CallerError(f"this is no saved RunResult: it is no JSON ({error}); save one by model_dump_json()") from None
         if is_object(data):

@@ -12,7 +12,7 @@ from llmcore.types.called import Kind, check_kinds, in_words
 from llmcore.types.copies import copied
 from llmcore.types.json_data import as_json
 from llmcore.types.narrowing import is_object
-from llmcore.types.wordings import described
+from llmcore.types.wordings import describe_value
 
 __all__ = ["Answer", "Answers", "Approve", "CallAnswer", "Deny", "check_answered"]
 
@@ -68,7 +68,7 @@ class Answer(CallAnswer):
 
     def __post_init__(self) -> None:
         if not isinstance(self.is_error, bool):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
-            raise ConfigError(f"Answer: `is_error` must be True or False, not {described(self.is_error)}")
+            raise ConfigError(f"Answer: `is_error` must be True or False, not {describe_value(self.is_error)}")
         object.__setattr__(self, "value", copied(self.value))
 
 
@@ -83,7 +83,7 @@ def check_answered(answers: Mapping[str, object], waiting: Mapping[str, str]) ->
     for call_id, answer in answers.items():
         if not isinstance(answer, Approve | Deny | Answer):
             said = f"answers: that of {str(call_id)[:_MAX_SHOWN]!r} must be Approve(), Deny(...) or Answer(...)"
-            raise ConfigError(f"{said}, not {described(answer)}")
+            raise ConfigError(f"{said}, not {describe_value(answer)}")
         if call_id not in waiting:
             listed = ", ".join(f"{one!r} ({name})" for one, name in waiting.items())
             wait = f"those that wait are {listed}" if waiting else _NONE_WAITS

@@ -22,7 +22,7 @@ from llmcore.types.copies import updated
 from llmcore.types.json_data import json_data
 from llmcore.types.narrowing import is_list, is_object
 
-__all__ = ["SigningKey", "check_seal", "sealed", "signing_key_of"]
+__all__ = ["SigningKey", "check_seal", "signed_result", "signing_key_of"]
 
 _LEAST = 16
 """Bytes of a key."""
@@ -60,7 +60,7 @@ def signing_key_of(given: object) -> SigningKey | None:
     return SigningKey(key)
 
 
-def sealed(result: RunResult[Any], key: SigningKey | None) -> RunResult[Any]:
+def signed_result(result: RunResult[Any], key: SigningKey | None) -> RunResult[Any]:
     """The result with the digest over its open calls, where it has any or goes on."""
     if result.ended and not result.pending and not result.open_calls:
         return result
@@ -90,11 +90,11 @@ def check_seal(saved: RunResult[Any], key: SigningKey | None) -> None:
 
 
 def _digest(result: RunResult[Any], key: SigningKey | None) -> str:
-    data = json.dumps(_told(result), sort_keys=True).encode()
+    data = json.dumps(_digested(result), sort_keys=True).encode()
     return f"{_PLAIN}{hashlib.sha256(data).hexdigest()}" if key is None else f"{_SIGNED}{key.sign(data)}"
 
 
-def _told(result: RunResult[Any]) -> dict[str, Any]:
+def _digested(result: RunResult[Any]) -> dict[str, Any]:
     """What the digest is over, in a form that is the same for all writings of the same JSON."""
     at = last_open_turn(result.messages)
     uses = [] if at is None else open_calls(result.messages[: at + 2])
@@ -105,7 +105,7 @@ def _told(result: RunResult[Any]) -> dict[str, Any]:
         "calls": [_canonical([use.id, use.name, use.raw_input if use.input is None else use.input], exact=True) for use in uses],
         "pending": [_canonical([one.id, one.name, one.arguments]) for one in result.pending],
         "open": [_canonical([one.id, one.name, one.arguments, one.stage, one.approved]) for one in result.open_calls],
-        "within": [[run.parent_call, _told(run)] for run in result.runs if run.pending or not run.ended],
+        "within": [[run.parent_call, _digested(run)] for run in result.runs if run.pending or not run.ended],
     }
 
 

@@ -20,7 +20,7 @@ from llmcore.tools import RunContext, Tool
 from llmcore.types import Event, NestedEvent
 from llmcore.types.copies import updated
 
-__all__ = ["EnclosingRun", "LeftWithin", "Place", "enclosing", "goes_on", "going_on", "left_within"]
+__all__ = ["EnclosingRun", "LeftWithin", "ParentRun", "enclosing", "going_on", "left_within", "may_go_on"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,7 +53,7 @@ class EnclosingRun:
         return self.ledger.seconds_uncounted
 
 
-class Place:
+class ParentRun:
     """Where an inner run stands: within which run, and for which of its calls."""
 
     def __init__(self, run: EnclosingRun, context: RunContext[Any]) -> None:
@@ -108,12 +108,12 @@ class Place:
             await self._run.save(updated(result, {"parent_call": self._call_id}))
 
 
-def enclosing(context: RunContext[Any] | None) -> Place | None:
+def enclosing(context: RunContext[Any] | None) -> ParentRun | None:
     """The place that a `RunContext` tells; None for one that was made by hand."""
     within = None if context is None else context.within
     if context is None or not isinstance(within, EnclosingRun):
         return None
-    return Place(within, context)
+    return ParentRun(within, context)
 
 
 def left_within(context: RunContext[Any]) -> LeftWithin | None:
@@ -128,5 +128,5 @@ def going_on(function: F) -> F:
     return function
 
 
-def goes_on(tool: Tool | None) -> bool:
+def may_go_on(tool: Tool | None) -> bool:
     return getattr(None if tool is None else tool.function, "_goes_on", False)

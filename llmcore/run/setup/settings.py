@@ -15,7 +15,7 @@ from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.run.caller_functions import CallersFunction
 from llmcore.run.output.answer_type import OutputSpec
 from llmcore.run.results.boundary_copies import is_fit, refusing
-from llmcore.run.results.openai_history import check_asks, check_results_answer_calls, check_says_something
+from llmcore.run.results.openai_history import check_asks, check_not_empty, check_results_answer_calls
 from llmcore.run.results.result import RepairRecord, RunResult
 from llmcore.run.resume.claims import RunStore
 from llmcore.run.resume.resumption import Resumed, entered
@@ -24,7 +24,7 @@ from llmcore.run.resume.seals import SigningKey, signing_key_of
 from llmcore.run.setup.context_size import ContextBound, context_bound
 from llmcore.run.setup.interjections import interjections_of
 from llmcore.run.setup.options import REQUEST_OPTIONS, Given, Strictness, check_options
-from llmcore.run.setup.parent_run import Place, enclosing
+from llmcore.run.setup.parent_run import ParentRun, enclosing
 from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
 from llmcore.tools.schema_fragments import fillable
 from llmcore.types import (
@@ -50,10 +50,10 @@ __all__ = [
     "Toolbox",
     "check_allowed",
     "check_choice",
-    "check_names",
+    "check_tool_names",
     "checked_options",
-    "resolve",
     "resolve_request",
+    "resolve_settings",
     "seconds_allowed",
     "tool_settings",
     "validators_of",
@@ -139,7 +139,7 @@ class Toolbox:
         """What the model is told now; schemas that ask at run time are asked anew. A tool that has nothing to choose from where
         it must is left out meanwhile."""
         if self._dynamic:
-            self._compiled = ToolSet([told for tool in self._tools.values() if (told := _told_now(tool)) is not None])
+            self._compiled = ToolSet([told for tool in self._tools.values() if (told := _current_definition(tool)) is not None])
         elif self._compiled is None:
             self._compiled = compile_tools(self._tools.values())
         return self._compiled
@@ -148,13 +148,13 @@ class Toolbox:
         """What would be told if tools were enabled: how a text is known for a call of theirs."""
         return self.tool_set() if self._disabled is None else self._disabled.known()
 
-    def told(self, names: Iterable[str]) -> Iterable[tuple[Tool, ToolDefinition]]:
+    def definitions(self, names: Iterable[str]) -> Iterable[tuple[Tool, ToolDefinition]]:
         """Some of the tools, each with what the model is told of it now."""
         told = self.tool_set()
         return [(self._tools[name], tool.definition) for name in names if (tool := told.get(name)) is not None]
 
     @classmethod
-    def telling(cls, told: Iterable[tuple[Tool, ToolDefinition]]) -> Toolbox:
+    def redefined(cls, told: Iterable[tuple[Tool, ToolDefinition]]) -> Toolbox:
         """Tools under the names and with the schemas of these definitions; of one name the last stands."""
         by_name = {definition.name: (tool, definition) for tool, definition in told}
         box = cls()
@@ -185,7 +185,7 @@ class Toolbox:
         return iter(self._tools.values())
 
 
-def _told_now(tool: Tool) -> ToolDefinition | Tool | None:
+def _current_definition(tool: Tool) -> ToolDefinition | Tool | None:
     if not tool.is_dynamic:
         return tool
     definition = tool.definition
@@ -211,7 +211,7 @@ class RunSettings:
     output_validators: tuple[CallersFunction, ...] = ()
     interjections: CallersFunction | None = None
     context: ContextBound = field(default_factory=ContextBound)
-    place: Place | None = None
+    place: ParentRun | None = None
     """Within which run it is made."""
     repairs: Sequence[RepairRecord] = ()
     resumed: Resumed | None = None
@@ -312,7 +312,7 @@ def _owned(request: Request) -> Request:
     return updated(request, refusing(copied, lambda words: CallerError(f"the request's {words}")))
 
 
-def resolve(
+def resolve_settings(
     given: Given | None,
     options: Mapping[str, Any],
     *,
@@ -336,7 +336,7 @@ def resolve(
     request, history = _resolved(given, options)
     is_new = len(request.messages) > history
     if is_new:
-        check_says_something(request.messages)
+        check_not_empty(request.messages)
     if request.system is None and system is not None:
         request = _owned(updated(request, {"system": system}))
     key = signing_key_of(options.get("signing_key", signing_key))
@@ -419,7 +419,7 @@ def check_choice(request: Request, toolbox: Toolbox, config: ToolConfig) -> None
     raise ConfigError(f"{asked}, which is none of the tools {_names(toolbox)}")
 
 
-def check_names(toolbox: Toolbox, *, typed: bool) -> None:
+def check_tool_names(toolbox: Toolbox, *, typed: bool) -> None:
     """Raises `ToolDefinitionError` where a tool has the name by which the model gives a typed answer."""
     if typed and toolbox.get(FINAL_RESULT) is not None:
         raise ToolDefinitionError(

@@ -17,10 +17,10 @@ from llmcore.tools import RunContext, Tool
 from llmcore.types import ToolDefinitionError
 from llmcore.types.tools import tools_in
 
-__all__ = ["ToolSource", "is_provider"]
+__all__ = ["ToolSource", "is_tool_provider"]
 
 
-def is_provider(tools: object) -> bool:
+def is_tool_provider(tools: object) -> bool:
     """Is it a function that gives the tools of each turn?"""
     return callable(tools) and not isinstance(tools, Tool | type | Iterable)
 
@@ -70,7 +70,7 @@ def _joined(boxes: Sequence[Toolbox], *, more: bool) -> Toolbox:
 
 class _Part:
     def __init__(self, tools: object) -> None:
-        self.provider = _provider(tools) if is_provider(tools) else None
+        self.provider = _provider(tools) if is_tool_provider(tools) else None
         self._given: tuple[object, ...] = ()
         """What the provider gave last, and in `_toolbox` what was made of it."""
         self._toolbox = Toolbox() if self.provider is not None else Toolbox.of(cast("Iterable[object]", tools))

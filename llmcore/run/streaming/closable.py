@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 from llmcore.run.deadline import needed_loop
 from llmcore.types import CallerError
 
-__all__ = ["READ_TWICE", "Leavable"]
+__all__ = ["READ_TWICE", "ClosableStream"]
 
 READ_TWICE = "another {0} reads this already, and an event is told once: let one {0} read and pass them on"
 _OTHER_LOOP = "another event loop reads this, and only that one can close it: await `aclose()` there"
@@ -41,7 +41,7 @@ class _Stay:
             self.task.cancel()
 
 
-class Leavable(AsyncGenerator[E, None]):
+class ClosableStream(AsyncGenerator[E, None]):
     """The items of a generator. One task reads at a time; another one that tries is told so by a `CallerError`."""
 
     def __init__(self, items: AsyncGenerator[E, None]) -> None:

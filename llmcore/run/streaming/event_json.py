@@ -20,7 +20,7 @@ from llmcore.run.results.result import RunResult
 from llmcore.types import Event, LLMCoreError, NestedEvent
 from llmcore.types.errors import ConfigError
 from llmcore.types.json_data import json_data, model_data
-from llmcore.types.wordings import described
+from llmcore.types.wordings import describe_value
 
 __all__ = ["event_json", "event_type"]
 
@@ -44,7 +44,7 @@ def event_json(event: Event | BaseException) -> dict[str, Any]:
         return {"type": "error", "error": process_scrubber().value(told)}
     kind: type[Any] = type(event)
     if not is_dataclass(kind):
-        raise ConfigError(f"event_json takes an event of a run or an error, not {described(event)}")
+        raise ConfigError(f"event_json takes an event of a run or an error, not {describe_value(event)}")
     name, names = _form(kind)
     if isinstance(event, NestedEvent):
         told = {"tool_use_id": event.tool_use_id, "name": event.name}

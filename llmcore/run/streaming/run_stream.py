@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 
 from llmcore.run.results.result import RunEvent, RunResult, T  # another TypeVar would make another model of RunResult
 from llmcore.run.streaming.async_only import AsyncOnly
-from llmcore.run.streaming.closable import READ_TWICE, Leavable
+from llmcore.run.streaming.closable import READ_TWICE, ClosableStream
 from llmcore.types import (
     AttemptStarted,
     CallerError,
@@ -144,7 +144,7 @@ class RunStream(AsyncOnly, _View[T], AsyncGenerator[RunEvent[T], None]):
 
     def __init__(self, run: _Run) -> None:
         super().__init__(run)
-        self._events = Leavable(cast("AsyncGenerator[RunEvent[T], None]", run.events()))
+        self._events = ClosableStream(cast("AsyncGenerator[RunEvent[T], None]", run.events()))
 
     async def asend(self, value: None = None) -> RunEvent[T]:
         return self._saw(await self._over_on_error(self._events.asend(value)))
@@ -177,7 +177,7 @@ class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):
     def __init__(self, run: _Run, loop: _Loop) -> None:
         super().__init__(run)
         self._loop = loop
-        self._read = Leavable(cast("AsyncGenerator[RunEvent[T], None]", run.events()))
+        self._read = ClosableStream(cast("AsyncGenerator[RunEvent[T], None]", run.events()))
         self._events = loop.stream(self._read)
         self._is_left, self._is_closed = False, Flag()
 

@@ -13,7 +13,7 @@ from typing import Generic, Literal, Protocol, cast
 from llmcore.run.results.result import RunResult, T  # another TypeVar would make another model of RunResult
 from llmcore.run.setup.interjections import Interjections
 from llmcore.run.streaming.async_only import AsyncOnly
-from llmcore.run.streaming.closable import Leavable
+from llmcore.run.streaming.closable import ClosableStream
 from llmcore.types import Event, Message
 from llmcore.types.copies import copied
 
@@ -53,7 +53,7 @@ class Steps(AsyncOnly, Generic[T]):
     def __init__(self, run: _Run, interjections: Interjections) -> None:
         self._run = run
         run.is_stepped = True
-        self._events = Leavable(cast("AsyncGenerator[Event | Step, None]", run.events()))
+        self._events = ClosableStream(cast("AsyncGenerator[Event | Step, None]", run.events()))
         self._interjections = interjections
 
     def interject(self, *messages: str | Message) -> None:

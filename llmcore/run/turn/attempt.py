@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from llmcore.adapters.base import PART_OF_MAX_TOKENS, Adapter, Capabilities, ModelCall
 from llmcore.adapters.litellm.usage import accounted, cost_of
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
-from llmcore.adapters.request.output import output_plan, tools_of
+from llmcore.adapters.request.output import output_plan, output_tools
 from llmcore.adapters.request.parts import optional_parts, parts_of
 from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
@@ -43,7 +43,7 @@ from llmcore.run.turn.reply_checks import (
     emptiness,
     first_call_alone,
     forced_calls_alone,
-    unusable,
+    unusable_after_reasks,
     without_calls,
     without_failed_call,
 )
@@ -68,7 +68,7 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
-from llmcore.types.copies import assign, copied, updated
+from llmcore.types.copies import assign_field, copied, updated
 from llmcore.types.identity import alike
 from llmcore.types.narrowing import is_object
 from llmcore.types.telling import Tell, silently
@@ -183,7 +183,7 @@ class TurnAttempt:
                 correcting = self._correcting = Correcting(plan.model, self._request, await self._judged_first(config, plan))
                 reason, detail = "reask", ""
             loop = correcting.loop
-            while not (loop.is_over or self._is_told(loop)) and (correction := correcting.next()) is not None:
+            while not (loop.is_over or self._is_listened_to(loop)) and (correction := correcting.next()) is not None:
                 # a request of its own that replaces the bad turn
                 correcting.add(await self._added())
                 asked, tools = correcting.corrected(correction), compile_tools(correction.tools)
@@ -253,17 +253,17 @@ class TurnAttempt:
             with scope:
                 with self._state.ledger.uncounted():
                     await sending.ready()
-                await sending.out(self._telling(sending, attempt, scope.telling(tell)))
+                await sending.out(self._emit_events(sending, attempt, scope.emitting(tell)))
         except BaseException as error:
             self._failed(sending, attempt, adapter, can, error)
             raise
         self._requests.reply = sending.envelope
-        envelope = self._came(sending, attempt, config)
+        envelope = self._enter_reply(sending, attempt, config)
         self._take(await hooked_reply(self._hooks, envelope), sending, attempt)
         if not (self._envelope.tool_calls or self._envelope.content.strip()):
             await self._refuse_empty()
 
-    def _telling(self, sending: Sending, attempt: Attempt, tell: Tell[Event]) -> Tell[Event | None]:
+    def _emit_events(self, sending: Sending, attempt: Attempt, tell: Tell[Event]) -> Tell[Event | None]:
         """Tells the events of a reply as they may be told, and between them the partial values of a typed output."""
         output, watch = self._state.settings.output, self._state.watch
         values = PartialValues(output, sending.tools) if output and self._listening else None
@@ -281,7 +281,7 @@ class TurnAttempt:
             if event is not None:
                 await tell(to_listener(event))
             return
-        look = partial(values.saw_held, sending.held) if event is None else partial(values.saw, event)
+        look = partial(values.read_withheld, sending.held) if event is None else partial(values.saw, event)
         value = await self._typed(look)
         if event is not None and not values.hides(event):
             await tell(to_listener(event))
@@ -290,9 +290,9 @@ class TurnAttempt:
 
     async def _hooked(self, request: Request, tools: ToolSet) -> tuple[Request, ToolSet]:
         """The request with its tools, as the hooks leave it. What they did to the tools holds for the whole turn."""
-        request, left = await hooked_request(self._hooks, request, self.toolbox.told(tool.name for tool in tools))
-        others = self.toolbox.told(tool.name for tool in self._tools if tool.name not in tools)
-        self.toolbox, tools = Toolbox.telling([*others, *left]), compile_tools([definition for _, definition in left])
+        request, left = await hooked_request(self._hooks, request, self.toolbox.definitions(tool.name for tool in tools))
+        others = self.toolbox.definitions(tool.name for tool in self._tools if tool.name not in tools)
+        self.toolbox, tools = Toolbox.redefined([*others, *left]), compile_tools([definition for _, definition in left])
         self._tools = self.toolbox.tool_set()
         self._offer()
         return request, tools
@@ -397,7 +397,7 @@ class TurnAttempt:
             own_dialects=self._models.own_dialects(config),
             without=plan.without,
         )
-        self._call = call = self._state.refused.told(call)
+        self._call = call = self._state.refused.annotated(call)
         return call
 
     def optional(self, *, last: bool) -> frozenset[str]:
@@ -418,7 +418,7 @@ class TurnAttempt:
             raise
         attempt = self._state.ledger.start(plan.model, plan.mode, call.reason or "first", call.detail, plan.deployment)
         if call.request.max_tokens != most_tokens:
-            assign(attempt, dropped=[PART_OF_MAX_TOKENS])
+            assign_field(attempt, dropped=[PART_OF_MAX_TOKENS])
         return attempt
 
     def _streams(self, plan: Plan, can: Capabilities) -> bool:
@@ -439,7 +439,7 @@ class TurnAttempt:
             self._hooks,
             lambda: state.ledger.seconds_left,
             listening=self._listening,
-            forced_tool=forced_tool(call, tools_of(call, plan)),
+            forced_tool=forced_tool(call, output_tools(call, plan)),
             reasoning_open=reasoning_is_open(call),
         )
 
@@ -454,8 +454,8 @@ class TurnAttempt:
         failure = error if isinstance(error, LLMCoreError) else None
         self._state.ledger.finish(attempt, self._charged(sending), failure=failure)
         if failure is not None and failure.dropped:
-            assign(attempt, dropped=[*dict.fromkeys((*attempt.dropped, *failure.dropped))])
-        if sending.came:
+            assign_field(attempt, dropped=[*dict.fromkeys((*attempt.dropped, *failure.dropped))])
+        if sending.has_content:
             _tell_of_reply(attempt, sending)
         if sending.envelope is not None and not self._hooks.has("on_response"):
             came = _fit(sending)  # such a hook sees whole replies only, and may have hidden a part
@@ -466,7 +466,7 @@ class TurnAttempt:
     def _charged(self, sending: Sending) -> Usage | None:
         """The usage of a request that was broken off: of what came, it is paid for. When nothing came, it costs nothing where its
         price is known, and is None elsewhere. Servers tell usage at the end, which this one has not come to."""
-        if not sending.came:
+        if not sending.has_content:
             nothing = Usage()
             free = cost_of(nothing, sending.call.endpoint)
             return None if free is None else updated(nothing, {"cost": free})
@@ -474,7 +474,7 @@ class TurnAttempt:
 
     # The reply
 
-    def _came(self, sending: Sending, attempt: Attempt, config: ModelConfig) -> Envelope:
+    def _enter_reply(self, sending: Sending, attempt: Attempt, config: ModelConfig) -> Envelope:
         """A reply is there, whole: as it may stand in a result, and entered in the ledger."""
         envelope, call = _fit(sending), sending.call
         self._calls_that_came = envelope.tool_calls
@@ -482,7 +482,7 @@ class TurnAttempt:
         self._state.ledger.finish(attempt, self._usage(sending.usage or (None if is_whole else _NOT_TOLD), call, envelope))
         _tell_of_reply(attempt, sending)
         if is_whole:
-            self._learning.came(config, call, envelope)
+            self._learning.learn_from_reply(config, call, envelope)
         return envelope
 
     def _take(self, envelope: Envelope, sending: Sending, attempt: Attempt) -> None:
@@ -575,7 +575,7 @@ class TurnAttempt:
         state = self._state
         unknown = () if result.ok else self._unknown(result)
         if not result.ok and not unknown:
-            failure = unusable(result, typed=state.settings.output is not None)
+            failure = unusable_after_reasks(result, typed=state.settings.output is not None)
             if self._call is not None:
                 self._learning.unusable(self._plan, self._call, result.envelope)
             state.ledger.finish(state.ledger.attempts[-1], failure=failure)
@@ -619,7 +619,7 @@ class TurnAttempt:
         unknown, told = unknown_beside_good(result, self.toolbox), self._state.unknown_told
         return () if any(told[call.name] >= TOLD_PER_NAME for call in unknown) else unknown
 
-    def _is_told(self, loop: CorrectionLoop) -> bool:
+    def _is_listened_to(self, loop: CorrectionLoop) -> bool:
         return len(self._unknown(loop.result)) > 0
 
     def _beside_calls(self, final: ToolCall) -> ParseDetail | None:
@@ -637,14 +637,14 @@ class TurnAttempt:
 def _tell_of_reply(attempt: Attempt, sending: Sending) -> None:
     """What is known of the reply itself, whole or not."""
     if sending.response_id or sending.response_model or sending.time_to_first_token is not None:
-        assign(
+        assign_field(
             attempt,
             response_id=sending.shown(sending.response_id),
             response_model=sending.shown(sending.response_model),
             time_to_first_token=sending.time_to_first_token,
         )
     if sending.dropped:
-        assign(attempt, dropped=[*dict.fromkeys((*attempt.dropped, *sending.dropped))])
+        assign_field(attempt, dropped=[*dict.fromkeys((*attempt.dropped, *sending.dropped))])
 
 
 def _fit(sending: Sending) -> Envelope:

@@ -85,7 +85,7 @@ class TurnCalls:
         )
         progress = self._progress(running)
         if progress is not None:
-            context.telling(progress)
+            context.emitting_to(progress)
         refused: list[Outcome] = []
         turn, told_now = state.tool_turns, self._is_told and not told_late
         try:
@@ -98,7 +98,7 @@ class TurnCalls:
             if claim is not None:
                 await claim()
             if self._is_told:
-                await _run_told(running, turn if told_now else None, tell)
+                await _run_and_emit(running, turn if told_now else None, tell)
             else:
                 await running.run(silently)  # each tool and hook stands under the deadline itself
         finally:
@@ -198,7 +198,7 @@ class TurnCalls:
         return outcome
 
     def _with_what_it_ran(self, outcome: Outcome) -> Outcome:
-        return self._state.inner.telling(outcome, self._tools.max_result_chars)
+        return self._state.inner.with_child_work(outcome, self._tools.max_result_chars)
 
     def _begin(self, call: ToolCall) -> None:
         """The call is about to start, and is saved as that: but not where another one's end keeps it from that, for nobody would
@@ -252,7 +252,7 @@ class TurnCalls:
         return outcome
 
 
-async def _run_told(running: ToolRun, turn: int | None, tell: Tell[Event]) -> None:
+async def _run_and_emit(running: ToolRun, turn: int | None, tell: Tell[Event]) -> None:
     """Carry the calls out, and tell of each when it starts, and what became of it (`turn` None: nothing), also of those that the
     end of one cut short, before its error is raised."""
     told = set[str]()

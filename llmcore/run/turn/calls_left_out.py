@@ -16,7 +16,7 @@ from llmcore.types.narrowing import is_object, object_in
 from llmcore.validator.correction.turns import DroppedCall
 from llmcore.validator.schema.problems import cut
 
-__all__ = ["CALL_NOT_ALLOWED", "left_out_of", "told_of_left_out"]
+__all__ = ["CALL_NOT_ALLOWED", "left_out_of", "note_on_left_out"]
 
 _KIND = "calls_limit"
 CALL_NOT_ALLOWED = "call_not_allowed"
@@ -28,7 +28,7 @@ _MAX_NAME = 80
 _MAX_ARGUMENTS = 120
 
 
-def told_of_left_out(envelope: Envelope) -> str:
+def note_on_left_out(envelope: Envelope) -> str:
     """What the model is told of the calls that did not run; "" where there are none."""
     found = [object_in(repair.before) for repair in envelope.repairs if repair.kind == _KIND]
     if not found:

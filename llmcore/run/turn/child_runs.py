@@ -9,10 +9,10 @@ from llmcore.fallback import Ledger
 from llmcore.run.results.result import RunResult
 from llmcore.run.setup.parent_run import EnclosingRun, LeftWithin
 from llmcore.tools.outcome import Outcome
-from llmcore.tools.results import shortened
+from llmcore.tools.results import shortened_text
 from llmcore.types import TextBlock
 
-__all__ = ["InnerRuns"]
+__all__ = ["ChildRuns"]
 
 _STOPPED_WITHIN = (
     "No result: the conversation went on before anybody answered what it asked for ({left}), which was not run. What it had run "
@@ -23,7 +23,7 @@ _MOST_NAMES = 1000
 """Characters, of all of them."""
 
 
-class InnerRuns:
+class ChildRuns:
     """Of one run. `waiting`: by the ids of its calls, the runs that an earlier run left."""
 
     def __init__(self, ledger: Ledger, waiting: Mapping[str, RunResult]) -> None:
@@ -83,18 +83,18 @@ class InnerRuns:
         """The one whose calls wait."""
         return self._waiting[call_id]
 
-    def telling(self, outcome: Outcome, max_chars: int) -> Outcome:
+    def with_child_work(self, outcome: Outcome, max_chars: int) -> Outcome:
         """The outcome of a call that failed or was cut short, which tells the model what the runs within it had done: it would
-        have that done again. Whatever becomes of the call, the program has those runs whole, by `told`."""
+        have that done again. Whatever becomes of the call, the program has those runs whole, by `child_results`."""
         if outcome.error is None or not self.ended or _HAD_RUN in outcome.text[-_MOST_NAMES:]:
             return outcome
         names = _run_within([run for run in self.ended if run.parent_call == outcome.call.id])
         if not names:
             return outcome
-        said = f"\n{_HAD_RUN} {shortened(names, _MOST_NAMES - len(_HAD_RUN) - len('  .'))}."
+        said = f"\n{_HAD_RUN} {shortened_text(names, _MOST_NAMES - len(_HAD_RUN) - len('  .'))}."
         content = [*outcome.content, TextBlock(text=said)]
         if len(outcome.text) + len(said) > max_chars:
-            content = [TextBlock(text=shortened(outcome.text, max_chars - len(said)) + said)]
+            content = [TextBlock(text=shortened_text(outcome.text, max_chars - len(said)) + said)]
         return replace(outcome, content=content)
 
     @property
@@ -102,7 +102,7 @@ class InnerRuns:
         """Was one made, or is one to go on?"""
         return bool(self.ended or self._waiting or self._under_way)
 
-    def told(self, held: Collection[str], begun: Collection[str]) -> list[RunResult]:
+    def child_results(self, held: Collection[str], begun: Collection[str]) -> list[RunResult]:
         """Those that were made, and those of an earlier run that still wait for the calls `held`, or of the calls `begun`."""
         left = [run for call_id, run in self._waiting.items() if call_id in held]
         left += [run for call_id, run in self._under_way.items() if call_id in begun]

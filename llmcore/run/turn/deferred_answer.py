@@ -15,7 +15,7 @@ from llmcore.run.turn.state import RunState
 from llmcore.tools.outcome import synthetic
 from llmcore.types import OutputParseError, ToolCall
 
-__all__ = ["held_answer", "take_held"]
+__all__ = ["accept_deferred", "deferred_answer"]
 
 _NOT_TAKEN = (
     "It was not taken: the calls beside it had to wait, and what became of them, or was said since, may change it. Give the "
@@ -23,7 +23,7 @@ _NOT_TAKEN = (
 )
 
 
-def held_answer(resumed: Resumed, state: RunState, toolbox: Toolbox) -> ToolCall | None:
+def deferred_answer(resumed: Resumed, state: RunState, toolbox: Toolbox) -> ToolCall | None:
     """The call of the output tool among the open ones; None where that is one for the caller or for a tool of that name."""
     if state.settings.output is None or toolbox.get(FINAL_RESULT) is not None:
         return None
@@ -31,7 +31,7 @@ def held_answer(resumed: Resumed, state: RunState, toolbox: Toolbox) -> ToolCall
     return next(found, None)
 
 
-async def take_held(final: ToolCall, state: RunState) -> bool:
+async def accept_deferred(final: ToolCall, state: RunState) -> bool:
     """Take the final result as the run's, or tell the model that it was not taken. Raises `Timeout` when the deadline passes
     meanwhile, and what the caller's validators raise."""
     checked = await _checked(final, state) if state.went_well else None

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from llmcore.run.results.result import RunResult
 from llmcore.types import Event
 from llmcore.types.errors import with_partial
-from llmcore.types.telling import Tell, told_by
+from llmcore.types.telling import Tell, event_stream
 
 if TYPE_CHECKING:
     from llmcore.run.turn.loop import Run
 
-__all__ = ["LateRun"]
+__all__ = ["LazyRun"]
 
 
-class LateRun:
+class LazyRun:
     """What streams and steps need of a run. `ready` is awaited before `make` is called, which is in the context of who asked for
     the run."""
 
@@ -35,7 +35,7 @@ class LateRun:
         return self._run
 
     def events(self) -> AsyncGenerator[Event, None]:
-        return told_by(self.out)
+        return event_stream(self.out)
 
     async def out(self, tell: Tell[Event]) -> RunResult:
         """Carry it out. Errors carry the partial result."""

@@ -13,11 +13,11 @@ from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.capabilities import is_learnable
 from llmcore.adapters.capabilities.facts import writes
 from llmcore.adapters.request.choices import calls_for_one, requires_call
-from llmcore.adapters.request.parts import MODES, UBIQUITOUS, joined, parts_of
+from llmcore.adapters.request.parts import MODES, UBIQUITOUS, joined_parts, parts_of
 from llmcore.fallback import Plan
 from llmcore.models import ModelConfig
-from llmcore.run.endpoints.choices import RunModels, ignored_part, is_prose
-from llmcore.run.turn.reply_checks import no_call, no_json
+from llmcore.run.endpoints.choices import RunModels, ignored_part, is_prose_mode
+from llmcore.run.turn.reply_checks import no_json, required_call_missing
 from llmcore.run.turn.state import RunState
 from llmcore.types import Envelope, LLMCoreError, RemoteServerError, Request, RequestRefused, ToolCall
 from llmcore.validator import CorrectionLoop
@@ -62,10 +62,10 @@ class Learning:
         named = error.facts.parts if isinstance(error, LLMCoreError) else frozenset[str]()
         self._refused.setdefault(place, []).extend([(parts_of(call, can), named)] * (2 if again else 1))
 
-    def came(self, config: ModelConfig, call: ModelCall, envelope: Envelope) -> None:
+    def learn_from_reply(self, config: ModelConfig, call: ModelCall, envelope: Envelope) -> None:
         """A whole reply shows of its endpoint that it takes tools, or ignores what it was asked for."""
         can = self._models.can(config)
-        if call.mode in _JSON_MODES and getattr(can, call.mode) is not False and is_prose(envelope.source):
+        if call.mode in _JSON_MODES and getattr(can, call.mode) is not False and is_prose_mode(envelope.source):
             self._models.learn(config, call.mode, works=False)
         if call.mode != "native_tools" or not envelope.tool_calls:
             return
@@ -119,7 +119,7 @@ class Learning:
             return None  # only a value was asked for: the model is told first what is wrong with its words
         if is_known and not self._models.is_doubted(config, "native_tools"):
             return None  # it may be the slip of one reply
-        return no_call(result, typed=typed)
+        return required_call_missing(result, typed=typed)
 
     def unusable(self, plan: Plan, call: ModelCall, reply: Envelope) -> None:
         """A reply cannot be used, also after it was told what is wrong. Words alone, where a call is due that the request cannot
@@ -127,7 +127,7 @@ class Learning:
         can = call.capabilities or Capabilities()
         if call.mode != "native_tools" or can.native_tools is True or requires_call(call, can):
             return
-        if calls_for_one(call, can) and not reply.tool_calls and is_prose(reply.content):
+        if calls_for_one(call, can) and not reply.tool_calls and is_prose_mode(reply.content):
             self._ignored[plan.model, plan.deployment] = ("native_tools", False)
 
     def answered(self, config: ModelConfig, plan: Plan, call: ModelCall, *, obeyed: bool) -> None:
@@ -169,7 +169,7 @@ class Learning:
         believed: list[str] = []
         for least in _least(found for found in blamed if found):
             parts = least if MODES.isdisjoint(least) else least - UBIQUITOUS  # a mode is taught by a system prompt
-            name = joined(parts)
+            name = joined_parts(parts)
             if not is_learnable(name):
                 continue
             is_named = any(named and parts <= named for _, named in refused)

@@ -19,22 +19,22 @@ from llmcore.fallback import FallbackContext, Plan, best_place, first_well, rest
 from llmcore.run.deadline import needed_loop
 from llmcore.run.endpoints.choices import RunModels
 from llmcore.run.endpoints.first_choice import Chosen, chosen_again
-from llmcore.run.endpoints.runtime import Machinery
+from llmcore.run.endpoints.runtime import Runtime
 from llmcore.run.observing.events import ObservedRun
 from llmcore.run.output.validation import with_types_code
 from llmcore.run.results.open_calls import OpenCall
 from llmcore.run.results.result import RunResult
 from llmcore.run.resume.claims import Journal, claim_object
 from llmcore.run.resume.saving import SavePoints
-from llmcore.run.setup.settings import Toolbox, check_choice, check_names
+from llmcore.run.setup.settings import Toolbox, check_choice, check_tool_names
 from llmcore.run.setup.tool_source import ToolSource
 from llmcore.run.streaming.steps import Step
 from llmcore.run.turn.attempt import TurnAttempt
 from llmcore.run.turn.calls import TurnCalls
-from llmcore.run.turn.deferred_answer import held_answer, take_held
+from llmcore.run.turn.deferred_answer import accept_deferred, deferred_answer
 from llmcore.run.turn.learning import SPARE_REQUESTS
-from llmcore.run.turn.reply_checks import cause_of, is_told_as_error
-from llmcore.run.turn.resumed_calls import aborted, settled
+from llmcore.run.turn.reply_checks import always_raises, failure_cause
+from llmcore.run.turn.resumed_calls import aborted, resumed_calls
 from llmcore.run.turn.state import GO_ON, RunState
 from llmcore.run.turn.strategy_request import TurnRequest
 from llmcore.tools.outcome import unfinished
@@ -56,7 +56,7 @@ from llmcore.types.copies import copied
 from llmcore.types.errors import with_partial
 from llmcore.types.identity import alike
 from llmcore.types.logs import current_run, logger
-from llmcore.types.telling import Tell, told_after, told_by
+from llmcore.types.telling import Tell, emit_after, event_stream
 
 __all__ = ["Run"]
 
@@ -67,7 +67,7 @@ STOPPED = "The run ended before this call was answered."
 class Run:
     """One run. Made when everything is checked; `out()` carries it out, once, and so does reading `events()`."""
 
-    def __init__(self, chosen: Chosen, machinery: Machinery, source: ToolSource, *, listening: bool) -> None:
+    def __init__(self, chosen: Chosen, machinery: Runtime, source: ToolSource, *, listening: bool) -> None:
         self._chosen = chosen
         self._source = source
         self._search, self._spare_search = chosen.search, chosen.spare_search
@@ -112,7 +112,7 @@ class Run:
 
     def events(self) -> AsyncGenerator[Event, None]:
         """Everything that happens, ending with `Finished(RunResult)`. Errors carry the partial result."""
-        return told_by(self.out)
+        return event_stream(self.out)
 
     async def out(self, tell: Tell[Event]) -> RunResult:
         """Carry it out. Errors carry the partial result."""
@@ -126,7 +126,7 @@ class Run:
     async def _carried_out(self, tell: Tell[Event]) -> RunResult:
         state, place = self.state, self.state.settings.place
         if place is not None and place.hears:
-            tell = told_after(place.hear, tell)
+            tell = emit_after(place.hear, tell)
         scope = state.watch.begins("run_started")
         try:
             with scope:
@@ -135,7 +135,7 @@ class Run:
                 for record in state.settings.repairs:  # of the history that was given
                     state.watch.tell("repaired", record)
                 await self._keep_up()
-                await self._turns(scope.telling(self._noting_values(tell)))
+                await self._turns(scope.emitting(self._noting_values(tell)))
             state.ledger.check_deadline()
             await self._save_end()
         except BaseException as error:
@@ -166,16 +166,16 @@ class Run:
         """Where nothing is left to try, the best text may be the answer. Raises what ended the run where it may not."""
         if not isinstance(ended, FallbackExhausted):
             raise ended
-        failure, settings = cause_of(ended), self.state.settings
+        failure, settings = failure_cause(ended), self.state.settings
         judged = settings.output is not None or settings.output_validators
-        if judged or is_told_as_error(failure) or not self.state.degrade():
+        if judged or always_raises(failure) or not self.state.degrade():
             raise failure from failure.__cause__
 
     def _noting_values(self, tell: Tell[Event]) -> Tell[Event]:
         """Keeps in mind which partial value was told last."""
         if not self._listening or self.state.settings.output is None:
             return tell
-        return told_after(self._note_value, tell)
+        return emit_after(self._note_value, tell)
 
     def _note_value(self, event: Event) -> None:
         if isinstance(event, PartialOutput):
@@ -243,7 +243,7 @@ class Run:
             # Later turns stay with what worked.
             self._model, self._mode = self._machinery.catalog.registry.get(context.plan.model), context.plan.mode
             self._place, self._without = context.plan.deployment, context.plan.without
-            self._doubted = self._to_look_at(context) if attempt.leaves_doubt else None
+            self._doubted = self._first_mode_again(context) if attempt.leaves_doubt else None
             accepted = attempt.accepted
             assert accepted is not None  # the manager returns only after a success
             calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final, accepted.came, accepted.dropped)
@@ -278,7 +278,7 @@ class Run:
 
     def _watched(self, tell: Tell[Event]) -> Tell[Event]:
         """Observers are told of waits as listeners are."""
-        return told_after(self._tell_wait, tell) if self.state.watch.has("waiting") else tell
+        return emit_after(self._tell_wait, tell) if self.state.watch.has("waiting") else tell
 
     def _tell_wait(self, event: Event) -> None:
         if isinstance(event, Waiting):
@@ -292,11 +292,11 @@ class Run:
             return False
         if resumed.calls or resumed.carried:
             toolbox = await self._tools_now()
-            final = held_answer(resumed, state, toolbox)
+            final = deferred_answer(resumed, state, toolbox)
             if final is not None:
                 resumed = replace(resumed, calls=[call for call in resumed.calls if call is not final])
-            taken = settled(resumed, toolbox, state.settings.strictness, self._tools)
-            state.settle(taken)
+            taken = resumed_calls(resumed, toolbox, state.settings.strictness, self._tools)
+            state.enter_resumed(taken)
             is_settling = not all(isinstance(taken.fates.get(call.id), OpenCall) for call in taken.calls)
             if is_settling:
                 self._may_run_tools()
@@ -308,7 +308,7 @@ class Run:
             if self.is_stepped:
                 await tell(self._step("results", 0, "tool"))
             if not state.pending:
-                if final is not None and await take_held(final, state):
+                if final is not None and await accept_deferred(final, state):
                     return True
                 state.tell_left_out()
         else:
@@ -325,7 +325,7 @@ class Run:
         toolbox = (await self._source.now(state.context(), state.ledger.seconds_left)).extended(request.tools, more=True)
         if self._search is not None and toolbox.get(self._search.name) is None:
             toolbox = toolbox.extended([self._search])
-        check_names(toolbox, typed=state.settings.output is not None)
+        check_tool_names(toolbox, typed=state.settings.output is not None)
         if not state.has_used_tools:
             check_choice(request, toolbox, self._tools)
         return toolbox.limited(self._tools)
@@ -425,7 +425,7 @@ class Run:
             return f"{last} gives way to text: the endpoint writes its calls as text"
         return f"{last} worked at another place; {mode} is this one's first mode"
 
-    def _to_look_at(self, context: FallbackContext) -> OutputMode | None:
+    def _first_mode_again(self, context: FallbackContext) -> OutputMode | None:
         """The first mode, where the turn was answered in another one since words that nobody knows refused it: it may have been a
         passing thing. The next turn's request tells, once in a run, if as many attempts as this turn made are allowed."""
         ledger, now = self.state.ledger, context.plan

@@ -35,17 +35,17 @@ from llmcore.validator.schema.problems import Problem, cut
 
 __all__ = [
     "NO_ANSWER",
+    "always_raises",
     "broken_off",
-    "cause_of",
     "cut_shown",
     "emptiness",
+    "failure_cause",
     "first_call_alone",
     "forced_calls_alone",
-    "is_told_as_error",
-    "no_call",
     "no_json",
     "no_output",
-    "unusable",
+    "required_call_missing",
+    "unusable_after_reasks",
     "without_calls",
     "without_failed_call",
 ]
@@ -117,7 +117,7 @@ def emptiness(envelope: Envelope, *, answer_due: bool) -> ModelError | None:
     return None
 
 
-def unusable(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
+def unusable_after_reasks(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
     """Why a turn is given up after its re-asks."""
     problems = list(result.problems or result.report.problems or (result.corrections[-1].problems if result.corrections else ()))
     how = {"repeated": "it repeated itself when asked again", "spent": "no re-ask is left"}.get(result.outcome, "it was stopped")
@@ -136,7 +136,7 @@ def no_json(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
     return _ignored("words came where JSON was asked for: the endpoint seems to ignore the output format", result, typed)
 
 
-def no_call(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
+def required_call_missing(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
     """Why a turn is given up before its re-asks where a call was required and words came."""
     return _ignored("a call was required and words came: the endpoint seems to ignore tools", result, typed)
 
@@ -152,7 +152,7 @@ def _no_value(words: str, problems: Sequence[Problem], result: CorrectionResult)
     return failed
 
 
-def cause_of(error: FallbackExhausted) -> LLMCoreError:
+def failure_cause(error: FallbackExhausted) -> LLMCoreError:
     """What ends the run when nothing is left to try: where every reply was cut or refused, the last of them as itself, since only
     more room would have helped, or the caller can do something about it. So is a history that has grown too long."""
     if isinstance(error.__cause__, ContextOverflow) and str(error.__cause__).endswith(NOTHING_SENT):
@@ -162,7 +162,7 @@ def cause_of(error: FallbackExhausted) -> LLMCoreError:
     return last if alike and last is not None else error
 
 
-def is_told_as_error(failure: LLMCoreError) -> bool:
+def always_raises(failure: LLMCoreError) -> bool:
     """Does such a failure end the run also where some text could stand in for an answer? The refusals and the overflows do,
     which only the caller can do something about."""
     failures = failure.failures if isinstance(failure, FallbackExhausted) else [failure]

@@ -15,7 +15,7 @@ from llmcore.run.hooks.hook_results import judged_again, judged_anew, wrong_call
 from llmcore.run.results.open_calls import UNKNOWN_OUTCOME, OpenCall, id_within
 from llmcore.run.resume.answers import Answer, Approve, CallAnswer, Deny
 from llmcore.run.resume.resumption import Resumed
-from llmcore.run.setup.parent_run import LeftWithin, goes_on
+from llmcore.run.setup.parent_run import LeftWithin, may_go_on
 from llmcore.run.setup.settings import Toolbox
 from llmcore.tools import Tool, ToolConfig
 from llmcore.tools.outcome import Outcome, failed, synthetic, unfinished
@@ -27,14 +27,14 @@ from llmcore.types.copies import copied, updated
 from llmcore.validator import Strictness
 from llmcore.validator.schema.problems import summary
 
-__all__ = ["Settled", "aborted", "settled"]
+__all__ = ["ResumedCalls", "aborted", "resumed_calls"]
 
 _DENIED = "The call was not approved"
 _NOT_TAKEN = "It was not taken, for the program stopped before. Give the final result again."
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class ResumedCalls:
     """The open calls as they may run. Of each that is not simply to run, its fate: its outcome, or how it still waits. `changed`:
     those that the caller changed; `answers`: what the caller said of them; `approved` run without being asked about again."""
 
@@ -47,16 +47,16 @@ class Settled:
     """By the ids of calls, the runs within them that go on."""
 
 
-def settled(resumed: Resumed, toolbox: Toolbox, strictness: Strictness, tools: ToolConfig) -> Settled:
+def resumed_calls(resumed: Resumed, toolbox: Toolbox, strictness: Strictness, tools: ToolConfig) -> ResumedCalls:
     """Raises `CallerError` for an answer that cannot be taken, before anything is done."""
-    settling = _Settling(resumed, toolbox, strictness, tools)
+    settling = _Resolver(resumed, toolbox, strictness, tools)
     for call in resumed.calls:
-        settling.settle(call)
-    return settling.settled
+        settling.resolve(call)
+    return settling.resolved
 
 
-class _Settling:
-    """Settles call after call. `settled` is what has become of them so far."""
+class _Resolver:
+    """Settles call after call. `resumed_calls` is what has become of them so far."""
 
     def __init__(self, resumed: Resumed, toolbox: Toolbox, strictness: Strictness, tools: ToolConfig) -> None:
         self._resumed = resumed
@@ -75,15 +75,17 @@ class _Settling:
         """The run within the call, where that goes on: with the caller's answers, or because it was saved in its midst."""
         left = _left(self._resumed, call.id) if call.id in self._resumed.within else None
         goes_by_itself = left is not None and not left.state.ended and call.id not in self._resumed.answers
-        return left if left is not None and (left.answers or (goes_by_itself and goes_on(self._toolbox.get(call.name)))) else None
+        return (
+            left if left is not None and (left.answers or (goes_by_itself and may_go_on(self._toolbox.get(call.name)))) else None
+        )
 
     @property
-    def settled(self) -> Settled:
+    def resolved(self) -> ResumedCalls:
         by_id = {**{call.id: call for call in self._resumed.calls}, **self._changed}
         changed, approved = [*self._changed.values()], frozenset(self._approved)
-        return Settled([*by_id.values()], self._fates, changed, self._answers, approved, self._within)
+        return ResumedCalls([*by_id.values()], self._fates, changed, self._answers, approved, self._within)
 
-    def settle(self, call: ToolCall) -> None:
+    def resolve(self, call: ToolCall) -> None:
         answer, stage = self._resumed.answers.get(call.id), self._resumed.stages.get(call.id)
         _check_answer(call, answer, stage, self._resumed)
         is_within = call.id in self._within
@@ -159,7 +161,7 @@ def _check_goes_on(call: ToolCall, answer: CallAnswer | None, toolbox: Toolbox) 
             "the calls within it"
         )
     tool, runs = toolbox.get(call.name), toolbox.can_run(call.name)
-    if runs and goes_on(tool):
+    if runs and may_go_on(tool):
         return
     what = "is no tool of this run" if tool is None else "is no agent in this run" if runs else "has no function here"
     raise CallerError(

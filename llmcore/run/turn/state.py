@@ -13,8 +13,8 @@ from llmcore.adapters.base import Adapter
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.fallback import Ledger
 from llmcore.run.asking.sending import RefusedRequests
-from llmcore.run.hooks.hook_edits import answered, told_anew, without_values
-from llmcore.run.observing.dispatch import Watch
+from llmcore.run.hooks.hook_edits import answered, rebuilt_envelope, without_values
+from llmcore.run.observing.dispatch import Watchers
 from llmcore.run.observing.recording import Recording
 from llmcore.run.output.validation import with_types_code
 from llmcore.run.results.boundary_copies import is_fit, mended, recorded
@@ -31,13 +31,13 @@ from llmcore.run.results.history import (
 from llmcore.run.results.open_calls import OpenCall, id_within
 from llmcore.run.results.result import RepairRecord, RunResult, ToolFailure, ToolRecord
 from llmcore.run.resume.resumption import Resumed
-from llmcore.run.resume.seals import sealed
+from llmcore.run.resume.seals import signed_result
 from llmcore.run.setup.interjections import interjected, left_waiting, not_waiting
 from llmcore.run.setup.settings import RunSettings
-from llmcore.run.turn.calls_left_out import left_out_of, told_of_left_out
-from llmcore.run.turn.child_runs import InnerRuns
+from llmcore.run.turn.calls_left_out import left_out_of, note_on_left_out
+from llmcore.run.turn.child_runs import ChildRuns
 from llmcore.run.turn.reply_checks import cut_shown
-from llmcore.run.turn.resumed_calls import Settled
+from llmcore.run.turn.resumed_calls import ResumedCalls
 from llmcore.tools import RunContext
 from llmcore.tools.copies import MessageCopies
 from llmcore.tools.outcome import Outcome, synthetic
@@ -70,12 +70,12 @@ class RunState:
     """Mutable, of one run and one task. `messages` grows; nobody outside holds a part of it while the run goes on: what
     enters is copied (and made encodable), what leaves is a copy, so that nothing recorded changes later."""
 
-    def __init__(self, settings: RunSettings, watch: Watch, recordings: Sequence[Recording] = ()) -> None:
+    def __init__(self, settings: RunSettings, watch: Watchers, recordings: Sequence[Recording] = ()) -> None:
         self.settings = settings
         self.ledger = Ledger(settings.budget, parent=None if settings.place is None else settings.place.ledger)
         self.refused = RefusedRequests()
         resumed = settings.resumed
-        self.inner = InnerRuns(self.ledger, {} if resumed is None else resumed.within)
+        self.inner = ChildRuns(self.ledger, {} if resumed is None else resumed.within)
         given = settings.request.messages
         self.messages: list[Message] = list(given if resumed is None else given[: resumed.head])
         self._copied: list[Message] = []
@@ -143,7 +143,7 @@ class RunState:
             if stage is not None and stage.waits:
                 self.hold(call, stage)
 
-    def settle(self, settled: Settled) -> None:
+    def enter_resumed(self, settled: ResumedCalls) -> None:
         """Take what is to become of the calls that were open: how the run goes on."""
         for call in settled.changed:
             self.replace_call(call)
@@ -200,7 +200,7 @@ class RunState:
             return [self._held[call_id]]
         return [updated(one, {"id": id_within(call_id, one.id)}) for one in self.inner.waiting(call_id).pending]
 
-    def _told_open(self, call_id: str) -> list[OpenCall]:
+    def _open_calls_of(self, call_id: str) -> list[OpenCall]:
         """The open call, and behind it those that wait within it."""
         told = self._open[call_id]()
         run = self.inner.waiting(call_id) if told.stage == "within" else None
@@ -328,7 +328,7 @@ class RunState:
 
     def take_final(self, final: ToolCall) -> None:
         """Close the call of the output tool, whose value is the run's."""
-        self.add_results([_taken(final)])
+        self.add_results([_accepted(final)])
 
     @property
     def went_well(self) -> bool:
@@ -441,7 +441,7 @@ class RunState:
         at = max(index for index, message in enumerate(self.messages) if message.role == "assistant")
         self.messages[at] = with_call(self.messages[at], call)
         calls = [call if old.id == call.id else old for old in self.envelope.tool_calls]
-        self.envelope = told_anew(self.envelope, calls, self.messages[at].content)
+        self.envelope = rebuilt_envelope(self.envelope, calls, self.messages[at].content)
         if call.id not in self._judged:  # a call of an earlier run
             return
         attempt, made = self.ledger.attempts[-1], self._judged.pop(call.id)
@@ -475,7 +475,7 @@ class RunState:
 
     def tell_left_out(self) -> None:
         """Tell the model of the calls of the last reply that were too many to run, once its other calls have their results."""
-        if words := told_of_left_out(self.envelope):
+        if words := note_on_left_out(self.envelope):
             self.add_user(words)
 
     def add_user(self, text: str) -> None:
@@ -580,11 +580,11 @@ class RunState:
             messages = [*(messages[:-1] if entered else messages), *tail]
         records = [*self.tool_results, *(self.record(one) for one in self.outcomes(()) if one.call.id not in noted)]
         made = updated(self._result(), {"messages": [*messages, *self._later], "tool_results": records})
-        return copied(sealed(made, self.settings.signing_key))
+        return copied(signed_result(made, self.settings.signing_key))
 
     def result(self) -> RunResult:
         """The run as it stands. Asked for when it is over: the caller is given the history itself."""
-        return sealed(self._result(), self.settings.signing_key)
+        return signed_result(self._result(), self.settings.signing_key)
 
     def is_saved_as(self, key: str) -> None:
         self.saved_as = key
@@ -611,18 +611,18 @@ class RunState:
             repairs=[*self.repairs],
             given_messages=self._given,
             not_entered=[*self._not_entered, *left_waiting(self.settings.interjections)],
-            runs=self._told_runs() if self.inner.is_any else [],
+            runs=self._child_results() if self.inner.is_any else [],
         )
 
-    def _told_runs(self) -> list[RunResult]:
+    def _child_results(self) -> list[RunResult]:
         begun = {use.id for use in open_calls(self.messages)} - self.done.keys()
-        return self.inner.told(self._held, begun)
+        return self.inner.child_results(self._held, begun)
 
     def _open_calls(self) -> list[OpenCall]:
         is_open = self._open.keys() - self.done.keys()
         if not is_open:
             return []
-        return [one for use in open_calls(self.messages) if use.id in is_open for one in self._told_open(use.id)]
+        return [one for use in open_calls(self.messages) if use.id in is_open for one in self._open_calls_of(use.id)]
 
 
 def _named(block: ToolResultBlock, name: str | None) -> ToolResultBlock:
@@ -639,6 +639,6 @@ def _unsaid(record: RepairRecord, n: int) -> RepairRecord:
     return updated(record, {"repair": without_values([record.repair])[0]}) if told else record
 
 
-def _taken(call: ToolCall) -> ToolResultBlock:
+def _accepted(call: ToolCall) -> ToolResultBlock:
     outcome = Outcome(call, [TextBlock(text="The final result was taken.")])
     return outcome.block()

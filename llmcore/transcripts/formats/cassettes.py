@@ -19,7 +19,7 @@ from llmcore.transcripts.errors import OverLimit, TranscriptError
 from llmcore.transcripts.formats.building import build
 from llmcore.transcripts.formats.decoding import decode_utf8, load_json, unpack
 from llmcore.transcripts.formats.events import looks_like_events
-from llmcore.transcripts.formats.hosts import is_local, provider_of
+from llmcore.transcripts.formats.hosts import is_local, provider_of_host
 from llmcore.transcripts.formats.requests import facts_of
 from llmcore.transcripts.model import Transcript
 from llmcore.types.limits import RECORDING_LIMITS
@@ -86,7 +86,7 @@ def _run(interaction: Any) -> dict[str, Any] | None:
     facts = facts_of(asked)
     in_path = _MODEL_IN_PATH.search(place.path)
     return {
-        "provider": provider_of(url),
+        "provider": provider_of_host(url),
         "provenance": "local recording" if is_local(url) else f"provider: {place.hostname}",
         "model": facts.model or (unquote(in_path[1]) if in_path else ""),
         "level": "wire",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
-__all__ = ["is_local", "provider_of"]
+__all__ = ["is_local", "provider_of_host"]
 
 _PROVIDERS = (  # a host that is this, or ends so after a dot
     ("api.openai.com", "openai"),
@@ -33,7 +33,7 @@ _OLLAMA_PORT = 11434
 _LOCAL_ENDINGS = (".local", ".localhost", ".internal", ".test")
 
 
-def provider_of(url: str) -> str:
+def provider_of_host(url: str) -> str:
     """The provider's name as the registry has it; the host itself when it is nobody's we know."""
     place = urlsplit(url)
     host = place.hostname or ""

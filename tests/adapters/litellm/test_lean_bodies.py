@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.wire.told import Told
+from llmcore.adapters.wire.told import BodyFacts
 from llmcore.normalizer import Normalizer, normalize
 from tests.adapters.conftest import call_of, endpoint_at
 from tests.support.wire_server import Raw, Turn, WireServer
@@ -75,5 +75,5 @@ TOLD: list[tuple[Any, tuple[str, str, bool]]] = [
 
 @pytest.mark.parametrize(("bodies", "expected"), TOLD)
 def test_what_is_told(bodies: Any, expected: tuple[str, str, bool]) -> None:
-    told = Told.by(bodies)
+    told = BodyFacts.by(bodies)
     assert (told.id, told.model, told.counted) == expected

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from llmcore.adapters.providers import ALIASES, PROVIDERS, canonical
-from llmcore.adapters.providers.names import _warn, check_names, litellm_names  # pyright: ignore[reportPrivateUsage]
+from llmcore.adapters.providers.names import _warn, check_provider_names, litellm_names  # pyright: ignore[reportPrivateUsage]
 from llmcore.types import ConfigError
 from tests.adapters.conftest import EVERY_MODEL
 from tests.packaging.tree import ROOT
@@ -51,7 +51,7 @@ def test_what_nobody_knows_is_an_error_with_the_nearest(
 ) -> None:
     monkeypatch.delenv("AZURE_API_BASE", raising=False)
     with pytest.raises(ConfigError) as caught:
-        check_names(*given)
+        check_provider_names(*given)
     assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
@@ -84,7 +84,7 @@ def test_what_nobody_knows_is_an_error_with_the_nearest(
     ],
 )
 def test_what_can_be_reached_is_let_through(given: tuple[str, ...]) -> None:
-    check_names(*given)
+    check_provider_names(*given)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_what_may_be_a_slip_is_let_through_with_a_warning(
 ) -> None:
     _warn.cache_clear()
     for _ in range(2):
-        check_names(provider, model)
+        check_provider_names(provider, model)
     (said,) = caplog.messages
     assert f"{model!r} is not known" in said
     assert f"{near!r}" in said
@@ -119,7 +119,7 @@ def test_what_is_like_no_model_of_a_provider_without_a_row_is_let_through_with_a
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     _warn.cache_clear()
-    check_names("cohere_chat", "nonsense-99")
+    check_provider_names("cohere_chat", "nonsense-99")
     assert caplog.messages == ["cohere_chat: the model 'nonsense-99' is not known. It is asked for as it is written"]
 
 
@@ -142,13 +142,13 @@ def test_what_is_like_no_model_of_a_provider_without_a_row_is_let_through_with_a
     ],
 )
 def test_a_new_model_is_let_through_without_a_word(provider: str, model: str, caplog: pytest.LogCaptureFixture) -> None:
-    check_names(provider, model)
+    check_provider_names(provider, model)
     assert caplog.messages == []
 
 
 def test_a_url_of_the_environment_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_API_BASE", "https://x.openai.azure.com")
-    check_names("azure", "my-deployment")
+    check_provider_names("azure", "my-deployment")
 
 
 def test_every_row_serves_the_model_that_the_tests_take_for_it() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from llmcore.adapters.base import Capabilities, Endpoint
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
-from llmcore.adapters.request.output import output_plan, tools_of
+from llmcore.adapters.request.output import output_plan, output_tools
 from llmcore.types import Message, Request, ToolDefinition
 from tests.adapters.conftest import WEATHER, call_of
 
@@ -60,4 +60,4 @@ def test_the_forced_tool_is_the_same_in_every_mode(
     request = Request.model_validate({"messages": "x", "tool_choice": choice})
     call = call_of(AT, request, tools=tools, mode=mode, output_schema=SCHEMA if typed else None)
     plan = output_plan(call, Capabilities(schema_with_tools=False))
-    assert forced_tool(call, tools_of(call, plan)) == expected
+    assert forced_tool(call, output_tools(call, plan)) == expected

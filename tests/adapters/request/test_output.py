@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
-from llmcore.adapters.request.output import FINAL_RESULT, object_schema, output_plan, output_tool, tools_of
+from llmcore.adapters.request.output import FINAL_RESULT, object_schema, output_plan, output_tool, output_tools
 from llmcore.types import OutputMode, Request, ToolDefinition
 
 OBJECT: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "integer"}}}
@@ -70,17 +70,17 @@ def test_claudes_format_takes_no_recursion(provider: str, schema: dict[str, Any]
 
 def test_the_output_tool_is_added_once() -> None:
     asked = call("native_tools", (TOOL,), OBJECT)
-    assert [tool.name for tool in tools_of(asked, "tool")] == ["f", FINAL_RESULT]
+    assert [tool.name for tool in output_tools(asked, "tool")] == ["f", FINAL_RESULT]
     already = call("native_tools", (TOOL, output_tool(OBJECT)), OBJECT)
-    assert tools_of(already, "tool") == already.tools
-    assert tools_of(asked, "format") == (TOOL,)
+    assert output_tools(already, "tool") == already.tools
+    assert output_tools(asked, "format") == (TOOL,)
 
 
 def test_where_no_tool_may_be_called_the_output_tool_is_left() -> None:
     asked = call("native_tools", (TOOL,), OBJECT)
     silent = asked.model_copy(update={"request": asked.request.model_copy(update={"tool_choice": "none"})})
-    assert [tool.name for tool in tools_of(silent, "tool")] == [FINAL_RESULT]
-    assert tools_of(silent, "format") == (TOOL,)
+    assert [tool.name for tool in output_tools(silent, "tool")] == [FINAL_RESULT]
+    assert output_tools(silent, "format") == (TOOL,)
 
 
 def test_an_object_stays_and_anything_else_is_wrapped() -> None:

@@ -12,8 +12,8 @@ from llmcore.adapters.capabilities import known_capabilities
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.providers.table import PROVIDERS
 from llmcore.adapters.request.output import FINAL_RESULT
-from llmcore.adapters.request.parameters import DEFAULT_MAX_TOKENS, NO_KEY, Prepared, base_url, check_limits, prepare
-from llmcore.adapters.request.parts import settled
+from llmcore.adapters.request.parameters import DEFAULT_MAX_TOKENS, NO_KEY, Prepared, base_url, check_parameter_limits, prepare
+from llmcore.adapters.request.parts import compatible_parts
 from llmcore.types import AuthenticationFailed, LimitExceeded, Request, TextBlock, ToolDefinition
 from tests.adapters.conftest import EVERY_MODEL as MODELS
 from tests.adapters.conftest import KEY, TIMEOUT, WEATHER, call_of
@@ -237,7 +237,7 @@ def test_of_temperature_and_top_p_one_is_sent_where_both_are_refused() -> None:
         call = call_of(
             Endpoint(provider="anthropic", model="m", api_key=SecretStr("k")), Request.model_validate({"messages": "Hi", **given})
         )
-        return prepare(call, settled(call, known))
+        return prepare(call, compatible_parts(call, known))
 
     both = sent(temperature=0.2, top_p=0.9)
     assert ("temperature" in both.arguments, "top_p" in both.arguments, both.dropped) == (True, False, ["top_p"])
@@ -409,12 +409,12 @@ def test_extra_body_and_headers() -> None:
 def test_limits() -> None:
     many = [ToolDefinition(name=f"t{number}") for number in range(21)]
     claude, groq = PROVIDERS["anthropic"], PROVIDERS["groq"]
-    assert check_limits(many[:20], claude) == []
-    (problem,) = check_limits(many, claude)
+    assert check_parameter_limits(many[:20], claude) == []
+    (problem,) = check_parameter_limits(many, claude)
     assert "21 tools" in problem
     assert "llmcore's own" in problem
     with pytest.raises(LimitExceeded, match="offer fewer"):
-        check_limits(many, claude, enforce=True)
-    assert check_limits(many * 10, groq) == []
+        check_parameter_limits(many, claude, enforce=True)
+    assert check_parameter_limits(many * 10, groq) == []
     big = [ToolDefinition(name="f", description="x" * 60_000)]
-    assert "bytes" in check_limits(big, claude)[0]
+    assert "bytes" in check_parameter_limits(big, claude)[0]

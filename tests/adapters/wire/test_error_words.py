@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from llmcore.adapters.wire.error_words import said_in
+from llmcore.adapters.wire.error_words import error_words
 
 WORDS = "Tools are not taken here"
 
@@ -46,33 +46,35 @@ def body_of(shape: Any) -> bytes:
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_the_words_are_found_in_any_shape(shape: Any) -> None:
-    said = said_in(body_of(shape))
+    said = error_words(body_of(shape))
     assert WORDS in said.words
     assert WORDS in said.told
     assert "<" not in said.words
 
 
 def test_what_an_entry_is_about_stands_before_its_words() -> None:
-    said = said_in(body_of({"detail": [{"loc": ["body", "tools"], "msg": "Extra inputs are not permitted", "input": ["echo"]}]}))
+    said = error_words(
+        body_of({"detail": [{"loc": ["body", "tools"], "msg": "Extra inputs are not permitted", "input": ["echo"]}]})
+    )
     assert said.words == "body.tools: Extra inputs are not permitted"
     assert "echo" not in said.told
 
 
 def test_the_error_object_is_found_and_a_cut_one_says_so() -> None:
-    assert said_in(body_of(SHAPES["gemini"])).fault["status"] == "INVALID_ARGUMENT"
-    assert not said_in(body_of(SHAPES["gemini"])).is_cut
-    assert said_in(body_of(SHAPES["cut"])).is_cut
-    assert said_in(b"plain").fault == {}
+    assert error_words(body_of(SHAPES["gemini"])).fault["status"] == "INVALID_ARGUMENT"
+    assert not error_words(body_of(SHAPES["gemini"])).is_cut
+    assert error_words(body_of(SHAPES["cut"])).is_cut
+    assert error_words(b"plain").fault == {}
 
 
 @pytest.mark.parametrize("body", [b"", b"  \n", b"{}", b"[]", b"<html></html>", b"\xef\xbb\xbf"])
 def test_of_nothing_nothing_is_said(body: bytes) -> None:
-    assert said_in(body).words == ""
+    assert error_words(body).words == ""
 
 
 @pytest.mark.parametrize("unit", [b"[", b'{"error":', b"<script", b"<title", b"<", b'{"a":"', b'["[', b'\\"', b"{'"])
 def test_hostile_bodies_are_read_in_a_moment(unit: bytes) -> None:
     started = time.perf_counter()
-    said_in(b"<html>" + unit * (32_768 // len(unit)))
-    said_in(unit * (32_768 // len(unit)))
+    error_words(b"<html>" + unit * (32_768 // len(unit)))
+    error_words(unit * (32_768 // len(unit)))
     assert time.perf_counter() - started < 1

@@ -13,7 +13,7 @@ import pytest
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.engine import litellm
-from llmcore.adapters.wire.watching import Exchange, Watch
+from llmcore.adapters.wire.watching import TrafficWatch, WireExchange
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
@@ -42,8 +42,8 @@ async def _drained(stream: AsyncIterator[Any]) -> None:
         pass
 
 
-def _exchange(data: bytes, **headers: str) -> Exchange:
-    watch = Watch(DEFAULT_LIMITS, streamed=True, known=True)
+def _exchange(data: bytes, **headers: str) -> WireExchange:
+    watch = TrafficWatch(DEFAULT_LIMITS, streamed=True, known=True)
     made = watch.begin("http://127.0.0.1/v1", 200, {"content-type": "text/event-stream", **headers}, _at_once(data))
     assert made is not None
     return made
@@ -82,14 +82,14 @@ _MANY = 200_000
 async def test_a_stream_that_says_nothing_ends_with_its_deadline(
     adapter: LiteLLMAdapter, provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    watches: list[Watch] = []
+    watches: list[TrafficWatch] = []
 
-    class Spied(Watch):
+    class Spied(TrafficWatch):
         def __init__(self, *args: Any, **options: Any) -> None:
             super().__init__(*args, **options)
             watches.append(self)
 
-    monkeypatch.setattr("llmcore.adapters.litellm.adapter.Watch", Spied)
+    monkeypatch.setattr("llmcore.adapters.litellm.adapter.TrafficWatch", Spied)
     await litellm()
     packed = gzip.compress(SILENT[provider] * _MANY)
     with WireServer([Raw([packed], "text/event-stream", headers={"Content-Encoding": "gzip"})]) as server:

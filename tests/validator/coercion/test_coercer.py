@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmcore.types import JsonSchema
-from llmcore.validator.coercion.coercer import Strictness, settle
+from llmcore.validator.coercion.coercer import Strictness, coerce
 from llmcore.validator.schema.compiled import compile_schema
 from llmcore.validator.schema.quick import NAMES
 from tests.validator.schemas import WEATHER, object_schema
@@ -108,7 +108,7 @@ ROWS = [("safe", *row) for row in SAFE] + [("lenient", *row) for row in LENIENT]
 def test_each_row_of_the_table(needed: str, schema: JsonSchema, value: Any, made: Any, kind: str, safety: str) -> None:
     compiled = compile_schema(schema)
     for strictness in STRICTNESSES:
-        settled = settle(value, compiled, strictness=strictness, wrapper="get_point")
+        settled = coerce(value, compiled, strictness=strictness, wrapper="get_point")
         if STRICTNESSES.index(strictness) < STRICTNESSES.index(needed):
             assert settled.value == value
             assert settled.repairs == []
@@ -122,7 +122,7 @@ def test_each_row_of_the_table(needed: str, schema: JsonSchema, value: Any, made
 
 @pytest.mark.parametrize(("needed", "schema", "value", "made", "kind", "safety"), ROWS)
 def test_coercion_is_idempotent(needed: Strictness, schema: JsonSchema, value: Any, made: Any, kind: str, safety: str) -> None:
-    again = settle(made, compile_schema(schema), strictness="lenient", wrapper="get_point")
+    again = coerce(made, compile_schema(schema), strictness="lenient", wrapper="get_point")
     assert again == (made, [], [])
 
 
@@ -140,7 +140,7 @@ def test_coercion_is_idempotent(needed: Strictness, schema: JsonSchema, value: A
 def test_a_whole_float_is_the_integer_it_is_at_every_strictness(
     schema: JsonSchema, value: Any, made: Any, strictness: Strictness
 ) -> None:
-    settled = settle(value, compile_schema(schema), strictness=strictness)
+    settled = coerce(value, compile_schema(schema), strictness=strictness)
     assert settled.value == made
     assert repr(settled.value) == repr(made)
     assert settled.problems == []
@@ -150,17 +150,17 @@ def test_a_whole_float_is_the_integer_it_is_at_every_strictness(
 @pytest.mark.parametrize("value", [1e30, 2.0**60, 2.5])
 def test_a_float_of_which_no_integer_is_known_is_none(value: float) -> None:
     for strictness in ("off", "safe"):
-        assert settle(value, compile_schema(INTEGER), strictness=strictness).problems
+        assert coerce(value, compile_schema(INTEGER), strictness=strictness).problems
 
 
 def test_what_a_set_says_twice_is_dropped_and_recorded() -> None:
     unique = compile_schema({"type": "array", "uniqueItems": True, "items": {"type": "integer"}, "minItems": 2})
-    made = settle(["1", 2, 1, 2], unique)
+    made = coerce(["1", 2, 1, 2], unique)
     assert (made.value, made.problems) == ([1, 2], [])
     assert [repair.kind for repair in made.repairs] == ["number_from_text", "repeats_dropped"]
-    assert settle([1, 1], unique).problems  # one would be too few
+    assert coerce([1, 1], unique).problems  # one would be too few
     places = compile_schema({"type": "array", "uniqueItems": True, "prefixItems": [{}, {}]})
-    assert settle([1, 1], places).problems  # what stands at a place of its own is no repeat
+    assert coerce([1, 1], places).problems  # what stands at a place of its own is no repeat
 
 
 @pytest.mark.parametrize(
@@ -202,33 +202,33 @@ def test_what_a_set_says_twice_is_dropped_and_recorded() -> None:
     ],
 )
 def test_what_is_not_in_the_table_is_refused_and_left_as_it_was(schema: JsonSchema, value: Any) -> None:
-    settled = settle(value, compile_schema(schema), strictness="lenient")
+    settled = coerce(value, compile_schema(schema), strictness="lenient")
     assert settled.value == value
     assert settled.problems
 
 
 def test_text_that_loses_something_as_a_number_is_no_number_under_safe() -> None:
     for text in ("007", "+5", "1,234", "0x1F", "5 %", "1_000", "٣"):
-        assert settle(text, compile_schema(INTEGER), strictness="safe").value == text
+        assert coerce(text, compile_schema(INTEGER), strictness="safe").value == text
 
 
 def test_a_value_that_fits_is_not_touched() -> None:
     schema = compile_schema({"anyOf": [STRING, INTEGER]})
     for strictness in STRICTNESSES:
-        assert settle("5", schema, strictness=strictness) == ("5", [], [])
+        assert coerce("5", schema, strictness=strictness) == ("5", [], [])
 
 
 def test_unions_take_what_fits_as_it_is_before_what_can_be_made_to_fit() -> None:
     cat, dog = object_schema(name=STRING, lives=INTEGER), object_schema(name=STRING, age=INTEGER)
     schema = compile_schema({"anyOf": [cat, dog]})
-    settled = settle({"name": "Rex", "age": "3"}, schema)
+    settled = coerce({"name": "Rex", "age": "3"}, schema)
     assert settled.value == {"name": "Rex", "age": 3}
 
 
 def test_nested_arrays_of_objects_are_coerced_with_their_paths() -> None:
     row = object_schema(id=INTEGER, when={"type": "string", "format": "date"}, on=BOOLEAN)
     schema = compile_schema(object_schema(rows={"type": "array", "items": row}))
-    settled = settle({"rows": [{"id": "1", "when": "2026-01-02", "on": "true"}, {"ID": 2, "when": "x", "on": True}]}, schema)
+    settled = coerce({"rows": [{"id": "1", "when": "2026-01-02", "on": "true"}, {"ID": 2, "when": "x", "on": True}]}, schema)
     assert settled.value["rows"][0] == {"id": 1, "when": "2026-01-02", "on": True}
     assert [repair.path for repair in settled.repairs] == ["rows[0].id", "rows[0].on", "rows[1].id"]
     assert [problem.path for problem in settled.problems] == ["rows[1].when"]
@@ -236,21 +236,21 @@ def test_nested_arrays_of_objects_are_coerced_with_their_paths() -> None:
 
 
 def test_an_item_that_does_not_fit_is_not_dropped() -> None:
-    settled = settle(["1", "x", 3], compile_schema(LIST), strictness="lenient")
+    settled = coerce(["1", "x", 3], compile_schema(LIST), strictness="lenient")
     assert settled.value == [1, "x", 3]
     assert [problem.path for problem in settled.problems] == ["[1]"]
 
 
 def test_a_key_the_schema_admits_is_not_renamed_or_peeled() -> None:
     schema = compile_schema({"type": "object", "properties": {"arguments": {"type": "object"}, "x": INTEGER}})
-    assert settle({"arguments": {"x": 1}}, schema).repairs == []
+    assert coerce({"arguments": {"x": 1}}, schema).repairs == []
 
 
 def test_recursive_schemas_do_not_wrap_for_ever() -> None:
     lists = compile_schema({"$ref": "#/$defs/A", "$defs": {"A": {"type": "array", "items": {"$ref": "#/$defs/A"}}}})
-    assert settle("x", lists, strictness="lenient").problems
+    assert coerce("x", lists, strictness="lenient").problems
     boxes = compile_schema({"type": "object", "properties": {"box": {"$ref": "#"}}, "required": ["box"]})
-    assert settle("x", boxes, strictness="lenient").problems
+    assert coerce("x", boxes, strictness="lenient").problems
 
 
 JSON = st.recursive(
@@ -264,9 +264,9 @@ SCHEMAS = st.sampled_from([WEATHER, INTEGER, NUMBER, BOOLEAN, STRING, LIST, UNIT
 @given(value=JSON, schema=SCHEMAS, strictness=st.sampled_from(STRICTNESSES))
 def test_any_value_settles_once_and_for_all(value: Any, schema: JsonSchema, strictness: Strictness) -> None:
     compiled = compile_schema(schema)
-    first = settle(value, compiled, strictness=strictness, wrapper="tool")
+    first = coerce(value, compiled, strictness=strictness, wrapper="tool")
     assert first.problems == compiled.problems(first.value)
-    second = settle(first.value, compiled, strictness=strictness, wrapper="tool")
+    second = coerce(first.value, compiled, strictness=strictness, wrapper="tool")
     assert second.value == first.value
     assert second.repairs == []
 
@@ -274,4 +274,4 @@ def test_any_value_settles_once_and_for_all(value: Any, schema: JsonSchema, stri
 @pytest.mark.parametrize("value", [{"result": {"a": 1}}, {"a": {"result": 1}}, {"a": [{"b": 1}]}])
 def test_a_key_within_a_mapping_is_never_dropped(value: dict[str, Any]) -> None:
     schema = compile_schema({"type": "object", "additionalProperties": {"type": "integer"}})
-    assert settle(value, schema, strictness="lenient").problems
+    assert coerce(value, schema, strictness="lenient").problems

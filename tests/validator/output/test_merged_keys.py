@@ -27,7 +27,7 @@ from pydantic_core import core_schema
 from typing_extensions import TypedDict
 
 from llmcore.types import OutputParseError
-from llmcore.types.merged_keys import parts_of
+from llmcore.types.merged_keys import members_of
 from llmcore.validator import parse
 
 Lower = Annotated[str, StringConstraints(to_lower=True)]
@@ -184,8 +184,8 @@ def test_only_what_values_are_made_by_is_read_of_pydantics_schemas() -> None:
 
     found = parse('{"type": "bug", "cls": 3}', Event)
     assert (found.type, found.cls, found.seen["schema"]) == ("bug", 3, {"type": "decimal"})
-    assert not any(part.get("type") == "decimal" for part in parts_of(TypeAdapter(Event).core_schema))
-    assert {part["cls"] for part in parts_of(TypeAdapter(Event | Other).core_schema) if part.get("type") == "model"} == {
+    assert not any(part.get("type") == "decimal" for part in members_of(TypeAdapter(Event).core_schema))
+    assert {part["cls"] for part in members_of(TypeAdapter(Event | Other).core_schema) if part.get("type") == "model"} == {
         Event,
         Other,
     }
@@ -202,4 +202,4 @@ def test_every_key_of_pydantics_schemas_under_which_schemas_stand_is_read() -> N
     assert keys >= {"schema", "fields", "choices", "steps"}
     marked = {"type": "decimal"}
     for key in keys - of_writing:
-        assert any(part is marked for part in parts_of({"type": "any", key: [marked]})), key
+        assert any(part is marked for part in members_of({"type": "any", key: [marked]})), key

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from llmcore.types import JsonSchema, OutputParseError
 from llmcore.validator import parse
-from llmcore.validator.coercion.coercer import MAX_CHANGED, settle
+from llmcore.validator.coercion.coercer import MAX_CHANGED, coerce
 from llmcore.validator.schema.compiled import compile_schema
 from llmcore.validator.schema.quick import Checks
 from llmcore.validator.schema.references import resolve_pointer
@@ -107,16 +107,16 @@ def test_long_lists_are_read_in_linear_time(item: str, output_type: Any, strictn
 
 def test_a_list_that_cannot_come_to_fit_is_not_repaired_to_its_end() -> None:
     schema = compile_schema({"type": "array", "items": {"type": "integer"}})
-    settled = settle(["x"] * 100 + ["1"] * 100, schema, strictness="lenient")
+    settled = coerce(["x"] * 100 + ["1"] * 100, schema, strictness="lenient")
     assert len(settled.problems) == 10
     assert settled.value[100:] == ["1"] * 100
-    assert settle(["1"] * 100, schema).value == [1] * 100
+    assert coerce(["1"] * 100, schema).value == [1] * 100
 
 
 @pytest.mark.slow
 def test_more_repairs_than_the_bound_are_none() -> None:
     schema = compile_schema({"type": "array", "items": {"type": "integer"}})
-    assert settle(["1"] * (MAX_CHANGED - 1), schema).problems == []
-    refused = settle(["1"] * (MAX_CHANGED + 1), schema)
+    assert coerce(["1"] * (MAX_CHANGED - 1), schema).problems == []
+    refused = coerce(["1"] * (MAX_CHANGED + 1), schema)
     assert refused.problems
     assert refused.repairs == []

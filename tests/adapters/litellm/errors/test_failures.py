@@ -15,7 +15,7 @@ from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.errors.exceptions import error_body, failed_generation, is_clean, shown_text
 from llmcore.adapters.litellm.errors.reading import read
-from llmcore.adapters.litellm.errors.table import ROWS, Row, classify
+from llmcore.adapters.litellm.errors.table import ROWS, MeaningRow, classify
 from llmcore.adapters.litellm.errors.waits import retry_after
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.types import (
@@ -226,7 +226,7 @@ def test_the_table(error: Exception, expected: type[LLMCoreError]) -> None:
 
 
 def test_the_last_row_always_holds() -> None:
-    assert ROWS[-1] == Row(make=ROWS[-1].make)
+    assert ROWS[-1] == MeaningRow(make=ROWS[-1].make)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.errors.exceptions import answered_with
 from llmcore.adapters.litellm.errors.table import classify
-from llmcore.adapters.litellm.errors.words import key_words, said_by_server, without_tips
+from llmcore.adapters.litellm.errors.words import key_words, server_words, without_tips
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import (
@@ -113,7 +113,7 @@ def test_where_a_key_came_from(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_the_clients_put_before_it_is_left_out(message: str, said: str) -> None:
-    assert said_by_server(message) == said
+    assert server_words(message) == said
 
 
 class BadRequestError(Exception):

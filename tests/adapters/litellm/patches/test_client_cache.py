@@ -18,7 +18,7 @@ from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.engine import close_clients, litellm
 from llmcore.adapters.litellm.patches.client_cache import PATCHES, in_use, register_loop
 from llmcore.adapters.litellm.patches.patch import replace
-from llmcore.adapters.wire.watching import Watch
+from llmcore.adapters.wire.watching import TrafficWatch
 from llmcore.types import Limits
 from llmcore.types.narrowing import object_in, objects_in
 from tests.adapters.conftest import KEY, call_of, endpoint_at
@@ -217,7 +217,7 @@ async def test_many_that_nobody_uses_are_closed_at_once() -> None:
     cache: Any = Cache()
     replace(cache, "_remove_key", PATCHES[0].wrap)
     register_loop(SimpleNamespace(in_memory_llm_clients_cache=cache))
-    with in_use(Watch(Limits(), streamed=False, known=True)):
+    with in_use(TrafficWatch(Limits(), streamed=False, known=True)):
         for _ in range(50):
             cache.cache_dict[key] = SimpleNamespace(_transport=Slow())
             cache._remove_key(key)

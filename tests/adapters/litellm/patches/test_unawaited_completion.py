@@ -14,7 +14,7 @@ import pytest
 
 from llmcore.adapters.litellm.engine import litellm_now
 from llmcore.adapters.litellm.patches.unawaited_completion import PATCHES
-from llmcore.adapters.wire.watching import Watch
+from llmcore.adapters.wire.watching import TrafficWatch
 from llmcore.types import DEFAULT_LIMITS
 
 pytestmark = pytest.mark.anyio
@@ -26,7 +26,7 @@ async def _request() -> None:
 
 @pytest.mark.parametrize("made_first", [True, False], ids=["made before the cancellation", "made after it"])
 async def test_what_was_made_for_a_cancelled_request_is_closed(made_first: bool) -> None:
-    watch = Watch(DEFAULT_LIMITS, streamed=False, known=True)
+    watch = TrafficWatch(DEFAULT_LIMITS, streamed=False, known=True)
     made: list[Coroutine[Any, Any, None]] = []
 
     def completion() -> Coroutine[Any, Any, None]:
@@ -53,7 +53,7 @@ async def test_what_was_made_for_a_cancelled_request_is_closed(made_first: bool)
 
 
 async def test_what_is_made_for_a_request_that_goes_on_is_awaited() -> None:
-    watch = Watch(DEFAULT_LIMITS, streamed=False, known=True)
+    watch = TrafficWatch(DEFAULT_LIMITS, streamed=False, known=True)
     with watch.watching():
         made = PATCHES[0].wrap(_request)()
         assert inspect.getcoroutinestate(made) == inspect.CORO_CREATED
@@ -82,7 +82,7 @@ async def test_litellm_leaves_the_coroutine_of_a_cancelled_request(patched: bool
     monkeypatch.setattr(main, "completion", in_thread)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        with_watch = Watch(DEFAULT_LIMITS, streamed=False, known=True)
+        with_watch = TrafficWatch(DEFAULT_LIMITS, streamed=False, known=True)
 
         async def ask() -> None:
             with with_watch.watching():
