@@ -1,10 +1,13 @@
 # What a contributor runs. Every target sets up .venv first; that is done once, and again only when the lock changes.
+# `make replay` installs what running needs (requirements.lock), the others add what a contributor needs (requirements-dev.lock).
 .DEFAULT_GOAL := help
 .PHONY: help setup dev replay test quick versions newest compiled test-compiled check bench bench-setup fuzz lock clean
 
 VENV ?= .venv
 BIN := $(VENV)/bin
 UV ?= uv
+COMPILE_LOCK := $(UV) pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \
+	--custom-compile-command "make lock" --quiet
 FUZZ_SECONDS ?= 60
 PYTEST := -m pytest --numprocesses=auto --dist=worksteal
 # Bytecode is kept even where the machine says not to: without it, rewriting the tests' asserts takes longer than collecting them,
@@ -21,7 +24,8 @@ setup: ## Make or refresh .venv
 dev: setup ## Set up, and build the mirror that static tools and editors read
 	@scripts/mirror
 
-replay: setup ## Replay the recorded transcripts and print the success rates
+replay: ## Replay the recorded transcripts and print the success rates
+	@scripts/setup run
 	$(BIN)/llmcore replay fixtures/recorded
 
 test: setup ## Run all tests
@@ -64,9 +68,10 @@ fuzz: setup ## Fuzz the normaliser for FUZZ_SECONDS (60): random mixes, then gui
 	$(BIN)/python -m tests.fuzz.atheris_target --setup
 	$(BIN)/python -m tests.fuzz.atheris_target -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -len_control=0 -artifact_prefix=.fuzz/ .fuzz/corpus
 
-lock: ## Resolve pyproject.toml anew into requirements.lock (needs uv)
-	$(UV) pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --upgrade \
-		--custom-compile-command "make lock" --quiet --output-file requirements.lock
+lock: ## Resolve pyproject.toml anew into requirements.lock, and what the group `dev` adds into requirements-dev.lock (needs uv)
+	$(COMPILE_LOCK) --group install --output-file requirements.lock
+	$(COMPILE_LOCK) --group dev --constraint requirements.lock --output-file requirements-dev.lock \
+		$$(sed -n 's/^\([a-z0-9.-]*\)==.*/--no-emit-package \1/p' requirements.lock)
 
 clean: ## Remove .venv and everything that was built
 	rm -rf .venv .venv-3.* .venv-newest .venv-compiled .typecheck build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov llmcore_engine.egg-info
