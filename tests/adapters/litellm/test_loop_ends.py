@@ -42,7 +42,7 @@ assert not LISTENING or len(heard) >= 6, len(heard)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize(("provider", "listening"), [("openai", "listening"), ("anthropic", "alone")])
 def test_runs_on_one_loop_after_the_other_are_quiet(provider: str, listening: str) -> None:
     done = subprocess.run(

@@ -26,8 +26,6 @@ async def asked(adapter: LiteLLMAdapter, call: ModelCall, *, streamed: bool) -> 
         await adapter.complete(call)
 
 
-@pytest.mark.quick(5)
-@pytest.mark.sweep(7)
 @pytest.mark.anyio
 @pytest.mark.parametrize("status", [302, 307, 308])
 @pytest.mark.parametrize("streamed", [False, True])
@@ -45,7 +43,6 @@ async def test_another_server_gets_nothing(adapter: LiteLLMAdapter, provider: st
     assert caught.value.lasting
 
 
-@pytest.mark.quick(3)
 @pytest.mark.anyio
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("provider", sorted({"openai", "anthropic", "groq"} & set(PROVIDERS)))
