@@ -1,11 +1,16 @@
 # What a contributor runs. Every target sets up .venv first; that is done once, and again only when the lock changes.
+# `make replay` installs what running needs (requirements.lock), the others add what a contributor needs (requirements-dev.lock).
 .DEFAULT_GOAL := help
-.PHONY: help setup dev replay test quick versions newest compiled test-compiled check bench bench-setup fuzz lock clean
+.PHONY: help setup dev replay test sweep versions newest compiled test-compiled check bench bench-setup fuzz lock clean
 
 VENV ?= .venv
 BIN := $(VENV)/bin
 UV ?= uv
+COMPILE_LOCK := $(UV) pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \
+	--custom-compile-command "make lock" --quiet
 FUZZ_SECONDS ?= 60
+SAMPLE ?= 1
+SEED ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
 PYTEST := -m pytest --numprocesses=auto --dist=worksteal
 # Bytecode is kept even where the machine says not to: without it, rewriting the tests' asserts takes longer than collecting them,
 # and each process that a test starts compiles the library anew.
@@ -21,16 +26,17 @@ setup: ## Make or refresh .venv
 dev: setup ## Set up, and build the mirror that static tools and editors read
 	@scripts/mirror
 
-replay: setup ## Replay the recorded transcripts and print the success rates
+replay: ## Replay the recorded transcripts and print the success rates
+	@scripts/setup run
 	$(BIN)/llmcore replay fixtures/recorded
 
-test: setup ## Run all tests
-	$(KEEP_BYTECODE) $(BIN)/python $(PYTEST) $(ARGS)
+test: setup ## Run each property once for each row, in four minutes on two cores; ARGS="tests/normalizer" runs those of a room
+	$(KEEP_BYTECODE) $(BIN)/python $(PYTEST) -m "not sweep" $(ARGS)
 
-quick: setup ## Run what is not slow, at most 5 cases of each test, in a minute; ARGS="tests/normalizer" runs those of a room
-	$(KEEP_BYTECODE) HYPOTHESIS_PROFILE=quick $(BIN)/python $(PYTEST) -m "not slow and not further" $(ARGS)
+sweep: setup ## Run the other tests: all combinations, and what is slow; SAMPLE=10 runs a tenth, chosen by SEED (the commit's time)
+	$(KEEP_BYTECODE) $(BIN)/python $(PYTEST) -m sweep --sample=$(SAMPLE) --seed=$(SEED) $(ARGS)
 
-versions: ## Run all tests on each Python of VERSIONS (3.11 3.12 3.13) that is at hand
+versions: ## Run `make test` on each Python of VERSIONS (3.11 3.12 3.13) that is at hand
 	@scripts/versions $(VERSIONS)
 
 newest: ## Run the tests of adapters, fallback and orchestrator on the newest releases that pyproject.toml allows
@@ -42,7 +48,7 @@ compiled: ## Make .venv-compiled: the same source as a compiled wheel (docs/comp
 # pytest itself, not `python -m pytest`, and no pythonpath: the checkout's own `llmcore` must not come first.
 test-compiled: compiled ## Run the tests of what is compiled on the compiled build
 	$(KEEP_BYTECODE) LLMCORE_BUILD=compiled .venv-compiled/bin/pytest -o pythonpath= --numprocesses=auto --dist=worksteal \
-		$(or $(ARGS),tests/normalizer tests/types tests/test_public_surface.py tests/packaging/test_builds.py)
+		-m "not sweep" $(or $(ARGS),tests/normalizer tests/types tests/test_public_surface.py tests/packaging/test_builds.py)
 
 check: setup ## Lint, format check, types (mypy and pyright), import floors
 	$(BIN)/ruff check .
@@ -64,9 +70,10 @@ fuzz: setup ## Fuzz the normaliser for FUZZ_SECONDS (60): random mixes, then gui
 	$(BIN)/python -m tests.fuzz.atheris_target --setup
 	$(BIN)/python -m tests.fuzz.atheris_target -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -len_control=0 -artifact_prefix=.fuzz/ .fuzz/corpus
 
-lock: ## Resolve pyproject.toml anew into requirements.lock (needs uv)
-	$(UV) pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --upgrade \
-		--custom-compile-command "make lock" --quiet --output-file requirements.lock
+lock: ## Resolve pyproject.toml anew into requirements.lock, and what the group `dev` adds into requirements-dev.lock (needs uv)
+	$(COMPILE_LOCK) --group install --output-file requirements.lock
+	$(COMPILE_LOCK) --group dev --constraint requirements.lock --output-file requirements-dev.lock \
+		$$(sed -n 's/^\([a-z0-9.-]*\)==.*/--no-emit-package \1/p' requirements.lock)
 
 clean: ## Remove .venv and everything that was built
 	rm -rf .venv .venv-3.* .venv-newest .venv-compiled .typecheck build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov llmcore_engine.egg-info

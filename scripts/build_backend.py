@@ -94,8 +94,8 @@ def compiled_table() -> dict[str, Any]:
 
 
 def locked(names: list[str]) -> list[str]:
-    """The distributions at the versions of requirements.lock: others may type a library differently, which mypy would refuse."""
-    lock = (_ROOT / "requirements.lock").read_text(encoding="utf-8")
+    """The distributions at the versions of the lock: others may type a library differently, which mypy would refuse."""
+    lock = "".join((_ROOT / f"requirements{which}.lock").read_text(encoding="utf-8") for which in ("", "-dev"))
     pins = dict(re.findall(r"^([\w.-]+)(?:\[[\w,]+\])?==([^\s;\\]+)", lock, re.MULTILINE))
     return [f"{name}=={pins[name.lower()]}" for name in names]
 

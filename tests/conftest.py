@@ -1,4 +1,4 @@
-"""What holds in every test: no network but loopback, reproducible fuzzing, one event loop; which cases of a sweep are slow.
+"""What holds in every test: no network but loopback, reproducible fuzzing, one event loop; what `make test` leaves to `make sweep`.
 
 The guard raises at the attempt and, since library code may swallow that, fails the test once more at its end.
 """
@@ -9,7 +9,6 @@ import gc
 import ipaddress
 import os
 import socket
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,15 +16,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import llmcore
+from tests.support.selection import beyond_one_each, is_sampled
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(
     "nightly", deadline=None, max_examples=5_000, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("quick", settings.get_profile("ci"), max_examples=10)  # `make quick`
-_CASES = 5
-"""So many cases of a test are run by `make quick`. A prime: evenly spaced cases then take every value of each parameter."""
-
 _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 settings.load_profile(_PROFILE)
 
@@ -45,28 +41,25 @@ def pytest_xdist_auto_num_workers() -> int:
     return cores + (cores + 1) // 2
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--sample", type=int, default=1, metavar="N", help="run one test of N, chosen by its id and --seed")
+    parser.addoption("--seed", type=int, default=0, metavar="S", help="N seeds that follow each other run every test once")
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    sample, seed = config.option.sample, config.option.seed
+    return [f"one test of {sample}: --sample={sample} --seed={seed}"] if sample > 1 else []
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Before `-m` chooses: of a test marked `sweep(n)`, the cases between n evenly spaced ones are slow; of any test, those
-    between as many as `make quick` runs are further cases."""
-    tests: dict[str, list[pytest.Item]] = defaultdict(list)
-    for item in items:
-        tests[item.nodeid.partition("[")[0]].append(item)
-    for cases in tests.values():
-        sweep = cases[0].get_closest_marker("sweep")
-        kept = cases if sweep is None else _thinned(cases, sweep.args[0], pytest.mark.slow)
-        quick = cases[0].get_closest_marker("quick")
-        if quick is not None or sweep is None:
-            _thinned(kept, _CASES if quick is None else quick.args[0], pytest.mark.further)
-
-
-def _thinned(cases: list[pytest.Item], count: int, mark: pytest.MarkDecorator) -> list[pytest.Item]:
-    """As many of the cases, evenly spaced; the others are marked."""
-    kept = {at * len(cases) // count for at in range(count)} if len(cases) > count else range(len(cases))
-    for at, case in enumerate(cases):
-        if at not in kept:
-            case.add_marker(mark)
-    return [cases[at] for at in sorted(kept)]
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Before `-m` chooses: the cases beyond those of `make test` are marked; `--sample` leaves the others out."""
+    for item in beyond_one_each(items):
+        item.add_marker(pytest.mark.sweep)
+    sample, seed = config.option.sample, config.option.seed
+    if sample > 1:
+        config.hook.pytest_deselected(items=[item for item in items if not is_sampled(item.nodeid, sample, seed)])
+        items[:] = [item for item in items if is_sampled(item.nodeid, sample, seed)]
 
 
 def pytest_collection_finish() -> None:

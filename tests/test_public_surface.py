@@ -90,7 +90,6 @@ def test_nothing_else_stands_in_the_namespace() -> None:
     ]
 
 
-@pytest.mark.slow
 def test_the_import_is_cheap() -> None:
     loaded = "import sys; before = set(sys.modules); import llmcore; print(*sorted(set(sys.modules) - before))"
     told = subprocess.run(

@@ -68,7 +68,6 @@ with WireServer(answer) as server:
 """
 
 
-@pytest.mark.slow
 def test_after_it_first_runs_import_nothing() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _FIRST_RUNS],
@@ -107,7 +106,7 @@ print(json.dumps([sorted(set(sys.modules) - before), compiled]))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_after_it_first_objects_import_and_compile_nothing(tmp_path: Path) -> None:
     """A registry of YAML, an agent, and replies whose calls are read in one step."""
     path = tmp_path / "models.yaml"

@@ -52,7 +52,6 @@ def _body(provider: str, content: str) -> bytes:
     return f'{{"id": "c", "object": "chat.completion", "model": "m", "choices": [{choice}]}}'.encode()
 
 
-@pytest.mark.quick(5)
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("content", DATA)
 async def test_it_is_the_text(adapter: LiteLLMAdapter, provider: str, content: str) -> None:

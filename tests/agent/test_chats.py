@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from copy import deepcopy
@@ -436,9 +437,12 @@ class SlowPrompt(Agent):
         return ""
 
 
+RELEASED = threading.Event()
+
+
 class BlockingPrompt(Agent):
     def system_messages(self) -> str:
-        time.sleep(2)
+        RELEASED.wait(60)
         return ""
 
 
@@ -450,7 +454,7 @@ class SlowEnd(Agent):
 
 class BlockingEnd(Agent):
     def finalize_response(self, text: str) -> str:
-        time.sleep(2)
+        RELEASED.wait(60)
         return text
 
 
@@ -488,7 +492,6 @@ async def _of_the_run_around_it(kind: type[Agent]) -> None:
     await chats[0]
 
 
-@pytest.mark.quick(2)
 @pytest.mark.parametrize("kind", [SlowPrompt, BlockingPrompt, SlowEnd, BlockingEnd])
 @pytest.mark.parametrize(
     "chat", [_in_the_call, _in_the_budget, _earlier_in_the_budget, _of_the_agent, _of_the_client, _of_the_run_around_it]
@@ -496,10 +499,12 @@ async def _of_the_run_around_it(kind: type[Agent]) -> None:
 async def test_the_deadline_bounds_the_agents_own_methods(
     chat: Callable[[type[Agent]], Awaitable[object]], kind: type[Agent]
 ) -> None:
+    RELEASED.clear()
     since = time.monotonic()
     with pytest.raises(Timeout):
         await chat(kind)
-    assert time.monotonic() - since < 1.5
+    RELEASED.set()
+    assert time.monotonic() - since < 30
 
 
 async def test_an_agent_closes_what_it_made() -> None:

@@ -34,7 +34,6 @@ def desk_or_librarian(seen: Seen) -> Step:
     return "Thank you!" if "Shelf 3." in told else Turn(calls=[("librarian", {"message": "Where does Emma stand?"})])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("provider", MODELS)
 def test_it_runs_with_a_models_name_in_the_fakes_place(provider: str, tmp_path: Path) -> None:
     program = tmp_path / "desk.py"

@@ -210,7 +210,6 @@ def at_work(did: list[str], *, deep: bool, fresh: bool) -> Agent:
     return Agent(asking if fresh else FakeModel(default="done"), tools=[inner])
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("deep", [False, True])
 def test_what_an_agent_does_within_is_saved_with_the_asking_run(deep: bool) -> None:
     did: list[str] = []

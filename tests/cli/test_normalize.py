@@ -85,7 +85,6 @@ def test_how_the_reply_is_read_can_be_told(invoke: Invoke) -> None:
     assert cut["finish_reason"] == "length"
 
 
-@pytest.mark.quick(5)
 @pytest.mark.parametrize("stdin", ["", " ", "{", "Hi", "data", "null", "[3]", "3", '{"a": 1}'])
 def test_a_reply_without_a_call_is_content(invoke: Invoke, stdin: str) -> None:
     result = invoke("normalize", stdin=stdin)
@@ -100,7 +99,7 @@ HOSTILE = ("{", "[", '{"a":\n', "data: {\n\n")
     "stdin",
     [
         *(piece * (20_000 // len(piece)) for piece in HOSTILE),
-        *(pytest.param(piece * (5_000_000 // len(piece)), marks=pytest.mark.slow) for piece in HOSTILE),
+        *(pytest.param(piece * (5_000_000 // len(piece)), marks=pytest.mark.sweep) for piece in HOSTILE),
     ],
     ids=lambda text: f"{text[:4]!r} {len(text)}",
 )
@@ -226,7 +225,6 @@ def test_characters_cut_between_reads_are_whole(script: Any) -> None:
     assert json.loads(done.stdout)["content"] == text
 
 
-@pytest.mark.slow
 def test_exit_codes_of_the_console_script(script: Any) -> None:
     assert script("normalize", stdin=b"Hello").returncode == 0
     assert script("normalize", stdin=b"\xff").returncode == 2

@@ -17,8 +17,6 @@ from tests.orchestrator.support import get_weather
 from tests.support.redis_server import redis_server
 from tests.support.wire_server import Failure, Raw, Seen, Step, Turn, WireServer
 
-pytestmark = pytest.mark.slow
-
 MODEL = "nobody/knows-this-1"
 HERMES = '<tool_call>\n{"name": "%s", "arguments": {"city": "Paris"}}\n</tool_call>'
 QUESTIONS = [

@@ -37,7 +37,6 @@ def recording(upstream: str, path: Path, *options: str) -> Generator[tuple[str, 
             process.kill()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_any_client_is_recorded_and_the_recording_replays(invoke: Invoke, tmp_path: Path, ending: signal.Signals) -> None:
     path = tmp_path / "runs.jsonl"

@@ -187,10 +187,9 @@ FIVE_MEGABYTES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "reply",
-    [*GARBAGE, *(pytest.param(reply, marks=pytest.mark.slow) for reply in FIVE_MEGABYTES)],
+    [*GARBAGE, *(pytest.param(reply, marks=pytest.mark.sweep) for reply in FIVE_MEGABYTES)],
     ids=lambda reply: str(reply)[:40],
 )
 def test_garbage_is_a_reply_without_a_call_and_ends_quickly(invoke: Invoke, lines: Write, reply: dict[str, Any]) -> None:
@@ -215,7 +214,6 @@ def test_what_recordings_hold_cannot_steer_the_terminal(invoke: Invoke, lines: W
     assert "\\x1b[31mred\\n[bold]x[/]" in output
 
 
-@pytest.mark.slow
 def test_lone_surrogates_are_shown(script: Any, lines: Write) -> None:
     path = lines({**WRONG, "id": "lone \ud83d", "response": chat('{"city": "\\ud83d"}')})
     for options in ((), ("--json",)):
@@ -224,14 +222,12 @@ def test_lone_surrogates_are_shown(script: Any, lines: Write) -> None:
         assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.slow
 def test_exit_codes_of_the_console_script(script: Any, lines: Write) -> None:
     assert script("replay", lines(GOOD)).returncode == 0
     assert script("replay", lines(WRONG)).returncode == 1
     assert script("replay", lines("garbage")).returncode == 2
 
 
-@pytest.mark.slow
 def test_a_progress_bar_is_for_terminals_only(script: Any, lines: Write) -> None:
     done = script("replay", lines({**GOOD, "note": "x" * 3_000_000}))
     assert done.stderr == b""

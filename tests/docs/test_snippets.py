@@ -46,7 +46,6 @@ PAGES = [
 ]
 
 
-@pytest.mark.quick(8)
 @pytest.mark.parametrize("page", PAGES)
 def test_the_snippets_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging, "basicConfig", _leave_logging)

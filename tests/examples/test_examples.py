@@ -115,7 +115,6 @@ AS_TEXT = '<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</t
 NATIVE = Turn(calls=[("get_weather", {"city": "Paris"})])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "environment", "call"),
     [

@@ -12,7 +12,6 @@ from llmcore.integrations.captured import captured_run
 from llmcore.types.others_words import MAX_LOOKED_THROUGH
 
 
-@pytest.mark.sweep(1)
 @pytest.mark.parametrize("messages", [['"x\n' * 100_000], ["word"] * 5_000, ["a" * 30_000] * 5], ids=["one", "many", "some"])
 def test_what_is_too_long_is_cut_in_its_texts(messages: list[str]) -> None:
     request = Request(messages=[Message(role="user", content=text) for text in messages])

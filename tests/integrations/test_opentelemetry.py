@@ -352,7 +352,6 @@ def flaky_tool() -> Tool:
     return flaky
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("capture", [False, True])
 async def test_a_stream_that_fails_has_no_finish_reason(capture: bool) -> None:
     memory = Memory(capture_content=capture)
@@ -444,7 +443,6 @@ async def test_a_run_that_fails_is_told_as_the_error_it_raises(streamed: bool) -
     assert root.status.status_code is StatusCode.ERROR
 
 
-@pytest.mark.quick(5)
 @pytest.mark.parametrize("end", ["tool timeout", "deadline", "cancelled", "left", "left while it speaks", "ended", "parallel"])
 async def test_every_span_ends_however_the_run_does(end: str) -> None:
     memory = Memory()
@@ -602,7 +600,6 @@ async def test_a_budget_that_is_spent_is_told() -> None:
     assert told(memory.of("invoke_agent")[0])["error.type"] == "LimitExceeded"
 
 
-@pytest.mark.slow
 def test_without_it_nothing_is_imported_and_the_error_names_the_fix() -> None:
     program = """
 import sys, asyncio

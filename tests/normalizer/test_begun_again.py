@@ -287,8 +287,6 @@ def test_a_tools_tag_in_a_value_that_is_closed_behind_it_is_a_part_of_the_value(
     assert [(repair.kind, repair.safety) for repair in call.repairs] == [("holds_call", "guess")]
 
 
-@pytest.mark.quick(0)
-@pytest.mark.sweep(1)
 @pytest.mark.parametrize("form", _INNER_AND_OUTER)
 def test_floods_of_calls_in_values_are_linear(form: str) -> None:
     opener = _INNER_AND_OUTER[form][0].format("label_box", "box")

@@ -30,8 +30,6 @@ def _written(name: str) -> str:
     return row.write(_CALLS[:1] if row.single else _CALLS)
 
 
-@pytest.mark.quick(6)
-@pytest.mark.sweep(31)
 @pytest.mark.parametrize("tools", [TOOLS, None], ids=["told", "not told"])
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 def test_more_text_never_makes_fewer_calls(name: str, tools: ToolSet | None) -> None:
@@ -78,8 +76,6 @@ def test_what_was_begun_and_cut_off_is_no_text_for_the_user(text: str, calls: li
 _MARKER = re.compile(r"[<\[][|｜‖]?/?[\w:▁.|｜‖-]{4,}[>\]|｜‖]")
 
 
-@pytest.mark.quick(15)
-@pytest.mark.sweep(61)
 @pytest.mark.parametrize("finish_reason", ["length", None, "stop"])
 @pytest.mark.parametrize("lead", ["", "Let me look.\n"])
 @pytest.mark.parametrize("name", sorted(name for name in DIALECTS if DIALECTS[name].trust == "delimited"))

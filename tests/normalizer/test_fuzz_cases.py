@@ -30,7 +30,6 @@ def test_a_case_that_was_found(path: Path) -> None:
         assert not envelope.tool_calls
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_a_few_mixes(seed: int) -> None:
     for number in range(20):

@@ -10,7 +10,7 @@ _WANTED = GOLDEN.read_text("utf-8").splitlines()
 _CHANGED = "read in another way than before: {}; `python -m tests.normalizer.golden` shows and writes it"
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_text_is_read_as_before(source: str) -> None:
     wanted = {line for line in _WANTED if line.startswith(f"{source}/")}
@@ -19,11 +19,9 @@ def test_every_text_is_read_as_before(source: str) -> None:
     assert not changed, _CHANGED.format(changed)
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(3)
 @pytest.mark.parametrize("source", SOURCES)
 def test_one_text_in_ten_is_read_as_before(source: str) -> None:
-    """What `make quick` runs of the test above."""
+    """What `make test` runs of the test above."""
     changed = sorted(line.split()[0] for line in digest(source, every=10) if line not in _WANTED)
     assert not changed, _CHANGED.format(changed)
 

@@ -173,22 +173,19 @@ def _assert_linear(make: Callable[[int], str], piece: int, size: int = _SHORT, *
     assert_linear(read, size, **bounds)
 
 
-@pytest.mark.quick(0)
-@pytest.mark.sweep(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("opener", _OPENERS)
 def test_floods_of_openers_cost_linear_time(opener: str) -> None:
     for shape in _HOSTILE.values():
         _assert_linear(partial(shape, opener), _PIECE)
 
 
-@pytest.mark.sweep(5)
 @pytest.mark.parametrize("piece", [16, 1 << 20])
 @pytest.mark.parametrize("unit", _NO_OPENER.values(), ids=_NO_OPENER)
 def test_floods_without_openers_cost_linear_time(unit: str, piece: int) -> None:
     _assert_linear(lambda n: unit * (n // len(unit)), piece)
 
 
-@pytest.mark.sweep(5)
 @pytest.mark.parametrize("piece", [16, 1 << 20])
 @pytest.mark.parametrize("flood", _NUMBERED)
 def test_floods_of_names_cost_linear_time(flood: str, piece: int) -> None:

@@ -114,8 +114,6 @@ def _carries(row: Dialect, calls: list[_Call]) -> bool:
     return not layout or not any(text != text.strip() for text in texts)
 
 
-@pytest.mark.quick(2)
-@pytest.mark.sweep(17)
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 @given(data=st.data())
 @settings(max_examples=_EXAMPLES)

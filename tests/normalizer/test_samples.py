@@ -95,8 +95,6 @@ def test_text_around_a_sample_is_content(sample: Sample) -> None:
     assert envelope.content.endswith("That is all.")
 
 
-@pytest.mark.quick(22)
-@pytest.mark.sweep(37)
 @pytest.mark.parametrize("finish", [None, "length"])
 @pytest.mark.parametrize("sample", POSITIVE, ids=_id)
 def test_no_prefix_runs_what_the_whole_does_not(sample: Sample, finish: str | None) -> None:

@@ -19,7 +19,6 @@ _PLACE = re.compile(r"(?<=\w)(?=\W)|(?<=\W)(?=\w)|(?<=[\n>{[])(?=\W)|\A|\Z")
 _RUNS = (" " * 26, " " * 330, "\n" * 450)
 
 
-@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 def test_a_torn_call_reads_the_same_however_it_is_cut(name: str) -> None:
     text = DIALECTS[name].write([("get_weather", {"city": "Oslo", "days": 3})])

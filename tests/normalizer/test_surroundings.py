@@ -36,8 +36,6 @@ _NOT_WITHIN = {
 }
 
 
-@pytest.mark.quick(10)
-@pytest.mark.sweep(17)
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 def test_a_call_is_read_whatever_stands_around_it(name: str) -> None:
     row = DIALECTS[name]

@@ -134,7 +134,6 @@ def _standing() -> set[re.Pattern[str]]:
     return {value for value in values if isinstance(value, re.Pattern)}
 
 
-@pytest.mark.quick(0)
 @pure_only("it replaces functions, which compiled code does not look up")
 def test_no_expression_goes_back_over_white_space(sought: _Sought) -> None:
     expressions: set[Sought] = _standing() | {pattern for pattern, _ in sought}
@@ -179,8 +178,6 @@ _DECIDED = {
 _SIGNS = (*"<>{}[]()\"'`=:,;/*\\|. \n\r\t", "//", "/*", "*/", "x", "é", " " * 40, "x" * 260)
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", _DECIDED)
 def test_what_is_decided_stays_decided(name: str) -> None:
     whole, begun, written = _DECIDED[name]

@@ -10,7 +10,7 @@ import pytest
 from tests.support.chaos import chaos
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_every_run_of_a_storm_ends_as_it_should() -> None:
     # The deadline is far off: where many others use the machine, one of 15 s ended runs that nothing was wrong with.
     told = chaos(runs=60, concurrency=20, cancellations=12, share=0.4, seed=1, deadline=60.0, timeout=0.7)

@@ -337,7 +337,7 @@ else:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_of_several_processes_one_resumes(tmp_path: Path) -> None:
     folder, state, sent = tmp_path / "runs", tmp_path / "state.json", tmp_path / "sent"
     state.write_text(asking(run_store=FileStore(folder)).run_sync("Go.").model_dump_json())

@@ -16,7 +16,7 @@ from tests.orchestrator.support import FAST, add, get_weather
 from tests.orchestrator.test_unexplained_refusals import ended, registry, weather
 from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 
 class Sky(BaseModel):

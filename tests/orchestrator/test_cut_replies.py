@@ -288,7 +288,6 @@ _MODES = {
 }
 
 
-@pytest.mark.quick(5)
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 @pytest.mark.parametrize("mode", _MODES)
 async def test_in_every_mode_a_value_in_something_open_is_asked_for_again(mode: str, streamed: bool) -> None:

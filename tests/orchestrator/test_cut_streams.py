@@ -49,7 +49,6 @@ async def finished(events: AsyncIterator[Event]) -> RunResult:
     return results[0]
 
 
-@pytest.mark.quick(0)
 @pytest.mark.parametrize("provider", MODELS)
 async def test_no_call_of_a_cut_stream_runs_and_it_is_asked_again(provider: str) -> None:
     ran: list[str] = []
@@ -65,8 +64,6 @@ async def test_no_call_of_a_cut_stream_runs_and_it_is_asked_again(provider: str)
     assert [type(attempt.failure) for attempt in result.attempts] == [RemoteServerError, type(None)] * 2
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(7)
 @pytest.mark.parametrize("ending", ["chunked", "dropped", "close", "length"])
 @pytest.mark.parametrize("provider", ["openai_compatible", "groq", "anthropic", "gemini", "ollama"])
 async def test_a_whole_reply_that_is_cut_is_asked_again(provider: str, ending: str) -> None:
@@ -155,7 +152,6 @@ async def test_a_recording_is_cut_as_it_was(streamed: bool) -> None:
                 await run
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("provider", ["openai_compatible", "anthropic", "gemini", "ollama"])
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_an_empty_answer_after_tools_is_asked_again(provider: str, streamed: bool) -> None:
@@ -173,7 +169,6 @@ async def test_an_empty_answer_after_tools_is_asked_again(provider: str, streame
     assert (ran, result.content, len(server.requests)) == (["Paris"], ANSWER.text, 3)
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("provider", "word"),
     [
@@ -201,7 +196,6 @@ async def test_nothing_runs_of_a_reply_whose_finish_word_is_an_error(provider: s
     assert (ran, result.content, len(server.requests)) == ([], ANSWER.text, 2)
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("word", ["in_progress", "unknown", "IN_PROGRESS", "not_finished", "a_new_reason"])
 @pytest.mark.parametrize("provider", ["openai_compatible", "groq", "anthropic"])
 async def test_a_reason_that_is_not_known_completes_no_stream_that_was_cut(provider: str, word: str) -> None:
@@ -254,7 +248,6 @@ async def test_a_stream_that_makes_calls_without_end_is_broken_off() -> None:
 LIMIT = {"anthropic": "max_tokens", "gemini": "MAX_TOKENS"}
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("provider", MODELS)
 async def test_a_call_whose_arguments_had_not_begun_when_the_room_was_up_does_not_run(provider: str) -> None:
     ran: list[str] = []

@@ -52,7 +52,6 @@ async def _run(fake: FakeModel, streamed: bool, **options: Any) -> Timeout:
     return caught.value
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_no_request_is_made_after_a_tool_that_blocked(streamed: bool) -> None:
     fake = FakeModel(called("block", {}), default="late")
@@ -62,7 +61,6 @@ async def test_no_request_is_made_after_a_tool_that_blocked(streamed: bool) -> N
     assert [record.content for record in partial.tool_results] == ["done"]
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_no_result_is_given_after_a_hook_that_blocked(streamed: bool) -> None:
     class Slow(Hooks):
@@ -86,7 +84,6 @@ async def test_a_deadline_that_is_over_at_once_sends_nothing_and_says_so(streame
     assert str(error) == "the run's deadline has passed; nothing was sent"
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("streaming", [False, True])
 async def test_a_listener_that_holds_up_the_first_request_sees_none_made(streaming: bool) -> None:
     fake = FakeModel(default="late", capabilities=Capabilities(streaming=streaming))

@@ -56,7 +56,6 @@ def _options(place: str, function: Any) -> tuple[dict[str, Any], dict[str, Any]]
     return options[place]
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "place", ["output_validators", "checkpoint", "tools", "interjections", "requires_approval", "token_counter"]
 )
@@ -67,14 +66,14 @@ async def test_what_is_deaf_to_its_cancellation_is_left_behind(place: str, over:
     began = time.monotonic()
     with pytest.raises(Timeout, match="deadline"):
         await Orchestrator(model, **made).run("go", deadline=0.2, **per_run)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 async def test_a_run_that_is_cancelled_ends_though_its_validator_does_not(over: asyncio.Event) -> None:
     running = asyncio.ensure_future(Orchestrator(FakeModel("done"), output_validators=[deaf(over)]).run("go"))
     await asyncio.sleep(0.1)
     running.cancel()
-    done, _ = await asyncio.wait([running], timeout=5)
+    done, _ = await asyncio.wait([running], timeout=30)
     assert done
     assert running.cancelled()
 
@@ -107,7 +106,6 @@ class DeafAdapter:
         await self._deaf()
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("own", [True, False])
 async def test_an_adapter_that_is_deaf_is_left_behind(own: bool, streamed: bool, over: asyncio.Event) -> None:
@@ -118,11 +116,11 @@ async def test_an_adapter_that_is_deaf_is_left_behind(own: bool, streamed: bool,
     started = time.perf_counter()
     with pytest.raises(Timeout):
         await run
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - started < 30
     waiting = asyncio.ensure_future(consumed(orchestrator, None) if streamed else orchestrator.run("go"))
     await asyncio.sleep(0.05)
     waiting.cancel()
-    done, _ = await asyncio.wait([waiting], timeout=5)
+    done, _ = await asyncio.wait([waiting], timeout=30)
     assert done == {waiting}
     assert waiting.cancelled()
 
@@ -134,15 +132,16 @@ class KeepsItToItself:
     heeds_cancellation = True
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.asked, self.begun = 0, asyncio.Event()
 
     def capabilities(self, endpoint: Endpoint) -> Capabilities:
         return Capabilities()
 
     async def _fail(self) -> Any:
         self.asked += 1
+        self.begun.set()
         with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.sleep(5)
+            await asyncio.sleep(60)
         raise RemoteServerError("busy", status=503)
 
     async def complete(self, call: ModelCall) -> Any:
@@ -152,16 +151,15 @@ class KeepsItToItself:
         yield await self._fail()
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("deadline", [None, 30.0])
 async def test_a_cancellation_that_got_lost_within_an_adapter_ends_the_run(streamed: bool, deadline: float | None) -> None:
     adapter: Any = KeepsItToItself()
     orchestrator = Orchestrator({"models": {"m": {"provider": "custom", "model": "x"}}}, adapter=adapter)
     run = asyncio.ensure_future(consumed(orchestrator, deadline) if streamed else orchestrator.run("go", deadline=deadline))
-    await asyncio.sleep(0.02)
+    await asyncio.wait_for(adapter.begun.wait(), 30)
     run.cancel()
-    await asyncio.wait([run], timeout=5)
+    await asyncio.wait([run], timeout=30)
     assert run.cancelled()
     assert adapter.asked == 1
 

@@ -30,7 +30,6 @@ def limited(**headers: str) -> Failure:
     return Failure(429, {"error": {"message": "slow down"}}, headers)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize(
     "failure",
@@ -57,7 +56,6 @@ async def test_another_deployment_answers_without_a_wait(failure: Failure, strea
     assert result.attempts[1].detail.startswith(("RateLimited: ", "Overloaded: ", "RemoteServerError: "))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("header", [{"Retry-After": "1"}, {}, {"Retry-After": "DATE"}], ids=str)
 async def test_a_single_place_is_waited_for_and_the_wait_is_told(
     header: dict[str, str], caplog: pytest.LogCaptureFixture
@@ -77,7 +75,6 @@ async def test_a_single_place_is_waited_for_and_the_wait_is_told(
     assert [event.deployment for event in events if isinstance(event, AttemptStarted)] == ["a", "a"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 @pytest.mark.parametrize("seconds", ["1", "2"])
 async def test_the_place_that_asked_to_wait_is_asked_again_beside_a_dead_one(seconds: str, streamed: bool) -> None:
@@ -206,7 +203,6 @@ async def test_a_cost_budget_wants_the_price_of_every_deployment() -> None:
         await orchestrator.run("Hi", budget=Budget(cost=1))
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize(("status", "tries"), [(401, 1), (403, 1), (400, 4), (422, 4)])
 async def test_a_place_that_takes_no_key_or_no_such_request_gives_way(status: int, tries: int) -> None:
     with WireServer([Failure(status, {"error": {"message": "Not here."}})]) as sick, WireServer(["Hello."]) as well:
@@ -216,7 +212,6 @@ async def test_a_place_that_takes_no_key_or_no_such_request_gives_way(status: in
     assert len(sick.requests) == tries
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 async def test_another_place_begins_in_its_own_first_mode(streamed: bool) -> None:
     """What one place refuses (its tools) is true of it alone, in the same turn and in later ones."""

@@ -20,7 +20,7 @@ from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import weather
 from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 UNKNOWN = "Rejected by the gateway of the blue pool (request {})."
 ONE_LOOK = Budget(requests=5)

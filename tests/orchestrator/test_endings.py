@@ -91,7 +91,6 @@ async def consume(orchestrator: Orchestrator, streamed: bool, **options: Any) ->
         await orchestrator.run("go", **options)
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("where", ["model", "tool"])
 async def test_a_deadline_ends_the_run_wherever_it_is(where: str, streamed: bool) -> None:
@@ -139,7 +138,6 @@ class Sticky(FakeModel):
         return Reply(raw=[part async for part in self.stream(call)])
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_a_request_that_will_not_end_holds_up_no_deadline(streamed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "GRACE", 0.02)
@@ -159,7 +157,6 @@ async def test_a_stream_that_is_left_early_is_not_waited_for(monkeypatch: pytest
     assert time.perf_counter() - started < 20
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("where", ["model", "tool"])
 async def test_cancellation_reaches_the_tools_and_leaves_a_valid_history(where: str, streamed: bool) -> None:

@@ -78,7 +78,6 @@ async def test_no_tools_make_no_answer_of_a_failed_call(
     assert caught.value.partial.content == ""
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("text", [None, "garbage", HALF])
 async def test_no_tools_make_no_answer_of_a_failed_call_over_http(text: str | None, streamed: bool) -> None:
@@ -147,7 +146,6 @@ async def test_json_that_was_not_valid_is_judged_by_the_type() -> None:
     assert await Orchestrator(fake, strategies=FAST).execute("go", City) == City(name="Oslo")
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_one_longer_than_is_read_of_an_error_is_asked_for_again(streamed: bool) -> None:
     """Of an error's body only a head is read: what the model said is cut, that it failed is not."""
@@ -162,7 +160,6 @@ async def test_one_longer_than_is_read_of_an_error_is_asked_for_again(streamed: 
     assert len(server.requests[1].sent) < 100_000
 
 
-@pytest.mark.quick(2)
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 @pytest.mark.parametrize(
     ("said", "reasons"),

@@ -112,7 +112,6 @@ def test_a_field_may_have_any_name(name: str, hint: Any, value: Any) -> None:
         assert Orchestrator(model, [keep]).run_sync("?").tool_results[0].content == json.dumps(value)
 
 
-@pytest.mark.sweep(11)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_field_may_have_any_name_in_every_mode(name: str, mode: str) -> None:

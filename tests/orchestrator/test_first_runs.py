@@ -44,7 +44,6 @@ asyncio.run(main(llmcore.Orchestrator(llmcore.FakeModel("7"), [look]), sys.argv[
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("asked", [["stream"], ["iterate"], ["stream", "typed"], ["iterate", "typed"]], ids=" ".join)
 def test_the_first_one_loads_nothing_on_its_event_loop(asked: list[str]) -> None:
     done = subprocess.run(

@@ -12,7 +12,7 @@ from llmcore.types import Finished, QuotaExceeded, Refused
 from tests.orchestrator.support import FAST, get_weather
 from tests.support.wire_server import Failure, Raw, Seen, Step, WireServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 SPENT = Failure(
     429, {"error": {"message": "You exceeded your quota.", "type": "insufficient_quota", "code": "insufficient_quota"}}

@@ -127,7 +127,6 @@ def _modes(result: RunResult) -> list[str]:
     return [attempt.mode for attempt in result.attempts]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 @pytest.mark.parametrize("behaviour", list(SERVERS))
 async def test_an_unknown_model_completes_a_call_and_the_next_request_goes_straight_to_the_learnt_mode(
@@ -147,7 +146,6 @@ async def test_an_unknown_model_completes_a_call_and_the_next_request_goes_strai
         assert not any("tools" in seen.body for seen in server.requests[asked:])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 @pytest.mark.parametrize("explained", [True, False], ids=["explained", "unexplained"])
 async def test_one_refusal_is_believed_for_minutes_a_second_one_for_a_day(explained: bool, streamed: bool, made: Made) -> None:
@@ -187,7 +185,6 @@ def _answers_typed_in_json_only(seen: Seen) -> Step:
     return ENVELOPED.format(calls=final if "sunny for" in told else CALL, text="")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 @pytest.mark.parametrize("tools", [[], [get_weather]], ids=["typed alone", "beside tools"])
 async def test_a_typed_run_learns_from_a_server_that_ignores_tools(
@@ -212,7 +209,6 @@ async def test_a_typed_run_learns_from_a_server_that_ignores_tools(
     assert ["tools" in seen.body for seen in server.requests] == [*[True] * 2, *[False] * 2 * turns]
 
 
-@pytest.mark.slow
 async def test_a_dead_backend_ends_no_run(made: Made, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     with redis_server(tmp_path) as url:
         pass
@@ -225,7 +221,6 @@ async def test_a_dead_backend_ends_no_run(made: Made, caplog: pytest.LogCaptureF
     assert [record.name for record in caplog.records if record.levelno >= logging.WARNING] == ["llmcore.capabilities"]
 
 
-@pytest.mark.slow
 async def test_what_a_failed_run_learnt_is_shared(made: Made, tmp_path: Path) -> None:
     with WireServer(_behind(_refuses)) as server:
         store = CapabilityStore(backend=tmp_path / "facts.json")
@@ -235,7 +230,6 @@ async def test_what_a_failed_run_learnt_is_shared(made: Made, tmp_path: Path) ->
     assert "native_tools" not in _modes(second)
 
 
-@pytest.mark.slow
 async def test_what_the_registry_says_reaches_the_request_above_what_was_learnt(made: Made) -> None:
     with WireServer([Turn(calls=[("get_weather", {"city": "Paris"})]), SUNNY]) as server:
         orchestrator = made(server, supports_tools=True)
@@ -250,7 +244,6 @@ async def test_what_the_registry_says_reaches_the_request_above_what_was_learnt(
         assert server.requests[2].body["tool_choice"] == "required"
 
 
-@pytest.mark.slow
 async def test_a_web_search_that_only_the_registry_knows_of_is_asked_for(made: Made) -> None:
     with WireServer(["Found it."]) as server:
         await made(server, supports_web_search=True).run("Search!", allow_web_search=True)
@@ -277,7 +270,6 @@ class Sleepy:
             await asyncio.Event().wait()
 
 
-@pytest.mark.quick(0)
 async def test_a_backend_that_hangs_costs_a_run_a_part_of_its_time_and_is_told_at_the_end(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -82,7 +82,6 @@ def test_what_the_validators_of_arguments_say() -> None:
     assert record.content.endswith("and 30 more")
 
 
-@pytest.mark.quick(0)
 def test_what_an_adapter_raises() -> None:
     class Broken(FakeModel):
         lets_exceptions_through = False

@@ -13,7 +13,7 @@ from llmcore.types.narrowing import is_list, is_object
 from tests.support.wire_server import Raw, Seen, Step, WireServer, wire_of
 from tests.support.wires import Turn, frames
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 MODELS = {
     "openai_compatible": "local-model",

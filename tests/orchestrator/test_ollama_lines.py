@@ -75,7 +75,6 @@ async def test_the_last_line_ends_the_reply_though_the_connection_stays_open() -
     assert time.monotonic() - started < 30
 
 
-@pytest.mark.quick(8)
 @pytest.mark.parametrize(
     "done", [{"x": 1}, {"done": None}, {"done": 0}, {"done": "false"}, {"done": False, "done_reason": "load"}]
 )
@@ -87,7 +86,6 @@ async def test_one_line_without_its_end_is_a_cut_stream(done: dict[str, Any], te
     assert (type(caught.value.__cause__), ran) == (RemoteServerError, [])
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "line",
     ["oops", "null", "true", "event: error", "event: error\n", "error: gone", "5", '{"a": ', "Internal Server Error", "\0"],

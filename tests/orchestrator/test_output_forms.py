@@ -125,8 +125,6 @@ def _same(got: Any, value: Any) -> bool:
     return type(got) is type(value) and got == value
 
 
-@pytest.mark.quick(24)
-@pytest.mark.sweep(101)
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("mode", ["native_tools", "json_schema", "json_object", "text"])
 @pytest.mark.parametrize("name", TYPES)

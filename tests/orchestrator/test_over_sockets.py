@@ -15,7 +15,7 @@ from llmcore.types import AuthenticationFailed, ConfigError, FallbackExhausted, 
 from tests.orchestrator.support import FAST, assert_valid, get_weather
 from tests.support.wire_server import Failure, Turn, WireServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 KEY = "sk-test-0123456789abcdef"
 MODELS = {

@@ -15,7 +15,7 @@ from tests.orchestrator.support import FAST, assert_valid, get_weather
 from tests.orchestrator.test_unexplained_refusals import assert_never_twice, ended, registry, weather
 from tests.support.wire_server import Failure, Seen, Step, WireServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 ODD = Failure(400, {"error": {"message": "That is not a shape this house can digest."}})
 NO = Failure(422, {"message": "E1047"})

@@ -16,7 +16,7 @@ from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import ANSWER, assert_never_twice, ended, registry, weather
 from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 KNOWN = (
     'tool_choice must be "auto" or "none" on this deployment; forcing a named function isn\'t supported.',

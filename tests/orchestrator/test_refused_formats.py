@@ -16,7 +16,7 @@ from tests.orchestrator.test_unexplained_refusals import assert_never_twice
 from tests.support.wire_server import Failure, Seen, WireServer
 from tests.support.wires import Turn
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 
 class City(BaseModel):

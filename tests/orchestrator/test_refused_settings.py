@@ -16,7 +16,7 @@ from llmcore.types import CallerError
 from tests.orchestrator.support import FAST, get_weather
 from tests.support.wire_server import Failure, Seen, WireServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 
 def orchestrator(server: WireServer, provider: str = "vllm", model: str = "gemma", **options: Any) -> Orchestrator:

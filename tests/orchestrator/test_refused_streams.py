@@ -16,7 +16,7 @@ from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_over_sockets import MODELS
 from tests.support.wire_server import Failure, Seen, Turn, WireServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 _ONE_MODE: tuple[dict[str, Any], ...] = (
     {},

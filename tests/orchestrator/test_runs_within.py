@@ -127,7 +127,6 @@ def runs_down(run: RunResult[Any]) -> list[RunResult[Any]]:
     return [run, *(below for inner in run.runs for below in runs_down(inner))]
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize(("parallel", "streamed"), [(False, False), (True, True)])
 @pytest.mark.parametrize("stop", ["deadline", "cancellation"])
 @pytest.mark.parametrize("deaf", [False, True])

@@ -70,7 +70,7 @@ async def test_from_each_saved_state_it_goes_on_to_the_same_end() -> None:
             judge(result, ran + Counter(again))
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 async def test_a_process_that_is_killed_at_any_point_is_gone_on_with_by_another(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-m", "tests.orchestrator.killed", str(tmp_path)]

@@ -13,7 +13,7 @@ from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import weather
 from tests.support.wire_server import Failure, Seen, WireServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 
 def refusing_tools(seen: Seen) -> Any:

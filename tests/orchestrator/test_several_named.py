@@ -15,7 +15,7 @@ from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import assert_never_twice
 from tests.support.wire_server import Failure, Seen, WireServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 
 def refusing(words: str, *names: str) -> Callable[[Seen], Any]:

@@ -69,7 +69,6 @@ async def aborted(orchestrator: Orchestrator, _: asyncio.Event) -> BaseException
     return caught.value
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("stop", [cancelled, past_its_deadline, aborted])
 async def test_a_stopped_tool_has_its_time_and_its_retries(stop: Callable[[Orchestrator, asyncio.Event], Any]) -> None:
     kept, statistics, names = Kept(), ToolStatistics(), ["work"] if stop is not aborted else ["work", "fail_late"]

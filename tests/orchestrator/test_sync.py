@@ -489,7 +489,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_ends_soon_and_without_a_word(name: str) -> None:
     if "fork" in PROGRAMS[name] and sys.platform == "win32":

@@ -26,7 +26,7 @@ from tests.orchestrator.support import FAST, assert_valid, get_weather
 from tests.support.refusal_wordings import WORDINGS, Wording
 from tests.support.wire_server import Failure, Seen, Step, WireServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 AS_TEXT = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 AS_ENVELOPE: dict[str, Any] = {

@@ -29,6 +29,23 @@ class Slow(FakeModel):
             yield piece
 
 
+class Stalling(FakeModel):
+    """Stops in mid-answer."""
+
+    def __init__(self) -> None:
+        super().__init__(WORDS, chunk_size=5, endpoint=PRICED)
+        self.stalled = asyncio.Event()
+
+    async def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
+        pieces = 0
+        async for piece in super().stream(call):
+            yield piece
+            pieces += 1
+            if pieces == 30:
+                self.stalled.set()
+                await asyncio.sleep(60)
+
+
 def is_estimated(result: RunResult, *, prompts: int = 1) -> bool:
     first, usage = result.attempts[0], result.usage
     assert first.time_to_first_token is not None
@@ -59,18 +76,18 @@ def test_left_without_an_event_loop() -> None:
     assert is_estimated(stream.result)
 
 
-@pytest.mark.quick(1)
-@pytest.mark.parametrize("budget", [Budget(deadline=0.2), Budget(deadline=0.2, tokens=10_000)], ids=["plain", "tokens"])
+@pytest.mark.parametrize("budget", [Budget(deadline=0.3), Budget(deadline=0.3, tokens=10_000)], ids=["plain", "tokens"])
 async def test_the_deadline_passes(budget: Budget) -> None:
     with pytest.raises(Timeout) as failed:
-        await read(Orchestrator(Slow(WORDS, chunk_size=5, endpoint=PRICED)).stream(ASKED, budget=budget), pieces=1000)
+        await read(Orchestrator(Stalling()).stream(ASKED, budget=budget), pieces=1000)
     assert is_estimated(failed.value.partial)
 
 
 async def test_cancelled() -> None:
-    stream = Orchestrator(Slow(WORDS, chunk_size=5, endpoint=PRICED)).stream(ASKED)
+    model = Stalling()
+    stream = Orchestrator(model).stream(ASKED)
     task = asyncio.ensure_future(read(stream, pieces=1000))
-    await asyncio.sleep(0.2)
+    await asyncio.wait_for(model.stalled.wait(), 30)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -136,7 +136,6 @@ REFUSED = (
 UNKNOWN = ("Unsupported tool type: web_search_20250305", "Retrieval is off today.")
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("words", REFUSED)
 async def test_where_the_provider_refuses_to_search_our_tool_does_it(words: str) -> None:
     def script(seen: Seen) -> Step:
@@ -159,7 +158,6 @@ async def test_where_the_provider_refuses_to_search_our_tool_does_it(words: str)
     assert {attempt.failure for attempt in runs[1].attempts} == {None}
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("status", "body"),
     [

@@ -136,33 +136,12 @@ async def _one(
     return failed, len(made), ending
 
 
-_OF_ONE_WIRE = (
-    "groq",
-    "together",
-    "xai",
-    "deepseek",
-    "lm_studio",
-    "llama_cpp",
-    "sglang",
-    "vllm",
-    "openrouter",
-    "azure",
-    "vertex_ai",
-)
-"""What is sent to them is shaped as OpenAI's or Gemini's: each of them tries some of the parts, and all of them each part."""
-EVERY = [
-    (provider, name)
-    for provider in PROVIDERS
-    for at, name in enumerate(PARTS)
-    if provider not in _OF_ONE_WIRE or at % 3 == _OF_ONE_WIRE.index(provider) % 3
-]
 MOST_REQUESTS = 7
 """Of one run: in each mode, and without each thing that the last one can do without."""
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(7)
-@pytest.mark.parametrize(("provider", "name"), EVERY)
+@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("provider", PROVIDERS)
 async def test_each_part_on_each_wire(provider: str, name: str) -> None:
     part = PARTS[name]
     told, learnt = await runs(provider, part)
@@ -176,7 +155,6 @@ async def test_each_part_on_each_wire(provider: str, name: str) -> None:
     assert all(not part.facts.isdisjoint(name.split("+")) for name in learnt), learnt
 
 
-@pytest.mark.quick(0)
 @pytest.mark.parametrize("name", ["temperature", "top_p", "stop", "strict", "parallel", "required", "tools"])
 async def test_one_part_beside_the_others(name: str) -> None:
     every: dict[str, Any] = {}

@@ -143,7 +143,6 @@ def _starred(given: ast.arguments) -> set[str]:
     return {one.arg for one in (given.vararg, given.kwarg) if one is not None}
 
 
-@pytest.mark.slow
 def test_nothing_warns_while_it_is_loaded_and_used() -> None:
     """Of what is loaded before pytest makes errors of warnings."""
     code = f"from llmcore import *; normalize({CALL!r}, [{{'name': 'weather', 'parameters': {{'type': 'object'}}}}])"
@@ -157,7 +156,6 @@ def test_a_release_builds_for_every_python_that_is_promised() -> None:
     assert release["environment"] == {"LLMCORE_COMPILE": "1"}
 
 
-@pytest.mark.slow
 def test_a_release_s_check_of_a_wheel_tells_the_builds_apart(tmp_path: Path) -> None:
     command = pyproject()["tool"]["cibuildwheel"]["test-command"]
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])

@@ -159,12 +159,10 @@ def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.slow
 def test_nothing_runs_text_as_code() -> None:
     assert offences()["code"] == []
 
 
-@pytest.mark.slow
 def test_words_need_no_document_that_is_not_here() -> None:
     assert offences()["words"] == []
 
@@ -206,17 +204,14 @@ def test_files_are_short() -> None:
     assert {path: lines for path, lines in lengths.items() if lines >= MAX_FILE_LINES} == {}
 
 
-@pytest.mark.slow
 def test_functions_are_short() -> None:
     assert offences()["length"] == []
 
 
-@pytest.mark.slow
 def test_modules_say_what_they_export() -> None:
     assert offences()["exports"] == []
 
 
-@pytest.mark.slow
 def test_files_open_with_what_they_are_for() -> None:
     assert offences()["docstring"] == []
 

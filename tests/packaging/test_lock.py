@@ -1,4 +1,4 @@
-"""requirements.lock is what pyproject.toml asks for, hashed, and free of this or that machine's indexes."""
+"""The lock is what pyproject.toml asks for, hashed, and free of this or that machine's indexes. Running needs its first file only."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from packaging.utils import canonicalize_name
 
 from tests.packaging.tree import ROOT, pyproject
 
-LOCK = (ROOT / "requirements.lock").read_text("utf-8")
+FILES = [(ROOT / name).read_text("utf-8") for name in ("requirements.lock", "requirements-dev.lock")]
 ENTRY = re.compile(r"^(?P<name>[a-z0-9][\w.-]*)(?:\[[\w,-]+\])?==(?P<version>[^\s;]+)(?P<rest>.*(?:\n .*)*)", re.MULTILINE)
-LOCKED = {canonicalize_name(entry["name"]): entry for entry in ENTRY.finditer(LOCK)}
+RUN, DEV = ({canonicalize_name(entry["name"]): entry for entry in ENTRY.finditer(text)} for text in FILES)
+LOCKED = RUN | DEV
 _PROJECT = pyproject()["project"]
 ASKED = [
     *_PROJECT["dependencies"],
     *(asked for extra in _PROJECT["optional-dependencies"].values() for asked in extra),
-    *pyproject()["dependency-groups"]["dev"],
+    *(asked for group in pyproject()["dependency-groups"].values() for asked in group if isinstance(asked, str)),
 ]
 
 
@@ -28,12 +29,19 @@ def test_each_requirement_is_locked_at_a_version_it_allows(asked: str) -> None:
     assert requirement.specifier.contains(entry["version"]), f"locked {entry['version']}: run `make lock`"
 
 
+def test_what_running_needs_stands_in_the_first_file_and_nothing_stands_in_both() -> None:
+    running = [*_PROJECT["dependencies"], *pyproject()["dependency-groups"]["install"]]
+    assert [asked for asked in running if canonicalize_name(Requirement(asked).name) not in RUN] == []
+    assert RUN.keys() & DEV.keys() == set()
+    assert "pytest" in DEV
+
+
 def test_every_entry_is_hashed() -> None:
     assert [name for name, entry in LOCKED.items() if "--hash=sha256:" not in entry["rest"]] == []
 
 
 def test_every_line_that_is_no_entry_is_a_comment() -> None:
-    assert [line for line in ENTRY.sub("", LOCK).splitlines() if line and not line.lstrip().startswith("#")] == []
+    assert [line for line in ENTRY.sub("", "".join(FILES)).splitlines() if line and not line.lstrip().startswith("#")] == []
 
 
 def test_litellm_is_none_of_the_releases_that_break_or_steal() -> None:

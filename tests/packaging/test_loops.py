@@ -1,47 +1,61 @@
-"""The loops of a contributor: `make quick` runs a slice of each sweep, `make versions` every Python that is at hand."""
+"""The loops of a contributor: `make test` and `make sweep` share the cases, `make versions` runs every Python that is at hand."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from llmcore.normalizer.dialects.registry import DIALECTS
 from tests.packaging.tree import ROOT
+from tests.support.selection import is_sampled, one_each
 
-_CASES = "tests/normalizer/test_samples.py::test_sample"
-_LONG = "tests/orchestrator/test_cut_streams.py::test_a_call_whose_arguments_had_not_begun_when_the_room_was_up_does_not_run"
-_SWEEP = "tests/validator/schema/test_unsound.py::test_it_is_looked_for_in_linear_time"
+_ROWS_AND_CUTS = "tests/normalizer/test_cut_replies.py::test_more_text_never_makes_fewer_calls"
 
 
 def _collected(*arguments: str) -> list[str]:
-    command = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", *arguments]
+    command = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "-p", "no:xdist", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     return [line for line in done.stdout.splitlines() if "::" in line]
 
 
-@pytest.mark.slow
-def test_of_a_sweep_only_evenly_spaced_cases_are_quick() -> None:
-    every = _collected(_SWEEP)
-    assert len(every) == 5
-    assert _collected("-m", "not slow", _SWEEP) == [every[0], every[2]]
-    assert _collected("-m", "not slow", every[3]) == [every[3]], "a case that is asked for by name is run"
+def test_each_row_and_each_place_is_kept_in_as_few_cases_as_there_are_rows() -> None:
+    cases = list(product(range(40), "abc"))
+    kept = [cases[at] for at in one_each(cases)]
+    assert sorted(row for row, _ in kept) == [*range(40)]
+    assert sorted(Counter(place for _, place in kept).values()) == [13, 13, 14], "each place in its turn"
 
 
-@pytest.mark.slow
-def test_of_other_tests_five_cases_are_quick() -> None:
-    every = _collected("-m", "not slow", _CASES)
-    assert len(every) > 700
-    assert _collected("-m", "not slow and not further", _CASES) == [every[at * len(every) // 5] for at in range(5)]
+def test_a_list_of_cases_is_kept_whole_and_so_is_a_test_without_parameters() -> None:
+    assert one_each([[name] for name in "abcd"]) == {0, 1, 2, 3}
+    assert one_each([[]]) == {0}
 
 
-@pytest.mark.slow
-def test_of_a_test_that_takes_its_time_so_many_cases_are_quick_as_it_says() -> None:
-    every = _collected("-m", "not slow", _LONG)
-    assert len(every) > 5
-    assert _collected("-m", "not slow and not further", _LONG) == [every[0]]
+def test_as_many_seeds_as_a_sample_is_a_part_of_run_each_test_once() -> None:
+    names = [f"test_it[{number}]" for number in range(200)]
+    chosen = [name for seed in range(1_700_000_000, 1_700_000_010) for name in names if is_sampled(name, 10, seed)]
+    assert sorted(chosen) == sorted(names)
+    assert 5 < sum(is_sampled(name, 10, 0) for name in names) < 50
+
+
+def test_make_test_and_make_sweep_share_the_cases_of_a_test() -> None:
+    tested, swept = (_collected("-m", mark, _ROWS_AND_CUTS) for mark in ("not sweep", "sweep"))
+    ids = [case.partition("[")[2].rstrip("]").rpartition("-") for case in tested]
+    assert sorted(row for row, _, _ in ids) == sorted(DIALECTS)
+    assert {told for _, _, told in ids} == {"told", "not told"}
+    assert len({*tested, *swept}) == len(tested) + len(swept) == 2 * len(DIALECTS)
+
+
+@pytest.mark.sweep
+def test_a_case_that_is_asked_for_by_name_is_run_and_a_sample_is_a_part() -> None:
+    swept = _collected("-m", "sweep", _ROWS_AND_CUTS)
+    assert _collected("-m", "not sweep", swept[-1]) == [swept[-1]]
+    assert 0 < len(_collected("-m", "sweep", "--sample", "10", _ROWS_AND_CUTS)) < len(swept) / 2
 
 
 def _program(path: Path, text: str) -> None:

@@ -63,12 +63,10 @@ def loaded_by_everything() -> set[str]:
     return loaded_by(f"import importlib\nfor name in {names}: importlib.import_module(name)")
 
 
-@pytest.mark.slow
 def test_no_module_imports_a_provider_client_before_the_first_call(loaded_by_everything: set[str]) -> None:
     assert loaded_by_everything & PROVIDER_CLIENTS == set()
 
 
-@pytest.mark.quick(0)
 def test_no_module_imports_a_layer_by_its_bare_name(loaded_by_everything: set[str]) -> None:
     assert loaded_by_everything & set(LAYERS) == set()
     assert {f"llmcore.{layer}" for layer in LAYERS} <= loaded_by_everything

@@ -10,8 +10,6 @@ import pytest
 
 from tests.packaging.tree import ROOT
 
-pytestmark = pytest.mark.slow
-
 PROJECT = '''
 from __future__ import annotations
 
@@ -308,6 +306,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
 def test_a_users_project_passes_and_wrong_programs_do_not(folder: Path, checker: str) -> None:
     (folder / "project.py").write_text(PROJECT, "utf-8")

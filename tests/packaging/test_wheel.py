@@ -12,8 +12,6 @@ import pytest
 
 from tests.packaging.tree import LAYERS, ROOT, ROOTS, pyproject, source_files
 
-pytestmark = pytest.mark.slow
-
 NAMES_WHERE_THEY_CAME_FROM = """
 import importlib, pathlib, sys
 for name in sys.argv[1:]:
@@ -31,7 +29,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *files,
         *(
             ROOT / name
-            for name in ("pyproject.toml", "setup.py", "scripts/build_backend.py", "requirements.lock", "LICENSE", "README.md")
+            for name in (
+                *("pyproject.toml", "setup.py", "scripts/build_backend.py", "requirements.lock", "requirements-dev.lock"),
+                *("LICENSE", "README.md"),
+            )
         ),
     ]:
         target = sources / path.relative_to(ROOT)

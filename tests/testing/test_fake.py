@@ -206,7 +206,6 @@ _CUT = {
 }
 
 
-@pytest.mark.quick(0)
 @pytest.mark.parametrize("chunks", _CUT.values(), ids=_CUT)
 async def test_a_stream_without_its_end_is_cut_on_wires_whose_events_look_like_bodies(chunks: list[dict[str, Any]]) -> None:
     result = await Orchestrator(FakeModel(chunks, "whole")).run("go")
@@ -354,7 +353,6 @@ async def test_a_providers_error_raised_by_a_reply_function_is_the_models_failur
     assert (await Orchestrator(FakeModel(busy, "fine"), strategies=strategies).run("x")).content == "fine"
 
 
-@pytest.mark.quick(0)
 async def test_an_adapter_that_breaks_its_contract_is_an_internal_error() -> None:
     class Broken(FakeModel):
         lets_exceptions_through = False

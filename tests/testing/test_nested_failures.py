@@ -128,7 +128,6 @@ async def test_what_a_transcript_does_not_hold_comes_out() -> None:
 FAILING = [RateLimited("slow", retry_after=0), RemoteServerError("down"), ""]
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("failing", FAILING, ids=repr)
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_model_without_a_reply_left_says_so_also_behind_a_failure(failing: Any, stream: bool) -> None:

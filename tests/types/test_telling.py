@@ -138,7 +138,6 @@ async def test_a_timeout_within_the_work_is_its_own() -> None:
     assert [event async for event in event_stream(work)] == ["before", "late"]
 
 
-@pytest.mark.quick(0)
 async def test_events_that_are_dropped_unread_leave_nothing_behind() -> None:
     events = event_stream(counting)
     await anext(events)

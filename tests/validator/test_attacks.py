@@ -34,8 +34,6 @@ PIECES = [
 ]  # fmt: skip
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(7)
 @pytest.mark.parametrize("piece", PIECES, ids=repr)
 @pytest.mark.parametrize("kind", TYPES)
 def test_hostile_text_ends_in_a_value_or_an_error_soon(piece: str, kind: str) -> None:
@@ -49,8 +47,6 @@ def test_hostile_text_ends_in_a_value_or_an_error_soon(piece: str, kind: str) ->
     assert time.process_time() - started < 5
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("piece", ["[", '{"a":1}', "a {b c ", '{"a', "ONE ", "see [note "])
 def test_the_work_grows_with_the_text(piece: str) -> None:
     def refuse(size: int) -> None:
@@ -115,7 +111,6 @@ HOSTILE_VALUES: list[tuple[JsonSchema, Any]] = [
 ]
 
 
-@pytest.mark.quick(5)
 @pytest.mark.parametrize("strictness", ["safe", "lenient"])
 @pytest.mark.parametrize(("schema", "value"), HOSTILE_VALUES)
 def test_hostile_values_are_coerced_within_a_budget(schema: JsonSchema, value: Any, strictness: Strictness) -> None:

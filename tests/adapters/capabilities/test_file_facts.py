@@ -62,7 +62,7 @@ def _learn(path: str, number: int) -> None:
         asyncio.run(FileFacts(path).save({f"{number}-{at}": {"images": Fact(True, time.time())}}))
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 async def test_several_processes_at_once_lose_nothing(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     processes = [context.Process(target=_learn, args=(str(tmp_path / "f"), number)) for number in range(4)]
@@ -118,7 +118,6 @@ async def test_entries_that_are_no_facts_are_left_out(tmp_path: Path) -> None:
     assert await FileFacts(tmp_path / "f").load() == {"k": {"images": Fact(True, now)}}
 
 
-@pytest.mark.quick(0)
 async def test_a_lock_that_is_not_given_back_ends_no_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     store = CapabilityStore(backend=tmp_path / "f")
     store.record_failure(LOCAL, "images")

@@ -137,7 +137,7 @@ async def test_a_server_that_hangs_is_waited_for_once_and_told_when_it_goes_on(t
             assert not await store.publish()
             await store.keep_up(10)
             await store.tell(10)
-            assert time.monotonic() - since < 2
+            assert time.monotonic() - since < 10
         finally:
             os.kill(process, signal.SIGCONT)
         assert await store.publish()

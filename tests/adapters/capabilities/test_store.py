@@ -24,6 +24,7 @@ from llmcore.adapters.capabilities import (
     RedisFacts,
     is_learnable,
 )
+from llmcore.adapters.capabilities import store as store_module
 from llmcore.adapters.litellm.errors.fields import part_of
 from llmcore.adapters.litellm.errors.phrases import table
 from llmcore.adapters.providers.model_table import table_capabilities
@@ -40,6 +41,13 @@ class Clock:
         self.now = 1_000_000.0
 
     def __call__(self) -> float:
+        return self.now
+
+
+class Monotonic(Clock):
+    """In place of the module `time`."""
+
+    def monotonic(self) -> float:
         return self.now
 
 
@@ -388,11 +396,14 @@ async def test_what_is_no_fact_is_left_out() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_backend_that_fails_is_warned_of_once_and_left_alone(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_backend_that_fails_is_warned_of_once_and_left_alone(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "time", monotonic := Monotonic())
     shared = Shared()
     remember(["hunter22secret"])
     shared.fails = OSError("no route for hunter22secret")
-    store = CapabilityStore(backend=shared, fresh_for=0.05)
+    store = CapabilityStore(backend=shared, fresh_for=60)
     store.record_failure(LOCAL, "native_tools")
     with caplog.at_level(logging.DEBUG, logger="llmcore"):
         for _ in range(3):
@@ -405,7 +416,7 @@ async def test_a_backend_that_fails_is_warned_of_once_and_left_alone(caplog: pyt
     assert "OSError: no route" in caplog.text
     assert "hunter22secret" not in caplog.text
     shared.fails = None
-    await asyncio.sleep(0.06)
+    monotonic.now += 61
     await store.tell()  # nothing was lost
     assert shared.facts[LOCAL.key]["native_tools"].value is False
 
@@ -423,13 +434,14 @@ async def test_a_backend_that_hangs_is_waited_for_a_moment(caplog: pytest.LogCap
 
 
 @pytest.mark.anyio
-async def test_the_backend_is_read_once_in_a_while() -> None:
+async def test_the_backend_is_read_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "time", monotonic := Monotonic())
     shared = Shared()
-    store = CapabilityStore(backend=shared, fresh_for=0.05)
+    store = CapabilityStore(backend=shared, fresh_for=60)
     for _ in range(5):
         await store.keep_up()
     assert shared.loads == 1
-    await asyncio.sleep(0.06)
+    monotonic.now += 61
     await store.keep_up()
     assert shared.loads == 2
 

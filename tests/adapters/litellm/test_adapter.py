@@ -71,7 +71,6 @@ def test_is_an_adapter() -> None:
     assert isinstance(LiteLLMAdapter(), Adapter)
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_plain_reply_is_the_providers_own_body(adapter: LiteLLMAdapter, provider: str) -> None:
     with WireServer([TWO_CALLS]) as server:
@@ -273,8 +272,6 @@ ODD_CALLS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.quick(3)
-@pytest.mark.sweep(7)
 @pytest.mark.parametrize("what", ODD_CALLS)
 @pytest.mark.parametrize("provider", ["openai", "openai_compatible", "groq", "openrouter", "mistral", "deepseek"])
 async def test_a_streamed_call_that_is_written_oddly_is_not_lost(adapter: LiteLLMAdapter, provider: str, what: str) -> None:
@@ -295,7 +292,6 @@ async def test_a_streamed_call_that_is_written_oddly_is_not_lost(adapter: LiteLL
     assert streamed.tool_calls == plain.tool_calls
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_text_of_many_equal_pieces_comes_through(adapter: LiteLLMAdapter, provider: str) -> None:
     with WireServer([Turn("-" * 1500)]) as server:
@@ -351,8 +347,6 @@ async def test_cancelling_closes_the_connection(adapter: LiteLLMAdapter, provide
         assert await asyncio.to_thread(server.wait_for_disconnect)
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_stalled_read_is_a_timeout(adapter: LiteLLMAdapter, provider: str) -> None:
     with WireServer([Raw([b" "], "text/event-stream", pause=60)]) as server:

@@ -16,7 +16,7 @@ from tests.support.aimock import Aimock, find
 
 pytestmark = [
     pytest.mark.anyio,
-    pytest.mark.slow,
+    pytest.mark.sweep,
     pytest.mark.skipif(find() is None, reason="aimock is not installed: python -m tests.support.aimock"),
 ]
 

@@ -64,7 +64,6 @@ async def sent(
 # Refused by LiteLLM before anything is sent
 
 
-@pytest.mark.quick(6)
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 @pytest.mark.parametrize(
     ("provider", "model", "request_", "left_out"),
@@ -166,7 +165,6 @@ async def test_a_call_that_was_made_three_times_goes_back_three_times(
     assert [history.count(f"warm {n}") for n in range(3)] == [1, 1, 1]
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("provider", "model", "words"),
     [
@@ -349,7 +347,6 @@ async def test_a_url_goes_out_as_one_where_the_wire_takes_it(adapter: LiteLLMAda
     assert dropped == set()
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     ("provider", "model", "takes_it"),
     [

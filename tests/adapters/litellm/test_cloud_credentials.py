@@ -32,7 +32,6 @@ def bedrock(**settings: str) -> Orchestrator:
     return Orchestrator({"models": {"m": model}}, strategies=FAST)
 
 
-@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("half", [False, True], ids=["none", "half of them"])
 async def test_bedrock_without_credentials_is_not_asked(
@@ -49,7 +48,6 @@ async def test_bedrock_without_credentials_is_not_asked(
     assert "Traceback" not in capfd.readouterr().err
 
 
-@pytest.mark.slow
 @pytest.mark.anyio
 async def test_bedrock_with_a_token_and_a_dead_port_is_a_failed_connection() -> None:
     async with bedrock(api_key="bearer-0123456789") as orchestrator:

@@ -51,7 +51,6 @@ print(json.dumps({"looked_up": looked_up, "ticks": ticks, "env": os.environ.get(
 """
 
 
-@pytest.mark.slow
 def test_import_and_calls_look_nothing_up(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("FROM_DOTENV=1\n")
     done = subprocess.run(
@@ -101,7 +100,7 @@ async def test_a_wait_that_is_cut_short_while_litellm_is_imported_names_the_impo
     assert told.value.partial.attempts[0].n == 1  # type: ignore[attr-defined]
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_a_first_run_beside_a_busy_process_keeps_a_deadline_of_five_seconds(tmp_path: Path) -> None:
     program = """
 import asyncio

@@ -109,15 +109,11 @@ async def asked_in(
     return [mode_of(seen.body) for seen in server.requests], learnt, known
 
 
-@pytest.mark.quick(3)
-@pytest.mark.sweep(7)
 @pytest.mark.parametrize(("provider", "mode"), EVERY)
 async def test_a_tool_and_a_typed_answer(provider: str, mode: OutputMode) -> None:
     assert (await asked_in(provider, [mode], model))[0] == [mode] * 2
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(7)
 @pytest.mark.parametrize(("provider", "mode", "words"), REFUSED)
 async def test_the_next_mode_where_one_is_refused(provider: str, mode: OutputMode, words: Refusal) -> None:
     def script(seen: Seen) -> Step:
@@ -154,7 +150,6 @@ BOTH = [
 ]
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("provider", BOTH)
 async def test_a_format_that_is_refused_beside_tools_is_left_out(provider: str) -> None:
     """The tools stay native: the answer is then asked for as a call."""

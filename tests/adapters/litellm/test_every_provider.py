@@ -39,7 +39,6 @@ async def orchestrator(request: pytest.FixtureRequest) -> AsyncIterator[Any]:
             yield made, server
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize("orchestrator", ON_CHAT, indirect=True)
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 async def test_a_tool_loop(orchestrator: tuple[Orchestrator, WireServer], streamed: bool) -> None:

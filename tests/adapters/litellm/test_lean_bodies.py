@@ -30,7 +30,6 @@ BODIES: dict[str, tuple[str, dict[str, Any], str, bool]] = {
 """By what lacks: the provider, the body, its id, and whether the tokens must be guessed."""
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize(("provider", "body", "its_id", "guessed"), BODIES.values(), ids=list(BODIES))
 async def test_a_lean_body_is_read(
     adapter: LiteLLMAdapter, provider: str, body: dict[str, Any], its_id: str, guessed: bool

@@ -61,8 +61,6 @@ async def asked(provider: str, *refused: str) -> tuple[list[list[str]], list[Any
     return [list(found(seen.body)) for seen in server.requests], results[1].attempts
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(7)
 @pytest.mark.parametrize("provider", [provider for provider in ROWS if row_of(provider).wire == "openai-chat"])
 async def test_it_is_sent_under_its_newer_name(provider: str) -> None:
     held, attempts = await asked(provider, OLDER)
@@ -70,8 +68,6 @@ async def test_it_is_sent_under_its_newer_name(provider: str) -> None:
     assert attempts[0].dropped == []
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(7)
 @pytest.mark.parametrize("provider", ROWS)
 async def test_it_is_left_out_where_no_name_is_taken(provider: str) -> None:
     held, attempts = await asked(provider, *NAMES)

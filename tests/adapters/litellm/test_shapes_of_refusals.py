@@ -40,8 +40,6 @@ def shaped(shape: Any, words: str) -> Any:
 STATUSES = (400, 403, 404, 422, 500)
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", [name for name in SHAPES if name != "cut"])
 @pytest.mark.parametrize("provider", WIRES)
 async def test_words_are_read_and_shown_in_any_shape(adapter: LiteLLMAdapter, provider: str, name: str) -> None:
@@ -76,7 +74,6 @@ NAMED = OF_TOOLS[1:]
 """What is believed at once. The others are looked at again in the next turn."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 @pytest.mark.parametrize(("status", "body"), UNEXPLAINED + OF_TOOLS, ids=str)
 async def test_what_may_be_about_the_mode_leads_to_the_next_one(status: int, body: Any, streamed: bool) -> None:
@@ -91,7 +88,6 @@ async def test_what_may_be_about_the_mode_leads_to_the_next_one(status: int, bod
     assert_never_twice(server.requests[: len(first.attempts)])
 
 
-@pytest.mark.quick(2)
 @pytest.mark.parametrize(("status", "body"), UNEXPLAINED, ids=str)
 async def test_where_no_mode_helps_two_others_are_asked(status: int, body: Any) -> None:
     with WireServer([Failure(status, body)]) as server:
@@ -104,7 +100,6 @@ async def test_where_no_mode_helps_two_others_are_asked(status: int, body: Any) 
     assert_never_twice(server.requests)
 
 
-@pytest.mark.quick(5)
 @pytest.mark.parametrize(
     ("status", "words", "kind"),
     [
@@ -164,7 +159,6 @@ QUOTED = (
 )
 
 
-@pytest.mark.quick(8)
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("quoted", QUOTED)
 @pytest.mark.parametrize("provider", WIRES)
@@ -197,7 +191,6 @@ async def test_of_a_mode_that_was_not_asked_nothing_is_learnt() -> None:
     assert learnt == {"json_object": False}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "is_learnt"),
     [("Instruments unavailable: NotImplementedError", True), ("Internal Server Error", True), ("", True)],

@@ -25,15 +25,14 @@ def delta(**fields: Any) -> bytes:
 EMPTY, SAYS, COMMENT = delta(role="assistant", content=""), delta(content="Hi"), b": still here\n\n"
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("frames", "pause", "waits", "words"),
     [
         ([], 0.0, {"first_token_timeout": 0.3}, "no first token came within 0.3 s (first_token_timeout)"),
-        ([COMMENT] * 40, 0.05, {"first_token_timeout": 0.3}, "no first token came within 0.3 s"),
-        ([EMPTY] * 40, 0.05, {"first_token_timeout": 0.3}, "no first token came within 0.3 s"),
+        ([COMMENT] * 1000, 0.05, {"first_token_timeout": 0.3}, "no first token came within 0.3 s"),
+        ([EMPTY] * 1000, 0.05, {"first_token_timeout": 0.3}, "no first token came within 0.3 s"),
         ([SAYS], 0.0, {"timeout": 0.3}, "nothing of the stream came for 0.3 s (timeout)"),
-        ([SAYS, *[COMMENT] * 40], 0.05, {"timeout": 0.3}, "nothing of the stream came for 0.3 s"),
+        ([SAYS, *[COMMENT] * 1000], 0.05, {"timeout": 0.3}, "nothing of the stream came for 0.3 s"),
         ([SAYS], 0.0, {"timeout": 0.3, "first_token_timeout": 9}, "nothing of the stream came for 0.3 s"),
         ([], 0.0, {"timeout": 0.3}, "/v1: nothing of the stream came for 0.3 s"),
     ],
@@ -41,7 +40,7 @@ EMPTY, SAYS, COMMENT = delta(role="assistant", content=""), delta(content="Hi"),
 async def test_a_silent_stream_is_given_up(
     adapter: LiteLLMAdapter, frames: list[bytes], pause: float, waits: dict[str, Any], words: str
 ) -> None:
-    with WireServer([Raw(frames, "text/event-stream", pause=pause, hang=5.0)]) as server:
+    with WireServer([Raw(frames, "text/event-stream", pause=pause, hang=60.0)]) as server:
         endpoint = endpoint_at(server, "openai_compatible", "m").model_copy(update={"alias": "m"})
         await litellm()  # imported once, which takes its time
         started = time.perf_counter()
@@ -50,13 +49,12 @@ async def test_a_silent_stream_is_given_up(
                 pass
     assert words in str(caught.value)
     assert str(caught.value).startswith(f"m at {server.root}/v1: ")
-    assert time.perf_counter() - started < 3.0
+    assert time.perf_counter() - started < 30
 
 
-@pytest.mark.quick(0)
 async def test_a_first_token_may_take_longer_than_what_follows(adapter: LiteLLMAdapter) -> None:
     frames = [COMMENT] * 12 + [SAYS, delta(content="!"), b"data: [DONE]\n\n"]
-    with WireServer([Raw(frames, "text/event-stream", pause=0.05)]) as server:
-        call = call_of(endpoint_at(server, "openai_compatible"), tools=(), timeout=0.4, first_token_timeout=5.0)
+    with WireServer([Raw(frames, "text/event-stream", pause=0.1)]) as server:
+        call = call_of(endpoint_at(server, "openai_compatible"), tools=(), timeout=1.0, first_token_timeout=30.0)
         events = [event async for event in adapter.stream(call)]
     assert "Hi" in str(events)

@@ -81,7 +81,6 @@ async def test_a_wait_in_words(words: str, seconds: float | None) -> None:
     assert found is None if seconds is None else found == pytest.approx(seconds)
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("provider", WIRES)
 async def test_a_wait_in_words_is_kept_unless_it_is_quoted(adapter: LiteLLMAdapter, provider: str, streamed: bool) -> None:
@@ -105,7 +104,6 @@ async def test_a_request_that_is_too_large_for_its_limit_is_not_retried(adapter:
     assert isinstance(error, RequestTooLarge)
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("provider", WIRES)
 async def test_a_timeout_of_the_servers_own_is_told_as_one(adapter: LiteLLMAdapter, provider: str, streamed: bool) -> None:
@@ -122,7 +120,6 @@ FORBIDDEN = (
 )
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 @pytest.mark.parametrize("words", FORBIDDEN)
 async def test_a_403_about_tools_leads_to_the_next_mode(words: str, streamed: bool) -> None:
@@ -144,7 +141,6 @@ async def test_a_403_about_what_was_not_asked_for_is_none_of_that(adapter: LiteL
             assert type(await failure_of(adapter, call, streamed=False)) is kind
 
 
-@pytest.mark.quick(8)
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize(
     ("kind", "expected"),
@@ -189,7 +185,6 @@ async def test_the_error_of_a_run_counts_its_requests() -> None:
     assert f"({len(server.requests)} attempts failed)" in str(caught.value)
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
@@ -266,7 +261,7 @@ def event_frame(headers: dict[str, str], words: str) -> bytes:
     return message + struct.pack(">I", zlib.crc32(message))
 
 
-@pytest.mark.sweep(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("word", ["m" * 3_000_000, "many words " * 300_000])
 @pytest.mark.parametrize("place", ["message", "param", "code", "type"])
 def test_an_error_as_long_as_a_reply_is_read_no_further_than_an_error_page(word: str, place: str) -> None:

@@ -54,7 +54,6 @@ def test_the_path_of_the_url_is_not_doubled(tmp_path: Path, own: str, asked: str
     assert seen.path == own.removesuffix(shared) + asked
 
 
-@pytest.mark.quick(1)
 @pytest.mark.anyio
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "ollama"])
 async def test_a_client_notices_nothing(adapter: LiteLLMAdapter, tmp_path: Path, provider: str) -> None:
@@ -244,7 +243,6 @@ def test_what_a_client_leaves_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
     assert (proxy.exchanges, proxy.cut, proxy.lost, len(told)) == (1, 1, 0, 1)
 
 
-@pytest.mark.quick(0)
 def test_what_is_going_on_at_the_end_is_kept_and_no_line_is_written_twice(tmp_path: Path) -> None:
     path, told = tmp_path / "run.jsonl", list[str]()
     with WireServer([Raw(FRAMES, "text/event-stream", pause=0.2)]) as server:
@@ -263,7 +261,7 @@ def test_what_is_going_on_at_the_end_is_kept_and_no_line_is_written_twice(tmp_pa
     assert (proxy.exchanges, proxy.cut) == (1, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_a_large_exchange_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with WireServer([Turn("a" * (6 * 2**20))]) as server, proxied(server, path) as proxy:

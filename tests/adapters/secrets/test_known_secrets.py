@@ -80,7 +80,6 @@ def test_a_header_of_a_request_that_cannot_be_sent_is_not_quoted(value: str) -> 
     assert KEY not in "".join(traceback.format_exception(caught.value))
 
 
-@pytest.mark.slow
 def test_a_key_is_known_after_hundreds_of_newer_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     key = "Kq7ZpT4vX9sW2nB8mR5c"
     remember([key])

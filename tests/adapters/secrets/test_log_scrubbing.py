@@ -14,7 +14,6 @@ from tests.adapters.conftest import KEY, call_of, endpoint_at
 from tests.support.wire_server import Failure, Turn, WireServer
 
 
-@pytest.mark.quick(1)
 @pytest.mark.anyio
 @pytest.mark.parametrize("provider", ["openai", "groq", "anthropic", "gemini", "ollama"])
 async def test_requests_are_logged_without_secrets(

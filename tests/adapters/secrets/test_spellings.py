@@ -106,7 +106,6 @@ def test_many_words_are_found_as_each_alone() -> None:
     assert len(alone) >= 40
 
 
-@pytest.mark.quick(0)
 def test_the_cost_does_not_grow_with_the_words() -> None:
     text = "m" * 100_000
 

@@ -44,8 +44,6 @@ async def told(adapter: LiteLLMAdapter, provider: str, parts: list[bytes]) -> li
         return [event async for event in adapter.stream(call_of(endpoint_at(server, provider)))]
 
 
-@pytest.mark.quick(3)
-@pytest.mark.sweep(7)
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize("provider", WIRES)
 async def test_an_event_that_cannot_be_read_is_the_servers_fault(adapter: LiteLLMAdapter, provider: str, how: str) -> None:
@@ -67,7 +65,6 @@ ERRORS = [
 ]
 
 
-@pytest.mark.sweep(9)
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("provider", WIRES)
 async def test_an_error_event_is_the_servers_fault_in_its_words(adapter: LiteLLMAdapter, provider: str, error: bytes) -> None:
@@ -84,7 +81,6 @@ async def test_an_event_named_error_is_one(adapter: LiteLLMAdapter, provider: st
         await told(adapter, provider, [*parts[:3], error, *parts[3:]])
 
 
-@pytest.mark.quick(8)
 @pytest.mark.parametrize(
     "alive", [b": ping\n\n", b"data: ping\n\n", b"event: heartbeat\ndata: 1\n\n", b"id: 7\n\n", b"note: x\n\n"]
 )
@@ -100,8 +96,6 @@ async def test_what_only_keeps_a_connection_alive_loses_nothing(adapter: LiteLLM
 BODIES = [b'{"choices": []}', b'{"choices": [null]}', b'{"candidates": []}', b'{"detail": "x"}', b"Internal Server Error"]
 
 
-@pytest.mark.quick(7)
-@pytest.mark.sweep(11)
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_body_without_a_reply_is_the_servers_fault(adapter: LiteLLMAdapter, provider: str, body: bytes) -> None:
@@ -118,7 +112,6 @@ async def test_a_body_over_a_limit_of_reading_is_not_called_cut(adapter: LiteLLM
         await adapter.complete(call_of(endpoint_at(server, "openai_compatible")))
 
 
-@pytest.mark.quick(2)
 @pytest.mark.parametrize("provider", WIRES)
 async def test_a_stream_may_say_no_more_than_a_whole_body(provider: str) -> None:
     small = LiteLLMAdapter(limits=Limits(body=20_000))
@@ -127,7 +120,6 @@ async def test_a_stream_may_say_no_more_than_a_whole_body(provider: str) -> None
     await small.close()
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     ("provider", "word", "reason"),
     [

@@ -40,8 +40,6 @@ def _spoilt_frame(frame: bytes, junk: Any) -> bytes:
     return head + json.dumps(spoilt(json.loads(brace + rest), junk)).encode() + b"\n\n" if brace else frame
 
 
-@pytest.mark.quick(4)
-@pytest.mark.sweep(9)
 @pytest.mark.anyio
 @pytest.mark.parametrize("junk", JUNK, ids=repr)
 @pytest.mark.parametrize("provider", ["openai_compatible", "groq", "anthropic", "gemini", "ollama"])

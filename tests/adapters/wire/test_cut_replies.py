@@ -63,8 +63,6 @@ async def read(adapter: LiteLLMAdapter, server: WireServer, provider: str) -> li
     return [event async for event in adapter.stream(call_of(endpoint_at(server, provider)))]
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(7)
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_cut_stream_is_the_servers_fault_wherever_it_is_cut(adapter: LiteLLMAdapter, provider: str, ending: str) -> None:
@@ -82,7 +80,6 @@ async def test_a_cut_stream_is_the_servers_fault_wherever_it_is_cut(adapter: Lit
     assert len(server.requests) == len(cuts)  # the adapter itself asks once
 
 
-@pytest.mark.sweep(7)
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_stream_with_its_end_is_whole_however_the_connection_ends(
@@ -135,7 +132,6 @@ SOUND: dict[str, Callable[[list[bytes]], list[bytes]]] = {
 }
 
 
-@pytest.mark.quick(8)
 @pytest.mark.parametrize("variant", SOUND)
 @pytest.mark.parametrize("provider", ["openai_compatible", "groq"])
 async def test_streams_that_are_written_differently_are_whole(adapter: LiteLLMAdapter, provider: str, variant: str) -> None:
@@ -147,7 +143,6 @@ async def test_streams_that_are_written_differently_are_whole(adapter: LiteLLMAd
     assert "Rome" in text
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize("sent", [b"", b"\n \r\n", b": ping\n\n: ping\n\n", b"data: [DONE]\n\n"])
 @pytest.mark.parametrize("provider", ["openai_compatible", "groq", "anthropic", "gemini", "ollama"])
 async def test_nothing_received_is_the_servers_fault(adapter: LiteLLMAdapter, provider: str, sent: bytes) -> None:
@@ -163,8 +158,6 @@ def body_of(provider: str) -> bytes:
     return json.dumps(WIRES[wire_of(provider)].body(TWO_CALLS), ensure_ascii=False).encode()
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(7)
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_cut_body_is_the_servers_fault_and_a_whole_one_is_read(
@@ -184,7 +177,6 @@ async def test_a_cut_body_is_the_servers_fault_and_a_whole_one_is_read(
                 await adapter.complete(call)
 
 
-@pytest.mark.quick(8)
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 @pytest.mark.parametrize(
     ("name", "is_whole"),
@@ -212,7 +204,6 @@ async def test_a_packed_body_is_whole_when_its_packing_is(
                 await asked
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_body_where_a_stream_was_asked_for_is_read(adapter: LiteLLMAdapter, provider: str) -> None:
     body = body_of(provider)
@@ -226,7 +217,6 @@ async def test_a_body_where_a_stream_was_asked_for_is_read(adapter: LiteLLMAdapt
             assert summary["llmcore"]["ended"] is True
 
 
-@pytest.mark.quick(2)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_stream_where_a_body_was_asked_for_is_read(adapter: LiteLLMAdapter, provider: str) -> None:
     parts = streamed(provider)
@@ -239,7 +229,6 @@ async def test_a_stream_where_a_body_was_asked_for_is_read(adapter: LiteLLMAdapt
     assert "Rome" in json.dumps(raw)
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_web_page_gives_one_clear_sentence(adapter: LiteLLMAdapter, provider: str) -> None:
     page = Raw([b"<!DOCTYPE html><html><body>Sign in</body></html>"], "text/html")
@@ -252,7 +241,6 @@ async def test_a_web_page_gives_one_clear_sentence(adapter: LiteLLMAdapter, prov
             assert f"(HTTP 200, {server.root}/" in str(caught.value)
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_json_that_is_no_reply_is_the_servers_fault(adapter: LiteLLMAdapter, provider: str) -> None:
     with WireServer([Raw([b'{"hello": "ok"}'])]) as server:
@@ -344,7 +332,6 @@ def responses_events() -> list[bytes]:
     return [f"data: {json.dumps(event | {'sequence_number': number})}\n\n".encode() for number, event in enumerate(events)]
 
 
-@pytest.mark.quick(0)
 async def test_replies_of_openais_other_endpoint_are_judged_by_their_own_end(adapter: LiteLLMAdapter) -> None:
     events = responses_events()
     whole = json.dumps(json.loads(events[-1][6:])["response"]).encode()
@@ -363,7 +350,6 @@ async def test_replies_of_openais_other_endpoint_are_judged_by_their_own_end(ada
     assert summary["llmcore"]["ended"] is True
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("provider", ["openai_compatible", "groq", "anthropic"])
 async def test_the_other_http_client_is_watched_as_well(
     adapter: LiteLLMAdapter, provider: str, monkeypatch: pytest.MonkeyPatch

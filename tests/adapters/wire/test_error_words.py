@@ -74,7 +74,7 @@ def test_of_nothing_nothing_is_said(body: bytes) -> None:
 
 @pytest.mark.parametrize("unit", [b"[", b'{"error":', b"<script", b"<title", b"<", b'{"a":"', b'["[', b'\\"', b"{'"])
 def test_hostile_bodies_are_read_in_a_moment(unit: bytes) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     error_words(b"<html>" + unit * (32_768 // len(unit)))
     error_words(unit * (32_768 // len(unit)))
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1

@@ -51,8 +51,6 @@ async def small() -> AsyncIterator[LiteLLMAdapter]:
     await adapter.close()
 
 
-@pytest.mark.quick(5)
-@pytest.mark.sweep(7)
 @BOTH
 @PROVIDERS
 @pytest.mark.parametrize("start", [b'data: {"choices": [', b'{"choices": [', b"<html>"])
@@ -62,7 +60,6 @@ async def test_a_body_without_end_is_broken_off(small: LiteLLMAdapter, provider:
         await ask(small, server, provider)
 
 
-@pytest.mark.quick(2)
 @PROVIDERS
 async def test_a_stream_without_end_is_broken_off(small: LiteLLMAdapter, provider: str) -> None:
     parts = list(frames(WIRES.get(provider, WIRES["openai-chat"]), Turn(" ".join(map(str, range(5000))), chunk=100)))
@@ -79,7 +76,6 @@ PACKED = {
 }
 
 
-@pytest.mark.sweep(5)
 @BOTH
 @pytest.mark.parametrize("provider", ["openai_compatible", "anthropic"])
 @pytest.mark.parametrize("what", PACKED)
@@ -91,7 +87,6 @@ async def test_hostile_packing_is_refused(small: LiteLLMAdapter, provider: str, 
         assert server.requests[0].headers["accept-encoding"] == "gzip, deflate"
 
 
-@pytest.mark.sweep(9)
 @BOTH
 @PROVIDERS
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "x-gzip", "identity"])
@@ -107,8 +102,6 @@ async def test_honest_packing_is_unpacked(adapter: LiteLLMAdapter, provider: str
         assert "It is sunny." in json.dumps(await ask(adapter, server, provider))
 
 
-@pytest.mark.quick(2)
-@pytest.mark.sweep(7)
 @BOTH
 @PROVIDERS
 @pytest.mark.parametrize("status", [400, 500])
@@ -120,7 +113,6 @@ async def test_of_an_errors_body_only_a_head_is_read(small: LiteLLMAdapter, prov
         assert str(caught.value.__cause__).count("word") < 500
 
 
-@pytest.mark.quick(2)
 @PROVIDERS
 async def test_of_a_body_that_is_no_reply_litellm_reads_only_a_head(small: LiteLLMAdapter, provider: str) -> None:
     for body in (b"<html>" + b"<p> " * 4000, b'{"a": "' + b"word " * 3000, b'{"a": "' + b"word " * 3000 + b'"}'):
@@ -229,8 +221,6 @@ _FLOODS = {
 }
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(3)
 @pytest.mark.parametrize("ask", [whole, stream])
 @pytest.mark.parametrize("flood", _FLOODS)
 async def test_a_body_of_more_values_than_may_be_is_refused_by_the_limit(ask: Ask, flood: str) -> None:

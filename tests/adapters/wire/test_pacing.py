@@ -49,7 +49,6 @@ def _exchange(data: bytes, **headers: str) -> WireExchange:
     return made
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("read", ["passed_on", "events"])
 async def test_others_run_between_the_pieces_of_a_stream(monkeypatch: pytest.MonkeyPatch, read: str, packed: bool) -> None:
@@ -77,7 +76,6 @@ _MANY = 200_000
 """Seconds of work, which a reader that ignores the deadline does to the end."""
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("provider", SILENT)
 async def test_a_stream_that_says_nothing_ends_with_its_deadline(
     adapter: LiteLLMAdapter, provider: str, monkeypatch: pytest.MonkeyPatch

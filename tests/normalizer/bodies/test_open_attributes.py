@@ -83,8 +83,6 @@ def test_an_attribute_that_is_closed_is_a_value(text: str, value: str) -> None:
     assert [(found.name, found.arguments) for found in envelope.tool_calls] == [("note", {"title": value}), ("ping", {})]
 
 
-@pytest.mark.quick(0)
-@pytest.mark.sweep(1)
 @pytest.mark.parametrize("opened", [*_OPEN, '<invoke name="note"><parameter name="title" value=\'<'])
 def test_floods_of_open_attributes_are_linear(opened: str) -> None:
     assert_linear(lambda n: normalize(f"{opened}<" * n, _TOOLS), 500)

@@ -53,8 +53,6 @@ def _check(found: Envelope, given: dict[str, str], *, alone: bool = True) -> Non
         assert not any(map(_is_sound, more)), "a call in a value runs"
 
 
-@pytest.mark.quick(10)
-@pytest.mark.sweep(17)
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 def test_a_closer_in_a_value_does_not_end_it(name: str) -> None:
     for closer in _CLOSERS:
@@ -66,7 +64,6 @@ def test_a_closer_in_a_value_does_not_end_it(name: str) -> None:
             assert own or found.tool_calls[0].arguments == given, f"{closer} cuts a value of {name}"
 
 
-@pytest.mark.sweep(17)
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 def test_a_call_in_a_value_is_not_run(name: str) -> None:
     for inner, call in _CALLS.items():
@@ -77,7 +74,6 @@ def test_a_call_in_a_value_is_not_run(name: str) -> None:
 _TAGGED = sorted(name for name, row in DIALECTS.items() if row.typed_by_schema)
 
 
-@pytest.mark.sweep(7)
 @pytest.mark.parametrize("name", _TAGGED)
 @pytest.mark.parametrize(
     "inside", ["</tool_call>", "</function>", "</invoke>", "</file_report>", _CALLS["qwen3_coder"], _CALLS["glm45"]]

@@ -107,7 +107,6 @@ def test_a_name_that_no_tool_has_makes_no_call(form: str) -> None:
     assert envelope.tool_calls == []
 
 
-@pytest.mark.quick(8)
 @pytest.mark.parametrize(("text", "wanted"), FORMS.values(), ids=FORMS)
 def test_a_cut_makes_no_other_call(text: str, wanted: list[tuple[str, dict[str, Any]]]) -> None:
     for end in range(len(text)):

@@ -12,7 +12,7 @@ from tests.packaging.tree import ROOT
 from tests.support.builds import pure_only
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pure_only("the plugin changes words that compiled code has read")
 def test_rows_in_other_alphabets_pass_what_all_rows_pass() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.support.new_rows", "-p", "no:cacheprovider", "-k", "nova_"]

@@ -249,8 +249,7 @@ _FLOODS = {
 }
 
 
-@pytest.mark.quick(0)
-@pytest.mark.sweep(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", _FLOODS)
 def test_floods_are_linear(name: str) -> None:
     assert_linear(lambda times: normalize("<book_room>\nroom: a\n" + _FLOODS[name] * times, TOOLS), 500)

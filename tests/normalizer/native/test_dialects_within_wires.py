@@ -14,8 +14,6 @@ def test_there_is_a_stream_for_every_wire() -> None:
     assert set(SAYING) == {sample.wire for sample in SAMPLES}
 
 
-@pytest.mark.quick(81)
-@pytest.mark.sweep(101)
 @pytest.mark.parametrize("wire", SAYING)
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 def test_a_call_is_found_mid_stream(name: str, wire: str) -> None:

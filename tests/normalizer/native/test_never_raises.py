@@ -138,8 +138,6 @@ def _checked_stream(events: Sequence[Any]) -> None:
     _checked(normalizer.envelope)
 
 
-@pytest.mark.quick(1)
-@pytest.mark.sweep(3)
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.wire)
 def test_every_place_left_out_or_of_another_type(sample: Any) -> None:
     for body in _damaged(sample.whole):

@@ -149,7 +149,6 @@ def _read_made(read: Callable[[str], object], texts: dict[int, str], size: int) 
     read(texts[size])
 
 
-@pytest.mark.sweep(4)
 @pytest.mark.parametrize("attack", HOSTILE)
 def test_work_is_linear(attack: str) -> None:
     made = HOSTILE[attack]

@@ -33,7 +33,6 @@ _TAGS = [
 ]
 
 
-@pytest.mark.quick(20)
 @pytest.mark.parametrize("tag", _TAGS)
 @pytest.mark.parametrize("call", _CALLS)
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ CALL = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_
 BARE = '\n{"name": "get_weather", "arguments": {"city": "Oslo"}}'
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "line",
     [
@@ -40,7 +40,6 @@ def test_a_long_text_full_of_brackets_loses_no_call(line: str) -> None:
         assert normalize(text + call, TOOLS).tool_calls[-1].arguments == {"city": "Oslo"}
 
 
-@pytest.mark.quick(0)
 def test_brackets_that_came_to_nothing_are_passed_over_and_markers_are_not() -> None:
     """The brackets cost far more than the text before them: a bare call is content, a delimited one is a call."""
     flood = "\n{" * 40_000
@@ -60,8 +59,7 @@ def test_what_is_passed_over_does_not_depend_on_the_cut(looks: int) -> None:
         read_every_way(text, sample.toolset, finish_reason=sample.finish, chunkings=2, limits=Limits(looks=looks))
 
 
-@pytest.mark.quick(0)
-@pytest.mark.sweep(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "unit",
     [

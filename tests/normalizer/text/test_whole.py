@@ -43,6 +43,9 @@ THREE: Calls = [
 ODD: dict[str, Any] = {"city": 'a "quoted" </tool_call> ]}', "days": 3, "near": [{"km": 2.5}, None]}
 ROWS = sorted(name for name, row in DIALECTS.items() if row.whole)
 TAGGED = [name for name in ROWS if isinstance(DIALECTS[name].whole[0].body, Parameters)]
+PARTS = range(8)
+"""Each row is read at one place of eight in `make test`, and at all in `make sweep`."""
+
 SECTIONS = [name for name in ROWS if DIALECTS[name].whole[0].between is not None]
 
 
@@ -140,36 +143,33 @@ _BEHIND = (
 )
 
 
-@pytest.mark.quick(4)
-@pytest.mark.sweep(13)
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("name", ROWS)
-def test_a_call_is_read_alike_wherever_it_stands(name: str) -> None:
+def test_a_call_is_read_alike_wherever_it_stands(name: str, part: int) -> None:
     for calls in ([("get_weather", GIVEN)], THREE[:2]):
         for text in written(name, calls):
-            for before, behind in product(_BEFORE, _BEHIND):
+            for before, behind in [*product(_BEFORE, _BEHIND)][part :: len(PARTS)]:
                 same(before + text + behind)
             for around in ("{}{}", "{}\n{}", "{}; {}", "One.\n{}\nTwo.\n{}\n"):
                 same(around.replace("{}", text))
 
 
-@pytest.mark.quick(4)
-@pytest.mark.sweep(13)
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("name", ROWS)
-def test_a_call_that_is_cut_off_is_read_alike(name: str) -> None:
+def test_a_call_that_is_cut_off_is_read_alike(name: str, part: int) -> None:
     for text in written(name, THREE):
-        for end in range(len(text)):
+        for end in range(part, len(text), len(PARTS)):
             same(text[:end])
             same(f"One.\n{text[:end]}")
 
 
-@pytest.mark.quick(4)
-@pytest.mark.sweep(13)
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("name", ROWS)
-def test_damage_anywhere_is_read_alike(name: str) -> None:
+def test_damage_anywhere_is_read_alike(name: str, part: int) -> None:
     """Something more, less or twice at any place; each kind of white space at each place."""
-    draw = random.Random(name)  # reproducible, no secret
+    draw = random.Random(f"{name} {part}")  # reproducible, no secret
     for text in written(name, THREE):
-        for at in range(len(text) + 1):
+        for at in range(part, len(text) + 1, len(PARTS)):
             more = draw.choice([" ", "\n", "\r\n", " " * 17, "{", "}", "]", '"', ",", "<", "x", ";"])
             end = min(len(text), at + draw.randint(1, 30))
             spaces = [text[:at] + space + text[at:] for space in (" ", "\t", "\r", "\r\n", "\n\r", " " * 17)]
@@ -178,8 +178,6 @@ def test_damage_anywhere_is_read_alike(name: str) -> None:
                     same(odd)
 
 
-@pytest.mark.quick(6)
-@pytest.mark.sweep(11)
 @pytest.mark.parametrize("name", [name for name in ROWS if name not in TAGGED])
 @given(data=st.data())
 @settings(max_examples=12)
@@ -213,8 +211,6 @@ _VALUES = st.one_of(
 )
 
 
-@pytest.mark.quick(4)
-@pytest.mark.sweep(11)
 @pytest.mark.parametrize("name", ROWS)
 @given(data=st.data())
 @settings(max_examples=20)
@@ -312,17 +308,16 @@ def _words_of_the_source() -> list[str]:
     return sorted(found)
 
 
-@pytest.mark.quick(0)
-@pytest.mark.sweep(1)
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("name", ROWS)
-def test_no_word_of_ours_is_read_otherwise(name: str) -> None:
+def test_no_word_of_ours_is_read_otherwise(name: str, part: int) -> None:
     """Each word is the tool's name in a third of the rows, and stands before the call in a twelfth."""
-    for called in _words_of_the_source()[ROWS.index(name) % 3 :: 3]:
+    for called in _words_of_the_source()[ROWS.index(name) % 3 :: 3][part :: len(PARTS)]:
         tools = ToolSet([tool(called, city="string")])
         for text in written(name, [(called, {"city": "Paris"})]):
             if taken(text, tools=tools):
                 same(text, tools)
-    for word in _words_of_the_source()[ROWS.index(name) % 12 :: 12]:
+    for word in _words_of_the_source()[ROWS.index(name) % 12 :: 12][part :: len(PARTS)]:
         for text in written(name, [("get_weather", GIVEN)]):
             same(f"{word}{text}")
             same(f"I will look.\n{word} {text}")

@@ -58,6 +58,7 @@ def test_elsewhere_it_is_a_call(reply: str, element: str) -> None:
     assert sum(call.name == "server" for call in calls) == reply.count("{}")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("flood", ["<a>\n", "<a>\n" + _LINE + "\n", _LINE + "\n</a>\n", "<a>\n" + _LINE + "</a>\n"])
 def test_floods_are_linear(flood: str) -> None:
     assert_linear(lambda size: normalize(flood * (size // len(flood)), _TOOLS), 20_000)

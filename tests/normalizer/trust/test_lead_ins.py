@@ -138,7 +138,6 @@ def test_the_sentence_before(text: str, sentence: str) -> None:
     assert sentence_before(f"Before it. {text}", len("Before it. "), len("Before it. ") + len(text)) == sentence
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["a", "é", "中", "の", "한", " ", "\n", ".", ". ", "e.g. ", "`", "~", "-", "1. ", "*", "<", "not ", "not run ", "I ", "do not ", "I will not ", "if you ", "не ", "、"])  # fmt: skip
 def test_a_long_text_costs_no_more_than_its_end(unit: str) -> None:
     def look(size: int) -> None:

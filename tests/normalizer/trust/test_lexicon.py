@@ -82,7 +82,6 @@ def test_instances_of_a_phrase() -> None:
     assert _instances("例(は)? $", LANGUAGES["ja"]) == ["例", "例は"]
 
 
-@pytest.mark.quick(70)
 @pytest.mark.parametrize(("name", "kind"), CELLS)
 def test_each_phrase_is_found_as_its_kind(name: str, kind: Kind) -> None:
     missed = [
@@ -94,7 +93,6 @@ def test_each_phrase_is_found_as_its_kind(name: str, kind: Kind) -> None:
     assert missed == []
 
 
-@pytest.mark.quick(70)
 @pytest.mark.parametrize(("name", "kind"), CELLS)
 def test_the_kind_decides_what_the_sentence_says_of_the_call(name: str, kind: Kind) -> None:
     sentences = [sentence for sentence in _all_instances(name, kind) if sentence not in AMBIGUOUS]
@@ -128,8 +126,6 @@ def test_an_announcement_with_a_verb_of_showing_announces_nothing(name: str) -> 
         assert not _is_found(blank.join(words), "announcement", name), words
 
 
-@pytest.mark.quick(0)
-@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_a_sentence_of_many_words_costs_linear_time(name: str) -> None:
     language = LANGUAGES[name]

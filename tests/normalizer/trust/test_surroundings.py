@@ -403,7 +403,6 @@ _FLOODS: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("piece", [64, 1 << 20])
 @pytest.mark.parametrize("flood", _FLOODS)
 def test_floods_cost_linear_time(flood: str, piece: int) -> None:

@@ -117,7 +117,6 @@ def test_any_text_splits_alike_however_it_is_cut(text: str, size: int) -> None:
     assert events([text]) == events([text[at : at + size] for at in range(0, len(text), size)])
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("piece", ["data: {\n", "{\n", "[", "data: x\r", '{"a": [\n', "\n", "data: \n"])
 def test_hostile_streams_are_linear(piece: str) -> None:
     assert_linear(lambda size: split_events(piece * (size // len(piece))), 100_000)

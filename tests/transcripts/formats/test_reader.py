@@ -89,7 +89,6 @@ def test_lines_that_would_fill_the_memory_are_refused_with_their_place(tmp_path:
     assert [(error.line, "1000 values" in str(error)) for error in skipping.skipped] == [(2, True), (3, True), (4, False)]
 
 
-@pytest.mark.slow
 def test_a_run_of_a_million_exchanges_is_refused_before_they_are_made(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "runs.jsonl", '{"exchanges": [' + '{"text":""},' * 300_000 + '{"text":""}]}')
     with pytest.raises(TranscriptError, match=r"runs\.jsonl:1: exchanges: List should have at most"):

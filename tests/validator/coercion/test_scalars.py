@@ -95,7 +95,6 @@ def test_a_truth_that_something_denies_is_none(text: str, truth: bool | None) ->
     assert truth_in_prose(text) is truth
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("piece", ["not urgent ", "urgent. ", "5 k ", "- 5 ", "1 0", "n't ", "un-"])
 def test_prose_is_read_in_linear_time(piece: str) -> None:
     def read(size: int) -> Any:

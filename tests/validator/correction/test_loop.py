@@ -154,7 +154,6 @@ def test_a_correction_that_is_cut_keeps_nothing_of_the_turn_either() -> None:
     assert (result.envelope.tool_calls, result.ok) == ([GOOD], True)
 
 
-@pytest.mark.quick(0)
 def test_kept_calls_are_told_in_few_words() -> None:
     many = [call("search", {"city": f"{n}" + "x" * 8000}, id=f"c{n}") for n in range(128)]
     text = text_of(run(turn(*many, BAD), None)[1][0])
@@ -304,7 +303,6 @@ def prompt_for(*calls: ToolCall) -> str:
     return text_of(correction)
 
 
-@pytest.mark.slow
 def test_a_correction_of_many_long_calls_is_bounded_and_says_how_many_it_leaves_out() -> None:
     long = {"city": "x" * 8000, "days": "soon"}
     text = prompt_for(*(call(id=f"c{n}", arguments=long, raw_arguments=str(long)) for n in range(128)))
@@ -328,8 +326,6 @@ def test_two_calls_are_both_shown() -> None:
     assert "more calls" not in text
 
 
-@pytest.mark.quick(0)
-@pytest.mark.sweep(1)
 @pytest.mark.parametrize(
     "wrong",
     [

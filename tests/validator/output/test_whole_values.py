@@ -242,7 +242,6 @@ def test_the_info_string_of_a_fence_is_no_part_of_the_value(info: str) -> None:
 # --- speed ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sweep(1)
 @pytest.mark.parametrize(
     "piece",
     ["```\n", "```json\nx\n```\n", "<think>x</think>\n```\na\n```\n", "Example:\n```\n1\n```\n", "<think>{</think>", "<|tool_calls_section_begin|>"],

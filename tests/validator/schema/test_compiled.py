@@ -200,7 +200,6 @@ def test_a_nested_dialect_does_not_switch_the_hardening_off() -> None:
     assert time.process_time() - started < 2
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     ("schema", "value"),
     [

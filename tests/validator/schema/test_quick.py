@@ -47,7 +47,6 @@ VALUES = st.recursive(
 )  # fmt: skip
 
 
-@pytest.mark.slow
 @given(SCHEMAS, VALUES)
 @settings(max_examples=400, deadline=None)
 def test_what_it_takes_jsonschema_takes(schema: Any, value: Any) -> None:
@@ -94,7 +93,6 @@ LISTS: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize(("item", "output_type"), LISTS)
 @pytest.mark.parametrize("strictness", ["off", "safe", "lenient"])
 def test_long_lists_are_read_in_linear_time(item: str, output_type: Any, strictness: Any) -> None:
@@ -113,7 +111,6 @@ def test_a_list_that_cannot_come_to_fit_is_not_repaired_to_its_end() -> None:
     assert coerce(["1"] * 100, schema).value == [1] * 100
 
 
-@pytest.mark.slow
 def test_more_repairs_than_the_bound_are_none() -> None:
     schema = compile_schema({"type": "array", "items": {"type": "integer"}})
     assert coerce(["1"] * (MAX_CHANGED - 1), schema).problems == []

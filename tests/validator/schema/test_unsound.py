@@ -66,7 +66,6 @@ def test_a_call_is_told_so_too(number: str, as_text: bool) -> None:
     assert "b[1]`" in str(report.problems[0])
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("piece", ["[", "{'a':", '["NaN", ', "1e5 ", "[1e999x "])
 def test_it_is_looked_for_in_linear_time(piece: str) -> None:
     assert_linear(lambda size: unsound_number(piece * (size // len(piece))), 20_000)

@@ -110,6 +110,7 @@ def test_a_code_tells_it_too(code: str, told: bool) -> None:
     assert isinstance(error, ContextOverflow) is told
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("piece", ["the context ", "maximum 300 ", "prompt tokens 12 34 ", "max_tokens of ", "1 2"])
 def test_it_is_linear(piece: str) -> None:
     assert_linear(lambda size: meanings(piece * (size // len(piece))), 20_000)

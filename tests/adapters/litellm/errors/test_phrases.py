@@ -42,6 +42,7 @@ def test_each_phrase_is_found(section: str, phrase: str, server: str) -> None:
     assert phrase == phrase.lower()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("piece", ["not support ", "tool_choice must be ", "rate limit ", f"{MARK.format('top_p')} and "])
 def test_phrases_are_looked_for_in_linear_time(piece: str) -> None:
     def look(size: int) -> None:

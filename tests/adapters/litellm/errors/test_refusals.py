@@ -438,6 +438,7 @@ def test_a_sentence_about_one_call_a_schema_or_a_condition_names_none(words: str
     assert isinstance(meaning(words, call_of(ENDPOINT, output_schema={"type": "string"})), RequestRefused)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "unit", ["tool choice is of the model ", "not supported tools ", "only auto or none ", "with the model "]
 )

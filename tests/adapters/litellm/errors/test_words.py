@@ -48,7 +48,6 @@ async def failure_of(server: WireServer, provider: str, api_key: str = "${OWN_KE
     return caught.value
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_key_that_is_refused_is_named_by_its_variable(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OWN_KEY", KEY)
@@ -65,7 +64,6 @@ async def test_a_key_that_is_refused_is_named_by_its_variable(provider: str, mon
     assert "litellm" not in words.lower()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("body", ["", "No.", {"error": {"message": "No."}}], ids=str)
 @pytest.mark.parametrize(("status", "kind"), [(401, AuthenticationFailed), (403, AuthenticationFailed), (404, ModelNotFound)])
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -35,11 +35,11 @@ def run(*unpatched: str) -> str:
     return done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_litellm_leaves_the_sockets_of_a_loop_that_runs_open() -> None:
     assert "ResourceWarning" in run("exit_order")
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_a_program_that_ends_after_a_run_is_quiet() -> None:
     assert run() == ""

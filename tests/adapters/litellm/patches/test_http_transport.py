@@ -65,8 +65,6 @@ async def test_litellm_keeps_nothing_of_what_the_server_sent(
     assert watch.exchange is None or b"hi" in watch.exchange.body
 
 
-@pytest.mark.quick(5)
-@pytest.mark.sweep(7)
 @pytest.mark.anyio
 @pytest.mark.parametrize("status", [302, 307, 308])
 @pytest.mark.parametrize("streamed", [False, True])
@@ -84,7 +82,6 @@ async def test_another_server_gets_nothing(adapter: LiteLLMAdapter, provider: st
     assert caught.value.lasting
 
 
-@pytest.mark.quick(3)
 @pytest.mark.anyio
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("provider", sorted({"openai", "anthropic", "groq"} & set(PROVIDERS)))

@@ -54,13 +54,13 @@ def run(*arguments: str) -> tuple[int, str, str]:
     return done.returncode, done.stderr, done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize(("provider", "listening"), [("openai", "listening"), ("anthropic", "alone")])
 def test_runs_on_one_loop_after_the_other_are_quiet(provider: str, listening: str) -> None:
     assert run(provider, listening) == (0, "", "")
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_litellm_forgets_the_worker_of_a_loop_on_the_next_one() -> None:
     _, stderr, _ = run("openai", "listening", "logging_worker")
     assert "LoggingWorker" in stderr

@@ -88,7 +88,6 @@ def litellm() -> Any:
     return engine.litellm_now()
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("litellm")
 @pytest.mark.parametrize("patch", CALLED_BY_LITELLM, ids=lambda patch: f"{patch.owner or patch.module}.{patch.name}")
 def test_what_litellm_calls_is_ours(patch: Patch) -> None:
@@ -129,14 +128,12 @@ def _is_ours(function: Any) -> bool:
     return _OURS in str(getattr(code, "co_filename", ""))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", engine.SETTINGS)
 def test_a_setting_that_llmcore_makes_is_read(litellm: Any, name: str) -> None:
     assert getattr(litellm, name) == engine.SETTINGS[name]
     assert any(f"litellm.{name}" in _sources()[file] for file in _uses()[name])
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("litellm")
 @pytest.mark.parametrize("name", READ)
 def test_a_name_that_llmcore_relies_on_is_one_of_litellms(name: str) -> None:
