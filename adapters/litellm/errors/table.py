@@ -76,11 +76,11 @@ def _row(
 
 
 def _made(kind: Callable[..., LLMCoreError], what: str) -> Callable[[ErrorReading], LLMCoreError]:
-    return lambda reading: kind(reading.placed(f"{what}{reading.http}"), facts=reading.facts())
+    return lambda reading: kind(reading.placed(f"{what}{reading.http}"), facts=reading.facts_of_kind())
 
 
 def _plain(kind: Callable[..., LLMCoreError], what: str) -> Callable[[ErrorReading], LLMCoreError]:
-    return lambda reading: kind(reading.placed(what), facts=reading.facts())
+    return lambda reading: kind(reading.placed(what), facts=reading.facts_of_kind())
 
 
 _too_large = _made(RequestTooLarge, "the request is larger than the server takes")
@@ -91,24 +91,24 @@ _overloaded = _made(Overloaded, "the server is overloaded")
 
 
 def _quota_spent(reading: ErrorReading) -> LLMCoreError:
-    return QuotaExceeded(reading.placed(f"the account's quota is spent; {key_words(reading.call)}"), facts=reading.facts())
+    return QuotaExceeded(reading.placed(f"the account's quota is spent; {key_words(reading.call)}"), facts=reading.facts_of_kind())
 
 
 def _not_reached(reading: ErrorReading) -> LLMCoreError:
     status = None if reading.connection else reading.status
-    return RemoteServerError(reading.beneath("the connection failed"), facts=reading.facts(status=status))
+    return RemoteServerError(reading.beneath("the connection failed"), facts=reading.facts_of_kind(status=status))
 
 
 def _led_away(reading: ErrorReading) -> LLMCoreError:
     status = None if reading.connection else reading.status
-    return RemoteServerError(reading.beneath("the connection failed"), facts=reading.facts("lasting", status=status))
+    return RemoteServerError(reading.beneath("the connection failed"), facts=reading.facts_of_kind("lasting", status=status))
 
 
 def _timed_out(reading: ErrorReading) -> LLMCoreError:
     if reading.call is None:
-        return Timeout("no answer within the time given for a read", facts=reading.facts())
+        return Timeout("no answer within the time given for a read", facts=reading.facts_of_kind())
     words = f"{place_words(reading.call)}: no answer within {reading.call.timeout:g} s given for a read"
-    return Timeout(words, facts=reading.facts())
+    return Timeout(words, facts=reading.facts_of_kind())
 
 
 def _capability_refused(reading: ErrorReading) -> LLMCoreError:
@@ -116,7 +116,7 @@ def _capability_refused(reading: ErrorReading) -> LLMCoreError:
     names = " and ".join(name.replace("+", " together with ") for name in reading.refused)
     what = reading.placed(f"the server does not take {names}{reading.http}")
     parts = {part for name in reading.refused for part in name.split("+")}
-    return CapabilityRefused(what, capability=first, others=others, facts=reading.facts(parts=parts))
+    return CapabilityRefused(what, capability=first, others=others, facts=reading.facts_of_kind(parts=parts))
 
 
 def _no_image(reading: ErrorReading) -> LLMCoreError:
@@ -133,17 +133,17 @@ def _unknown_provider(reading: ErrorReading) -> LLMCoreError:
 
 def _authentication(reading: ErrorReading) -> LLMCoreError:
     what = f"the server does not let us in{reading.http}; {key_words(reading.call)}"
-    return AuthenticationFailed(reading.placed(what), facts=reading.facts())
+    return AuthenticationFailed(reading.placed(what), facts=reading.facts_of_kind())
 
 
 def _no_credentials(reading: ErrorReading) -> LLMCoreError:
     wanted = provider_of(reading.call.endpoint).credentials if reading.call is not None else "credentials"
-    return AuthenticationFailed(reading.beneath(f"nothing was sent, for want of {wanted}"), facts=reading.facts())
+    return AuthenticationFailed(reading.beneath(f"nothing was sent, for want of {wanted}"), facts=reading.facts_of_kind())
 
 
 def _sign_in_refused(reading: ErrorReading) -> LLMCoreError:
     what = f"nothing was sent, for the sign-in was refused: renew {_wanted(reading)}"
-    return AuthenticationFailed(reading.beneath(what), facts=reading.facts())
+    return AuthenticationFailed(reading.beneath(what), facts=reading.facts_of_kind())
 
 
 def _sign_in_unreached(reading: ErrorReading) -> LLMCoreError:
@@ -159,25 +159,25 @@ def _wanted(reading: ErrorReading) -> str:
 def _forbidden(reading: ErrorReading) -> LLMCoreError:
     held = ", or not with what the request holds" if reading.holds_mode else ""
     what = f"the server does not let us in{held}{reading.http}; {key_words(reading.call)}"
-    return AuthenticationFailed(reading.placed(what), facts=reading.facts("unexplained" if held else "forbidden"))
+    return AuthenticationFailed(reading.placed(what), facts=reading.facts_of_kind("unexplained" if held else "forbidden"))
 
 
 def _not_found(reading: ErrorReading) -> LLMCoreError:
     if not reading.holds_mode or reading.call is None:
         return _no_model(reading)
     missing = f"no model {reading.call.endpoint.model!r}, no such URL, or nothing that takes what the request holds"
-    return ModelNotFound(reading.placed(f"the server finds {missing}{reading.http}"), facts=reading.facts("unexplained"))
+    return ModelNotFound(reading.placed(f"the server finds {missing}{reading.http}"), facts=reading.facts_of_kind("unexplained"))
 
 
 def _no_path(reading: ErrorReading) -> LLMCoreError:
     what = f"the server has nothing at this URL{reading.http}: is the `base_url` right?"
-    return ModelNotFound(reading.placed(what), facts=reading.facts())
+    return ModelNotFound(reading.placed(what), facts=reading.facts_of_kind())
 
 
 def _no_model(reading: ErrorReading) -> LLMCoreError:
     model = reading.call.endpoint.model if reading.call is not None else ""
     what = f"the server has no model {model!r}, or not for this key{reading.http}"
-    return ModelNotFound(reading.placed(what), facts=reading.facts())
+    return ModelNotFound(reading.placed(what), facts=reading.facts_of_kind())
 
 
 def _ours(reading: ErrorReading) -> LLMCoreError:
@@ -191,7 +191,7 @@ def _streams_alone(reading: ErrorReading) -> LLMCoreError:
 def _unmade(reading: ErrorReading) -> LLMCoreError:
     place = place_words(reading.call)
     words = f"{place and f'{place}: '}LiteLLM makes no request of this, so none was sent: {reading.message}"
-    return RequestRefused(words, facts=reading.facts("particular", status=None))
+    return RequestRefused(words, facts=reading.facts_of_kind("particular", status=None))
 
 
 def _refused(reading: ErrorReading) -> LLMCoreError:
@@ -199,7 +199,7 @@ def _refused(reading: ErrorReading) -> LLMCoreError:
         return _unmade(reading)
     what = f"the server refused the request{reading.http}"
     words = reading.placed(what) if reading.call is not None else f"{what}: {reading.message}"
-    return RequestRefused(words, facts=reading.facts(reading.facts.kind))
+    return RequestRefused(words, facts=reading.facts_of_kind(reading.facts.kind))
 
 
 def _callers(reading: ErrorReading) -> LLMCoreError:
