@@ -59,8 +59,8 @@ _GOES_ON = late(r"(?:[^\w<]++|<[^<>\n]{1,64}+>)*+\w(?:[^<]++|<(?![^<>\s]))*+<[^<
 """Words, and markup behind them."""
 _ESCAPING = re.compile(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
 """What arguments begin with in a notation with escapes: a bracket, or, in a call of Python, a string or a keyword."""
-_OPEN_NAME = late(r"""(?:<[^<>\n]*+|[{,]\s*+(?:"[^"\n]*+|'[^'\n]*+))\Z""")
-"""A tag, or a key in quotation marks, that has not ended: it is the name of an argument."""
+_OPEN_TAG = late(r"<[^<>\n]*+\Z")
+"""A tag that has not ended: what follows belongs to its name or to an attribute."""
 _MAY_OPEN = late(r"[<\[{(]")
 _LINES = late(r"""\s*+["']?[\w.-]{1,128}+["']?:[ \t\r\n]""")
 """YAML: a line that begins with an opener is in a block, or has ended the call; so is one before a line as deep as it is."""
@@ -207,7 +207,7 @@ def _holds(value: Any, opener: str) -> bool:
 
 def _ends_in_value(reading: _Asked, text: str) -> bool:
     """Does the beginning of a call end in a value, before one, or in what cannot be told? What comes next belongs to it."""
-    if text.endswith(_BEFORE_VALUE) or _OPEN_NAME.search(text, max(0, len(text) - _REACH)) is not None:
+    if text.endswith(_BEFORE_VALUE) or _OPEN_TAG.search(text, max(0, len(text) - _REACH)) is not None:
         return True
     drafts = reading.nest(text + _NEXT, on_trial=True).drafts
     return not drafts or drafts[-1].arguments is None or any(_NEXT in value for value in texts_in(drafts[-1].arguments))

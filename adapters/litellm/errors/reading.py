@@ -157,7 +157,9 @@ class ErrorReading:
         passing = self.facts.retry_after is not None or "may_pass" in self.means
         return self.status in _MAY_PASS or (self.status is not None and self.status >= 500 and passing)
 
-    def facts_of_kind(self, kind: RefusalKind = "explained", *, status: int | None = -1, parts: Collection[str] = ()) -> RefusalFacts:
+    def facts_of_kind(
+        self, kind: RefusalKind = "explained", *, status: int | None = -1, parts: Collection[str] = ()
+    ) -> RefusalFacts:
         """The facts, as those of an error of this kind. `status`: in place of the one that was read."""
         wait = self.facts.retry_after
         return replace(

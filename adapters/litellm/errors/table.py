@@ -91,7 +91,9 @@ _overloaded = _made(Overloaded, "the server is overloaded")
 
 
 def _quota_spent(reading: ErrorReading) -> LLMCoreError:
-    return QuotaExceeded(reading.placed(f"the account's quota is spent; {key_words(reading.call)}"), facts=reading.facts_of_kind())
+    return QuotaExceeded(
+        reading.placed(f"the account's quota is spent; {key_words(reading.call)}"), facts=reading.facts_of_kind()
+    )
 
 
 def _not_reached(reading: ErrorReading) -> LLMCoreError:

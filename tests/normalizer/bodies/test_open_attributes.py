@@ -48,19 +48,6 @@ def test_nothing_in_an_attribute_that_is_open_is_called(opened: str, call: str, 
 
 
 @pytest.mark.parametrize(
-    ("opened", "call"),
-    [
-        ('<tool_call>{"name": "note", "arguments": {"tit', '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'),
-        ('[TOOL_CALLS]note[ARGS]{"tit', "[TOOL_CALLS]ping[ARGS]{}"),
-        ("<|tool_call>call:note{tit", "<|tool_call>call:ping{}<tool_call|>"),
-    ],
-)
-def test_nothing_in_the_name_of_an_argument_that_is_open_is_called(opened: str, call: str) -> None:
-    envelope = read_every_way(opened + call, _TOOLS)
-    assert [(found.name, found.complete) for found in envelope.tool_calls] == [("note", False)]
-
-
-@pytest.mark.parametrize(
     "opened", ['<invoke name="note"><parameter name="title" value="see\n', '<invoke name="note" title="see\n']
 )
 def test_a_call_that_begins_a_line_behind_it_begins_anew(opened: str) -> None:
