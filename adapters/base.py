@@ -22,10 +22,10 @@ from pydantic import (
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.adapters.secrets.request_secrets import header_secrets
 from llmcore.adapters.secrets.urls import checked_url, shown_url
+from llmcore.support.values.bounds import Amount
+from llmcore.support.values.copies import Value
 from llmcore.types import AttemptReason, CallWriter, JsonSchema, OutputMode, Reply, Request, ToolDefinition
-from llmcore.types.bounds import Amount
-from llmcore.types.copies import Value
-from llmcore.types.headers import Headers, check_header_value
+from llmcore.types.input.headers import Headers, check_header_value
 from llmcore.types.requests import TextCalls
 
 __all__ = [

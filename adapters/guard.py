@@ -3,8 +3,8 @@ first."""
 
 from __future__ import annotations
 
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
 from llmcore.types import ConfigError
-from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["RequestBlock", "check_requests_allowed"]
 

@@ -3,7 +3,7 @@
     python -m benchmarks.adapter                # ten pairs of batches of 60, then 100 at once
     python -m benchmarks.adapter --pairs 4 --batch 20
 
-The server is a process of its own (`tests/support/wire_server.py`); what is counted is this process's CPU. Batches of
+The server is a process of its own (`tests/helpers/wire_server.py`); what is counted is this process's CPU. Batches of
 `litellm.acompletion`, of `LiteLLMAdapter` and of an `Orchestrator` take turns, whole and streamed (100 chunks), and all ask
 the same. A ratio is that of neighbours in time, and the median of all is printed: a shared machine changes speed while one watches.
 """

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tests.support.chaos import Chaos, chaos
+from tests.helpers.chaos import Chaos, chaos
 
 
 def _percentile(values: list[float], share: float) -> float:

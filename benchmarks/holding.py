@@ -366,7 +366,7 @@ def _child(scenario: str, base: str, *, warm: bool) -> None:
 
 def script(seen: Any) -> Any:
     """What the server answers, by the model's name."""
-    from tests.support.wire_server import Failure, Turn, demo
+    from tests.helpers.wire_server import Failure, Turn, demo
 
     name = str(seen.body.get("model", ""))
     told = json.dumps(seen.body.get("messages", []))
@@ -402,7 +402,7 @@ def script(seen: Any) -> Any:
 
 
 def _typed_turn(seen: Any, city: str) -> Any:
-    from tests.support.wire_server import Turn
+    from tests.helpers.wire_server import Turn
 
     names = [tool["function"]["name"] for tool in seen.body.get("tools", ())]
     return Turn(calls=[(names[0], city)]) if names else Turn(city)
@@ -420,7 +420,7 @@ def main() -> None:
     if asked.child:
         _child(asked.child, asked.base, warm=asked.warm)
         return
-    from tests.support.wire_server import WireServer
+    from tests.helpers.wire_server import WireServer
 
     with WireServer(script) as server:
         for name in asked.only:

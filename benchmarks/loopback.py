@@ -13,8 +13,8 @@ __all__ = ["KEY", "MODEL", "registry", "served"]
 
 _SERVER = """
 import sys
-from tests.support.wire_server import WireServer, demo
-from tests.support.wires import Turn
+from tests.helpers.wire_server import WireServer, demo
+from tests.helpers.wires import Turn
 with WireServer({script}) as server:
     print(server.base_url("openai"), flush=True)
     sys.stdin.read()
@@ -24,7 +24,7 @@ KEY, MODEL = "sk-loopback", "some-model"
 
 @contextmanager
 def served(script: str = "demo") -> Generator[str]:
-    """The base URL of a server of the OpenAI wire. `script`: the expression of a `tests.support.wire_server` script, by default
+    """The base URL of a server of the OpenAI wire. `script`: the expression of a `tests.helpers.wire_server` script, by default
     one that calls the first tool with an example of its arguments, then answers with a text."""
     command = [sys.executable, "-c", _SERVER.format(script=script)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -13,9 +13,9 @@ from typing import Any, cast, get_args
 
 from llmcore.fallback.context import FallbackContext, Plan, best_place
 from llmcore.fallback.strategies import Strategy
+from llmcore.support.code.quoted_words import clipped_words
+from llmcore.support.values.bounds import is_amount
 from llmcore.types import AttemptReason, ConfigError, ModelNotFound, OutputMode, Request
-from llmcore.types.bounds import is_amount
-from llmcore.types.others_words import clipped_words
 
 __all__ = ["check_strategies", "plan_of"]
 

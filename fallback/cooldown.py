@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from llmcore.fallback.remedies import PATIENCE, remedies
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
 from llmcore.types import LLMCoreError, ModelError, Overloaded, RateLimited
-from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["Cooldown"]
 

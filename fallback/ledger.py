@@ -20,6 +20,10 @@ from typing import Any, TypeVar
 
 from llmcore.adapters.capabilities.facts import PARAMETERS
 from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubber
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
+from llmcore.support.code.quoted_words import MAX_MESSAGE, clipped_words
+from llmcore.support.code.suggestions import dollars
+from llmcore.support.values.copies import assign_field, made
 from llmcore.types import (
     Attempt,
     AttemptReason,
@@ -32,11 +36,7 @@ from llmcore.types import (
     Timeout,
     Usage,
 )
-from llmcore.types.copies import assign_field, made
-from llmcore.types.locks import ForkSafeLock
-from llmcore.types.others_words import MAX_MESSAGE, clipped_words
 from llmcore.types.usage import NO_USAGE
-from llmcore.types.wordings import dollars
 
 __all__ = ["Ledger"]
 

@@ -15,6 +15,8 @@ from llmcore.fallback.checks import check_strategies, plan_of
 from llmcore.fallback.context import FallbackContext, Plan
 from llmcore.fallback.remedies import PATIENCE
 from llmcore.fallback.strategies import DEFAULT_STRATEGIES, Strategy
+from llmcore.support.code.emitter import Tell
+from llmcore.support.code.test_failures import test_failure_in
 from llmcore.types import (
     Attempt,
     AttemptFailed,
@@ -29,8 +31,6 @@ from llmcore.types import (
     Waiting,
 )
 from llmcore.types.logs import failure_name, logger
-from llmcore.types.of_tests import test_failure_in
-from llmcore.types.telling import Tell
 
 __all__ = ["Attempting", "FallbackManager"]
 

@@ -17,6 +17,7 @@ from typing import Protocol, runtime_checkable
 
 from llmcore.fallback.context import FallbackContext, Models, Plan, best_place, resting
 from llmcore.fallback.remedies import remedies
+from llmcore.support.values.bounds import is_amount
 from llmcore.types import (
     CapabilityRefused,
     ConfigError,
@@ -27,7 +28,6 @@ from llmcore.types import (
     RequestRefused,
     RetryConfig,
 )
-from llmcore.types.bounds import is_amount
 
 __all__ = ["DEFAULT_STRATEGIES", "ComeBack", "EscalateModel", "OtherDeployment", "OtherMode", "Retry", "Strategy", "TextOnly"]
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from llmcore.normalizer import Normalizer as _Normalizer
 from llmcore.normalizer import normalize as _normalize
+from llmcore.support.code.suggestions import describe_value, hint
+from llmcore.support.values.copies import copied
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.tools import compile_tools
 from llmcore.types import DEFAULT_LIMITS, CallerError, ConfigError, Envelope, Limits, ToolSet
-from llmcore.types.called import Kind, check_kinds, in_words, with_readable_errors
-from llmcore.types.copies import copied
+from llmcore.types.input.argument_errors import Kind, check_kinds, in_words, with_readable_errors
 from llmcore.types.limits import check_limits
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.requests import TEXT_CALLS, TextCalls
-from llmcore.types.wordings import describe_value, hint
 
 if TYPE_CHECKING:
     from llmcore.validator import ValidationReport

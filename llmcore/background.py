@@ -26,9 +26,9 @@ from typing import Any, Generic, TypeVar, cast
 from llmcore.adapters.litellm.engine import close_clients
 from llmcore.adapters.litellm.patches.exit_order import at_exit
 from llmcore.run.results.result import RunResult
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
 from llmcore.tools.threads import UnboundedExecutor
 from llmcore.types import CallerError, Finished, InternalError
-from llmcore.types.locks import ForkSafeLock
 from llmcore.types.logs import logger
 
 __all__ = ["BackgroundLoop", "refuse_to_block", "run_in_background", "shared_loop"]

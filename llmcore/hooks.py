@@ -22,12 +22,12 @@ from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
+from llmcore.support.code.suggestions import hint
 from llmcore.tools.leaving import LeftBehind, nothing_uncounted, within_seconds
 from llmcore.tools.refusals import HOOK_MARK
 from llmcore.tools.within import had
 from llmcore.types import ConfigError, Envelope, Message, Request, Timeout, ToolCall
-from llmcore.types.called import in_words, naming
-from llmcore.types.wordings import hint
+from llmcore.types.input.argument_errors import in_words, naming
 
 if TYPE_CHECKING:
     from llmcore.tools.outcome import Outcome

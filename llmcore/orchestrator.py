@@ -47,15 +47,15 @@ from llmcore.run.setup.settings import (
 from llmcore.run.setup.tool_source import ToolSource, is_tool_provider
 from llmcore.run.streaming.run_stream import RunStream, SyncRunStream, in_sync
 from llmcore.run.turn.lazy_run import LazyRun
+from llmcore.support.code.emitter import silently
+from llmcore.support.code.function_types import OfContext, OfValue
+from llmcore.support.code.option_signatures import show_options
+from llmcore.support.code.suggestions import meant
 from llmcore.tools import RunContext, Tool, ToolConfig, ToolErrors
 from llmcore.tools.web_search import Searcher, web_search_tool
 from llmcore.types import Budget, ConfigError, JsonSchema, Request, TextBlock
-from llmcore.types.called import Kind, check_kinds, in_words, trim_arguments
-from llmcore.types.functions import OfContext, OfValue
+from llmcore.types.input.argument_errors import Kind, check_kinds, in_words, trim_arguments
 from llmcore.types.requests import TextCalls
-from llmcore.types.shown_options import show_options
-from llmcore.types.telling import silently
-from llmcore.types.wordings import meant
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm  # unions and literals are no `type`, but forms of one

@@ -8,7 +8,7 @@ from importlib import import_module
 from llmcore.background import run_in_background
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.asking.warming import load_layers
-from llmcore.types.collecting import paused_collector
+from llmcore.support.code.collector_pause import paused_collector
 
 __all__ = ["warm_up", "warm_up_sync"]
 

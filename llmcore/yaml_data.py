@@ -18,8 +18,8 @@ from typing import Any
 
 import yaml
 
+from llmcore.support.values.narrowing import is_list
 from llmcore.types.limits import FileLimits
-from llmcore.types.narrowing import is_list
 
 __all__ = ["YamlProblem", "load_yaml", "yaml_items"]
 

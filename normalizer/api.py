@@ -17,11 +17,11 @@ from llmcore.normalizer.replies.envelopes import envelope_of_text, envelope_of_w
 from llmcore.normalizer.replies.settings import Settings
 from llmcore.normalizer.text.engine import TextEngine
 from llmcore.normalizer.text.quick import Quick, read_quickly
+from llmcore.support.values.narrowing import is_object, text_of
 from llmcore.types.envelope import Envelope
 from llmcore.types.errors import CallerError
 from llmcore.types.events import NormalizerEvent
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
-from llmcore.types.narrowing import is_object, text_of
 from llmcore.types.requests import Reply, TextCalls
 from llmcore.types.tools import ToolSet
 

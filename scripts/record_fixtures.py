@@ -1,6 +1,6 @@
 """Record `fixtures/recorded/*.jsonl` anew, through LiteLLM, from servers on this machine.
 
-    .venv/bin/python -m tests.support.aimock        # once: the foreign mock, needs node and npm
+    .venv/bin/python -m tests.helpers.aimock        # once: the foreign mock, needs node and npm
     .venv/bin/python -m scripts.record_fixtures     # from the repository's root
 
 No provider is called and no key is needed; the provenance of every line says so. What a run should give stands beside
@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from scripts.recorded import adapter_runs, stack_runs
-from tests.support.aimock import Aimock
-from tests.support.wire_server import WireServer
+from tests.helpers.aimock import Aimock
+from tests.helpers.wire_server import WireServer
 
 FOLDER = Path(__file__).resolve().parent.parent / "fixtures" / "recorded"
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import llmcore
-from tests.support.selection import beyond_one_each, is_sampled
+from tests.helpers.selection import beyond_one_each, is_sampled
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(

@@ -22,7 +22,7 @@ _FIRST_RUNS = """
 import asyncio, json, sys
 import llmcore
 from pydantic import BaseModel
-from tests.support.wire_server import Failure, Turn, WireServer
+from tests.helpers.wire_server import Failure, Turn, WireServer
 
 class City(BaseModel):
     name: str

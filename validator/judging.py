@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
+from llmcore.support.values.copies import updated
 from llmcore.types import CompiledTool, Envelope, Repair, ToolCall, ToolSet
-from llmcore.types.copies import updated
 from llmcore.types.near_misses import near_miss_sentence
 from llmcore.validator.coercion.coercer import Strictness, admits, coerce
 from llmcore.validator.coercion.last_resort import repaired_arguments

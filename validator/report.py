@@ -15,8 +15,8 @@ from collections.abc import Iterable
 
 from pydantic import ConfigDict, Field
 
+from llmcore.support.values.copies import Value, made
 from llmcore.types import Envelope, ToolCall, ToolSet
-from llmcore.types.copies import Value, made
 from llmcore.validator.coercion.coercer import Strictness
 from llmcore.validator.judging import CallJudge, cut_short, missing_call_problems
 from llmcore.validator.schema.problems import Problem

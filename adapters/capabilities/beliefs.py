@@ -9,7 +9,7 @@ from pydantic import Field
 
 from llmcore.adapters.base import Capabilities, Endpoint
 from llmcore.adapters.providers import provider_of
-from llmcore.types.copies import Value
+from llmcore.support.values.copies import Value
 
 __all__ = ["Beliefs", "Layer", "Source", "ToolLimit", "beliefs_of"]
 

@@ -21,9 +21,9 @@ from typing import Any
 from llmcore.adapters.capabilities.aside import aside
 from llmcore.adapters.capabilities.facts import AHEAD, DAY, Fact, fact_of
 from llmcore.adapters.capabilities.kinds import KINDS
+from llmcore.support.values.narrowing import is_object, object_in
 from llmcore.types import ConfigError
-from llmcore.types.called import check_kinds
-from llmcore.types.narrowing import is_object, object_in
+from llmcore.types.input.argument_errors import check_kinds
 
 __all__ = ["FileFacts"]
 

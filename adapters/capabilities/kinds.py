@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from llmcore.types.bounds import is_amount
-from llmcore.types.called import Kind
+from llmcore.support.values.bounds import is_amount
+from llmcore.types.input.argument_errors import Kind
 
 __all__ = ["KINDS"]
 

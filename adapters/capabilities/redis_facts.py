@@ -22,10 +22,10 @@ from llmcore.adapters.capabilities.aside import aside
 from llmcore.adapters.capabilities.facts import AHEAD, DAY, Fact, fact_of
 from llmcore.adapters.capabilities.kinds import KINDS
 from llmcore.adapters.secrets.known_secrets import remember
+from llmcore.support.code.suggestions import describe_value
+from llmcore.support.values.narrowing import is_list
 from llmcore.types import ConfigError
-from llmcore.types.called import check_kinds
-from llmcore.types.narrowing import is_list
-from llmcore.types.wordings import describe_value
+from llmcore.types.input.argument_errors import check_kinds
 
 __all__ = ["RedisFacts"]
 

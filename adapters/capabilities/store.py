@@ -47,13 +47,13 @@ from llmcore.adapters.capabilities.file_facts import FileFacts
 from llmcore.adapters.capabilities.known import given, known_capabilities, known_layers
 from llmcore.adapters.capabilities.redis_facts import RedisFacts
 from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
+from llmcore.support.code.quoted_words import clipped_words
+from llmcore.support.values.bounds import is_amount
+from llmcore.support.values.copies import updated
 from llmcore.types import ConfigError
-from llmcore.types.bounds import is_amount
-from llmcore.types.called import Kind, check_kinds, in_words
-from llmcore.types.copies import updated
-from llmcore.types.locks import ForkSafeLock
+from llmcore.types.input.argument_errors import Kind, check_kinds, in_words
 from llmcore.types.logs import logger
-from llmcore.types.others_words import clipped_words
 
 __all__ = ["CapabilityStore", "shared_facts"]
 

@@ -50,8 +50,8 @@ from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.wire.terminators import is_whole_reply, says_it_is_not_over
 from llmcore.adapters.wire.told import BodyFacts
 from llmcore.adapters.wire.watching import TrafficWatch, WireExchange
+from llmcore.support.values.narrowing import is_list, object_in
 from llmcore.types import DEFAULT_LIMITS, Limits, LLMCoreError, Reply, Usage
-from llmcore.types.narrowing import is_list, object_in
 
 __all__ = ["LiteLLMAdapter", "Observer"]
 

@@ -15,8 +15,8 @@ from llmcore.adapters.secrets.urls import shown_url
 from llmcore.adapters.wire.error_events import error_in, plain_words
 from llmcore.adapters.wire.terminators import is_whole_reply, may_be_one_line, why_no_reply, why_unreadable
 from llmcore.adapters.wire.watching import WireExchange
+from llmcore.support.values.narrowing import is_object
 from llmcore.types import InternalError, RemoteServerError, Timeout
-from llmcore.types.narrowing import is_object
 
 __all__ = ["body_of", "ending_of"]
 

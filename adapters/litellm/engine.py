@@ -23,9 +23,9 @@ from llmcore.adapters.litellm.patches.logging_worker import end_worker
 from llmcore.adapters.litellm.patches.patch import INSTALL_TESTED
 from llmcore.adapters.litellm.warm_up import PROVIDERS_WITH_A_KEY, send_warm_up_requests
 from llmcore.adapters.secrets.log_scrubbing import filter_clients
+from llmcore.support.code.collector_pause import paused_collector
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
 from llmcore.types import ConfigError
-from llmcore.types.collecting import paused_collector
-from llmcore.types.locks import ForkSafeLock
 
 __all__ = [
     "ENVIRONMENT",

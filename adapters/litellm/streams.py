@@ -18,8 +18,8 @@ from llmcore.adapters.request.openings import forced_tool
 from llmcore.adapters.request.parameters import Prepared
 from llmcore.adapters.wire.told import BodyFacts
 from llmcore.adapters.wire.watching import TrafficWatch
+from llmcore.support.values.narrowing import object_in, objects_in
 from llmcore.types import Timeout
-from llmcore.types.narrowing import object_in, objects_in
 
 __all__ = ["MOST_BUFFERED", "STREAM_WIRE", "StreamProgress", "StreamTimeouts", "dumped", "events_of", "says_something"]
 

@@ -18,9 +18,9 @@ from llmcore.adapters.base import Endpoint, ModelCall, Prices
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.providers.model_table import table_prices
 from llmcore.adapters.wire.counts import MOST_TOKENS, count_of
+from llmcore.support.values.bounds import is_amount
+from llmcore.support.values.narrowing import is_object, object_in, objects_in
 from llmcore.types import Block, Envelope, ImageBlock, ToolResultBlock, Usage
-from llmcore.types.bounds import is_amount
-from llmcore.types.narrowing import is_object, object_in, objects_in
 
 __all__ = ["accounted", "cost_of", "read_usage", "tokens_of", "usage_of_reply", "whole_prompt"]
 

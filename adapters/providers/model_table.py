@@ -20,8 +20,8 @@ from typing import Any
 
 from llmcore.adapters.base import Capabilities, Endpoint, Prices
 from llmcore.adapters.providers import provider_of
-from llmcore.types.bounds import is_amount
-from llmcore.types.narrowing import is_object
+from llmcore.support.values.bounds import is_amount
+from llmcore.support.values.narrowing import is_object
 
 __all__ = ["litellm_entry", "table_capabilities", "table_prices"]
 

@@ -10,9 +10,9 @@ from llmcore.adapters.providers import provider_of
 from llmcore.adapters.recording.recorder import tool_dict
 from llmcore.adapters.request.messages import render_messages
 from llmcore.adapters.request.names import NameMap
+from llmcore.support.values.copies import updated
+from llmcore.support.values.narrowing import is_object, object_in
 from llmcore.types import LLMCoreError, Reply
-from llmcore.types.copies import updated
-from llmcore.types.narrowing import is_object, object_in
 
 __all__ = ["Observe", "observed"]
 

@@ -33,10 +33,10 @@ from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.aws_events import AWS_STREAM, aws_events
 from llmcore.adapters.wire.streaming import EventStream
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_object, object_in, objects_in
 from llmcore.types import DEFAULT_LIMITS, ToolDefinitionError, definition_of
-from llmcore.types.json_data import as_json
 from llmcore.types.logs import logger
-from llmcore.types.narrowing import is_object, object_in, objects_in
 
 __all__ = ["Cut", "RecordingProxy"]
 

@@ -23,10 +23,10 @@ from llmcore.adapters.base import ModelCall
 from llmcore.adapters.secrets.known_secrets import process_scrubber, remember
 from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.secrets.scrubber import Scrubber
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
+from llmcore.support.values.json_data import as_json, encodable
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import AttemptReason, JsonSchema, ToolDefinition
-from llmcore.types.json_data import as_json, encodable
-from llmcore.types.locks import ForkSafeLock
-from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["Exchange", "Recorder", "TranscriptFile", "tool_dict", "transcript"]
 

@@ -8,7 +8,7 @@ from typing import Any
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.output import OutputPlan, output_plan, output_tools
-from llmcore.types.narrowing import is_object
+from llmcore.support.values.narrowing import is_object
 
 __all__ = ["calls_for_one", "choice_capability", "choice_sent", "requires_call"]
 

@@ -18,8 +18,8 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar, cast
 
+from llmcore.support.values.copies import updated
 from llmcore.types import Block, Message, Repair, Safety, TextBlock, ToolResultBlock, ToolUseBlock
-from llmcore.types.copies import updated
 
 __all__ = ["NO_RESULT", "as_one_text", "is_sendable_id", "last_open_turn", "repaired_history", "sound_history"]
 

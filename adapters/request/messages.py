@@ -19,6 +19,8 @@ from llmcore.adapters.request.names import IdMap, NameMap
 from llmcore.adapters.request.prompting import write_calls, write_result
 from llmcore.adapters.request.twin_calls import marked_twins
 from llmcore.adapters.request.unsendable import MESSAGE_FIELDS
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_list, object_in
 from llmcore.types import (
     Block,
     ImageBlock,
@@ -30,8 +32,6 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.json_data import as_json
-from llmcore.types.narrowing import is_list, object_in
 
 __all__ = ["IMAGE_NOTE", "render_messages"]
 

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.request.output import FINAL_RESULT
+from llmcore.support.values.narrowing import is_object
 from llmcore.types import ToolDefinition
-from llmcore.types.narrowing import is_object
 
 __all__ = ["forced_tool", "reasoning_is_open"]
 

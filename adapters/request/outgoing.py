@@ -20,6 +20,8 @@ from urllib.parse import urlsplit
 from llmcore.adapters.base import ModelCall, urls_of_environment
 from llmcore.adapters.request.parameters import Prepared, is_elsewhere, is_own_host
 from llmcore.adapters.request.unsendable import blocks_of, no_image_by
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in, texts_in
 from llmcore.types import (
     Block,
     ConfigError,
@@ -31,8 +33,6 @@ from llmcore.types import (
     ThinkingBlock,
     ToolUseBlock,
 )
-from llmcore.types.json_data import as_json
-from llmcore.types.narrowing import is_list, is_object, object_in, objects_in, texts_in
 from llmcore.types.refusals import RefusalFacts
 
 __all__ = ["Outgoing", "not_again"]

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.providers import provider_of
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import JsonSchema, ToolDefinition
-from llmcore.types.narrowing import is_list, is_object
 
 __all__ = [
     "FINAL_RESULT",

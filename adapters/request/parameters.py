@@ -23,10 +23,10 @@ from llmcore.adapters.request.parts import REASONING_AND_TOOLS, joined_parts
 from llmcore.adapters.request.prompting import envelope_schema, instructions
 from llmcore.adapters.request.schemas import Loss, transform
 from llmcore.adapters.request.unsendable import check_has_content, check_images, unsendable
+from llmcore.support.values.narrowing import is_object
 from llmcore.types import AuthenticationFailed, ImageBlock, JsonSchema, LimitExceeded, ToolDefinition, ToolResultBlock
-from llmcore.types.headers import check_header_value
+from llmcore.types.input.headers import check_header_value
 from llmcore.types.logs import logger
-from llmcore.types.narrowing import is_object
 
 __all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_parameter_limits", "is_elsewhere", "is_own_host", "prepare"]
 

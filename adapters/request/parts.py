@@ -15,8 +15,8 @@ from llmcore.adapters.request.choices import choice_capability
 from llmcore.adapters.request.output import OutputPlan, output_plan, output_tools
 from llmcore.adapters.request.prompting import instructions
 from llmcore.adapters.request.unsendable import blocks_of
+from llmcore.support.values.copies import updated
 from llmcore.types import ImageBlock
-from llmcore.types.copies import updated
 
 __all__ = [
     "CHOICES",

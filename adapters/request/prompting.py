@@ -14,9 +14,9 @@ from typing import Any
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.request.output import FINAL_RESULT, OutputPlan, object_schema
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import CallWriter, JsonSchema, ToolChoice, ToolDefinition
-from llmcore.types.json_data import as_json
-from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["envelope_schema", "example_arguments", "instructions", "write_calls", "write_result"]
 

@@ -13,9 +13,9 @@ from typing import Any
 from llmcore.adapters.request.names import NameMap
 from llmcore.adapters.request.parameters import Prepared
 from llmcore.adapters.request.schemas import restore
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import JsonSchema
-from llmcore.types.json_data import as_json
-from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["ReplyMapper", "holds_litellm_tool"]
 

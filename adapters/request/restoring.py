@@ -9,6 +9,7 @@ from bisect import bisect_left
 from functools import partial
 
 from llmcore.adapters.request.special_tokens import Joiners, without
+from llmcore.support.values.copies import updated
 from llmcore.types import (
     ArgumentsDelta,
     Block,
@@ -26,7 +27,6 @@ from llmcore.types import (
     ToolCallFinished,
     ToolUseBlock,
 )
-from llmcore.types.copies import updated
 
 __all__ = ["Restoring", "restored_envelope", "restored_withheld"]
 

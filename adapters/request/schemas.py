@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types import JsonSchema
-from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 
 __all__ = ["DIALECTS", "Loss", "RuleSet", "Transformed", "restore", "transform"]
 

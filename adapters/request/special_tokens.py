@@ -16,6 +16,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
+from llmcore.support.values.copies import Value, updated
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_list, is_object, texts_in
 from llmcore.types import (
     Block,
     ImageBlock,
@@ -27,9 +30,6 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.copies import Value, updated
-from llmcore.types.json_data import as_json
-from llmcore.types.narrowing import is_list, is_object, texts_in
 
 __all__ = ["JOINER", "Joiners", "broken", "broken_text", "joiners_in", "without"]
 

@@ -7,7 +7,7 @@ import re
 import secrets
 from typing import Any
 
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.values.narrowing import is_list, is_object
 
 __all__ = ["marked_twins", "unmarked", "unmarked_body"]
 

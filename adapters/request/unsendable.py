@@ -8,9 +8,9 @@ from typing import Any
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.providers import Provider
+from llmcore.support.values.narrowing import is_list
 from llmcore.types import Block, CallerError, ImageBlock, Message, ProviderBlock, ToolResultBlock
-from llmcore.types.given_messages import REPLY_FIELDS
-from llmcore.types.narrowing import is_list
+from llmcore.types.input.message_input import REPLY_FIELDS
 
 __all__ = ["MESSAGE_FIELDS", "blocks_of", "check_has_content", "check_images", "no_image_by", "unsendable"]
 

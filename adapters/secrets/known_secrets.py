@@ -16,9 +16,9 @@ from weakref import WeakKeyDictionary
 
 from llmcore.adapters.secrets.scrubber import Scrubber, is_placeholder, is_secret_name
 from llmcore.adapters.secrets.spellings import Words
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
+from llmcore.support.code.quoted_words import MAX_LOOKED_THROUGH
 from llmcore.types.errors import LLMCoreError
-from llmcore.types.locks import ForkSafeLock
-from llmcore.types.others_words import MAX_LOOKED_THROUGH
 
 __all__ = ["hide_in_error", "process_scrubber", "remember"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from llmcore.adapters.secrets.scrubber import is_secret_name
 from llmcore.adapters.secrets.urls import url_secrets
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_list, is_object
 
 __all__ = ["header_secrets", "secrets_in"]
 

@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import Any
 
 from llmcore.adapters.secrets.spellings import BEGINNING, Span, Words, found, united
-from llmcore.types.keys import HIDDEN, is_placeholder, keys_in
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.credentials import HIDDEN, is_placeholder, keys_in
+from llmcore.support.values.narrowing import is_list, is_object
 
 __all__ = ["HIDDEN", "SECRET_HEADERS", "Scrubber", "holds_secret", "is_placeholder", "is_secret_name"]
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import quote, unquote
 
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["BEGINNING", "Span", "Words", "found", "unescaped", "united"]
 

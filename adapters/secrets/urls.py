@@ -11,8 +11,8 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 from llmcore.adapters.secrets.scrubber import HIDDEN, Scrubber, holds_secret, is_placeholder, is_secret_name
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.errors import ConfigError
-from llmcore.types.late import late
 
 __all__ = ["checked_url", "shown_url", "url_secrets"]
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from llmcore.types.narrowing import is_object
+from llmcore.support.values.narrowing import is_object
 
 __all__ = ["AWS_STREAM", "AwsEvents", "aws_events"]
 

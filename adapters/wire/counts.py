@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmcore.types.bounds import is_amount
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.values.bounds import is_amount
+from llmcore.support.values.narrowing import is_list, is_object
 
 __all__ = ["MOST_TOKENS", "count_of", "with_sound_counts"]
 

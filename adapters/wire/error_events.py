@@ -13,9 +13,9 @@ from typing import Any
 from llmcore.adapters.wire.error_words import words_in
 from llmcore.adapters.wire.framing import Sent
 from llmcore.adapters.wire.terminators import is_of_a_wire, is_whole_reply
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_object, object_in, objects_in
-from llmcore.types.others_words import MAX_WORDS
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.quoted_words import MAX_WORDS
+from llmcore.support.values.narrowing import is_object, object_in, objects_in
 
 __all__ = ["ErrorEvent", "error_in", "is_ping", "plain_words"]
 

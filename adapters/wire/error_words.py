@@ -15,8 +15,8 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_list, is_object, objects_in
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_list, is_object, objects_in
 
 __all__ = ["ErrorWords", "all_texts", "error_words", "fault_in", "words_in"]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import Limits
-from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["too_many_values", "too_many_values_in"]
 

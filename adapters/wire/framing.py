@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from llmcore.adapters.wire.terminators import DONE, is_of_a_wire, parse_json
-from llmcore.types.narrowing import is_object, object_in
+from llmcore.support.values.narrowing import is_object, object_in
 
 __all__ = ["EventLines", "Frames", "Sent", "TooLong"]
 

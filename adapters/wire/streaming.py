@@ -16,9 +16,9 @@ from llmcore.adapters.wire.error_events import ErrorEvent, error_in, is_ping, pl
 from llmcore.adapters.wire.extent import too_many_values, too_many_values_in
 from llmcore.adapters.wire.framing import EventLines, Frames, Sent, TooLong
 from llmcore.adapters.wire.terminators import DONE, StreamEnd, parse_json, why_unreadable
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_list, is_object, object_in
 from llmcore.types import Limits
-from llmcore.types.json_data import as_json
-from llmcore.types.narrowing import is_list, is_object, object_in
 
 __all__ = ["EventStream", "ReadChunk"]
 

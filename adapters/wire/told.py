@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
+from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 
 __all__ = ["BodyFacts"]
 

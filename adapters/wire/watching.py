@@ -33,10 +33,10 @@ from llmcore.adapters.wire.extent import too_many_values, too_many_values_in
 from llmcore.adapters.wire.inflating import Inflater, InflateRefusal, UnknownEncoding, inflater_of
 from llmcore.adapters.wire.streaming import EventStream, ReadChunk
 from llmcore.adapters.wire.terminators import StreamEnd, is_whole_reply, may_be_one_line, parse_json
+from llmcore.support.code.cooperative_work import Pace
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_object
 from llmcore.types import Limits
-from llmcore.types.json_data import as_json
-from llmcore.types.narrowing import is_object
-from llmcore.types.pacing import Pace
 
 __all__ = ["TrafficWatch", "WireExchange", "current_watch"]
 

@@ -43,6 +43,7 @@ from llmcore.run.setup.options import PER_RUN, RunOptions
 from llmcore.run.setup.settings import checked_options
 from llmcore.run.streaming.run_stream import RunStream, SyncRunStream, in_sync
 from llmcore.run.turn.loop import Run
+from llmcore.support.code.option_signatures import show_options
 from llmcore.tools import RunContext, Tool
 from llmcore.tools.options import OptionsByName
 from llmcore.types import (
@@ -56,9 +57,8 @@ from llmcore.types import (
     Message,
     Request,
 )
-from llmcore.types.called import in_words, trim_arguments
 from llmcore.types.errors import with_partial
-from llmcore.types.shown_options import show_options
+from llmcore.types.input.argument_errors import in_words, trim_arguments
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm  # unions and literals are no `type`, but forms of one

@@ -17,11 +17,11 @@ from typing import Any, cast
 from llmcore.agent.options import INSTEAD, OPTIONS, checked_agent_options
 from llmcore.hooks import check_members
 from llmcore.run.caller_functions import CallersFunction
+from llmcore.support.code.suggestions import slip_of
 from llmcore.tools import Tool
 from llmcore.tools.tool import is_tool
 from llmcore.tools.within import tool_within
 from llmcore.types import ConfigError, ToolDefinitionError
-from llmcore.types.wordings import slip_of
 
 __all__ = [
     "adopt",

@@ -18,10 +18,10 @@ from llmcore.agent.turns import Turns
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
 from llmcore.run.hooks.hook_edits import consistent_reply
+from llmcore.support.code.suggestions import mistake_in
+from llmcore.support.values.copies import copied, updated
 from llmcore.types import CallerError, Message, TextBlock
-from llmcore.types.copies import copied, updated
-from llmcore.types.given_messages import given_messages
-from llmcore.types.wordings import mistake_in
+from llmcore.types.input.message_input import given_messages
 
 __all__ = ["Talk", "as_messages", "from_json", "system_blocks", "to_json", "with_answer"]
 

@@ -10,8 +10,8 @@ from collections import deque
 from contextvars import ContextVar
 from typing import Any
 
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
 from llmcore.types import CallerError
-from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["Turns"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from llmcore.cli.output import as_json_text, write
-from llmcore.types.wordings import dollars
+from llmcore.support.code.suggestions import dollars
 
 if TYPE_CHECKING:
     from llmcore.models import ModelConfig

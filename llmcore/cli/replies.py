@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from llmcore.normalizer.native.wires import bodies_of_list, wire_of
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.transcripts.formats.decoding import load_json
 from llmcore.transcripts.formats.events import EventSplitter, looks_like_events
-from llmcore.types.narrowing import is_list, is_object
 
 if TYPE_CHECKING:
     from llmcore import Normalizer

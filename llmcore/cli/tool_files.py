@@ -41,10 +41,10 @@ def tool_objects(given: str) -> list[object]:
 
 
 def _from_file(path: Path) -> list[object]:
+    from llmcore.support.values.narrowing import is_list, is_object
     from llmcore.transcripts.errors import OverLimit
     from llmcore.transcripts.formats.decoding import decode_utf8, load_json, whole_file
     from llmcore.transcripts.formats.requests import function_tools
-    from llmcore.types.narrowing import is_list, is_object
 
     try:
         with path.open("rb") as file:

@@ -12,6 +12,9 @@ from typing import Any
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.run.results.result import ToolRecord
+from llmcore.support.code.quoted_words import MAX_LOOKED_THROUGH, clipped_words
+from llmcore.support.values.json_data import json_data
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import (
     Block,
     Envelope,
@@ -24,9 +27,6 @@ from llmcore.types import (
     ToolStarted,
     ToolUseBlock,
 )
-from llmcore.types.json_data import json_data
-from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.others_words import MAX_LOOKED_THROUGH, clipped_words
 
 _SHORTEST = 100
 """Characters to which a text is cut at the least."""

@@ -12,10 +12,10 @@ from pydantic_core import PydanticCustomError
 
 from llmcore.adapters.base import ApiKey, BaseUrl, Capabilities, Endpoint, Prices, SecretHeaders
 from llmcore.models.deployment import Deployment
+from llmcore.support.values.bounds import Count, PositiveAmount, PositiveCount, Switch
+from llmcore.support.values.copies import Value, made
 from llmcore.tools.config import ToolConfig
 from llmcore.types import ConfigError, OutputMode
-from llmcore.types.bounds import Count, PositiveAmount, PositiveCount, Switch
-from llmcore.types.copies import Value, made
 from llmcore.types.requests import TextCalls
 
 __all__ = ["DEFAULT_MODES", "ModelConfig"]

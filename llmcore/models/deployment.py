@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import ConfigDict, Field, field_validator
 
 from llmcore.adapters.base import ApiKey, BaseUrl, SecretHeaders
-from llmcore.types.copies import Value
+from llmcore.support.values.copies import Value
 
 __all__ = ["Deployment"]
 

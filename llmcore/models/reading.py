@@ -20,11 +20,11 @@ from llmcore.adapters.base import Prices
 from llmcore.adapters.providers.names import check_provider_names
 from llmcore.models.config import ModelConfig
 from llmcore.models.deployment import Deployment
+from llmcore.support.code.suggestions import nearest
+from llmcore.support.values.bounds import FROM_TEXT
 from llmcore.tools.config import ToolConfig
 from llmcore.types import ConfigError, RetryConfig
-from llmcore.types.bounds import FROM_TEXT
 from llmcore.types.limits import REGISTRY_LIMITS
-from llmcore.types.wordings import nearest
 
 __all__ = ["Document", "build_models", "document_of", "files_of", "read_document", "read_file"]
 

@@ -19,10 +19,10 @@ from llmcore.adapters.providers.names import check_provider_names, is_provider_n
 from llmcore.models.config import ModelConfig
 from llmcore.models.reading import Document, build_models, document_of, files_of, read_document, read_file
 from llmcore.models.selection import Needs, select
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
+from llmcore.support.code.suggestions import describe_value
 from llmcore.types import ConfigError, ModelNotFound
-from llmcore.types.locks import ForkSafeLock
 from llmcore.types.logs import logger
-from llmcore.types.wordings import describe_value
 
 __all__ = ["ModelRegistry"]
 

@@ -16,7 +16,7 @@ from llmcore.run.deadline import thread_within
 from llmcore.tools import RunContext
 from llmcore.tools.leaving import LeftBehind, nothing_uncounted, within_seconds
 from llmcore.types import ConfigError, Timeout
-from llmcore.types.called import is_async, naming
+from llmcore.types.input.argument_errors import is_async, naming
 
 __all__ = ["CallersFunction", "called", "takes_context"]
 

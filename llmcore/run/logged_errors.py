@@ -7,9 +7,9 @@ from types import TracebackType
 from typing import Any
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.support.code.quoted_words import clipped_words
 from llmcore.tools.results import error_text_of
 from llmcore.types.logs import content_logger
-from llmcore.types.others_words import clipped_words
 
 __all__ = ["without_content"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmcore.adapters.guard import RequestBlock
-from llmcore.types.called import with_readable_errors
+from llmcore.types.input.argument_errors import with_readable_errors
 
 __all__ = ["block_model_requests"]
 

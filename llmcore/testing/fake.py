@@ -14,6 +14,10 @@ from functools import partial
 from typing import Any
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
+from llmcore.support.code.suggestions import describe_value
+from llmcore.support.code.test_failures import of_test
+from llmcore.support.values.bounds import is_amount
+from llmcore.support.values.copies import copied
 from llmcore.testing.replies import (
     Answer,
     checked_reply,
@@ -27,11 +31,7 @@ from llmcore.testing.replies import (
 )
 from llmcore.testing.usages import usage_of_body
 from llmcore.types import CallerError, ConfigError, Reply, Request, Usage
-from llmcore.types.bounds import is_amount
-from llmcore.types.called import Kind, check_kinds, check_takes_one, in_words
-from llmcore.types.copies import copied
-from llmcore.types.of_tests import of_test
-from llmcore.types.wordings import describe_value
+from llmcore.types.input.argument_errors import Kind, check_kinds, check_takes_one, in_words
 
 __all__ = ["FakeModel"]
 

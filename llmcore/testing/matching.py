@@ -23,10 +23,10 @@ from llmcore.adapters.request.messages import IMAGE_NOTE
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.adapters.request.special_tokens import JOINER
 from llmcore.adapters.secrets.scrubber import Scrubber
+from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.transcripts import Exchange
 from llmcore.transcripts.formats.requests import function_tools
 from llmcore.types import Block, ImageBlock, Request, TextBlock, ToolDefinition, ToolResultBlock
-from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 
 __all__ = ["difference", "users_in"]
 

@@ -12,6 +12,8 @@ from pydantic import ValidationError
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.wire.error_events import error_in
 from llmcore.adapters.wire.streaming import EventStream
+from llmcore.support.code.test_failures import of_test
+from llmcore.support.values.narrowing import is_list, objects_in
 from llmcore.testing.failures import failed_generation_body, recorded_error
 from llmcore.testing.fake import why
 from llmcore.testing.matching import difference, users_in
@@ -20,9 +22,7 @@ from llmcore.testing.usages import identity_in, usage_of_body
 from llmcore.transcripts import Exchange, Transcript, TranscriptError, joined, read_transcripts, split_events
 from llmcore.transcripts.formats.building import first_problem
 from llmcore.types import DEFAULT_LIMITS, ConfigError, LLMCoreError, RemoteServerError, Reply, Usage
-from llmcore.types.called import in_words
-from llmcore.types.narrowing import is_list, objects_in
-from llmcore.types.of_tests import of_test
+from llmcore.types.input.argument_errors import in_words
 
 __all__ = ["ReplayAdapter"]
 

@@ -14,6 +14,11 @@ from typing import Any, TypeVar, cast
 from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.wire.error_events import error_in
 from llmcore.adapters.wire.terminators import why_no_reply
+from llmcore.support.code.quoted_words import clipped_words
+from llmcore.support.code.test_failures import of_test
+from llmcore.support.values.copies import made
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.testing.failures import failed_generation_body
 from llmcore.testing.usages import identity_in, usage_of_body
 from llmcore.tools import leaving
@@ -33,12 +38,7 @@ from llmcore.types import (
     ToolUseBlock,
     Usage,
 )
-from llmcore.types.called import check_takes_one
-from llmcore.types.copies import made
-from llmcore.types.json_data import as_json
-from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
-from llmcore.types.of_tests import of_test
-from llmcore.types.others_words import clipped_words
+from llmcore.types.input.argument_errors import check_takes_one
 from llmcore.types.refusals import RefusalFacts
 from llmcore.types.usage import NO_USAGE
 

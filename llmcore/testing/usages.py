@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from llmcore.support.values.narrowing import is_object, object_in
 from llmcore.types import Usage
-from llmcore.types.narrowing import is_object, object_in
 
 __all__ = ["identity_in", "usage_of_body"]
 

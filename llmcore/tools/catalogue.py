@@ -13,14 +13,14 @@ from contextlib import suppress
 from typing import Any, Literal
 from urllib.parse import quote
 
+from llmcore.support.code.suggestions import unknown
+from llmcore.support.values.json_data import json_data
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.tools.compiling import compile_tools
 from llmcore.tools.signature import hints_of, schema_of_type
 from llmcore.tools.tool import Tool, is_tool
 from llmcore.types import ConfigError, JsonSchema, ToolDefinition
-from llmcore.types.json_data import json_data
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import tools_in
-from llmcore.types.wordings import unknown
 
 __all__ = ["Format", "catalogue", "openapi"]
 

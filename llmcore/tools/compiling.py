@@ -15,13 +15,13 @@ from typing import Any, cast
 
 from cachetools import LRUCache
 
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
+from llmcore.support.values.copies import copied
+from llmcore.support.values.identity import Same
+from llmcore.support.values.narrowing import is_object
 from llmcore.tools.tool import Tool, holds_objects
 from llmcore.types import ToolDefinition, ToolSet
-from llmcore.types.copies import copied
-from llmcore.types.identity import Same
-from llmcore.types.locks import ForkSafeLock
-from llmcore.types.narrowing import is_object
-from llmcore.types.schema_shape import check_schema_shape, is_json_tree
+from llmcore.types.schemas.schema_shape import check_schema_shape, is_json_tree
 from llmcore.types.tools import LiveTools, check_definition, tools_in
 
 __all__ = ["compile_tools"]

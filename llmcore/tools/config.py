@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 
+from llmcore.support.values.bounds import Count, PositiveAmount, PositiveCount, Switch, whole_number
+from llmcore.support.values.copies import Value
 from llmcore.types import RetryConfig, ToolChoice
-from llmcore.types.bounds import Count, PositiveAmount, PositiveCount, Switch, whole_number
-from llmcore.types.copies import Value
 
 __all__ = ["ToolConfig", "ToolErrors"]
 

@@ -14,9 +14,9 @@ from typing import Any, Generic, Protocol
 
 from typing_extensions import TypeVar  # with a default, so that a bare RunContext is one of any deps
 
+from llmcore.support.values.copies import copied
 from llmcore.types import Message, ToolProgress, Usage
-from llmcore.types.called import in_words
-from llmcore.types.copies import copied
+from llmcore.types.input.argument_errors import in_words
 
 __all__ = ["DepsT", "ProgressSink", "RunContext", "TryState", "Within", "current_tool_call_id", "tool_call_id"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import cast, overload
 
+from llmcore.support.values.copies import copied
 from llmcore.types import Message
-from llmcore.types.copies import copied
 
 __all__ = ["MessageCopies"]
 

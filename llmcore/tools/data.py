@@ -17,9 +17,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from llmcore.support.values.narrowing import is_object
 from llmcore.types import ImageBlock, TextBlock
 from llmcore.types.limits import TOOL_RESULT_LIMITS, ToolResultLimits
-from llmcore.types.narrowing import is_object
 
 __all__ = ["CONTENTS", "Inspection", "UnwritableResult", "inspect_value", "is_plain_data", "is_scalar"]
 

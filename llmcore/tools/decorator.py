@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
+from llmcore.support.code.option_signatures import show_options
 from llmcore.tools.class_tool import ClassTool
 from llmcore.tools.options import OptionsByName, ToolOptions
 from llmcore.tools.refusals import not_a_function
 from llmcore.tools.tool import Tool
 from llmcore.types import ToolDefinitionError
-from llmcore.types.called import with_readable_errors
-from llmcore.types.shown_options import show_options
+from llmcore.types.input.argument_errors import with_readable_errors
 
 __all__ = ["tool"]
 

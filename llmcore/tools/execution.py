@@ -21,6 +21,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
+from llmcore.support.code.test_failures import test_failure_in
+from llmcore.support.values.copies import copied, updated
 from llmcore.tools.config import ToolConfig
 from llmcore.tools.context import RunContext, TryState, tool_call_id
 from llmcore.tools.data import UnwritableResult, is_plain_data
@@ -41,9 +43,7 @@ from llmcore.types import (
     ToolCall,
     ToolError,
 )
-from llmcore.types.copies import copied, updated
-from llmcore.types.groups import unwrap_group
-from llmcore.types.of_tests import test_failure_in
+from llmcore.types.exception_groups import unwrap_group
 
 __all__ = ["CallSuspended", "run_call"]
 

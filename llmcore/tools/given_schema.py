@@ -6,12 +6,12 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from llmcore.support.code.suggestions import hint
+from llmcore.support.values.copies import copied
+from llmcore.support.values.narrowing import object_in
 from llmcore.tools.signature import BY_NAME, hints_of, is_context, refuse_bound
 from llmcore.tools.within import bound_in
 from llmcore.types import CompiledTool, ToolDefinition, ToolDefinitionError
-from llmcore.types.copies import copied
-from llmcore.types.narrowing import object_in
-from llmcore.types.wordings import hint
 
 __all__ = ["GivenSchema"]
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
+from llmcore.support.code.function_types import OfValue
+from llmcore.support.code.suggestions import describe_value, unknown
+from llmcore.support.values.bounds import is_amount
 from llmcore.tools.refusals import is_method
 from llmcore.types import RetryConfig, ToolDefinitionError
-from llmcore.types.bounds import is_amount
-from llmcore.types.called import is_async, takes_positional
-from llmcore.types.functions import OfValue
-from llmcore.types.wordings import describe_value, unknown
+from llmcore.types.input.argument_errors import is_async, takes_positional
 
 __all__ = [
     "GIVEN_WITH_A_SCHEMA",

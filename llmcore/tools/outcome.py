@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
+from llmcore.support.code.quoted_words import MAX_LOOKED_THROUGH, MAX_WORDS, clipped_words
+from llmcore.support.values.copies import copied, made
 from llmcore.tools.results import escaped, shortened_text
 from llmcore.types import ImageBlock, Repair, TerminateLoop, TextBlock, ToolCall, ToolError, ToolResult, ToolResultBlock
-from llmcore.types.copies import copied, made
-from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, clipped_words
 
 __all__ = ["Outcome", "failed", "failed_with", "is_sound", "synthetic", "unfinished", "without_secrets"]
 

@@ -8,9 +8,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from llmcore.support.code.suggestions import describe_value
 from llmcore.tools.within import had, innermost, refuse_hidden
 from llmcore.types import ToolDefinitionError
-from llmcore.types.wordings import describe_value
 
 __all__ = ["HOOK_MARK", "defined_in_a_class", "is_method", "not_a_function", "refuse"]
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
+from llmcore.support.code.suggestions import describe_value, hint
 from llmcore.tools.decorator import Decorator
 from llmcore.tools.tool import Tool, as_tool, checked_tool, is_tool
 from llmcore.types import ConfigError, ToolDefinition, ToolDefinitionError, ToolSet
-from llmcore.types.called import in_words
-from llmcore.types.locks import ForkSafeLock
+from llmcore.types.input.argument_errors import in_words
 from llmcore.types.tools import LiveTools, tools_in
-from llmcore.types.wordings import describe_value, hint
 
 __all__ = ["ToolRegistry"]
 

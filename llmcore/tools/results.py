@@ -14,10 +14,10 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
+from llmcore.support.values.copies import made
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.tools.data import CONTENTS, Inspection, UnwritableResult, inspect_value, is_scalar
 from llmcore.types import ImageBlock, TextBlock
-from llmcore.types.copies import made
-from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["UnwritableResult", "error_text_of", "escaped", "message_of", "rendered", "result_text", "shortened_text", "written"]
 

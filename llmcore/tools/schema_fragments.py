@@ -13,12 +13,12 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, cast
 
+from llmcore.support.code.suggestions import describe_value
+from llmcore.support.values.copies import copied
+from llmcore.support.values.narrowing import is_list, is_object, object_in
 from llmcore.tools.signature import SignatureSchema
 from llmcore.types import JsonSchema, ToolDefinitionError
-from llmcore.types.called import is_async, takes_positional
-from llmcore.types.copies import copied
-from llmcore.types.narrowing import is_list, is_object, object_in
-from llmcore.types.wordings import describe_value
+from llmcore.types.input.argument_errors import is_async, takes_positional
 
 __all__ = ["check_callables", "fillable", "is_dynamic", "merge_fragments", "resolve_references"]
 

@@ -20,16 +20,16 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerati
 from pydantic.fields import FieldInfo
 from typing_extensions import Format, get_annotations, is_typeddict
 
+from llmcore.support.code.quoted_words import clipped_words
+from llmcore.support.values.annotations import fields_of_unpacked, undefined_in, unfillable, usable
+from llmcore.support.values.copies import copied
+from llmcore.support.values.merged_keys import KeyCheck, MergedKeys
+from llmcore.support.values.typed_data import TypedReading
 from llmcore.tools.context import RunContext
 from llmcore.tools.docstrings import documentation
 from llmcore.tools.within import bound_in, innermost
 from llmcore.types import JsonSchema, Repair, ToolDefinitionError
-from llmcore.types.annotations import fields_of_unpacked, undefined_in, unfillable, usable
-from llmcore.types.copies import copied
-from llmcore.types.generated_schema import GeneratedSchema, UnwritableSchema, error_text
-from llmcore.types.merged_keys import KeyCheck, MergedKeys
-from llmcore.types.others_words import clipped_words
-from llmcore.types.typed_data import TypedReading
+from llmcore.types.schemas.generated_schema import GeneratedSchema, UnwritableSchema, error_text
 
 __all__ = [
     "BY_NAME",

@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterable, Mapping
 from string import Formatter
 from typing import Any
 
+from llmcore.support.code.suggestions import nearest
+from llmcore.support.values.copies import copied
+from llmcore.support.values.narrowing import is_object
 from llmcore.tools.options import Summary
 from llmcore.tools.results import escaped, result_text
 from llmcore.types import ToolDefinitionError
-from llmcore.types.copies import copied
-from llmcore.types.narrowing import is_object
-from llmcore.types.wordings import nearest
 
 __all__ = ["check_summary", "summary_of"]
 

@@ -23,6 +23,14 @@ from cachetools import LRUCache
 from pydantic import TypeAdapter
 from typing_extensions import ParamSpec, TypeVar
 
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
+from llmcore.support.code.function_types import OfArguments
+from llmcore.support.code.suggestions import meant
+from llmcore.support.values.annotations import usable
+from llmcore.support.values.copies import copied, updated
+from llmcore.support.values.merged_keys import KeyCheck
+from llmcore.support.values.narrowing import is_list, is_object, object_in
+from llmcore.support.values.typed_data import TypedReading
 from llmcore.tools.docstrings import documentation
 from llmcore.tools.given_schema import GivenSchema
 from llmcore.tools.options import GIVEN_WITH_A_SCHEMA, OptionsByName, Params, ToolOptions, checked_tool_options, is_tool_name
@@ -39,16 +47,8 @@ from llmcore.tools.signature import (
 from llmcore.tools.summaries import check_summary, summary_of
 from llmcore.tools.within import AnyTool, bound_in, innermost, tool_within, yields
 from llmcore.types import ConfigError, JsonSchema, Repair, ToolDefinition, ToolDefinitionError, definition_of
-from llmcore.types.annotations import usable
-from llmcore.types.called import in_words, is_async
-from llmcore.types.copies import copied, updated
-from llmcore.types.functions import OfArguments
-from llmcore.types.locks import ForkSafeLock
-from llmcore.types.merged_keys import KeyCheck
-from llmcore.types.narrowing import is_list, is_object, object_in
+from llmcore.types.input.argument_errors import in_words, is_async
 from llmcore.types.tools import check_definition
-from llmcore.types.typed_data import TypedReading
-from llmcore.types.wordings import meant
 
 __all__ = ["Params", "Tool", "ToolOptions", "as_tool", "checked_tool", "is_tool"]
 

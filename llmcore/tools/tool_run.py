@@ -10,11 +10,11 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from llmcore.support.code.emitter import Tell
 from llmcore.tools.config import ToolConfig
 from llmcore.tools.leaving import Level
 from llmcore.tools.outcome import Outcome, unfinished
 from llmcore.types import NestedEvent, ToolCall, ToolProgress, ToolStarted
-from llmcore.types.telling import Tell
 
 __all__ = ["News", "NotBegun", "ToolRun", "aborts"]
 

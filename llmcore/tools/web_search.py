@@ -9,10 +9,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from llmcore.support.values.narrowing import is_list
 from llmcore.tools.tool import Tool, ToolOptions
 from llmcore.types import ConfigError
-from llmcore.types.called import is_async
-from llmcore.types.narrowing import is_list
+from llmcore.types.input.argument_errors import is_async
 
 __all__ = ["WEB_SEARCH", "Searcher", "web_search_tool"]
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llmcore.normalizer import normalize
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.transcripts.formats.events import split_events
 from llmcore.transcripts.model import Exchange, Transcript
 from llmcore.transcripts.scoring.envelopes import envelope_of
 from llmcore.types import AttemptReason, Envelope
-from llmcore.types.json_data import as_json
-from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
 
 __all__ = ["joined"]
 

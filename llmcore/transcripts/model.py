@@ -13,9 +13,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
+from llmcore.support.values.narrowing import is_object
 from llmcore.types import AttemptReason, JsonSchema
 from llmcore.types.limits import RECORDING_LIMITS
-from llmcore.types.narrowing import is_object
 from llmcore.types.requests import TextCalls
 
 __all__ = ["REPLY_KEYS", "AttemptNote", "Exchange", "Expectation", "ExpectedCall", "Transcript"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from llmcore.types.native import mypyc_attr, state_of, take_state
+from llmcore.support.code.mypyc_compat import mypyc_attr, state_of, take_state
 
 __all__ = ["ArgumentsDelta", "ReasoningDelta", "TextDelta"]
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr
 
-from llmcore.types.copies import Value, copied, filled_in, made
-from llmcore.types.json_data import JsonData, JsonObject, JsonText
+from llmcore.support.values.copies import Value, copied, filled_in, made
+from llmcore.support.values.json_data import JsonData, JsonObject, JsonText
 from llmcore.types.messages import Block, TextBlock, ThinkingBlock, ToolUseBlock
 
 __all__ = [

@@ -42,10 +42,10 @@ from typing import Any, Literal, Self, TypeVar
 
 from pydantic import ConfigDict, Field, field_serializer, field_validator
 
-from llmcore.types.copies import Value
-from llmcore.types.json_data import JsonData, JsonText, encodable, json_data
-from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.others_words import MAX_MESSAGE, clipped_words
+from llmcore.support.code.quoted_words import MAX_MESSAGE, clipped_words
+from llmcore.support.values.copies import Value
+from llmcore.support.values.json_data import JsonData, JsonText, encodable, json_data
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.refusals import NO_FACTS, RefusalFacts
 from llmcore.types.usage import AttemptReason, OutputMode, Usage
 
@@ -174,14 +174,16 @@ _PLAIN = (str, bytes, int, float, bool, type(None))
 def _sayable(arg: Any) -> Any:
     if not isinstance(arg, str):
         return arg
-    from llmcore.types.keys import without_keys  # its expressions are compiled with the first error, not by every import
+    from llmcore.support.values.credentials import (
+        without_keys,  # its expressions are compiled with the first error, not by every import
+    )
 
     return without_keys(encodable(clipped_words(arg, MAX_MESSAGE)))
 
 
 def _masked(data: Any) -> Any:
     """JSON data with what looks like a key hidden."""
-    from llmcore.types.keys import without_keys
+    from llmcore.support.values.credentials import without_keys
 
     if isinstance(data, str):
         return without_keys(data)

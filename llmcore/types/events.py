@@ -27,9 +27,9 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar  # with a default, as typing's own has from 3.13 on
 
+from llmcore.support.values.json_data import json_data
 from llmcore.types.deltas import ArgumentsDelta, ReasoningDelta, TextDelta
 from llmcore.types.envelope import Repair, SegmentKind, ToolCall
-from llmcore.types.json_data import json_data
 from llmcore.types.usage import AttemptReason, OutputMode
 
 __all__ = [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from llmcore.types.called import in_words
+from llmcore.support.code.suggestions import describe_value
 from llmcore.types.errors import ConfigError
-from llmcore.types.wordings import describe_value
+from llmcore.types.input.argument_errors import in_words
 
 __all__ = [
     "DEFAULT_LIMITS",

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator
 
-from llmcore.types.copies import Value
-from llmcore.types.json_data import JsonObject, JsonText
+from llmcore.support.values.copies import Value
+from llmcore.support.values.json_data import JsonObject, JsonText
 
 __all__ = [
     "Block",

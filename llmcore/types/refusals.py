@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from llmcore.types.narrowing import object_in
+from llmcore.support.values.narrowing import object_in
 
 __all__ = ["NO_FACTS", "RefusalFacts", "RefusalKind"]
 

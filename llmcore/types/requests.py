@@ -9,18 +9,18 @@ from pydantic import BeforeValidator, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict, Unpack
 
-from llmcore.types.bounds import Amount, PositiveAmount, PositiveCount, Switch
-from llmcore.types.copies import Value
+from llmcore.support.code.function_types import OfContext
+from llmcore.support.code.quoted_words import clipped_words
+from llmcore.support.code.suggestions import describe_value, nearest
+from llmcore.support.values.bounds import Amount, PositiveAmount, PositiveCount, Switch
+from llmcore.support.values.copies import Value
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.errors import ConfigError, ToolDefinitionError
-from llmcore.types.functions import OfContext
-from llmcore.types.given_messages import given_messages
-from llmcore.types.headers import Headers
+from llmcore.types.input.headers import Headers
+from llmcore.types.input.message_input import given_messages
 from llmcore.types.messages import Message, TextBlock
-from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.others_words import clipped_words
 from llmcore.types.tools import tools_given
 from llmcore.types.usage import Usage
-from llmcore.types.wordings import describe_value, nearest
 
 __all__ = ["TEXT_CALLS", "CallWriter", "Reply", "Request", "TextCalls", "ToolChoice"]
 

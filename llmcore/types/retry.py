@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from llmcore.types.bounds import Amount, Count
-from llmcore.types.copies import Value
+from llmcore.support.values.bounds import Amount, Count
+from llmcore.support.values.copies import Value
 
 __all__ = ["RetryConfig"]
 

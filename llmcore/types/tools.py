@@ -12,13 +12,13 @@ from typing import Any, cast
 
 from pydantic import ConfigDict, Field, ValidationError, field_validator
 
-from llmcore.types.called import in_words
-from llmcore.types.copies import Value
+from llmcore.support.code.suggestions import mistake_in, nearest
+from llmcore.support.values.copies import Value
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.errors import ToolDefinitionError
-from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.schema_shape import check_schema_shape, is_json_tree
-from llmcore.types.type_names import TYPES, standard_schema, standard_type
-from llmcore.types.wordings import mistake_in, nearest
+from llmcore.types.input.argument_errors import in_words
+from llmcore.types.schemas.schema_shape import JsonSchema, check_schema_shape, is_json_tree
+from llmcore.types.schemas.type_names import TYPES, standard_schema, standard_type
 
 __all__ = [
     "CompiledTool",
@@ -33,7 +33,6 @@ __all__ = [
     "tools_in",
 ]
 
-JsonSchema = dict[str, Any]
 
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
 _READ_KEYS = (

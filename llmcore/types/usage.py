@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict
 
-from llmcore.types.bounds import Count, PositiveAmount, PositiveCount
-from llmcore.types.copies import Value, made
+from llmcore.support.values.bounds import Count, PositiveAmount, PositiveCount
+from llmcore.support.values.copies import Value, made
 
 __all__ = ["NO_USAGE", "AttemptReason", "Budget", "OutputMode", "Usage"]
 

@@ -25,7 +25,7 @@ from llmcore.normalizer.scanning.words import CALL_FENCES, COLONS, OWN_SIGNS, ST
 from llmcore.normalizer.trust.block_quotes import in_block_quote
 from llmcore.normalizer.trust.lead_ins import announces, sentence_before
 from llmcore.normalizer.trust.quotations import is_closed
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["back_ticks", "code_in", "fence_behind_opener", "holds_closer", "tildes", "without_code"]
 

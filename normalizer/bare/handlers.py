@@ -32,7 +32,7 @@ from llmcore.normalizer.core.names import PARALLEL, holds_calls, is_known, name_
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.source import Steps, match_within, settle, skip_space, starts
 from llmcore.normalizer.scanning.words import BEFORE_BARE, OWN_SIGNS
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["HANDLERS", "settled_text", "without_sign"]
 

@@ -11,7 +11,7 @@ from llmcore.normalizer.calls.call_objects import call_object
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.json import read_json
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.tools import ToolSet
 
 __all__ = ["note_hidden_calls"]

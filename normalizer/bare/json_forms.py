@@ -34,9 +34,9 @@ from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.normalizer.scanning.source import Steps, past, settle, skip_space
 from llmcore.normalizer.scanning.words import ENVELOPE, STRAY_CLOSERS
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_object
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_object
 
 __all__ = [
     "OBJECT_BEGINS",

@@ -21,8 +21,8 @@ from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
 from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space, wait_for
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_object
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_object
 
 __all__ = ["LABELS", "is_label", "labelled"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["HEADER_WORDS", "Header", "announced", "harmony_header"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from llmcore.normalizer.bare.verdicts import leads_in, line_is_over
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.source import Steps
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["Wrapper", "around", "wrapped_begins", "wrapper_before"]
 

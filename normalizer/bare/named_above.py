@@ -17,9 +17,9 @@ from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.scanning.source import Steps
 from llmcore.normalizer.scanning.words import STRAY_CLOSERS
 from llmcore.normalizer.trust.lead_ins import announces, sentence_before
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_object
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_object
 
 __all__ = ["announced_tool", "arguments_below", "name_above"]
 

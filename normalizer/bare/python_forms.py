@@ -27,9 +27,9 @@ from llmcore.normalizer.notations.python import PythonCall, PythonReading, read_
 from llmcore.normalizer.notations.refusals import UNREADABLE
 from llmcore.normalizer.scanning.source import Steps, past, settle, skip_space, starts, wait_for, wait_while
 from llmcore.normalizer.scanning.words import STRAY_CLOSERS
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_list
 from llmcore.types.envelope import Repair, Safety
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_list
 from llmcore.types.tools import CompiledTool
 
 __all__ = [

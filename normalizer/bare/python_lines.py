@@ -16,8 +16,8 @@ from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.python import read_calls
 from llmcore.normalizer.scanning.source import Steps, past, wait_for_one
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 
 __all__ = ["begins_lines", "begins_tuple", "in_a_block", "python_lines", "python_tuple", "unread_lines"]
 

@@ -16,9 +16,9 @@ from llmcore.normalizer.notations.json import read_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.normalizer.scanning.source import Steps, match_within, past, search, skip_space, wait_for, wait_for_one
 from llmcore.normalizer.trust.layout import ends_sentence, has_words
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_object
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_object
 
 __all__ = ["action"]
 

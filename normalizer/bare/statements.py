@@ -12,7 +12,7 @@ from collections.abc import Collection
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.source import Steps
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["among_statements", "defines"]
 

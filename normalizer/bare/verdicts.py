@@ -27,8 +27,8 @@ from llmcore.normalizer.trust.judging import CERTAIN
 from llmcore.normalizer.trust.layout import ends_sentence
 from llmcore.normalizer.trust.line_signs import is_sign, may_be_listed
 from llmcore.normalizer.trust.quotations import is_closed
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 
 __all__ = [
     "Place",

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from llmcore.normalizer.bodies.tag_attributes import ATTRIBUTE, NAMES, VALUES, Attributes, opening_tag
 from llmcore.normalizer.scanning.sought import Element
 from llmcore.normalizer.scanning.source import Source, Steps, search, skip_space
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["attributed", "begins_attributed"]

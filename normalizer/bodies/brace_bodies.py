@@ -19,9 +19,9 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.relaxed.plain import plain_braces
 from llmcore.normalizer.notations.relaxed.read import Relaxed, read_relaxed
 from llmcore.normalizer.scanning.source import Steps
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["Braces", "arguments_read", "braced_call", "conformed", "plain_body"]

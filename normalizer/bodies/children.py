@@ -17,8 +17,8 @@ from llmcore.normalizer.calls.nested_values import parameter_value
 from llmcore.normalizer.core.begun_again import HOLDS_CALL
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.sought import Element, closers_in
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 from llmcore.types.tools import CompiledTool, ToolSet
 
 __all__ = ["Child", "call_follows", "child_at", "child_begun", "enter_children", "read_children", "takes"]

@@ -33,9 +33,9 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.scanning.sought import HOLDER, KEY, OPENER, SPACE, TAG, Element, tags
 from llmcore.normalizer.scanning.source import Source, Steps, search, settle, skip_space
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_object
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_object
 
 __all__ = [
     "COMMON_WORDS",

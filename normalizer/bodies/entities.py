@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import unescape
 
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["are_escaped", "decoded"]
 

@@ -11,8 +11,8 @@ from typing import Any
 from llmcore.normalizer.bodies.entities import are_escaped, decoded
 from llmcore.normalizer.calls.nested_values import inner_names, item_of, schema_value
 from llmcore.normalizer.core.reading import Reading
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Repair, Safety
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["Entries", "is_whole"]

@@ -20,9 +20,9 @@ from llmcore.normalizer.notations.refusals import clipped
 from llmcore.normalizer.notations.strict import sound_object
 from llmcore.normalizer.scanning.source import Steps, match_within, past, wait_for_one, wait_while
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, BLANKS, TURN_TOKENS
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_list, is_object
 
 __all__ = [
     "QUICK",

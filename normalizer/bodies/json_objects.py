@@ -25,8 +25,8 @@ from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Reader
 from llmcore.normalizer.scanning.source import Steps, skip_space
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 
 __all__ = ["objects_reader"]
 

@@ -32,8 +32,8 @@ from llmcore.normalizer.notations.refusals import clipped
 from llmcore.normalizer.scanning.sought import KEY, Sought, filled
 from llmcore.normalizer.scanning.source import Steps, past, search
 from llmcore.normalizer.scanning.words import BLANKS
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair, Safety
-from llmcore.types.late import late
 from llmcore.types.tools import CompiledTool
 
 __all__ = [

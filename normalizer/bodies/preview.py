@@ -15,7 +15,7 @@ from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.names import holds_calls
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.extent import Extent, delimiters_of
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["NAP", "BodyPreview", "Preview"]
 

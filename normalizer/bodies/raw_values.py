@@ -21,7 +21,7 @@ from llmcore.normalizer.core.begun_again import begins_line
 from llmcore.normalizer.core.looks import Looks
 from llmcore.normalizer.scanning.sought import Sought, may_be_named, undecided_from
 from llmcore.normalizer.scanning.source import Source, Steps, past
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["RawValue", "begins_indented", "outdented", "read_value", "trimmed"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from llmcore.normalizer.bodies.entities import decoded
 from llmcore.normalizer.scanning.source import Source, Steps
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["ATTRIBUTE", "NAMES", "VALUES", "Attributes", "is_cut_tag", "open_attribute", "opening_tag"]
 

@@ -16,7 +16,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
 from llmcore.normalizer.scanning.sought import Sought
 from llmcore.normalizer.scanning.source import Steps
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = [
     "LinesEnd",

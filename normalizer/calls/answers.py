@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_list, is_object, objects_in
 from llmcore.types.envelope import Repair
-from llmcore.types.json_data import as_json
-from llmcore.types.narrowing import is_list, is_object, objects_in
 
 __all__ = [
     "answer_beside",

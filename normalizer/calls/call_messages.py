@@ -40,10 +40,10 @@ from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.names import holds_calls, is_known, peel
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_list, is_object, objects_in
 from llmcore.types.envelope import Repair
-from llmcore.types.json_data import as_json
 from llmcore.types.limits import Limits
-from llmcore.types.narrowing import is_list, is_object, objects_in
 from llmcore.types.tools import ToolSet
 
 __all__ = ["Message", "calls_held", "calls_listed", "calls_of", "is_no_call", "without_last"]

@@ -14,9 +14,9 @@ from typing import Any
 from llmcore.normalizer.core.names import is_known, peel
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, ID_KEYS
+from llmcore.support.values.narrowing import is_list, is_object, objects_in
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
-from llmcore.types.narrowing import is_list, is_object, objects_in
 from llmcore.types.tools import CompiledTool, ToolSet
 
 __all__ = [

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Any
 
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, ID_KEYS
-from llmcore.types.narrowing import is_object
+from llmcore.support.values.narrowing import is_object
 
 __all__ = ["is_named_only"]
 

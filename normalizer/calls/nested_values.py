@@ -14,10 +14,10 @@ from typing import Any, Final
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.calls.unions import container_of, empty_container, looks_like_children
 from llmcore.normalizer.notations.relaxed.state import Stop
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_object
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
-from llmcore.types.narrowing import is_object
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["Element", "element_value", "inner_names", "item_of", "parameter_value", "read_xml", "schema_value"]

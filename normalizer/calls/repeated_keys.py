@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from llmcore.normalizer.notations.refusals import SHOWN, clipped
+from llmcore.support.values.narrowing import is_list
 from llmcore.types.envelope import Repair
-from llmcore.types.narrowing import is_list
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["all_in_arrays"]

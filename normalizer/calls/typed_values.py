@@ -13,10 +13,10 @@ from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.relaxed.lexemes import ABSENT, json_number, loose_number
 from llmcore.normalizer.notations.relaxed.state import Stop
 from llmcore.normalizer.notations.strict import rounded_number, sound_container
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.numbers import is_rounded
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
-from llmcore.types.numbers import is_rounded
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["positional_arguments", "typed_by", "typed_value"]

@@ -16,10 +16,10 @@ from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.yaml_nodes import YamlNode, read_yaml
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Repair, Safety
-from llmcore.types.late import late
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["YamlLines", "has_key", "read_lines", "typed_pairs"]

@@ -22,9 +22,9 @@ from typing import Any, NamedTuple, Protocol
 
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.scanning.source import Source
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_list, is_object, texts_in
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_list, is_object, texts_in
 
 __all__ = ["HOLDS_CALL", "TRIALS", "BegunAgain", "begins_line", "begun_again", "openers_before", "took_closers"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from llmcore.support.values.json_data import as_json
 from llmcore.types.envelope import Repair
-from llmcore.types.json_data import as_json
 
 __all__ = ["Draft"]
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, NAMING
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.tools import ToolSet
 
 __all__ = [

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from llmcore.normalizer.scanning.words import HTML_NAMES
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_list
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_list
 
 __all__ = ["holds_placeholders", "is_placeholder", "placeholders_in"]
 

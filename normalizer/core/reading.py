@@ -33,8 +33,8 @@ from llmcore.normalizer.trust.judging import CERTAIN, LED_IN, Form, Judge, Place
 from llmcore.normalizer.trust.layout import has_words
 from llmcore.normalizer.trust.listed_calls import goes_on_as_list
 from llmcore.normalizer.trust.turns import other_speaks
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import texts_in
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
-from llmcore.types.narrowing import texts_in
 
 __all__ = ["DAMAGED", "remains_in"]
 

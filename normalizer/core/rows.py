@@ -17,8 +17,8 @@ from llmcore.normalizer.core.names import name_line
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.source import Follows, Steps, always
 from llmcore.normalizer.trust.layout import MARKS
-from llmcore.types.json_data import as_json
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.json_data import as_json
 
 __all__ = ["Calls", "Marker", "MarkerTable", "Reader", "Trust", "Writer", "as_json"]
 

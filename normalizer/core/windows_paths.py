@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["with_paths"]
 

@@ -17,8 +17,8 @@ from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Reader, as_json
 from llmcore.normalizer.scanning.source import Steps, match_within
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_list, is_object
 
 __all__ = ["DIALECTS"]
 

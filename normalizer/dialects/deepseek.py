@@ -12,7 +12,7 @@ from llmcore.normalizer.core.names import name_start, undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["DIALECTS", "call_of_tokens"]
 

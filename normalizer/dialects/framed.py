@@ -20,8 +20,8 @@ from llmcore.normalizer.core.rows import Calls, Marker, as_json
 from llmcore.normalizer.dialects.reasoning import sealed
 from llmcore.normalizer.scanning.sought import tags
 from llmcore.normalizer.scanning.source import Steps, search, skip_space, wait_for_one
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]
 

@@ -22,8 +22,8 @@ from llmcore.normalizer.core.rows import Calls, Marker, Writer
 from llmcore.normalizer.dialects.name_json import function_follows
 from llmcore.normalizer.scanning.sought import tags
 from llmcore.normalizer.scanning.source import Steps, match_within, settle, skip_space, starts, wait_for
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]
 

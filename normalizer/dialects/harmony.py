@@ -29,8 +29,8 @@ from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
 from llmcore.normalizer.dialects.reasoning import sealed
 from llmcore.normalizer.scanning.sought import tags
 from llmcore.normalizer.scanning.source import Steps, search, settle, skip_space, starts, wait_for, wait_while
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]
 

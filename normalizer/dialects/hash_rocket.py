@@ -19,8 +19,8 @@ from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.normalizer.scanning.source import Steps, match_within, past, starts
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["DIALECTS"]

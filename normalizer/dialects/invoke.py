@@ -30,7 +30,7 @@ from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.scanning.source import Steps, settle, skip_space, starts, wait_for, wait_for_one
 from llmcore.normalizer.scanning.words import NAMING
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["DIALECTS", "WORD"]
 

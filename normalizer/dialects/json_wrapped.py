@@ -11,7 +11,7 @@ from llmcore.normalizer.core.layouts import Layout, arrays
 from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
 from llmcore.normalizer.scanning.source import Follows, always, starts
 from llmcore.normalizer.scanning.words import PROMPTED_TAGS
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["DIALECTS"]
 

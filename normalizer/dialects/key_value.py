@@ -22,7 +22,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Writer
 from llmcore.normalizer.scanning.sought import SUFFIX, tags
 from llmcore.normalizer.scanning.source import Steps, name_then, search, skip_space, starts
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["DIALECTS", "pairs"]
 

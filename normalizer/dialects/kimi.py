@@ -14,8 +14,8 @@ from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.dialects.deepseek import call_of_tokens
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.scanning.source import Steps, search, skip_space, starts
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 
 __all__ = ["DIALECTS"]
 

@@ -20,9 +20,9 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, as_json
 from llmcore.normalizer.notations.relaxed.state import Stop
 from llmcore.normalizer.scanning.source import Steps, search, skip_space, starts
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Repair, Safety
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["DIALECTS"]
 

@@ -24,7 +24,7 @@ from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.dialects.invoke import WORD
 from llmcore.normalizer.dialects.key_value import pairs
 from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space, starts
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["DIALECTS"]
 

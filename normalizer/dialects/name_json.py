@@ -14,7 +14,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.scanning.source import Steps, name_then, search, skip_space, starts
 from llmcore.normalizer.scanning.words import COLONS
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["DIALECTS", "function_follows"]
 

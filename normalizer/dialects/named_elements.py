@@ -16,7 +16,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.scanning.source import Steps, match_within, settle, starts
 from llmcore.normalizer.scanning.words import NAMING
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["DIALECTS"]
 

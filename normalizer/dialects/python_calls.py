@@ -17,8 +17,8 @@ from llmcore.normalizer.core.rows import Calls, Marker, Reader, Writer
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.scanning.source import Follows, Steps, name_then, past, search, skip_space, starts, wait_while
 from llmcore.normalizer.scanning.words import BLANKS, PROMPTED_TAGS
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 
 __all__ = ["DIALECTS", "calls_reader"]
 

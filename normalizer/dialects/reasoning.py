@@ -16,8 +16,8 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
 from llmcore.normalizer.scanning.source import Skim, Steps, search, skip_space, wait_for
 from llmcore.normalizer.scanning.words import OWN_SIGNS
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import SegmentKind
-from llmcore.types.late import late
 
 __all__ = ["ANY_CLOSER", "MARKERS", "PAIRS", "Block", "flow", "reasoning_reader", "sealed", "think", "whole_block"]
 

@@ -36,8 +36,8 @@ from llmcore.normalizer.dialects import (
     yaml_in_tags,
 )
 from llmcore.normalizer.scanning.words import ENVELOPE
+from llmcore.support.code.suggestions import nearest
 from llmcore.types.errors import ConfigError
-from llmcore.types.wordings import nearest
 
 __all__ = ["DIALECTS", "FAMILIES", "closed_over", "counted_in_frames", "dialect", "is_bare", "marker_table"]
 

@@ -14,7 +14,7 @@ from llmcore.normalizer.core.rows import Marker, Reader
 from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space, wait_for, wait_for_one
 from llmcore.normalizer.scanning.words import COLONS, TURN_TOKENS
 from llmcore.normalizer.trust.told_results import ELEMENTS
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["MARKERS"]
 

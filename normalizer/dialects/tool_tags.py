@@ -35,9 +35,9 @@ from llmcore.normalizer.notations.json import read_json, read_value
 from llmcore.normalizer.scanning.sought import Either, Element
 from llmcore.normalizer.scanning.source import Steps, search, skip_space, wait_for_one
 from llmcore.normalizer.scanning.words import HTML_NAMES
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_object
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_object
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["DIALECTS"]

@@ -16,7 +16,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
 from llmcore.normalizer.scanning.source import Steps
 from llmcore.normalizer.scanning.words import OWN_SIGNS
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["MARKERS"]
 

@@ -33,9 +33,9 @@ from llmcore.normalizer.notations.yaml_nodes import YamlNode
 from llmcore.normalizer.scanning.sought import Element
 from llmcore.normalizer.scanning.source import Steps
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, HTML_NAMES, ID_KEYS, NAMING
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["DIALECTS", "mapping"]

@@ -17,12 +17,12 @@ from typing import Any, cast
 from llmcore.normalizer.core.windows_paths import with_paths
 from llmcore.normalizer.native.shape import json_text
 from llmcore.normalizer.notations.json import JsonReading, read_json
-from llmcore.types.copies import copied
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.copies import copied
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Repair
-from llmcore.types.json_data import as_json
-from llmcore.types.late import late
 from llmcore.types.limits import Limits
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["Arguments", "Ending", "free_text_arguments", "no_arguments", "object_arguments", "text_arguments"]

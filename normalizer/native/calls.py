@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llmcore.normalizer.native.wire_pieces import CallStart
+from llmcore.support.values.narrowing import text_of
 from llmcore.types.envelope import ToolCall
-from llmcore.types.narrowing import text_of
 
 __all__ = ["CallAssembly", "NativeCall"]
 

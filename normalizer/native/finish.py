@@ -1,9 +1,9 @@
-"""What a finish word means for the reply that it ends. The words themselves are `llmcore.types.finish_words`."""
+"""What a finish word means for the reply that it ends. The words themselves are `llmcore.types.finish_reasons`."""
 
 from __future__ import annotations
 
 from llmcore.types.envelope import FinishReason
-from llmcore.types.finish_words import reason_of
+from llmcore.types.finish_reasons import reason_of
 
 __all__ = ["finish_reason_of", "reason_of"]
 

@@ -23,7 +23,7 @@ from llmcore.normalizer.native.wire_pieces import (
     Reasoning,
     Text,
 )
-from llmcore.types.narrowing import is_object
+from llmcore.support.values.narrowing import is_object
 
 __all__ = ["GeminiReader", "is_body", "is_part"]
 

@@ -8,7 +8,7 @@ question."""
 
 from __future__ import annotations
 
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["CallIdentity"]
 

@@ -26,7 +26,7 @@ from llmcore.normalizer.native.wire_pieces import (
     Text,
 )
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS
-from llmcore.types.narrowing import is_list, is_object, kind_of
+from llmcore.support.values.narrowing import is_list, is_object, kind_of
 
 __all__ = ["SOURCE_FIELDS", "MessageReader", "OpenAIChatReader", "is_body", "is_part"]
 

@@ -22,7 +22,7 @@ from llmcore.normalizer.native.wire_pieces import (
     Refusal,
     Text,
 )
-from llmcore.types.finish_words import INCOMPLETE, may_continue
+from llmcore.types.finish_reasons import INCOMPLETE, may_continue
 
 __all__ = ["OpenAIResponsesReader", "is_body", "is_event", "is_item"]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, cast
 
 from llmcore.normalizer.native.shape import as_text
-from llmcore.types.copies import copied
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.copies import copied
+from llmcore.support.values.narrowing import is_list, is_object
 
 __all__ = ["PartialArguments", "twin"]
 

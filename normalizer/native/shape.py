@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
-from llmcore.types.narrowing import text_of
+from llmcore.support.values.narrowing import text_of
 
 __all__ = ["as_dict", "as_list", "as_text", "dicts", "dumped", "is_data", "json_text", "parsed", "says_something"]
 

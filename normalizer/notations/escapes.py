@@ -11,7 +11,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["Decoded", "decode", "decode_once", "python_escape_at"]
 

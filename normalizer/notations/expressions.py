@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 
 __all__ = ["Expressions", "read_expressions"]
 

@@ -17,8 +17,8 @@ from typing import Any
 from llmcore.normalizer.notations.refusals import ARGUMENTS_LIMIT, REPAIRS_LIMIT, UNREADABLE, clipped
 from llmcore.normalizer.notations.relaxed.read import Relaxed, repaired
 from llmcore.normalizer.notations.strict import UNSOUND, Strict, audited, parsed, strict_at
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["JsonReading", "read_json", "read_value"]

@@ -19,8 +19,8 @@ from llmcore.normalizer.notations.relaxed.plain import plain_arguments
 from llmcore.normalizer.notations.relaxed.state import Ended, Flavour, Frame, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import read_quoted
 from llmcore.normalizer.notations.relaxed.structure import read_container
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["PythonCall", "PythonReading", "read_calls"]

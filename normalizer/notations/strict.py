@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple, NoReturn, cast
 from pydantic_core import from_json
 
 from llmcore.normalizer.notations.refusals import ARGUMENTS_LIMIT, DEPTH_LIMIT, DIGITS_LIMIT, UNREADABLE, clipped, too_long
+from llmcore.support.values.numbers import is_rounded, may_be_rounded
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
-from llmcore.types.numbers import is_rounded, may_be_rounded
 
 __all__ = [
     "UNSOUND",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llmcore.types.copies import made
+from llmcore.support.values.copies import made
 from llmcore.types.envelope import Segment, ToolCall, tool_use
 from llmcore.types.messages import Block, TextBlock, ThinkingBlock
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from llmcore.normalizer.core.names import holds_calls
 from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.shape import json_text
-from llmcore.types.copies import updated
+from llmcore.support.values.copies import updated
+from llmcore.support.values.narrowing import text_of
 from llmcore.types.envelope import ToolCall
 from llmcore.types.events import (
     ArgumentsDelta,
@@ -19,7 +20,6 @@ from llmcore.types.events import (
     ToolCallFinished,
     ToolCallStarted,
 )
-from llmcore.types.narrowing import text_of
 
 __all__ = ["CallEvents"]
 

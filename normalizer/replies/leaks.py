@@ -11,7 +11,7 @@ from typing import Any, cast
 from llmcore.normalizer.native.arguments import Arguments
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.text.engine import TextEngine
-from llmcore.types.copies import updated
+from llmcore.support.values.copies import updated
 from llmcore.types.envelope import Repair, ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet

@@ -26,7 +26,7 @@ from llmcore.normalizer.native.shape import json_text
 from llmcore.normalizer.replies.leaks import calls_in_name, switched_arguments
 from llmcore.normalizer.replies.left_out import CALLS_LIMIT
 from llmcore.normalizer.replies.merging import numbered
-from llmcore.types.copies import updated
+from llmcore.support.values.copies import updated
 from llmcore.types.envelope import Repair, ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet

@@ -38,6 +38,7 @@ from llmcore.normalizer.replies.native_calls import Dropped, Readings, Terms, re
 from llmcore.normalizer.replies.settings import Settings
 from llmcore.normalizer.replies.turn_blocks import blocks_of_turn
 from llmcore.normalizer.text.engine import TextEngine
+from llmcore.support.values.narrowing import text_of
 from llmcore.types.envelope import Envelope, FinishReason, NearMiss, Repair, Segment, ToolCall, tool_use
 from llmcore.types.events import (
     ArgumentsDelta,
@@ -48,9 +49,8 @@ from llmcore.types.events import (
     ToolCallFinished,
     ToolCallStarted,
 )
-from llmcore.types.finish_words import is_no_end
+from llmcore.types.finish_reasons import is_no_end
 from llmcore.types.messages import Block, TextBlock
-from llmcore.types.narrowing import text_of
 
 __all__ = ["NativeReply"]
 

@@ -15,9 +15,9 @@ from llmcore.normalizer.native.openai_chat import SOURCE_FIELDS
 from llmcore.normalizer.replies.envelopes import envelope_of_words_and_calls
 from llmcore.normalizer.replies.native_calls import Terms, read_calls
 from llmcore.normalizer.text.quick import read_quickly
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Envelope
 from llmcore.types.limits import Limits
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import ToolSet
 
 __all__ = ["read_plain_chat"]

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from llmcore.normalizer.dialects.reasoning import ANY_CLOSER, PAIRS
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.tools import ToolSet
 
 __all__ = ["ReasoningSpan", "reasoning_spans"]

@@ -8,7 +8,7 @@ from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.turn import Part, TextRange, Thinking
 from llmcore.normalizer.native.wire_pieces import Opaque, Redacted
 from llmcore.normalizer.replies.blocks import blocks_of_text, position
-from llmcore.types.copies import copied
+from llmcore.support.values.copies import copied
 from llmcore.types.envelope import Segment, ToolCall, tool_use
 from llmcore.types.messages import Block, ProviderBlock, RedactedThinkingBlock, ThinkingBlock
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import chain, groupby
 from typing import Final, Protocol
 
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = [
     "HOLDER",

@@ -24,7 +24,7 @@ from llmcore.normalizer.dialects import registry
 from llmcore.normalizer.scanning.words import CALL_FENCES, ID_KEYS, OWN_SIGNS, STRAY_CLOSERS
 from llmcore.normalizer.text.candidates import signs_of
 from llmcore.normalizer.trust.layout import MARKS
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["begun_call", "ends_in_opener", "is_prose", "may_end_in_call"]
 

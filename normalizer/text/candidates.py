@@ -22,7 +22,7 @@ from llmcore.normalizer.core.names import NEVER_LAST, name_line, named_in_tag
 from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.scanning.source import Source
 from llmcore.normalizer.scanning.words import BEFORE_BARE, OWN_SIGNS, TURN_TOKENS
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["Candidates", "Names", "Signs", "names_of", "signs_of"]
 

@@ -7,7 +7,7 @@ import re
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.dialects.reasoning import ANY_CLOSER, think
 from llmcore.normalizer.scanning.source import Steps, past, search, skip_space
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["FIRST", "begins_specially", "open_reasoning", "opening"]
 

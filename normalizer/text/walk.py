@@ -26,8 +26,8 @@ from llmcore.normalizer.text.whole import is_framed, whole_at
 from llmcore.normalizer.trust.block_quotes import in_block_quote, may_be_in_block_quote, quote_begins, without_quote_signs
 from llmcore.normalizer.trust.judging import CERTAIN, Form, Verdict, form_of, is_certain
 from llmcore.normalizer.trust.layout import MARKS, is_remark
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair
-from llmcore.types.late import late
 
 __all__ = ["Walk"]
 

@@ -28,8 +28,8 @@ from llmcore.normalizer.scanning.source import past
 from llmcore.normalizer.scanning.words import BLANKS
 from llmcore.normalizer.trust.judging import Form, form_of
 from llmcore.normalizer.trust.layout import MARKS
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair, ToolCall
-from llmcore.types.late import late
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
 

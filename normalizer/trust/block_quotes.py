@@ -5,7 +5,7 @@ Three signs right before a name are no quote but the marker of a dialect (`>>>ge
 
 from __future__ import annotations
 
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["in_block_quote", "may_be_in_block_quote", "quote_begins", "without_quote_signs"]
 

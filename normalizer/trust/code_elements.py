@@ -6,7 +6,7 @@ import re
 
 from llmcore.normalizer.trust.layout import LINE
 from llmcore.normalizer.trust.quotations import Quotation
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["CodeElements"]
 

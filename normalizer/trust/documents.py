@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 
 from llmcore.normalizer.scanning.source import Source, Steps, skip_space
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["is_in_document"]
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 
 from llmcore.normalizer.scanning.source import Source, Steps, skip_space
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["is_in_page", "may_be_html"]
 

@@ -6,7 +6,7 @@ import re
 
 from llmcore.normalizer.scanning.source import Source, Steps
 from llmcore.normalizer.scanning.words import FACES, OWN_SIGNS
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["LINE", "MARKS", "ends_sentence", "has_words", "is_deep", "is_remark", "prose_follows", "words_follow"]
 

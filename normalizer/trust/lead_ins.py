@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from llmcore.normalizer.trust.lexicon import finds, rows_of
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["LeadIn", "announces", "kind_of", "names_answer", "sentence_before"]
 

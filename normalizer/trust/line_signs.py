@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from llmcore.normalizer.scanning.words import FACES
 from llmcore.normalizer.trust.lead_ins import announces, sentence_before
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["is_sign", "may_be_listed"]
 

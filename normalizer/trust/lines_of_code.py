@@ -5,7 +5,7 @@ Told by how the line begins; in most it is one look.
 
 from __future__ import annotations
 
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["in_line_of_code"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from llmcore.normalizer.trust.lexicon import joining_words
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["goes_on_as_list"]
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from llmcore.normalizer.scanning.source import Source, Steps, skip_space
 from llmcore.normalizer.trust.layout import MARKS, has_words
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["PARAGRAPH", "Quotation", "is_closed", "open_quotation"]
 

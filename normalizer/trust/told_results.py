@@ -12,7 +12,7 @@ from typing import Literal
 
 from llmcore.normalizer.scanning.words import COLONS
 from llmcore.normalizer.trust.lead_ins import announces, sentence_before
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["ELEMENTS", "told_as_result"]
 

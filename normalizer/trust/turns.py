@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from llmcore.normalizer.scanning.words import COLONS
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["other_speaks"]
 

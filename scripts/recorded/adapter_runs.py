@@ -36,8 +36,8 @@ from scripts.recorded.material import (
     invoke_xml,
     kimi,
 )
-from tests.support.aimock import Aimock
-from tests.support.wire_server import Step, Turn, WireServer
+from tests.helpers.aimock import Aimock
+from tests.helpers.wire_server import Step, Turn, WireServer
 
 __all__ = ["AIMOCK_FIXTURES", "RUNS", "Exchange", "Run", "record"]
 

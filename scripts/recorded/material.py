@@ -11,8 +11,8 @@ from importlib.metadata import version
 from typing import Any
 
 from llmcore.types import ToolDefinition
-from tests.support.aimock import VERSION as AIMOCK_VERSION
-from tests.support.wire_server import Failure
+from tests.helpers.aimock import VERSION as AIMOCK_VERSION
+from tests.helpers.wire_server import Failure
 
 __all__ = [
     "AIMOCK", "ASK_BOTH", "ASK_CODE", "ASK_PARIS", "CODE", "NOTES", "OSLO", "PARIS", "SAVE", "SEARCH", "SUNNY", "TOOLS",
@@ -22,7 +22,7 @@ __all__ = [
 
 LITELLM = f"litellm {version('litellm')}"
 AIMOCK = f"local recording: {LITELLM} against @copilotkit/aimock {AIMOCK_VERSION}"
-WIRE = f"local recording: {LITELLM} against tests/support/wire_server.py of this repository"
+WIRE = f"local recording: {LITELLM} against tests/helpers/wire_server.py of this repository"
 
 WEATHER = ToolDefinition(
     name="get_weather",

@@ -41,7 +41,7 @@ from scripts.recorded.material import (
     kimi,
     llama,
 )
-from tests.support.wire_server import Failure, Step, Turn, WireServer
+from tests.helpers.wire_server import Failure, Step, Turn, WireServer
 
 __all__ = ["RUNS", "Answer", "Model", "StackRun", "record"]
 

@@ -9,7 +9,7 @@ import pytest
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.types import Request, ToolDefinition
-from tests.support.wire_server import WireServer
+from tests.helpers.wire_server import WireServer
 
 WEATHER = ToolDefinition(
     name="get_weather",

@@ -11,7 +11,7 @@ from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.types import TextDelta, ToolDefinition, ToolSet
 from tests.adapters.conftest import call_of, endpoint_at
-from tests.support.wire_server import Raw, WireServer
+from tests.helpers.wire_server import Raw, WireServer
 
 pytestmark = pytest.mark.anyio
 

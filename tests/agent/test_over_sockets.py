@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from llmcore import Approve, ModelRegistry
+from tests.helpers.wire_server import Seen, Step, Turn, WireServer
 from tests.packaging.tree import ROOT
-from tests.support.wire_server import Seen, Step, Turn, WireServer
 
 SHOWN = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs" / "agents.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)[0]
 MODELS = {"groq": "llama-3.3-70b-versatile", "anthropic": "claude-sonnet-4-5", "gemini": "gemini-2.5-pro"}

@@ -13,9 +13,9 @@ import pytest
 from llmcore import CapabilityStore, Orchestrator
 from llmcore.models import ModelRegistry
 from tests.cli.conftest import Invoke
+from tests.helpers.redis_server import redis_server
+from tests.helpers.wire_server import Failure, Raw, Seen, Step, Turn, WireServer
 from tests.orchestrator.support import get_weather
-from tests.support.redis_server import redis_server
-from tests.support.wire_server import Failure, Raw, Seen, Step, Turn, WireServer
 
 MODEL = "nobody/knows-this-1"
 HERMES = '<tool_call>\n{"name": "%s", "arguments": {"city": "Paris"}}\n</tool_call>'

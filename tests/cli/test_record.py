@@ -10,8 +10,8 @@ import pytest
 
 from llmcore.transcripts import Transcript, read_transcripts
 from tests.cli.conftest import Invoke
-from tests.support.wire_server import Failure, Raw, Script, WireServer
-from tests.support.wires import Turn
+from tests.helpers.wire_server import Failure, Raw, Script, WireServer
+from tests.helpers.wires import Turn
 
 MODEL = "openai_compatible/some-model"
 CALLS = [("get_weather", {"city": "Paris"})]

@@ -16,8 +16,8 @@ import pytest
 
 from llmcore.transcripts import read_transcripts
 from tests.cli.conftest import Invoke
-from tests.support.wire_server import WireServer
-from tests.support.wires import Turn
+from tests.helpers.wire_server import WireServer
+from tests.helpers.wires import Turn
 
 CALLS = [("get_weather", {"city": "Paris"})]
 KEY = "sk-very-secret-key-0123456789"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.wire_server import Step, Turn, WireServer
 from tests.packaging.tree import ROOT
-from tests.support.wire_server import Step, Turn, WireServer
 
 FOLDER = ROOT / "examples"
 

@@ -8,8 +8,8 @@ from functools import partial
 
 from llmcore.fallback import FallbackContext, FallbackManager, Ledger, Plan
 from llmcore.fallback.manager import Attempting
+from llmcore.support.code.emitter import Tell, event_stream
 from llmcore.types import AttemptStarted, Budget, Event, LLMCoreError, ModelNotFound, OutputMode
-from llmcore.types.telling import Tell, event_stream
 
 
 @dataclass

@@ -9,8 +9,8 @@ import pytest
 
 from llmcore import Orchestrator
 from llmcore.types import ImageBlock, Message, TextBlock
+from tests.helpers.wire_server import Failure, WireServer
 from tests.orchestrator.test_which_part import PIXEL
-from tests.support.wire_server import Failure, WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from llmcore.fallback import FallbackContext, FallbackManager, Plan, Retry, TextOnly
+from llmcore.support.code.emitter import Tell
 from llmcore.types import CallerError, ConfigError, Event, FallbackExhausted, LLMCoreError, ModelError, RemoteServerError
-from llmcore.types.telling import Tell
 from tests.fallback.support import Script, Table, context_for, told
 
 pytestmark = pytest.mark.anyio

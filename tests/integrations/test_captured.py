@@ -9,7 +9,7 @@ import pytest
 
 from llmcore import Message, Request
 from llmcore.integrations.captured import captured_run
-from llmcore.types.others_words import MAX_LOOKED_THROUGH
+from llmcore.support.code.quoted_words import MAX_LOOKED_THROUGH
 
 
 @pytest.mark.parametrize("messages", [['"x\n' * 100_000], ["word"] * 5_000, ["a" * 30_000] * 5], ids=["one", "many", "some"])

@@ -11,10 +11,10 @@ import pytest
 from llmcore.normalizer.api import normalize
 from llmcore.normalizer.core.begun_again import TRIALS
 from llmcore.normalizer.dialects.registry import DIALECTS
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Envelope, ToolCall
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import ToolSet
-from tests.support.growth import assert_linear
+from tests.helpers.growth import assert_linear
 
 from .helpers import read_every_way, tool
 

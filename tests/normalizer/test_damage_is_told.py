@@ -16,8 +16,8 @@ import pytest
 
 from llmcore.normalizer.api import normalize
 from llmcore.normalizer.dialects.registry import DIALECTS
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Envelope, ToolCall
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.types.tools import ToolSet
 from llmcore.validator.report import validate
 

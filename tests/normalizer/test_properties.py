@@ -16,7 +16,7 @@ from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
 from llmcore.types.events import ArgumentsDelta, NormalizerEvent, ReasoningDelta, Reclassified, TextDelta, ToolCallFinished
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
-from tests.support.growth import assert_linear
+from tests.helpers.growth import assert_linear
 
 from .helpers import TOOLS, Sample, assert_tiled, cuts, folded, read_every_way, samples
 

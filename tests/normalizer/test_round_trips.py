@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.placeholders import holds_placeholders, is_placeholder
 from llmcore.normalizer.dialects.registry import DIALECTS
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.tools import ToolSet
 
 from .helpers import read_every_way, tool

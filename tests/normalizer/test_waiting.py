@@ -28,8 +28,8 @@ from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
 from llmcore.normalizer.scanning import source
 from llmcore.normalizer.scanning.sought import Sought, undecided_from
 from llmcore.normalizer.text import candidates
-from tests.support.builds import pure_only
-from tests.support.expressions import goes_back, reach
+from tests.helpers.builds import pure_only
+from tests.helpers.expressions import goes_back, reach
 
 from .helpers import TOOLS, sample_files, samples
 

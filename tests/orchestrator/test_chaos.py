@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.chaos import chaos
+from tests.helpers.chaos import chaos
 
 
 @pytest.mark.sweep

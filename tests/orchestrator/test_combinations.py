@@ -11,10 +11,10 @@ import pytest
 from pydantic import BaseModel
 
 from llmcore.orchestrator import Orchestrator
+from tests.helpers.wire_server import Failure, Raw, Seen, Step, Turn, WireServer
 from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import assert_never_twice, weather
 from tests.orchestrator.test_which_part import PIXEL, has_image
-from tests.support.wire_server import Failure, Raw, Seen, Step, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 

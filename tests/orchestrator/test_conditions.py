@@ -12,9 +12,9 @@ from pydantic import BaseModel
 from llmcore.adapters.capabilities import CapabilityStore, is_learnable
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import Finished
+from tests.helpers.wire_server import Failure, Seen, Step, Turn, WireServer
 from tests.orchestrator.support import FAST, add, get_weather
 from tests.orchestrator.test_unexplained_refusals import ended, registry, weather
-from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 

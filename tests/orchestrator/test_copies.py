@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from llmcore.run.results.boundary_copies import MAX_DEPTH, mended, recorded, refusing
+from llmcore.support.values.json_data import LARGEST_INT, encodable
 from llmcore.types import ConfigError, ProviderBlock
-from llmcore.types.json_data import LARGEST_INT, encodable
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel, ReplayAdapter
 from llmcore.types import Event, FallbackExhausted, Finished, RemoteServerError
+from tests.helpers.wire_server import Raw, Step, Turn, WireServer
+from tests.helpers.wires import WIRES, frames
 from tests.orchestrator.support import FAST, get_weather
-from tests.support.wire_server import Raw, Step, Turn, WireServer
-from tests.support.wires import WIRES, frames
 
 pytestmark = pytest.mark.anyio
 

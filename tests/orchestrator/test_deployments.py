@@ -14,8 +14,8 @@ from llmcore.fallback import Cooldown
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
 from llmcore.types import AttemptStarted, Budget, ConfigError, FallbackExhausted, Finished, RemoteServerError, Waiting
+from tests.helpers.wire_server import Failure, Seen, Step, Turn, WireServer
 from tests.orchestrator.support import add, called
-from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 

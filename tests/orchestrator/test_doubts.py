@@ -16,9 +16,9 @@ from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.results.result import RunResult
 from llmcore.types import Budget
+from tests.helpers.wire_server import Failure, Seen, Step, Turn, WireServer
 from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import weather
-from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 

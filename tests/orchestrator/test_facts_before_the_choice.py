@@ -9,8 +9,8 @@ import pytest
 from llmcore import CapabilityStore, Orchestrator
 from llmcore.adapters import Endpoint
 from llmcore.types import ImageBlock, Message, TextBlock
+from tests.helpers.wire_server import WireServer
 from tests.orchestrator.test_which_part import PIXEL
-from tests.support.wire_server import WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -14,8 +14,8 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.types import FallbackExhausted, Finished, LLMCoreError
+from tests.helpers.wire_server import Failure, Raw, Step, Turn, WireServer
 from tests.orchestrator.support import FAST, add, assert_valid, called, calls_in
-from tests.support.wire_server import Failure, Raw, Step, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 

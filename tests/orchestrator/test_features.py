@@ -14,7 +14,7 @@ from typing_extensions import TypedDict  # before Python 3.12 pydantic takes no 
 
 import llmcore
 from llmcore import FakeModel, ModelRegistry, Orchestrator
-from tests.support.wire_server import WireServer
+from tests.helpers.wire_server import WireServer
 
 INVOKED = """<function_calls>
 <invoke name="read_file">

@@ -11,7 +11,7 @@ from pydantic import Field, create_model
 from typing_extensions import TypedDict
 
 from llmcore import FakeModel, Orchestrator, PartialOutput, parse
-from llmcore.types.narrowing import is_object
+from llmcore.support.values.narrowing import is_object
 from llmcore.validator import Strictness
 from tests.orchestrator.support import stack
 

@@ -14,7 +14,7 @@ import pytest
 
 from llmcore import Agent, CallerError, FakeModel, InternalError, Message, Orchestrator, RunResult
 from llmcore.run.asking import warming
-from llmcore.types.telling import silently
+from llmcore.support.code.emitter import silently
 from tests.packaging.tree import ROOT
 
 _WHO_IMPORTS = """

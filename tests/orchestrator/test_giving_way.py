@@ -9,8 +9,8 @@ import pytest
 
 from llmcore import Orchestrator
 from llmcore.types import Finished, QuotaExceeded, Refused
+from tests.helpers.wire_server import Failure, Raw, Seen, Step, WireServer
 from tests.orchestrator.support import FAST, get_weather
-from tests.support.wire_server import Failure, Raw, Seen, Step, WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -20,9 +20,9 @@ from llmcore.run.endpoints.modes import usable_modes
 from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.types import Budget, CapabilityRefused, FallbackExhausted, Finished
+from tests.helpers.redis_server import redis_server
+from tests.helpers.wire_server import Failure, Seen, Step, Turn, WireServer
 from tests.orchestrator.support import FAST, called, get_weather
-from tests.support.redis_server import redis_server
-from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -10,13 +10,13 @@ from pydantic import AfterValidator, BaseModel
 
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.orchestrator import Orchestrator
+from llmcore.support.code.quoted_words import MAX_MESSAGE, MAX_WORDS, clipped_words
 from llmcore.testing import FakeModel
 from llmcore.tools import tool
 from llmcore.types import LLMCoreError, OutputParseError, RetryTool, ToolError
-from llmcore.types.others_words import MAX_MESSAGE, MAX_WORDS, clipped_words
 from llmcore.validator import parse
+from tests.helpers.processes import sent
 from tests.orchestrator.support import called
-from tests.support.processes import sent
 
 LENGTH = 1_000_000
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from llmcore import Budget, Orchestrator
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import Finished, Usage
-from llmcore.types.narrowing import is_list, is_object
-from tests.support.wire_server import Raw, Seen, Step, WireServer, wire_of
-from tests.support.wires import Turn, frames
+from tests.helpers.wire_server import Raw, Seen, Step, WireServer, wire_of
+from tests.helpers.wires import Turn, frames
 
 pytestmark = pytest.mark.anyio
 

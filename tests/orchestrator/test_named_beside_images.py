@@ -8,9 +8,9 @@ import pytest
 
 from llmcore import Orchestrator
 from llmcore.types import ImageBlock, Message, TextBlock
+from tests.helpers.wire_server import Failure, Seen, WireServer
 from tests.orchestrator.support import FAST
 from tests.orchestrator.test_which_part import PIXEL, has_image
-from tests.support.wire_server import Failure, Seen, WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -10,8 +10,8 @@ import pytest
 
 from llmcore.run.results.result import RunResult
 from llmcore.types import FallbackExhausted, RemoteServerError, RequestRefused
+from tests.helpers.wire_server import Raw, WireServer
 from tests.orchestrator.test_cut_streams import finished, orchestrator_at
-from tests.support.wire_server import Raw, WireServer
 
 pytestmark = pytest.mark.anyio
 

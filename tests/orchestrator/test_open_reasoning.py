@@ -8,7 +8,7 @@ import pytest
 
 from llmcore import FakeModel, ModelRegistry, Orchestrator
 from llmcore.types import Finished, ReasoningDelta, Reclassified, TextDelta
-from tests.support.wire_server import WireServer
+from tests.helpers.wire_server import WireServer
 
 pytestmark = pytest.mark.anyio
 REPLY = "They want a sum.</think>It is 4."

@@ -12,8 +12,8 @@ from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import block_model_requests
 from llmcore.types import AuthenticationFailed, ConfigError, FallbackExhausted, Finished, TextDelta, ToolResult
+from tests.helpers.wire_server import Failure, Turn, WireServer
 from tests.orchestrator.support import FAST, assert_valid, get_weather
-from tests.support.wire_server import Failure, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from llmcore import ConfigError, FakeModel, ModelNotFound, Orchestrator, ProbeFinding, ProbeReport, RemoteServerError
+from tests.helpers.wire_server import Seen, Step, Turn, WireServer
 from tests.orchestrator.support import called
 from tests.packaging.tree import ROOT
-from tests.support.wire_server import Seen, Step, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 

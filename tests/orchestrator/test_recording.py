@@ -28,7 +28,7 @@ from llmcore import (
 from llmcore.adapters.recording.proxy import RecordingProxy
 from llmcore.run.asking import warming
 from llmcore.transcripts import Score, read_transcripts
-from tests.support.wire_server import Turn, WireServer
+from tests.helpers.wire_server import Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 KEY = "sk-proj-Zx81hqpL0vTn3RaY7cWd5Kf2"

@@ -11,9 +11,9 @@ from pydantic import BaseModel
 
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import CallerError, FallbackExhausted, Request, RequestRefused
+from tests.helpers.wire_server import Failure, Seen, Step, WireServer
 from tests.orchestrator.support import FAST, assert_valid, get_weather
 from tests.orchestrator.test_unexplained_refusals import assert_never_twice, ended, registry, weather
-from tests.support.wire_server import Failure, Seen, Step, WireServer
 
 pytestmark = pytest.mark.anyio
 

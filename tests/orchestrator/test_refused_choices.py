@@ -12,9 +12,9 @@ from pydantic import BaseModel
 
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import Request
+from tests.helpers.wire_server import Failure, Seen, Step, Turn, WireServer
 from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import ANSWER, assert_never_twice, ended, registry, weather
-from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -11,10 +11,10 @@ from pydantic import BaseModel
 from llmcore.adapters import Endpoint
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
+from tests.helpers.wire_server import Failure, Seen, WireServer
+from tests.helpers.wires import Turn
 from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import assert_never_twice
-from tests.support.wire_server import Failure, Seen, WireServer
-from tests.support.wires import Turn
 
 pytestmark = pytest.mark.anyio
 

@@ -13,8 +13,8 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import CallerError
+from tests.helpers.wire_server import Failure, Seen, WireServer
 from tests.orchestrator.support import FAST, get_weather
-from tests.support.wire_server import Failure, Seen, WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -12,9 +12,9 @@ import pytest
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.types import Finished
+from tests.helpers.wire_server import Failure, Seen, Turn, WireServer
 from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_over_sockets import MODELS
-from tests.support.wire_server import Failure, Seen, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -16,6 +16,7 @@ from llmcore.hooks import Hooks, Veto
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.results.result import RunResult, ToolFailure, ToolRecord
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.testing import FakeModel
 from llmcore.types import (
     Budget,
@@ -30,7 +31,6 @@ from llmcore.types import (
     ToolError,
     Usage,
 )
-from llmcore.types.narrowing import is_list, is_object
 from tests.orchestrator.support import FAST, add, called
 
 pytestmark = pytest.mark.anyio

@@ -25,8 +25,8 @@ from llmcore import (
 )
 from llmcore import tool as as_tool
 from llmcore.normalizer import normalize
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import Attempt, Envelope, OutputParseError
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator import Problem, ValidationReport
 from tests.orchestrator.support import FAST, add
 

@@ -11,9 +11,9 @@ import pytest
 from llmcore.adapters import Endpoint
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
+from tests.helpers.wire_server import Failure, Seen, WireServer
 from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import assert_never_twice
-from tests.support.wire_server import Failure, Seen, WireServer
 
 pytestmark = pytest.mark.anyio
 

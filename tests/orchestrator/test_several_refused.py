@@ -11,11 +11,11 @@ from pydantic import BaseModel
 
 from llmcore import Orchestrator, tool
 from llmcore.adapters.base import Endpoint
+from llmcore.support.values.narrowing import objects_in
 from llmcore.types import OutputMode
-from llmcore.types.narrowing import objects_in
+from tests.helpers.shown import ANSWER, model
+from tests.helpers.wire_server import Failure, Seen, Step, WireServer
 from tests.orchestrator.support import FAST
-from tests.support.shown import ANSWER, model
-from tests.support.wire_server import Failure, Seen, Step, WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -12,7 +12,7 @@ from llmcore.adapters.providers import PROVIDERS
 from llmcore.adapters.request.special_tokens import JOINER
 from llmcore.transcripts.scoring.envelopes import envelope_of
 from llmcore.types import ArgumentsDelta, Message, ReasoningDelta, TextDelta, ThinkingBlock, ToolCall, ToolCallFinished
-from tests.support.wire_server import WireServer
+from tests.helpers.wire_server import WireServer
 
 Json = dict[str, Any]
 

@@ -22,9 +22,9 @@ from llmcore.types import (
     ModelNotFound,
     RequestRefused,
 )
+from tests.helpers.refusal_wordings import WORDINGS, Wording
+from tests.helpers.wire_server import Failure, Seen, Step, WireServer
 from tests.orchestrator.support import FAST, assert_valid, get_weather
-from tests.support.refusal_wordings import WORDINGS, Wording
-from tests.support.wire_server import Failure, Seen, Step, WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, PlainValidator, Wit
 
 from llmcore import FakeModel, Orchestrator, PartialOutput, TerminateLoop
 from llmcore.hooks import Hooks
-from llmcore.types.narrowing import is_list
+from llmcore.support.values.narrowing import is_list
 
 
 class Array:

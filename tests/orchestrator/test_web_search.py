@@ -11,7 +11,7 @@ import pytest
 
 from llmcore import ConfigError, FakeModel, ModelNotFound, Orchestrator, ToolConfig
 from llmcore.tools.web_search import web_search_tool
-from tests.support.wire_server import Failure, Seen, Step, Turn, WireServer
+from tests.helpers.wire_server import Failure, Seen, Step, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 CALL = '<tool_call>{"name": "web_search", "arguments": {"query": "tides", "max_results": 2}}</tool_call>'

@@ -14,14 +14,14 @@ from pydantic import BaseModel
 from llmcore import Orchestrator, tool
 from llmcore.adapters.providers import PROVIDERS
 from llmcore.run.results.result import RunResult
+from llmcore.support.values.narrowing import object_in
 from llmcore.types import Budget, ImageBlock, LLMCoreError, Message, TextBlock
-from llmcore.types.narrowing import object_in
 from tests.adapters.conftest import EVERY_MODEL
 from tests.adapters.litellm import test_every_mode
+from tests.helpers.shown import ANSWER, format_of, mode_of, model
+from tests.helpers.wire_server import Failure, Seen, Step, WireServer
 from tests.orchestrator.support import FAST
 from tests.orchestrator.test_unexplained_refusals import assert_never_twice
-from tests.support.shown import ANSWER, format_of, mode_of, model
-from tests.support.wire_server import Failure, Seen, Step, WireServer
 
 pytestmark = pytest.mark.anyio
 

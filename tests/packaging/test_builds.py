@@ -20,9 +20,9 @@ import pytest
 import llmcore
 from llmcore.normalizer import DIALECTS
 from llmcore.types import Limits
+from tests.helpers.builds import COMPILED
+from tests.helpers.processes import sent
 from tests.packaging.tree import ROOT, module_name, modules, pyproject, source_files
-from tests.support.builds import COMPILED
-from tests.support.processes import sent
 
 WEATHER = llmcore.ToolSet(
     [{"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}]

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from llmcore.normalizer.dialects.registry import DIALECTS
+from tests.helpers.selection import is_sampled, one_each
 from tests.packaging.tree import ROOT
-from tests.support.selection import is_sampled, one_each
 
 _ROWS_AND_CUTS = "tests/normalizer/test_cut_replies.py::test_more_text_never_makes_fewer_calls"
 

@@ -1,1 +1,1 @@
-"""What several test packages and the recording scripts share."""
+"""Tests of llmcore.types."""

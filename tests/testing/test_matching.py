@@ -15,8 +15,8 @@ from llmcore.adapters.recording.recorder import Recorder
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import ReplayAdapter
 from llmcore.types import ConfigError, ImageBlock, Message, Request, TextBlock, ToolResultBlock, ToolUseBlock
-from tests.support.wire_server import WireServer
-from tests.support.wires import Turn
+from tests.helpers.wire_server import WireServer
+from tests.helpers.wires import Turn
 
 pytestmark = pytest.mark.anyio
 

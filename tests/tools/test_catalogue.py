@@ -13,9 +13,9 @@ from openapi_spec_validator import validate
 from pydantic import BaseModel, Field
 
 from llmcore import Agent, FakeModel, ToolRegistry, tool
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.tools.catalogue import catalogue, openapi
 from llmcore.types import ConfigError, ToolDefinitionError
-from llmcore.types.narrowing import is_list, is_object
 
 
 class Node(BaseModel):

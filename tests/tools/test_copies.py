@@ -12,7 +12,7 @@ from llmcore import FakeModel, Orchestrator, ToolRegistry
 from llmcore.tools import Tool, as_tool, tool
 from llmcore.tools.copies import MessageCopies
 from llmcore.types import Message, TextBlock, ToolUseBlock
-from tests.support.processes import sent
+from tests.helpers.processes import sent
 
 
 def test_a_history_is_looked_at_in_copies() -> None:

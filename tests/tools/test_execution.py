@@ -15,13 +15,13 @@ import pytest
 from pydantic import AfterValidator
 
 from llmcore.orchestrator import Orchestrator
+from llmcore.support.code.emitter import event_stream
 from llmcore.testing import FakeModel
 from llmcore.tools import RetryConfig, RunContext, Tool, ToolConfig, as_tool, current_tool_call_id, tool
 from llmcore.tools.execution import run_call
 from llmcore.tools.outcome import Outcome
 from llmcore.tools.tool_run import ToolRun
 from llmcore.types import ImageBlock, RetryTool, TerminateLoop, TextBlock, ToolCall, ToolError
-from llmcore.types.telling import event_stream
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from llmcore import ConfigError, ModelConfig, ModelRegistry, Orchestrator, RateLimited, ReplayAdapter
 from llmcore.adapters.recording.proxy import RecordingProxy
 from llmcore.transcripts import Transcript, joined, read_transcripts
-from tests.support.wire_server import Turn, WireServer
+from tests.helpers.wire_server import Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 

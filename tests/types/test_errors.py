@@ -26,7 +26,7 @@ from llmcore.types import (
     errors,
 )
 from llmcore.validator import Problem, ValidationReport
-from tests.support.processes import sent
+from tests.helpers.processes import sent
 
 PROBLEM = Problem(kind="type", path="city", expected="str", got="int", message="wrong")
 CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, LLMCoreError)]

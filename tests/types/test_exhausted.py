@@ -24,7 +24,7 @@ from llmcore.types import (
     Refused,
     RemoteServerError,
 )
-from tests.support.processes import sent
+from tests.helpers.processes import sent
 
 
 def test_one_kind_of_failure_is_caught_by_its_class() -> None:

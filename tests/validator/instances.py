@@ -10,8 +10,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import JsonSchema
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.schema.keywords import json_key
 
 __all__ = ["instances"]

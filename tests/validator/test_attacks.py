@@ -15,7 +15,7 @@ from llmcore.types import Envelope, JsonSchema, OutputParseError, ToolDefinition
 from llmcore.validator import parse, validate
 from llmcore.validator.coercion.coercer import Strictness, coerce
 from llmcore.validator.schema.compiled import compile_schema
-from tests.support.growth import assert_linear
+from tests.helpers.growth import assert_linear
 from tests.validator.schemas import call, object_schema
 
 SIZE = 30_000

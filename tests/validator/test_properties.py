@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import JsonSchema, OutputParseError, ToolDefinitionError
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator import parse, parse_detailed
 from llmcore.validator.coercion.coercer import coerce
 from llmcore.validator.schema.compiled import compile_schema

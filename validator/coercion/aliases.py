@@ -17,9 +17,9 @@ from typing import Any, cast
 from pydantic import TypeAdapter
 from pydantic_core import core_schema
 
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import JsonSchema, Repair
-from llmcore.types.generated_schema import GeneratedSchema
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.types.schemas.generated_schema import GeneratedSchema
 from llmcore.validator.coercion.views import View, view_of
 from llmcore.validator.schema.compiled import ALIASES, CompiledSchema
 from llmcore.validator.schema.problems import join_path

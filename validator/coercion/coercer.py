@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from llmcore.normalizer.notations.json import read_json
+from llmcore.support.values.narrowing import is_list, is_object
+from llmcore.support.values.numbers import whole
 from llmcore.types import Repair, Safety
-from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.numbers import whole
 from llmcore.validator.coercion.aliases import by_schema_names
 from llmcore.validator.coercion.conversions import CONVERSIONS, OF_FORMATS, WAYS_TO_MEAN, Strictness
 from llmcore.validator.coercion.text_lists import items_of_text, may_be_one_item

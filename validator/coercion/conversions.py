@@ -14,8 +14,8 @@ from datetime import UTC, datetime, time
 from typing import Any, Literal, NamedTuple, get_args
 from uuid import UUID
 
+from llmcore.support.values.numbers import rounded, whole
 from llmcore.types import CallerError, Safety
-from llmcore.types.numbers import rounded, whole
 from llmcore.validator.coercion import scalars
 from llmcore.validator.schema.keywords import json_key
 from llmcore.validator.schema.problems import type_name

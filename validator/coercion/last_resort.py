@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import CompiledTool, Repair
-from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["MAX_REPAIRED", "repaired_arguments"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import JsonSchema
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.schema.compiled import CompiledSchema
 from llmcore.validator.schema.problems import type_name
 from llmcore.validator.schema.quick import NAMES, TITLE

@@ -49,7 +49,7 @@ from llmcore.types import (
     ToolSet,
     ToolUseBlock,
 )
-from llmcore.types.finish_words import INCOMPLETE
+from llmcore.types.finish_reasons import INCOMPLETE
 from llmcore.types.near_misses import SHOWN
 from llmcore.validator.coercion.coercer import Strictness
 from llmcore.validator.correction.reask_prompt import correction_prompt

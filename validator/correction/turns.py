@@ -17,9 +17,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from llmcore.support.values.copies import updated
+from llmcore.support.values.narrowing import is_list, is_object, object_in
 from llmcore.types import Block, Envelope, Repair, ToolCall, ToolSet, ToolUseBlock
-from llmcore.types.copies import updated
-from llmcore.types.narrowing import is_list, is_object, object_in
 from llmcore.validator.report import ValidationReport
 from llmcore.validator.schema.keywords import json_key
 from llmcore.validator.schema.problems import Problem, cut, summary

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.validator.coercion.aliases import by_schema_names
 from llmcore.validator.coercion.coercer import coerce, spelling
 from llmcore.validator.coercion.views import View, view_of

@@ -20,8 +20,8 @@ from llmcore.normalizer.notations.json import JsonReading, read_json, read_value
 from llmcore.normalizer.notations.refusals import UNREADABLE
 from llmcore.normalizer.notations.relaxed.strings import info_string
 from llmcore.normalizer.replies.reasoning_spans import ReasoningSpan, reasoning_spans
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import DEFAULT_LIMITS, Repair
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.output.lead_ins import LeadIn, lead_in, shares_lead_in
 
 __all__ = [

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from llmcore.normalizer.core.placeholders import is_placeholder
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import Repair
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.coercion.coercer import spelling
 from llmcore.validator.coercion.views import view_of
 from llmcore.validator.schema.compiled import CompiledSchema

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import Repair
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.coercion.coercer import spelling
 from llmcore.validator.coercion.views import view_of
 from llmcore.validator.schema.compiled import CompiledSchema

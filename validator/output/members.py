@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
+from llmcore.support.values.merged_keys import members_of
+from llmcore.support.values.narrowing import is_list, is_object, object_in
+from llmcore.support.values.typed_data import TypedReading
 from llmcore.types import Repair
-from llmcore.types.merged_keys import members_of
-from llmcore.types.narrowing import is_list, is_object, object_in
-from llmcore.types.typed_data import TypedReading
 from llmcore.validator.coercion.coercer import Strictness, coerce, spelling
 from llmcore.validator.coercion.views import view_of
 from llmcore.validator.schema.compiled import CompiledSchema

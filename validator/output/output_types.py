@@ -17,15 +17,15 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic_core import to_json
 
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
+from llmcore.support.code.quoted_words import clipped_words
+from llmcore.support.values.annotations import type_key, undefined_in, unfillable, usable
+from llmcore.support.values.credentials import without_keys
+from llmcore.support.values.merged_keys import KeyCheck, MergedKeys, is_foreign, members_of
+from llmcore.support.values.narrowing import is_list, is_object
+from llmcore.support.values.typed_data import TypedReading
 from llmcore.types import CallerError, JsonSchema, Repair, ToolDefinitionError
-from llmcore.types.annotations import type_key, undefined_in, unfillable, usable
-from llmcore.types.generated_schema import error_text
-from llmcore.types.keys import without_keys
-from llmcore.types.locks import ForkSafeLock
-from llmcore.types.merged_keys import KeyCheck, MergedKeys, is_foreign, members_of
-from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.others_words import clipped_words
-from llmcore.types.typed_data import TypedReading
+from llmcore.types.schemas.generated_schema import error_text
 from llmcore.validator.coercion.aliases import names_left_out, schema_with_aliases, without_aliases
 from llmcore.validator.output.members import read_named
 from llmcore.validator.schema.compiled import CompiledSchema, compile_schema

@@ -32,9 +32,9 @@ from typing_extensions import TypeVar
 
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.replies.reasoning_spans import reasoning_spans
+from llmcore.support.values.narrowing import is_list
 from llmcore.types import DEFAULT_LIMITS, CallerError, ConfigError, JsonSchema, OutputParseError, Repair, Safety
-from llmcore.types.called import with_readable_errors
-from llmcore.types.narrowing import is_list
+from llmcore.types.input.argument_errors import with_readable_errors
 from llmcore.validator.coercion.coercer import Strictness, coerce, trust, under_another_name
 from llmcore.validator.coercion.conversions import check_strictness
 from llmcore.validator.coercion.views import View, view_of

@@ -22,8 +22,8 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from typing_extensions import is_typeddict  # typing's own does not know the TypedDicts of typing_extensions before 3.13
 
-from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.typed_data import TypedReading
+from llmcore.support.values.narrowing import is_list, is_object
+from llmcore.support.values.typed_data import TypedReading
 from llmcore.validator.coercion.aliases import by_schema_names
 from llmcore.validator.coercion.coercer import Strictness, coerce
 from llmcore.validator.coercion.views import view_of

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.validator.coercion.coercer import Strictness, coerce, spelling
 from llmcore.validator.coercion.views import View, json_kinds, view_of
 from llmcore.validator.output.candidates import Candidate

@@ -18,9 +18,9 @@ from cachetools import LRUCache
 from jsonschema.exceptions import ValidationError
 from referencing.jsonschema import EMPTY_REGISTRY
 
+from llmcore.support.values.narrowing import is_object
 from llmcore.types import CompiledTool, JsonSchema, ToolDefinition, ToolDefinitionError
-from llmcore.types.narrowing import is_object
-from llmcore.types.schema_shape import check_schema_shape
+from llmcore.types.schemas.schema_shape import check_schema_shape
 from llmcore.validator.schema.drafts import MAX_SCHEMA_CHARACTERS, convert
 from llmcore.validator.schema.keywords import HardenedValidator, KeywordRun, TooMuchWork, Validator, current_run
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, shown_value

@@ -1,7 +1,7 @@
 """Schemas as tools are written, converted to one form: Draft 2020-12, local references only, known keywords checked.
 
 `convert` takes Draft 4, 6, 7, 2019-09 and 2020-12, OpenAPI 3.0's `nullable`, types under the names of other languages
-(`llmcore.types.type_names`), told apart by `$schema` and by shape. Afterwards every `$ref` is a JSON pointer into the
+(`llmcore.types.schemas.type_names`), told apart by `$schema` and by shape. Afterwards every `$ref` is a JSON pointer into the
 same document and no `$schema`, `$id` or anchor is left, so nothing can be fetched and no other validator class can be
 switched to. It refuses, naming place and fix, what could not be validated: unknown types, bad patterns, references that
 lead nowhere or out, loops, too much of anything. Linear in the size of the schema; its own depth and size are capped before
@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import JsonSchema, ToolDefinitionError
-from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.type_names import COUNTS, count_of, standard_type
+from llmcore.types.schemas.type_names import COUNTS, count_of, standard_type
 from llmcore.validator.schema.problems import shown_value
 from llmcore.validator.schema.references import IN_PLACE_LISTS, Path, check_in_place, pointer_to, resolve_pointer
 from llmcore.validator.schema.schema_checks import LISTS, MAPS, SINGLE, check_keywords, check_root, schema_error

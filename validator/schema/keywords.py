@@ -24,9 +24,9 @@ from jsonschema import Draft202012Validator
 from jsonschema import validators as jsonschema_validators
 from jsonschema.exceptions import ValidationError
 
+from llmcore.support.values.narrowing import is_list, is_object
+from llmcore.support.values.numbers import whole
 from llmcore.types import JsonSchema
-from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.numbers import whole
 from llmcore.validator.schema.formats import fits_format
 from llmcore.validator.schema.patterns import MAX_MATCHED, matches
 from llmcore.validator.schema.problems import LEAVE_OUT, NO_FIT

@@ -12,8 +12,8 @@ from typing import Any, Literal, cast
 
 from pydantic import ConfigDict, Field
 
-from llmcore.types.copies import Value
-from llmcore.types.json_data import JsonText
+from llmcore.support.values.copies import Value
+from llmcore.support.values.json_data import JsonText
 
 __all__ = [
     "LEAVE_OUT",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.values.narrowing import is_list, is_object
 
 __all__ = ["NAMES", "TITLE", "Check", "Checks"]
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import JsonSchema, ToolDefinitionError
-from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.schema_shape import MAX_SCHEMA_DEPTH
+from llmcore.types.schemas.schema_shape import MAX_SCHEMA_DEPTH
 
 __all__ = ["IN_PLACE_LISTS", "MAX_IN_PLACE", "Path", "check_in_place", "pointer_to", "resolve_pointer"]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import JsonSchema, ToolDefinitionError
-from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.type_names import COUNTS
+from llmcore.types.schemas.type_names import COUNTS
 from llmcore.validator.schema.patterns import PatternError, compile_pattern
 from llmcore.validator.schema.problems import join_path, shown_value
 from llmcore.validator.schema.references import IN_PLACE_LISTS, Path

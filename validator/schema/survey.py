@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import DEFAULT_LIMITS
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator.schema.problems import Problem, cut, join_path
 
 __all__ = ["Survey", "survey"]

@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from jsonschema.exceptions import ValidationError
 
-from llmcore.types.copies import updated
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.values.copies import updated
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.validator.schema.problems import LEAVE_OUT, NO_FIT, Problem, ProblemKind, cut, join_path, shown_value
 
 __all__ = ["close_to", "explain", "schema_in_words"]

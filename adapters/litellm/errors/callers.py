@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.errors.fields import MARK, VALUES, marks_in
 from llmcore.adapters.litellm.errors.phrases import meanings
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["SENTENCE", "callers_own"]
 

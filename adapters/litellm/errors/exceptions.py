@@ -20,8 +20,8 @@ from llmcore.adapters.providers import provider_of
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.error_words import ErrorWords, all_texts, error_words, fault_in, words_in
-from llmcore.types.narrowing import is_list, is_object, objects_in
-from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, both_ends
+from llmcore.support.code.quoted_words import MAX_LOOKED_THROUGH, MAX_WORDS, both_ends
+from llmcore.support.values.narrowing import is_list, is_object, objects_in
 
 __all__ = [
     "Answered",

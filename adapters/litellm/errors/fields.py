@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.request.choices import choice_capability
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["MARK", "VALUES", "is_field", "marked", "marks_in", "part_of"]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.secrets.spellings import unescaped, united
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import ToolDefinition
-from llmcore.types.late import late
-from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["is_quoted", "own_words"]
 

@@ -37,7 +37,7 @@ from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.output import output_plan, output_tools
 from llmcore.adapters.request.parts import asks_for, joined_parts
 from llmcore.adapters.secrets.scrubber import Scrubber
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.refusals import RefusalFacts, RefusalKind
 
 __all__ = ["SERVERS_WORDS", "ErrorReading", "read", "refuses_as_it_is"]

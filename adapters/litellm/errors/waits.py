@@ -11,8 +11,8 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from llmcore.types.late import late
-from llmcore.types.narrowing import objects_in
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.narrowing import objects_in
 
 __all__ = ["retry_after", "wait_in_words"]
 

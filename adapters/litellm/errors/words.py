@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.providers import PROVIDERS, provider_of
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["NO_WORDS", "key_words", "place_words", "provider_words", "server_words", "without_bytes", "without_tips"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from llmcore.adapters.litellm.patches.patch import Patch
 from llmcore.adapters.wire.watching import current_watch
-from llmcore.types.narrowing import is_object
+from llmcore.support.values.narrowing import is_object
 
 __all__ = ["PATCHES"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from llmcore.adapters.litellm.patches.patch import Patch
 from llmcore.adapters.wire.watching import current_watch
-from llmcore.types.narrowing import is_object, object_in
+from llmcore.support.values.narrowing import is_object, object_in
 
 __all__ = ["PATCHES"]
 

@@ -21,6 +21,9 @@ from llmcore.models import ModelConfig
 from llmcore.run.asking.sending import Sending
 from llmcore.run.endpoints.catalog import Catalog
 from llmcore.run.endpoints.modes import taught_dialect, writer_for
+from llmcore.support.code.emitter import silently
+from llmcore.support.code.quoted_words import clipped_words
+from llmcore.support.values.narrowing import is_object
 from llmcore.tools import compile_tools
 from llmcore.types import (
     CallerError,
@@ -35,9 +38,6 @@ from llmcore.types import (
     ToolDefinition,
     Usage,
 )
-from llmcore.types.narrowing import is_object
-from llmcore.types.others_words import clipped_words
-from llmcore.types.telling import silently
 from llmcore.validator import parse_detailed
 
 __all__ = ["ProbeFinding", "ProbeReport", "Verdict", "probe"]

@@ -25,6 +25,11 @@ from llmcore.run.deadline import GRACE, within
 from llmcore.run.endpoints.catalog import asked_of, broken_contract, lets_through, raised_by
 from llmcore.run.output.early_output import EnvelopeWords
 from llmcore.run.streaming.run_stream import is_within
+from llmcore.support.code.cooperative_work import Pace
+from llmcore.support.code.emitter import Tell
+from llmcore.support.values.copies import copied, updated
+from llmcore.support.values.json_data import encodable
+from llmcore.support.values.narrowing import is_object, object_in
 from llmcore.tools import leaving
 from llmcore.types import (
     CapabilityRefused,
@@ -45,11 +50,6 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
-from llmcore.types.copies import copied, updated
-from llmcore.types.json_data import encodable
-from llmcore.types.narrowing import is_object, object_in
-from llmcore.types.pacing import Pace
-from llmcore.types.telling import Tell
 
 __all__ = ["RefusedRequests", "Sending", "within"]
 

@@ -18,9 +18,9 @@ from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import known_capabilities
 from llmcore.run.deadline import needed_loop
 from llmcore.run.observing.observers import Observers
+from llmcore.support.code.collector_pause import paused_collector
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
 from llmcore.types import LLMCoreError, Reply
-from llmcore.types.collecting import paused_collector
-from llmcore.types.locks import ForkSafeLock
 
 __all__ = ["holds_up_the_loop", "layers_ready", "load_layers"]
 

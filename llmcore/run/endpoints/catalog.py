@@ -20,12 +20,12 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.fallback import Cooldown
 from llmcore.models import ModelConfig, ModelRegistry, Needs
 from llmcore.models.selection import missing_capabilities
+from llmcore.support.code.quoted_words import clipped_words
+from llmcore.support.code.suggestions import describe_value
+from llmcore.support.values.copies import updated
+from llmcore.support.values.json_data import encodable
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import ConfigError, InternalError, LLMCoreError, Usage
-from llmcore.types.copies import updated
-from llmcore.types.json_data import encodable
-from llmcore.types.narrowing import is_list, is_object
-from llmcore.types.others_words import clipped_words
-from llmcore.types.wordings import describe_value
 
 __all__ = ["Catalog", "asked_of", "broken_contract", "has_price", "lets_through", "raised_by", "unknown_price"]
 

@@ -17,9 +17,9 @@ from llmcore.adapters.request.parts import MODES, is_refused_set
 from llmcore.models import ModelConfig, Needs
 from llmcore.run.endpoints.catalog import Catalog, unknown_price
 from llmcore.run.endpoints.modes import usable_modes, why_unusable
+from llmcore.support.values.copies import updated
 from llmcore.tools import compile_tools
 from llmcore.types import Envelope, LLMCoreError, OutputMode, Request, ToolSet
-from llmcore.types.copies import updated
 from llmcore.types.logs import logger
 
 __all__ = ["RunModels", "admitted_tools", "ignored_part", "is_prose_mode"]

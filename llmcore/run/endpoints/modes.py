@@ -12,8 +12,8 @@ from llmcore.adapters.request.parts import compatible_parts, is_refused_set, joi
 from llmcore.models.config import ModelConfig
 from llmcore.normalizer import dialect
 from llmcore.run.output.answer_type import OutputSpec
+from llmcore.support.values.copies import made, updated
 from llmcore.types import AttemptReason, CallWriter, ConfigError, OutputMode, Request, ToolDefinition
-from llmcore.types.copies import made, updated
 from llmcore.types.requests import TextCalls
 
 __all__ = ["DialectWriter", "build_call", "taught_dialect", "usable_modes", "why_unusable", "writer_for"]

@@ -7,11 +7,11 @@ from typing import Any
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.run.caller_functions import CallersFunction
 from llmcore.run.results.open_calls import OpenCall
+from llmcore.support.code.quoted_words import MAX_WORDS, clipped_words
+from llmcore.support.values.copies import copied
 from llmcore.tools import RunContext, Tool
 from llmcore.tools.results import error_text_of, escaped
 from llmcore.types import Timeout, ToolCall
-from llmcore.types.copies import copied
-from llmcore.types.others_words import MAX_WORDS, clipped_words
 
 __all__ = ["approval_due"]
 

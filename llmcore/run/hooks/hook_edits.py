@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from llmcore.run.results.history import use_block
+from llmcore.support.values.copies import copied, updated
 from llmcore.tools.outcome import Outcome
 from llmcore.tools.results import UnwritableResult, rendered
 from llmcore.types import (
@@ -33,7 +34,6 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.copies import copied, updated
 
 __all__ = [
     "OutcomeBefore",

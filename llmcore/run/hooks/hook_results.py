@@ -27,6 +27,7 @@ from llmcore.run.hooks.hook_edits import (
 from llmcore.run.results.boundary_copies import is_fit, mended, recorded, refusing
 from llmcore.run.results.history import fit_call, fit_reply
 from llmcore.run.setup.settings import Toolbox, resolve_request
+from llmcore.support.values.copies import copied, updated
 from llmcore.tools import Tool, as_tool
 from llmcore.tools.outcome import Outcome, is_sound
 from llmcore.tools.results import UnwritableResult, shortened_text
@@ -49,7 +50,6 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.copies import copied, updated
 from llmcore.types.logs import logger
 from llmcore.validator import Problem, Strictness, validate
 from llmcore.validator.schema.problems import summary

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from llmcore.adapters.base import ModelCall
 from llmcore.run.logged_errors import without_content
 from llmcore.run.observing.events import ObservedRun
+from llmcore.support.code.emitter import Tell, emit_outside, silently
 from llmcore.types import Attempt, Envelope
 from llmcore.types.logs import current_run, logger
-from llmcore.types.telling import Tell, emit_outside, silently
 
 __all__ = ["ChunkClock", "Requests", "Scope", "Told", "Watchers"]
 

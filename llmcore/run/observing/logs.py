@@ -21,11 +21,11 @@ from llmcore.run.logged_errors import without_content
 from llmcore.run.observing.events import ObservedRun, ToolRetry
 from llmcore.run.observing.observers import Observer
 from llmcore.run.results.result import RepairRecord, RunResult, ToolRecord
+from llmcore.support.code.quoted_words import MAX_MESSAGE, clipped_words
+from llmcore.support.values.json_data import json_data
 from llmcore.tools.results import escaped
 from llmcore.types import Attempt, Envelope, ToolStarted
-from llmcore.types.json_data import json_data
 from llmcore.types.logs import content_logger, failure_name, logger
-from llmcore.types.others_words import MAX_MESSAGE, clipped_words
 
 __all__ = ["Logbook"]
 

@@ -22,9 +22,9 @@ from llmcore.run.observing.dispatch import Told, Watchers
 from llmcore.run.observing.events import ObservedRun, ToolRetry
 from llmcore.run.observing.recording import Recording
 from llmcore.run.results.result import RepairRecord, RunResult, ToolRecord
+from llmcore.support.code.suggestions import describe_value
 from llmcore.types import Attempt, ConfigError, Envelope, ToolProgress, ToolStarted, Waiting
 from llmcore.types.logs import logger
-from llmcore.types.wordings import describe_value
 
 __all__ = ["Observer", "Observers"]
 

@@ -14,11 +14,11 @@ from llmcore.adapters.recording.observed import observed
 from llmcore.adapters.recording.recorder import Recorder, TranscriptFile
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.run.observing.events import ObservedRun
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
+from llmcore.support.code.suggestions import describe_value
 from llmcore.transcripts.formats.hosts import is_local
 from llmcore.types import ConfigError, JsonSchema, ToolDefinition
-from llmcore.types.locks import ForkSafeLock
 from llmcore.types.logs import logger
-from llmcore.types.wordings import describe_value
 
 __all__ = ["Recording", "open_recordings", "record"]
 

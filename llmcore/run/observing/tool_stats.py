@@ -16,9 +16,9 @@ from typing import Any
 from llmcore.run.observing.events import ObservedRun
 from llmcore.run.observing.observers import Observer
 from llmcore.run.results.result import RunResult, ToolRecord
+from llmcore.support.code.suggestions import describe_value
+from llmcore.support.values.json_data import encodable
 from llmcore.types import ConfigError
-from llmcore.types.json_data import encodable
-from llmcore.types.wordings import describe_value
 
 __all__ = ["ToolStatistics", "ToolStats"]
 

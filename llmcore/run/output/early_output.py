@@ -15,8 +15,8 @@ from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.normalizer.calls.call_objects import BESIDE_CALLS, CALL_KEYS, LIST_KEYS, NAME_KEYS
 from llmcore.normalizer.core.names import is_known, peel
 from llmcore.normalizer.scanning.words import ID_KEYS
+from llmcore.support.values.narrowing import is_list, is_object, object_in
 from llmcore.types import Event, JsonSchema, TextDelta, ToolSet
-from llmcore.types.narrowing import is_list, is_object, object_in
 
 __all__ = ["AnswerKeys", "EnvelopeWords", "answer_in"]
 

@@ -14,6 +14,7 @@ from typing import Any
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.run.output.answer_type import OutputSpec
 from llmcore.run.output.early_output import AnswerKeys, answer_in
+from llmcore.support.values.identity import alike
 from llmcore.types import (
     ArgumentsDelta,
     Event,
@@ -24,7 +25,6 @@ from llmcore.types import (
     ToolCallStarted,
     ToolSet,
 )
-from llmcore.types.identity import alike
 
 __all__ = ["PartialValues"]
 

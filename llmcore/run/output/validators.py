@@ -15,10 +15,10 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.run.caller_functions import CallersFunction
 from llmcore.run.output.answer_type import OutputSpec
 from llmcore.run.output.validation import with_types_code
+from llmcore.support.code.quoted_words import MAX_LOOKED_THROUGH, MAX_WORDS, clipped_words
 from llmcore.tools import RunContext
 from llmcore.tools.results import error_text_of
 from llmcore.types import ConfigError, LLMCoreError, RetryTool
-from llmcore.types.others_words import MAX_LOOKED_THROUGH, MAX_WORDS, clipped_words
 from llmcore.validator import Problem
 
 __all__ = ["Checked", "check_output", "output_validators"]

@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from llmcore.support.values.copies import updated
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import Attempt, FallbackExhausted, OutputParseError
-from llmcore.types.copies import updated
-from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["as_they_were"]
 

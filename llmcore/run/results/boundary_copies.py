@@ -19,10 +19,10 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
+from llmcore.support.values.copies import copied, updated, wordy_fields
+from llmcore.support.values.json_data import LARGEST_INT, SMALLEST_INT, encodable
+from llmcore.support.values.narrowing import is_list, is_object, kind_of
 from llmcore.types import Repair
-from llmcore.types.copies import copied, updated, wordy_fields
-from llmcore.types.json_data import LARGEST_INT, SMALLEST_INT, encodable
-from llmcore.types.narrowing import is_list, is_object, kind_of
 from llmcore.validator.schema.problems import cut, join_path
 
 __all__ = ["MAX_DEPTH", "Damage", "is_fit", "mended", "recorded", "refusing"]

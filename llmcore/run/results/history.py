@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from llmcore.adapters.request.history import is_sendable_id
 from llmcore.run.results.boundary_copies import is_fit, mended, recorded
+from llmcore.support.values.copies import copied, made, updated
 from llmcore.types import (
     Block,
     Envelope,
@@ -24,7 +25,6 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.copies import copied, made, updated
 
 __all__ = [
     "assistant_message",

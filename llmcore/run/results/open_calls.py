@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import ConfigDict
 
+from llmcore.support.values.copies import Value, copied
+from llmcore.support.values.json_data import JsonObject, JsonText
 from llmcore.tools.summaries import summary_of
 from llmcore.types import ToolCall
-from llmcore.types.copies import Value, copied
-from llmcore.types.json_data import JsonObject, JsonText
 
 __all__ = ["NOT_BEGUN", "UNKNOWN_OUTCOME", "OpenCall", "Stage", "id_within"]
 

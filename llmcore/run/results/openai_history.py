@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from llmcore.run.results.history import open_calls
+from llmcore.support.code.suggestions import mistake_in, unknown
 from llmcore.types import CallerError, Message, TextBlock, ToolResultBlock
-from llmcore.types.wordings import mistake_in, unknown
 
 __all__ = [
     "check_asks",

@@ -23,6 +23,11 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.run.results.attempts_read import as_they_were
 from llmcore.run.results.open_calls import NOT_BEGUN, OpenCall
 from llmcore.run.results.openai_history import check_saved, not_saved, openai_messages
+from llmcore.support.code.suggestions import describe_value, dollars
+from llmcore.support.values.copies import Value
+from llmcore.support.values.json_data import JsonData, JsonObject, JsonText, json_data
+from llmcore.support.values.narrowing import is_object
+from llmcore.support.values.typed_data import listed
 from llmcore.types import (
     Attempt,
     AttemptFailed,
@@ -44,11 +49,6 @@ from llmcore.types import (
     Waiting,
 )
 from llmcore.types import ToolResult as ToolEvent
-from llmcore.types.copies import Value
-from llmcore.types.json_data import JsonData, JsonObject, JsonText, json_data
-from llmcore.types.narrowing import is_object
-from llmcore.types.typed_data import listed
-from llmcore.types.wordings import describe_value, dollars
 
 __all__ = ["RepairRecord", "RunEvent", "RunResult", "ToolFailure", "ToolRecord"]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from llmcore.run.results.boundary_copies import refusing
+from llmcore.support.code.suggestions import describe_value
+from llmcore.support.values.copies import copied
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_object
 from llmcore.types import CallerError, ConfigError
-from llmcore.types.called import Kind, check_kinds, in_words
-from llmcore.types.copies import copied
-from llmcore.types.json_data import as_json
-from llmcore.types.narrowing import is_object
-from llmcore.types.wordings import describe_value
+from llmcore.types.input.argument_errors import Kind, check_kinds, in_words
 
 __all__ = ["Answer", "Answers", "Approve", "CallAnswer", "Deny", "check_answered"]
 

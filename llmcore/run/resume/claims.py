@@ -25,10 +25,10 @@ from pydantic_core import from_json
 
 from llmcore.run.deadline import thread_within
 from llmcore.run.results.result import RunResult
+from llmcore.support.code.fork_safe_lock import ForkSafeLock
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import object_in
 from llmcore.types import CallerError, ConfigError
-from llmcore.types.json_data import as_json
-from llmcore.types.locks import ForkSafeLock
-from llmcore.types.narrowing import object_in
 
 __all__ = ["FileStore", "Journal", "RunStore", "claim_object"]
 

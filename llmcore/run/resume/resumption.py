@@ -21,6 +21,8 @@ from llmcore.run.results.openai_history import check_results_answer_calls
 from llmcore.run.results.result import RepairRecord, RunResult, ToolRecord
 from llmcore.run.resume.answers import Answers, check_answered
 from llmcore.run.resume.seals import SigningKey, check_seal
+from llmcore.support.values.copies import copied
+from llmcore.support.values.json_data import as_json
 from llmcore.tools.outcome import Outcome
 from llmcore.types import (
     CallerError,
@@ -33,8 +35,6 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.copies import copied
-from llmcore.types.json_data import as_json
 
 __all__ = ["Entered", "Resumed", "entered"]
 

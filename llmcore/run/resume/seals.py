@@ -17,10 +17,10 @@ from llmcore.adapters.request.history import last_open_turn
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.run.results.history import open_calls
 from llmcore.run.results.result import RunResult
+from llmcore.support.values.copies import updated
+from llmcore.support.values.json_data import json_data
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import CallerError, ConfigError
-from llmcore.types.copies import updated
-from llmcore.types.json_data import json_data
-from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["SigningKey", "check_seal", "signed_result", "signing_key_of"]
 

@@ -18,7 +18,7 @@ from llmcore.adapters.base import NOTHING_SENT, ModelCall
 from llmcore.models import ModelConfig, needs_of
 from llmcore.run.caller_functions import called
 from llmcore.types import ConfigError, ContextOverflow, Request
-from llmcore.types.called import check_takes_one, naming
+from llmcore.types.input.argument_errors import check_takes_one, naming
 
 __all__ = ["ContextBound", "check_context", "context_bound"]
 

@@ -14,12 +14,12 @@ from typing import Any, cast
 from llmcore.run.caller_functions import CallersFunction
 from llmcore.run.results.boundary_copies import refusing
 from llmcore.run.results.openai_history import says_nothing
+from llmcore.support.values.copies import copied
+from llmcore.support.values.narrowing import is_object
 from llmcore.tools import RunContext
 from llmcore.types import CallerError, Message
-from llmcore.types.called import in_words
-from llmcore.types.copies import copied
-from llmcore.types.given_messages import given_messages
-from llmcore.types.narrowing import is_object
+from llmcore.types.input.argument_errors import in_words
+from llmcore.types.input.message_input import given_messages
 
 __all__ = ["Interjections", "box_of", "interjected", "interjections_of", "left_waiting", "not_waiting"]
 

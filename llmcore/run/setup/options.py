@@ -13,14 +13,14 @@ from llmcore.run.results.result import RunResult
 from llmcore.run.resume.answers import Answers
 from llmcore.run.resume.claims import RunStore
 from llmcore.run.setup.interjections import Interjections
+from llmcore.support.code.function_types import OfContext, OfValue
+from llmcore.support.code.suggestions import hint
+from llmcore.support.values.bounds import is_amount
+from llmcore.support.values.narrowing import is_list
 from llmcore.tools import RunContext, ToolConfig, ToolErrors
 from llmcore.types import Budget, ConfigError, Message, Request, TextBlock
-from llmcore.types.bounds import is_amount
-from llmcore.types.called import Kind, check_kinds
-from llmcore.types.functions import OfContext, OfValue
-from llmcore.types.narrowing import is_list
+from llmcore.types.input.argument_errors import Kind, check_kinds
 from llmcore.types.requests import TEXT_CALLS, RequestOptions, TextCalls
-from llmcore.types.wordings import hint
 
 __all__ = [
     "INSTEAD",

@@ -16,9 +16,9 @@ from llmcore.fallback import Ledger
 from llmcore.run.results.open_calls import id_within
 from llmcore.run.results.result import RunResult
 from llmcore.run.resume.answers import Answers
+from llmcore.support.values.copies import updated
 from llmcore.tools import RunContext, Tool
 from llmcore.types import Event, NestedEvent
-from llmcore.types.copies import updated
 
 __all__ = ["EnclosingRun", "LeftWithin", "ParentRun", "enclosing", "going_on", "left_within", "may_go_on"]
 

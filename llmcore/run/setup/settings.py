@@ -25,6 +25,8 @@ from llmcore.run.setup.context_size import ContextBound, context_bound
 from llmcore.run.setup.interjections import interjections_of
 from llmcore.run.setup.options import REQUEST_OPTIONS, Given, Strictness, check_options
 from llmcore.run.setup.parent_run import ParentRun, enclosing
+from llmcore.support.code.suggestions import mistake_in
+from llmcore.support.values.copies import made, updated
 from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
 from llmcore.tools.schema_fragments import fillable
 from llmcore.types import (
@@ -37,12 +39,10 @@ from llmcore.types import (
     ToolDefinitionError,
     ToolSet,
 )
-from llmcore.types.copies import made, updated
-from llmcore.types.given_messages import given_messages
+from llmcore.types.input.message_input import given_messages
 from llmcore.types.logs import logger
 from llmcore.types.requests import TextCalls
 from llmcore.types.tools import LiveTools, sources_in, tools_given, tools_in
-from llmcore.types.wordings import mistake_in
 
 __all__ = [
     "TOOL_OPTIONS",

@@ -17,10 +17,10 @@ from pydantic import BaseModel
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.run.results.result import RunResult
+from llmcore.support.code.suggestions import describe_value
+from llmcore.support.values.json_data import json_data, model_data
 from llmcore.types import Event, LLMCoreError, NestedEvent
 from llmcore.types.errors import ConfigError
-from llmcore.types.json_data import json_data, model_data
-from llmcore.types.wordings import describe_value
 
 __all__ = ["event_json", "event_type"]
 

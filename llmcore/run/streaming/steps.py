@@ -14,8 +14,8 @@ from llmcore.run.results.result import RunResult, T  # another TypeVar would mak
 from llmcore.run.setup.interjections import Interjections
 from llmcore.run.streaming.async_only import AsyncOnly
 from llmcore.run.streaming.closable import ClosableStream
+from llmcore.support.values.copies import copied
 from llmcore.types import Event, Message
-from llmcore.types.copies import copied
 
 __all__ = ["Step", "Steps"]
 

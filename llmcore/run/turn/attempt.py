@@ -49,6 +49,10 @@ from llmcore.run.turn.reply_checks import (
 )
 from llmcore.run.turn.state import RunState
 from llmcore.run.turn.unknown_calls import TOLD_PER_NAME, unknown_beside_good
+from llmcore.support.code.emitter import Tell, silently
+from llmcore.support.values.copies import assign_field, copied, updated
+from llmcore.support.values.identity import alike
+from llmcore.support.values.narrowing import is_object
 from llmcore.tools import compile_tools
 from llmcore.tools.web_search import WEB_SEARCH
 from llmcore.types import (
@@ -68,10 +72,6 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
-from llmcore.types.copies import assign_field, copied, updated
-from llmcore.types.identity import alike
-from llmcore.types.narrowing import is_object
-from llmcore.types.telling import Tell, silently
 from llmcore.validator import CorrectionLoop, CorrectionResult, ParseDetail
 from llmcore.validator.correction.turns import DroppedCall
 

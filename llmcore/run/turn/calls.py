@@ -19,13 +19,13 @@ from llmcore.run.results.open_calls import OpenCall
 from llmcore.run.setup.settings import Toolbox
 from llmcore.run.turn.state import RunState
 from llmcore.run.turn.unknown_calls import not_found
+from llmcore.support.code.emitter import Tell, silently
+from llmcore.support.values.copies import copied
 from llmcore.tools import RunContext, Tool, ToolConfig
 from llmcore.tools.execution import run_call
 from llmcore.tools.outcome import Outcome, synthetic, unfinished
 from llmcore.tools.tool_run import News, NotBegun, ToolRun
 from llmcore.types import Event, ToolCall, ToolStarted
-from llmcore.types.copies import copied
-from llmcore.types.telling import Tell, silently
 
 __all__ = ["TurnCalls"]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from llmcore.support.values.narrowing import is_object, object_in
 from llmcore.types import Envelope, Repair, ToolCall
 from llmcore.types.limits import DEFAULT_LIMITS
-from llmcore.types.narrowing import is_object, object_in
 from llmcore.validator.correction.turns import DroppedCall
 from llmcore.validator.schema.problems import cut
 

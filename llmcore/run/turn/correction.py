@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from llmcore.support.values.copies import copied, updated
 from llmcore.types import Message, Request
-from llmcore.types.copies import copied, updated
 from llmcore.validator import Correction, CorrectionLoop
 
 __all__ = ["Correcting"]

@@ -8,9 +8,9 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from llmcore.run.results.result import RunResult
+from llmcore.support.code.emitter import Tell, event_stream
 from llmcore.types import Event
 from llmcore.types.errors import with_partial
-from llmcore.types.telling import Tell, event_stream
 
 if TYPE_CHECKING:
     from llmcore.run.turn.loop import Run

@@ -37,6 +37,9 @@ from llmcore.run.turn.reply_checks import always_raises, failure_cause
 from llmcore.run.turn.resumed_calls import aborted, resumed_calls
 from llmcore.run.turn.state import GO_ON, RunState
 from llmcore.run.turn.strategy_request import TurnRequest
+from llmcore.support.code.emitter import Tell, emit_after, event_stream
+from llmcore.support.values.copies import copied
+from llmcore.support.values.identity import alike
 from llmcore.tools.outcome import unfinished
 from llmcore.types import (
     AttemptReason,
@@ -52,11 +55,8 @@ from llmcore.types import (
     ToolCall,
     Waiting,
 )
-from llmcore.types.copies import copied
 from llmcore.types.errors import with_partial
-from llmcore.types.identity import alike
 from llmcore.types.logs import current_run, logger
-from llmcore.types.telling import Tell, emit_after, event_stream
 
 __all__ = ["Run"]
 

@@ -9,6 +9,8 @@ from llmcore.adapters.base import NOTHING_SENT
 from llmcore.normalizer import normalize
 from llmcore.run.results.result import RunResult
 from llmcore.run.turn.calls_left_out import CALL_NOT_ALLOWED
+from llmcore.support.values.copies import updated
+from llmcore.support.values.narrowing import object_in
 from llmcore.types import (
     CallerError,
     CallsPending,
@@ -27,8 +29,6 @@ from llmcore.types import (
     ToolSet,
     Truncated,
 )
-from llmcore.types.copies import updated
-from llmcore.types.narrowing import object_in
 from llmcore.validator import CorrectionResult
 from llmcore.validator.correction.loop import FAILED_CALL_WORDS
 from llmcore.validator.schema.problems import Problem, cut

@@ -17,13 +17,13 @@ from llmcore.run.resume.answers import Answer, Approve, CallAnswer, Deny
 from llmcore.run.resume.resumption import Resumed
 from llmcore.run.setup.parent_run import LeftWithin, may_go_on
 from llmcore.run.setup.settings import Toolbox
+from llmcore.support.values.copies import copied, updated
 from llmcore.tools import Tool, ToolConfig
 from llmcore.tools.outcome import Outcome, failed, synthetic, unfinished
 from llmcore.tools.results import UnwritableResult, rendered
 from llmcore.tools.signature import ArgumentsError
 from llmcore.tools.tool_run import aborts
 from llmcore.types import CallerError, ToolCall, ToolError
-from llmcore.types.copies import copied, updated
 from llmcore.validator import Strictness
 from llmcore.validator.schema.problems import summary
 

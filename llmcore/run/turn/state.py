@@ -38,6 +38,8 @@ from llmcore.run.turn.calls_left_out import left_out_of, note_on_left_out
 from llmcore.run.turn.child_runs import ChildRuns
 from llmcore.run.turn.reply_checks import cut_shown
 from llmcore.run.turn.resumed_calls import ResumedCalls
+from llmcore.support.values.copies import copied, made, updated
+from llmcore.support.values.json_data import encodable
 from llmcore.tools import RunContext
 from llmcore.tools.copies import MessageCopies
 from llmcore.tools.outcome import Outcome, synthetic
@@ -54,8 +56,6 @@ from llmcore.types import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from llmcore.types.copies import copied, made, updated
-from llmcore.types.json_data import encodable
 from llmcore.validator import CorrectionLoop
 from llmcore.validator.correction.turns import DroppedCall
 

@@ -8,8 +8,8 @@ from llmcore.run.hooks.hook_results import sound, wrong_change
 from llmcore.run.setup.settings import resolve_request
 from llmcore.run.turn.attempt import TurnAttempt
 from llmcore.run.turn.state import RunState
+from llmcore.support.values.copies import copied, updated
 from llmcore.types import CallerError, ConfigError, Request
-from llmcore.types.copies import copied, updated
 
 __all__ = ["TurnRequest"]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from llmcore.support.values.narrowing import is_list, is_object, object_in
 from llmcore.transcripts.errors import OverLimit, TranscriptError
 from llmcore.transcripts.formats.building import build
 from llmcore.transcripts.formats.decoding import decode_utf8, load_json, unpack
@@ -23,7 +24,6 @@ from llmcore.transcripts.formats.hosts import is_local, provider_of_host
 from llmcore.transcripts.formats.requests import facts_of
 from llmcore.transcripts.model import Transcript
 from llmcore.types.limits import RECORDING_LIMITS
-from llmcore.types.narrowing import is_list, is_object, object_in
 from llmcore.yaml_data import YamlProblem, yaml_items
 
 __all__ = ["interactions_of", "read_cassette"]

@@ -15,10 +15,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.transcripts.errors import OverLimit
 from llmcore.transcripts.formats.decoding import check_values, load_json
 from llmcore.types.limits import RECORDING_LIMITS
-from llmcore.types.narrowing import is_list, is_object
 
 __all__ = ["EventSplitter", "looks_like_events", "split_events"]
 

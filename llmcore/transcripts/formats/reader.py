@@ -13,13 +13,13 @@ from os import SEEK_CUR, PathLike
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from llmcore.support.values.narrowing import is_list, object_in
 from llmcore.transcripts.errors import OverLimit, TranscriptError
 from llmcore.transcripts.formats.building import build
 from llmcore.transcripts.formats.cassettes import interactions_of, read_cassette
 from llmcore.transcripts.formats.decoding import decode_utf8, load_json, whole_file
 from llmcore.transcripts.model import REPLY_KEYS, Transcript
 from llmcore.types.limits import RECORDING_LIMITS
-from llmcore.types.narrowing import is_list, object_in
 
 __all__ = ["SUFFIXES", "OnError", "TranscriptReader", "read_transcripts"]
 

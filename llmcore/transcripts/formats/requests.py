@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from llmcore.types.narrowing import is_list, is_object, object_in
+from llmcore.support.values.narrowing import is_list, is_object, object_in
 
 __all__ = ["RequestFacts", "facts_of", "function_tools"]
 

@@ -13,10 +13,10 @@ from typing import Any
 from llmcore.adapters.request.restoring import restored_envelope
 from llmcore.adapters.request.special_tokens import joiners_in
 from llmcore.normalizer import Normalizer, normalize
+from llmcore.support.values.narrowing import is_object, object_in
 from llmcore.transcripts.formats.events import EventSplitter
 from llmcore.transcripts.model import Exchange
 from llmcore.types import Envelope, ToolSet
-from llmcore.types.narrowing import is_object, object_in
 
 __all__ = ["envelope_of"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.values.narrowing import is_list, is_object
 
 __all__ = ["json_equal"]
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from llmcore.normalizer.notations.refusals import too_long
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["computed"]
 

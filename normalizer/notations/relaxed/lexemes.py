@@ -13,8 +13,8 @@ from llmcore.normalizer.notations.refusals import DIGITS_LIMIT, NESTED_CALL, too
 from llmcore.normalizer.notations.relaxed.arithmetic import computed
 from llmcore.normalizer.notations.relaxed.state import CLOSERS, Ended, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import starts_member
-from llmcore.types.late import late
-from llmcore.types.numbers import is_rounded
+from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.numbers import is_rounded
 
 __all__ = ["ABSENT", "LITERALS", "json_number", "loose_number", "read_bare"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from llmcore.normalizer.notations.refusals import REPAIRS_LIMIT, SHOWN, UNREADABLE, clipped
+from llmcore.support.code.lazy_regex import late
 from llmcore.types.envelope import Repair, Safety
-from llmcore.types.late import late
 from llmcore.types.limits import Limits
 
 __all__ = [

@@ -17,7 +17,7 @@ from llmcore.normalizer.notations.escapes import decode, decode_once
 from llmcore.normalizer.notations.fence_languages import LANGUAGES
 from llmcore.normalizer.notations.refusals import REPAIRS_LIMIT, clipped
 from llmcore.normalizer.notations.relaxed.state import BRACKETS, CLOSERS, COLONS, COMMAS, Ended, Frame, State, Stop
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["QUOTES", "Role", "info_string", "read_delimited", "read_quoted", "starts_member", "starts_value"]
 

@@ -14,7 +14,7 @@ from llmcore.normalizer.notations.relaxed.closing import assign, close, close_al
 from llmcore.normalizer.notations.relaxed.lexemes import ABSENT, LITERALS, json_number, read_bare
 from llmcore.normalizer.notations.relaxed.state import BRACKETS, COLONS, COMMAS, Ended, Frame, FrameKind, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import QUOTES, read_delimited, read_quoted, starts_value
-from llmcore.types.late import late
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["read_container", "read_root"]
 

@@ -17,7 +17,7 @@ from llmcore.adapters.base import Endpoint
 from llmcore.adapters.capabilities import CapabilityStore, Fact, RedisFacts
 from llmcore.adapters.capabilities import redis_facts as module
 from llmcore.types import ConfigError
-from tests.support.redis_server import client_of, redis_server
+from tests.helpers.redis_server import client_of, redis_server
 
 pytestmark = pytest.mark.anyio
 

@@ -16,6 +16,7 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.guard import RequestBlock
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.normalizer import Normalizer, normalize
+from llmcore.support.values.narrowing import is_list, is_object, object_in
 from llmcore.types import (
     ConfigError,
     Message,
@@ -29,9 +30,8 @@ from llmcore.types import (
     ToolSet,
     ToolUseBlock,
 )
-from llmcore.types.narrowing import is_list, is_object, object_in
 from tests.adapters.conftest import KEY, PROVIDERS, WEATHER, call_of, endpoint_at
-from tests.support.wire_server import Failure, Raw, Turn, WireServer, demo
+from tests.helpers.wire_server import Failure, Raw, Turn, WireServer, demo
 
 pytestmark = pytest.mark.anyio
 

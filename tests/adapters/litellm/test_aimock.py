@@ -1,4 +1,4 @@
-"""The adapter against a mock that somebody else wrote. Skipped where it is not installed (tests/support/aimock.py)."""
+"""The adapter against a mock that somebody else wrote. Skipped where it is not installed (tests/helpers/aimock.py)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.types import Message, RateLimited, Request, TextBlock, ToolResultBlock, ToolUseBlock
 from tests.adapters.conftest import KEY, PROVIDERS, call_of
 from tests.adapters.litellm.test_adapter import calls_in, collected, streamed_calls
-from tests.support.aimock import Aimock, find
+from tests.helpers.aimock import Aimock, find
 
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.sweep,
-    pytest.mark.skipif(find() is None, reason="aimock is not installed: python -m tests.support.aimock"),
+    pytest.mark.skipif(find() is None, reason="aimock is not installed: python -m tests.helpers.aimock"),
 ]
 
 PARIS = {"name": "get_weather", "arguments": '{"city": "Paris"}'}

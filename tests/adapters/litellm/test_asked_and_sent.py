@@ -11,10 +11,10 @@ from llmcore.adapters.base import Endpoint
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.recording.recorder import Recorder
+from llmcore.support.values.narrowing import object_in
 from llmcore.types import CallerError, Request, ToolDefinition
-from llmcore.types.narrowing import object_in
 from tests.adapters.conftest import EVERY_MODEL, KEY, PROVIDERS, WEATHER, call_of, endpoint_at
-from tests.support.wire_server import Seen, WireServer
+from tests.helpers.wire_server import Seen, WireServer
 
 pytestmark = pytest.mark.anyio
 

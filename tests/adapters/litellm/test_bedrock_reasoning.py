@@ -12,7 +12,7 @@ import pytest
 from llmcore import Orchestrator
 from llmcore.types import Finished, RedactedThinkingBlock, Request, ThinkingBlock
 from tests.adapters.conftest import EVERY_MODEL
-from tests.support.wire_server import Raw, WireServer
+from tests.helpers.wire_server import Raw, WireServer
 
 pytestmark = pytest.mark.anyio
 _USAGE = {"inputTokens": 5, "outputTokens": 2, "totalTokens": 7}

@@ -9,7 +9,7 @@ import pytest
 
 from llmcore import Orchestrator, RunResult
 from llmcore.types import Finished, Request, TextDelta
-from tests.support.wire_server import Raw, WireServer
+from tests.helpers.wire_server import Raw, WireServer
 
 pytestmark = pytest.mark.anyio
 _USAGE = {"billed_units": {"input_tokens": 5, "output_tokens": 2}, "tokens": {"input_tokens": 11, "output_tokens": 7}}

@@ -29,7 +29,7 @@ socket.getaddrinfo = watched
 import llmcore.adapters, llmcore.adapters.litellm.adapter as module
 assert "litellm" not in sys.modules and "openai" not in sys.modules, "imported too early"
 from tests.adapters.conftest import call_of, endpoint_at
-from tests.support.wire_server import WireServer
+from tests.helpers.wire_server import WireServer
 ticks = 0
 async def tick():
     global ticks
@@ -104,7 +104,7 @@ async def test_a_wait_that_is_cut_short_while_litellm_is_imported_names_the_impo
 def test_a_first_run_beside_a_busy_process_keeps_a_deadline_of_five_seconds(tmp_path: Path) -> None:
     program = """
 import asyncio
-from tests.support.wire_server import WireServer
+from tests.helpers.wire_server import WireServer
 import llmcore
 with WireServer(["Hello."]) as server:
     model = {"provider": "openai_compatible", "model": "m", "base_url": server.base_url("openai"), "api_key": "k"}

@@ -24,9 +24,9 @@ from llmcore.adapters.providers import PROVIDERS
 from llmcore.models.config import DEFAULT_MODES
 from llmcore.types import OutputMode
 from tests.adapters.conftest import EVERY_MODEL
+from tests.helpers.shown import ANSWER, OWN_WORDS, REAL_WORDS, Refusal, format_of, mode_of, model
+from tests.helpers.wire_server import Seen, Step, WireServer
 from tests.orchestrator.support import FAST
-from tests.support.shown import ANSWER, OWN_WORDS, REAL_WORDS, Refusal, format_of, mode_of, model
-from tests.support.wire_server import Seen, Step, WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,7 @@ from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.providers import PROVIDERS
 from llmcore.types import ConfigError, Finished, ProviderBlock, Request, TextBlock, TextDelta
 from tests.adapters.conftest import EVERY_MODEL, call_of, endpoint_at
-from tests.support.wire_server import Raw, Seen, Turn, WireServer
+from tests.helpers.wire_server import Raw, Seen, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 ON_CHAT = [name for name in PROVIDERS if name not in ("bedrock", "vertex_ai")]

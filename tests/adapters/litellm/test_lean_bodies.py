@@ -11,7 +11,7 @@ from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.wire.told import BodyFacts
 from llmcore.normalizer import Normalizer, normalize
 from tests.adapters.conftest import call_of, endpoint_at
-from tests.support.wire_server import Raw, Turn, WireServer
+from tests.helpers.wire_server import Raw, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,7 @@ from llmcore.normalizer import normalize
 from llmcore.types import Finished, LLMCoreError
 from tests.adapters.conftest import EVERY_MODEL, WEATHER, call_of, endpoint_at
 from tests.adapters.litellm.test_bedrock_reasoning import frames_of
-from tests.support.wire_server import Failure, Raw, WireServer
+from tests.helpers.wire_server import Failure, Raw, WireServer
 
 pytestmark = pytest.mark.anyio
 Step = tuple[Any, ...]

@@ -13,13 +13,13 @@ from llmcore.adapters.base import Endpoint
 from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.providers import PROVIDERS, Provider, provider_of
 from llmcore.orchestrator import Orchestrator
+from llmcore.support.values.narrowing import is_object
 from llmcore.types import CapabilityRefused, Request
-from llmcore.types.narrowing import is_object
 from tests.adapters.conftest import EVERY_MODEL, call_of
 from tests.adapters.litellm.errors.test_failures import Made
 from tests.adapters.litellm.test_every_mode import openais_place, signed_in
+from tests.helpers.wire_server import Failure, Seen, Step, WireServer
 from tests.orchestrator.support import FAST
-from tests.support.wire_server import Failure, Seen, Step, WireServer
 
 pytestmark = pytest.mark.anyio
 _FIXTURES = (openais_place, signed_in)

@@ -10,7 +10,7 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.types import Request
 from tests.adapters.conftest import PROVIDERS, call_of, endpoint_at
-from tests.support.wire_server import WireServer
+from tests.helpers.wire_server import WireServer
 
 _IMAGE = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGD4DwABBAEAX+XDSwAAAABJRU5ErkJggg=="
 _PLAIN = {"model", "messages"}

@@ -13,7 +13,7 @@ from llmcore.adapters.request.outgoing import Outgoing
 from llmcore.adapters.request.parameters import prepare
 from llmcore.types import AuthenticationFailed, ConfigError, RemoteServerError, Request
 from tests.adapters.conftest import KEY, PROVIDERS, call_of, endpoint_at
-from tests.support.wire_server import Failure, WireServer
+from tests.helpers.wire_server import Failure, WireServer
 
 OF_OPENAI = ("openai-organization", "openai-project")
 

@@ -12,7 +12,7 @@ from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.engine import litellm
 from llmcore.types import Timeout
 from tests.adapters.conftest import call_of, endpoint_at
-from tests.support.wire_server import Raw, WireServer
+from tests.helpers.wire_server import Raw, WireServer
 
 pytestmark = pytest.mark.anyio
 

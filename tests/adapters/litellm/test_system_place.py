@@ -8,7 +8,7 @@ import pytest
 
 from llmcore import Orchestrator
 from llmcore.types import Request
-from tests.support.wire_server import Failure, Seen, WireServer
+from tests.helpers.wire_server import Failure, Seen, WireServer
 
 pytestmark = pytest.mark.anyio
 _HISTORY = [

@@ -35,9 +35,9 @@ from llmcore.types import (
 )
 from tests.adapters.conftest import call_of, endpoint_at
 from tests.adapters.litellm.errors.test_failures import failure_of
+from tests.helpers.wire_server import Failure, Raw, Step, WireServer
 from tests.orchestrator.support import FAST, get_weather
 from tests.orchestrator.test_unexplained_refusals import ended, registry, weather
-from tests.support.wire_server import Failure, Raw, Step, WireServer
 
 pytestmark = pytest.mark.anyio
 WIRES = ("openai", "groq", "anthropic", "gemini", "ollama")

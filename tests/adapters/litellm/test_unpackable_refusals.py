@@ -10,7 +10,7 @@ from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.wire.inflating import InflateRefusal
 from llmcore.types import CapabilityRefused, LLMCoreError, RequestRefused
 from tests.adapters.conftest import call_of, endpoint_at
-from tests.support.wire_server import Failure, WireServer
+from tests.helpers.wire_server import Failure, WireServer
 
 pytestmark = pytest.mark.anyio
 WORDS = '{"error": {"message": "tools are not supported"}}'

@@ -24,7 +24,7 @@ from llmcore.transcripts import Score, Transcript, read_transcripts
 from tests.adapters.conftest import KEY, PROVIDERS, call_of
 from tests.adapters.litellm.test_adapter import calls_in, collected, streamed_calls
 from tests.adapters.wire.test_aws_events import frame
-from tests.support.wire_server import Failure, Raw, Turn, WireServer
+from tests.helpers.wire_server import Failure, Raw, Turn, WireServer
 
 CALL = Turn("One moment.", calls=[("get_weather", {"city": "Paris"})])
 

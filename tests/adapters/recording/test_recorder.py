@@ -16,7 +16,7 @@ from llmcore.adapters.secrets.scrubber import HIDDEN
 from llmcore.transcripts import read_transcripts
 from llmcore.types import LLMCoreError, Message, Request, TextBlock, ToolResultBlock, ToolUseBlock
 from tests.adapters.conftest import KEY, WEATHER, call_of, endpoint_at
-from tests.support.wire_server import Failure, Raw, Turn, WireServer
+from tests.helpers.wire_server import Failure, Raw, Turn, WireServer
 
 CALL = Turn("One moment.", calls=[("get_weather", {"city": "Paris"})])
 

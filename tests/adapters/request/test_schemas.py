@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmcore.adapters.request.schemas import DIALECTS, MAX_NODES, Loss, restore, transform
-from llmcore.types.narrowing import is_list, is_object, object_in
+from llmcore.support.values.narrowing import is_list, is_object, object_in
 
 HARD: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",

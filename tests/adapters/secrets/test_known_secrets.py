@@ -12,7 +12,7 @@ from llmcore.adapters.secrets import known_secrets
 from llmcore.adapters.secrets.known_secrets import process_scrubber, remember
 from llmcore.types import ConfigError, LLMCoreError, Request
 from tests.adapters.conftest import call_of, endpoint_at
-from tests.support.wire_server import Failure, Turn, WireServer
+from tests.helpers.wire_server import Failure, Turn, WireServer
 
 KEY = "quiteUnlike4nyKey"
 

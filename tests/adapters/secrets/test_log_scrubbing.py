@@ -11,7 +11,7 @@ from llmcore.adapters.secrets.log_scrubbing import filter_clients, hide_in_logs
 from llmcore.adapters.secrets.scrubber import HIDDEN
 from llmcore.types import LLMCoreError, Request
 from tests.adapters.conftest import KEY, call_of, endpoint_at
-from tests.support.wire_server import Failure, Turn, WireServer
+from tests.helpers.wire_server import Failure, Turn, WireServer
 
 
 @pytest.mark.anyio

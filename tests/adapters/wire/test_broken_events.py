@@ -13,7 +13,7 @@ from llmcore.normalizer import normalize
 from llmcore.types import Limits, ProviderError, RemoteServerError, ToolSet
 from tests.adapters.conftest import PROVIDERS, WEATHER, call_of, endpoint_at
 from tests.adapters.wire.test_cut_replies import raw_stream, streamed
-from tests.support.wire_server import Raw, Turn, WireServer
+from tests.helpers.wire_server import Raw, Turn, WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -11,11 +11,11 @@ import pytest
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.wire.counts import with_sound_counts
 from llmcore.normalizer import normalize
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.values.narrowing import is_list, is_object
 from tests.adapters.conftest import call_of, endpoint_at
 from tests.adapters.wire.test_cut_replies import raw_stream, streamed, wire_of
-from tests.support.wire_server import Raw, Turn, WireServer
-from tests.support.wires import WIRES
+from tests.helpers.wire_server import Raw, Turn, WireServer
+from tests.helpers.wires import WIRES
 
 JUNK: list[Any] = [True, "7", -3, 1.5, 10**30, None, [1], {"a": 1}]
 TURN = Turn("Hello.", chunk=100)

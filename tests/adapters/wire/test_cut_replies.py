@@ -15,8 +15,8 @@ from llmcore.adapters.wire.terminators import ends_reply, parse_json
 from llmcore.normalizer import normalize
 from llmcore.types import Overloaded, RateLimited, RemoteServerError, ToolSet
 from tests.adapters.conftest import KEY, PROVIDERS, WEATHER, call_of, endpoint_at
-from tests.support.wire_server import Failure, Raw, Turn, WireServer
-from tests.support.wires import WIRES, frames
+from tests.helpers.wire_server import Failure, Raw, Turn, WireServer
+from tests.helpers.wires import WIRES, frames
 
 pytestmark = pytest.mark.anyio
 

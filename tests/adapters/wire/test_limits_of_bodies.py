@@ -23,8 +23,8 @@ from llmcore.adapters.wire.watching import TrafficWatch, WireExchange
 from llmcore.normalizer import normalize
 from llmcore.types import DEFAULT_LIMITS, Limits, LLMCoreError, RemoteServerError, ToolSet
 from tests.adapters.conftest import WEATHER, call_of, endpoint_at
-from tests.support.wire_server import Failure, Raw, Turn, WireServer
-from tests.support.wires import WIRES, frames
+from tests.helpers.wire_server import Failure, Raw, Turn, WireServer
+from tests.helpers.wires import WIRES, frames
 
 pytestmark = pytest.mark.anyio
 

@@ -16,11 +16,11 @@ from llmcore.adapters.litellm.engine import litellm
 from llmcore.adapters.wire.watching import TrafficWatch, WireExchange
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
+from llmcore.support.code.cooperative_work import Pace
 from llmcore.testing import FakeModel
 from llmcore.types import DEFAULT_LIMITS, Timeout
-from llmcore.types.pacing import Pace
 from tests.adapters.conftest import call_of, endpoint_at
-from tests.support.wire_server import Raw, WireServer
+from tests.helpers.wire_server import Raw, WireServer
 
 pytestmark = pytest.mark.anyio
 
@@ -52,7 +52,7 @@ def _exchange(data: bytes, **headers: str) -> WireExchange:
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("read", ["passed_on", "events"])
 async def test_others_run_between_the_pieces_of_a_stream(monkeypatch: pytest.MonkeyPatch, read: str, packed: bool) -> None:
-    monkeypatch.setattr("llmcore.types.pacing._LONGEST", -1)
+    monkeypatch.setattr("llmcore.support.code.cooperative_work._LONGEST", -1)
     data = b'data: {"choices": []}\n\n' * 10_000
     exchange = _exchange(gzip.compress(data), **{"content-encoding": "gzip"}) if packed else _exchange(data)
     counted = [0]

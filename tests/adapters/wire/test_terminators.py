@@ -11,7 +11,7 @@ import pytest
 
 from llmcore.adapters.wire.framing import EventLines, Frames, Sent, TooLong
 from llmcore.adapters.wire.terminators import StreamEnd, ends_reply, is_whole_reply, may_be_one_event, says_it_is_not_over
-from tests.support.wires import WIRES, Turn, frames
+from tests.helpers.wires import WIRES, Turn, frames
 
 ENDS: list[dict[str, Any]] = [
     {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},

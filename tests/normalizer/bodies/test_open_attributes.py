@@ -6,8 +6,8 @@ import pytest
 
 from llmcore.normalizer.api import normalize
 from llmcore.types.tools import ToolSet
+from tests.helpers.growth import assert_linear
 from tests.normalizer.helpers import read_every_way, tool
-from tests.support.growth import assert_linear
 
 _TOOLS = ToolSet([tool("note", ["title"], title="string", text="string"), tool("ping")])
 _OPEN = [

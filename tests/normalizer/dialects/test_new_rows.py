@@ -8,14 +8,14 @@ import sys
 import pytest
 
 from llmcore.normalizer.core.rows import Marker
+from tests.helpers.builds import pure_only
 from tests.packaging.tree import ROOT
-from tests.support.builds import pure_only
 
 
 @pytest.mark.sweep
 @pure_only("the plugin changes words that compiled code has read")
 def test_rows_in_other_alphabets_pass_what_all_rows_pass() -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.support.new_rows", "-p", "no:cacheprovider", "-k", "nova_"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.helpers.new_rows", "-p", "no:cacheprovider", "-k", "nova_"]
     said = subprocess.run([*command, "tests/normalizer"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert said.returncode == 0, said.stdout[-4000:]
     assert " passed" in said.stdout

@@ -9,8 +9,8 @@ import pytest
 from llmcore.normalizer.api import normalize
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
+from tests.helpers.growth import assert_linear
 from tests.normalizer.helpers import read_every_way, tool
-from tests.support.growth import assert_linear
 
 TOOLS = ToolSet(
     [

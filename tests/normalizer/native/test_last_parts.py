@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from llmcore.normalizer import Normalizer, normalize
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import Envelope, ToolCallFinished, ToolSet
-from llmcore.types.narrowing import is_list, is_object
 
 Json = dict[str, Any]
 

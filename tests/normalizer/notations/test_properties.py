@@ -21,7 +21,7 @@ from llmcore.normalizer.notations.relaxed import closing, state, strings, struct
 from llmcore.normalizer.notations.relaxed import lexemes as tokens
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.types.limits import DEFAULT_LIMITS
-from tests.support.growth import assert_linear
+from tests.helpers.growth import assert_linear
 
 any_character = st.characters(codec=None)  # lone surrogates included
 values = st.recursive(

@@ -12,9 +12,9 @@ from llmcore.normalizer.text.engine import TextEngine
 from llmcore.normalizer.text.whole import Whole, whole_at
 from llmcore.types.events import ArgumentsDelta, NormalizerEvent, Reclassified, TextDelta, ToolCallFinished
 from llmcore.types.limits import Limits
+from tests.helpers.builds import pure_only
+from tests.helpers.growth import assert_linear
 from tests.normalizer.helpers import TOOLS, read_every_way, samples
-from tests.support.builds import pure_only
-from tests.support.growth import assert_linear
 
 CALL = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>'
 BARE = '\n{"name": "get_weather", "arguments": {"city": "Oslo"}}'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llmcore.normalizer.trust.lead_ins import kind_of, sentence_before
-from tests.support.growth import assert_linear
+from tests.helpers.growth import assert_linear
 
 ANNOUNCEMENTS = {
     "en": ["I'll check the example.com page:", "Let me look at the docs:", "I need to read the file, for example:"],

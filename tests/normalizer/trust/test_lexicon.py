@@ -8,7 +8,7 @@ import pytest
 
 from llmcore.normalizer.trust.lead_ins import kind_of, names_answer
 from llmcore.normalizer.trust.lexicon import Kind, Language, finds, languages, rows_of
-from tests.support.growth import assert_linear
+from tests.helpers.growth import assert_linear
 
 VERDICTS: dict[Kind, str | None] = {
     "prohibition": "strict",

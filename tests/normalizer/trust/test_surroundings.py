@@ -10,8 +10,8 @@ import pytest
 from llmcore.normalizer.api import Normalizer, normalize
 from llmcore.types.events import NormalizerEvent, ToolCallFinished, ToolCallStarted
 from llmcore.types.tools import ToolSet
+from tests.helpers.growth import assert_linear
 from tests.normalizer.helpers import TOOLS, read_every_way, tool
-from tests.support.growth import assert_linear
 
 JSON = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
 FORMS = {

@@ -16,7 +16,7 @@ from llmcore.transcripts.errors import OverLimit
 from llmcore.transcripts.formats import decoding, events
 from llmcore.transcripts.formats.events import EventSplitter, looks_like_events, split_events
 from llmcore.types.limits import RECORDING_LIMITS
-from tests.support.growth import assert_linear
+from tests.helpers.growth import assert_linear
 
 A: dict[str, Any] = {"n": 1, "text": "one\u2028two\x0bthree"}
 B: dict[str, Any] = {"n": 2, "emoji": "😀"}

@@ -9,7 +9,7 @@ import pytest
 from llmcore.types import OutputParseError
 from llmcore.validator import parse
 from llmcore.validator.coercion.scalars import choice_in_prose, number_in_prose, truth_in_prose
-from tests.support.growth import assert_linear
+from tests.helpers.growth import assert_linear
 
 
 @pytest.mark.parametrize(

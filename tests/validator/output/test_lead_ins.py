@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from llmcore.types import OutputParseError
 from llmcore.validator import parse, parse_detailed
 from llmcore.validator.coercion.coercer import Strictness
-from tests.support.growth import assert_linear
+from tests.helpers.growth import assert_linear
 
 
 class Value(BaseModel):

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Discriminator, Field, Tag
 from typing_extensions import TypedDict
 
 from llmcore import FakeModel, Orchestrator, PartialOutput, json_schema, parse
-from llmcore.types.narrowing import is_list, is_object
+from llmcore.support.values.narrowing import is_list, is_object
 
 
 class Bug(BaseModel):

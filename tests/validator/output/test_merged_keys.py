@@ -26,8 +26,8 @@ from pydantic import (
 from pydantic_core import core_schema
 from typing_extensions import TypedDict
 
+from llmcore.support.values.merged_keys import members_of
 from llmcore.types import OutputParseError
-from llmcore.types.merged_keys import members_of
 from llmcore.validator import parse
 
 Lower = Annotated[str, StringConstraints(to_lower=True)]

@@ -10,8 +10,8 @@ import pytest
 from pydantic import BaseModel, Field, create_model
 from typing_extensions import TypedDict
 
+from llmcore.support.values.narrowing import is_object
 from llmcore.types import OutputParseError
-from llmcore.types.narrowing import is_object
 from llmcore.validator import json_schema, parse
 from llmcore.validator.output.output_types import compile_output
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import JsonSchema
-from llmcore.types.narrowing import is_list, is_object
 from llmcore.validator import parse, parse_detailed
 from tests.validator.schemas import object_schema
 

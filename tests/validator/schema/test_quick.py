@@ -17,7 +17,7 @@ from llmcore.validator.coercion.coercer import MAX_CHANGED, coerce
 from llmcore.validator.schema.compiled import compile_schema
 from llmcore.validator.schema.quick import Checks
 from llmcore.validator.schema.references import resolve_pointer
-from tests.support.growth import assert_linear
+from tests.helpers.growth import assert_linear
 
 LEAVES: list[Any] = [True, {}, {"type": "integer"}, {"type": ["string", "null"]}, {"type": "number"}, {"enum": ["a", "b"]}, {"const": "a"},
                      {"type": "boolean"}, {"type": "string", "minLength": 2}, {"$ref": "#/$defs/node"}, {"enum": [1, 2]}]  # fmt: skip

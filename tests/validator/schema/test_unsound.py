@@ -11,7 +11,7 @@ import llmcore
 from llmcore.types import OutputParseError, ToolDefinition
 from llmcore.validator import parse, validate
 from llmcore.validator.schema.unsound import unsound_number
-from tests.support.growth import assert_linear
+from tests.helpers.growth import assert_linear
 
 
 class Inner(BaseModel):

@@ -37,7 +37,7 @@ from llmcore.types import (
     Timeout,
 )
 from tests.adapters.conftest import KEY, PROVIDERS, call_of, endpoint_at
-from tests.support.wire_server import Failure, Raw, Step, WireServer
+from tests.helpers.wire_server import Failure, Raw, Step, WireServer
 
 
 def body(message: str, code: Any = None, kind: str | None = None, **more: Any) -> dict[str, Any]:

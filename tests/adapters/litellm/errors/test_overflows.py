@@ -10,7 +10,7 @@ from llmcore.adapters.litellm.errors.table import classify
 from llmcore.types import ContextOverflow
 from tests.adapters.conftest import call_of
 from tests.adapters.litellm.errors.test_failures import Made
-from tests.support.growth import assert_linear
+from tests.helpers.growth import assert_linear
 
 OVERFLOWS = (
     "This model's maximum prompt length is 131072 but the request contains 200000 tokens.",

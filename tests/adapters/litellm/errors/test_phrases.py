@@ -11,7 +11,7 @@ import pytest
 from llmcore.adapters.litellm.errors.fields import MARK
 from llmcore.adapters.litellm.errors.phrases import denials, meanings, nouns, part_phrases, table
 from llmcore.adapters.litellm.errors.quotations import own_words
-from tests.support.growth import assert_linear
+from tests.helpers.growth import assert_linear
 
 
 def phrases() -> Iterator[tuple[str, str, str]]:

@@ -26,7 +26,7 @@ from llmcore.types import (
     RequestTooLarge,
 )
 from tests.adapters.litellm.errors.test_failures import Made
-from tests.support.wire_server import Failure, WireServer
+from tests.helpers.wire_server import Failure, WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -19,12 +19,12 @@ from llmcore.adapters.litellm.engine import close_clients, litellm
 from llmcore.adapters.litellm.patches.client_cache import PATCHES, in_use, register_loop
 from llmcore.adapters.litellm.patches.patch import replace
 from llmcore.adapters.wire.watching import TrafficWatch
+from llmcore.support.values.narrowing import object_in, objects_in
 from llmcore.types import Limits
-from llmcore.types.narrowing import object_in, objects_in
 from tests.adapters.conftest import KEY, call_of, endpoint_at
 from tests.adapters.litellm.patches.conftest import Unpatch
-from tests.support.wire_server import Raw, Seen, Step, WireServer
-from tests.support.wires import Turn
+from tests.helpers.wire_server import Raw, Seen, Step, WireServer
+from tests.helpers.wires import Turn
 
 pytestmark = pytest.mark.anyio
 

@@ -12,7 +12,7 @@ from llmcore.adapters.litellm.engine import litellm
 from llmcore.adapters.litellm.patches import disable_callbacks
 from tests.adapters.conftest import call_of, endpoint_at
 from tests.adapters.litellm.patches.conftest import Unpatch
-from tests.support.wire_server import WireServer
+from tests.helpers.wire_server import WireServer
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,7 @@ _ONE_RUN = """
 import logging, sys
 from llmcore import Orchestrator
 from llmcore.adapters.litellm import patches
-from tests.support.wire_server import WireServer
+from tests.helpers.wire_server import WireServer
 patches.MODULES = tuple(name for name in patches.MODULES if name not in sys.argv[1:])
 logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it tells of slow steps, as the import of LiteLLM is one
 server = WireServer(["Hi"])

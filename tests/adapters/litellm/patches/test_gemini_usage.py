@@ -12,7 +12,7 @@ from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.normalizer import normalize
 from tests.adapters.conftest import call_of, endpoint_at
 from tests.adapters.litellm.patches.conftest import Unpatch, watched
-from tests.support.wire_server import Raw, WireServer
+from tests.helpers.wire_server import Raw, WireServer
 
 pytestmark = pytest.mark.anyio
 

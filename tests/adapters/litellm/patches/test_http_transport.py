@@ -18,7 +18,7 @@ from llmcore.adapters.wire.watching import TrafficWatch
 from llmcore.types import DEFAULT_LIMITS, ConfigError, RemoteServerError, Request
 from tests.adapters.conftest import KEY, PROVIDERS, call_of, endpoint_at
 from tests.adapters.litellm.patches.conftest import Unpatch
-from tests.support.wire_server import Failure, Turn, WireServer
+from tests.helpers.wire_server import Failure, Turn, WireServer
 
 HEADERS = {"X-Gate": "gateSecret99"}
 

@@ -12,7 +12,7 @@ from tests.packaging.tree import ROOT
 _ON_THREE_LOOPS = """
 import asyncio, gc, logging, sys
 from llmcore import Orchestrator
-from tests.support.wire_server import WireServer
+from tests.helpers.wire_server import WireServer
 logging.getLogger("asyncio").setLevel(logging.ERROR)  # -X dev also tells of slow steps, as the import of LiteLLM is one
 PROVIDER, LISTENING = sys.argv[1], sys.argv[2] == "listening"
 from llmcore.adapters.litellm import patches

@@ -14,8 +14,8 @@ from llmcore.adapters.litellm.patches.model_lookups import PATCHES
 from llmcore.adapters.litellm.patches.patch import Patch
 from tests.adapters.conftest import WEATHER, call_of, endpoint_at
 from tests.adapters.litellm.patches.conftest import Unpatch, watched
-from tests.support.wire_server import WireServer
-from tests.support.wires import Turn
+from tests.helpers.wire_server import WireServer
+from tests.helpers.wires import Turn
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from llmcore.types.narrowing import object_in
+from llmcore.support.values.narrowing import object_in
 from tests.adapters.litellm.patches.conftest import Unpatch, watched
 
 pytestmark = pytest.mark.anyio

@@ -13,7 +13,7 @@ from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.relaxed import read as relaxed
 from llmcore.normalizer.notations.relaxed.read import Relaxed, read_relaxed
 from llmcore.types.envelope import Safety
-from tests.support.builds import pure_only
+from tests.helpers.builds import pure_only
 
 GEMMA = ('<|"|>',)
 ORDER: tuple[Safety, ...] = ("lossless", "coerced", "guess", "truncated")

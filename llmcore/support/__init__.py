@@ -1,0 +1,1 @@
+"""Helpers that know no type of the library."""

@@ -1,0 +1,1 @@
+"""Helpers for code: locks, lazy expressions, events told by a coroutine, signatures, suggestions."""

@@ -1,0 +1,1 @@
+"""Helpers for values: copies, JSON's containers, numbers, annotations."""

@@ -1,0 +1,180 @@
+"""What any reader of JSON can read: text that UTF-8 can encode, and numbers that JSON has.
+
+Models, servers, tools and hooks put into replies, results and errors whatever Python can hold. In Python the values stay
+as they are; `JsonText`, `JsonData` and `JsonObject` are the types of fields that may hold such values, and say how they are
+written as JSON, so that writing never fails and what was written can be read again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Annotated, Any, cast
+
+from pydantic import BaseModel, PlainSerializer
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from llmcore.support.values.narrowing import is_list, is_object, text_of
+
+__all__ = [
+    "LARGEST_INT",
+    "SMALLEST_INT",
+    "JsonData",
+    "JsonObject",
+    "JsonText",
+    "as_json",
+    "encodable",
+    "fields_data",
+    "json_data",
+    "model_data",
+]
+
+LARGEST_INT = 10**4300 - 1
+SMALLEST_INT = -LARGEST_INT
+"""Of more digits Python and pydantic read no whole number (`sys.get_int_max_str_digits`)."""
+
+
+_encoded = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes a new encoder a call for any setting of its own
+
+
+def as_json(value: Any, *, ascii_only: bool = False) -> str:
+    """JSON data as text. `ascii_only`: what is not ASCII as escapes. Raises TypeError for what is no JSON data."""
+    return json.dumps(value) if ascii_only else _encoded(value)
+
+
+def encodable(text: str) -> str:
+    """The text, or a copy in which each lone surrogate is U+FFFD. Two that make a pair become their character."""
+    text = text_of(text)  # whose own methods are not asked
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def json_data(value: Any) -> Any:
+    """A value as JSON data. What JSON has no form for stands as text: numbers that are not finite or have more than 4300
+    digits, objects of unknown types, and the whole where it holds itself or its own methods fail, be it by `sys.exit()`. Of a
+    model or a dataclass whose methods fail stands what can be written, field by field. Raises nothing but a
+    `KeyboardInterrupt`, which may be the user's."""
+    try:
+        return _readable(value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a cycle, or a value whose own methods fail
+        return encodable(_text(value))
+
+
+def _readable(value: Any) -> Any:
+    kind = value.__class__
+    if kind is str:
+        return encodable(value)
+    if kind is int:
+        return value if SMALLEST_INT <= value <= LARGEST_INT else str(Decimal(value))  # `str(value)` refuses so many digits
+    if kind is float:
+        return value if math.isfinite(value) else "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if kind is bool or value is None:
+        return value
+    if is_object(value):
+        return {_key(key): _readable(item) for key, item in _DICT.items(value)}
+    if is_list(value):
+        return [_readable(item) for item in _LIST.__iter__(value)]
+    plain = _plain(value)
+    return _readable(plain) if plain.__class__ in _KINDS else plain  # a number of a subclass stays what it is
+
+
+def _plain(value: Any) -> Any:
+    """What else there is as data. Bytes are the text that they hold, as they are read back; those that hold none, base64."""
+    try:
+        return _written(value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        if isinstance(value, tuple | set | frozenset):
+            return [_readable(item) for item in cast("Iterable[Any]", value)]
+        if not isinstance(value, BaseModel) and not hasattr(value.__class__, "__dataclass_fields__"):
+            raise
+        return fields_data(value, by_alias=True)
+
+
+def _written(value: Any) -> Any:
+    try:
+        return to_jsonable_python(value, fallback=_text, bytes_mode="utf8")
+    except (PydanticSerializationError, UnicodeDecodeError):
+        return to_jsonable_python(value, fallback=_text, bytes_mode="base64")
+
+
+def model_data(value: BaseModel, *, by_alias: bool | None = None) -> dict[str, Any]:
+    """A model as it writes itself; where that fails, as `fields_data`."""
+    try:
+        return value.model_dump(mode="json", by_alias=by_alias, warnings=False)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return fields_data(value, by_alias=by_alias)
+
+
+def fields_data(value: Any, *, by_alias: bool | None = None) -> dict[str, Any]:
+    """Of a model or a dataclass the fields that can be written, each for itself: one that lacks parts may fail, since what it
+    computes, or a serializer, counts on them. What cannot be computed is left out."""
+    made: dict[str, Any] = {}
+    kind = value.__class__
+    if not isinstance(value, BaseModel):
+        return {name: json_data(getattr(value, name)) for name in kind.__dataclass_fields__ if hasattr(value, name)}
+    for name, field in kind.model_fields.items():
+        if name in vars(value) and not field.exclude:
+            own = _field_alone(value, name, by_alias)
+            key = field.serialization_alias if by_alias and field.serialization_alias else name
+            made |= {key: _nested(vars(value)[name], by_alias)} if own is None else own
+    for name in kind.model_computed_fields:
+        made |= _field_alone(value, name, by_alias) or {}
+    return made | {name: _nested(item, by_alias) for name, item in (value.model_extra or {}).items()}
+
+
+def _field_alone(value: BaseModel, name: str, by_alias: bool | None) -> dict[str, Any] | None:
+    try:
+        return value.model_dump(mode="json", include={name}, by_alias=by_alias, warnings=False)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return None
+
+
+def _nested(value: Any, by_alias: bool | None) -> Any:
+    if isinstance(value, BaseModel):
+        return model_data(value, by_alias=by_alias)
+    if is_list(value):
+        return [_nested(item, by_alias) for item in value]
+    return {_key(key): _nested(item, by_alias) for key, item in value.items()} if is_object(value) else json_data(value)
+
+
+_KINDS = frozenset({str, int, float, dict, list})
+_DICT, _LIST = dict[Any, Any], list[Any]
+"""Their own ways to walk, whatever a subclass says of its own: as pydantic walks them."""
+
+
+def _key(key: Any) -> str:
+    return encodable(key if isinstance(key, str) else next(iter(to_jsonable_python({key: None}, fallback=_text))))
+
+
+def _text(value: Any) -> str:
+    try:
+        return str(value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return f"<{type(value).__name__}>"
+
+
+def _json_object(value: dict[str, Any]) -> dict[str, Any]:
+    data = json_data(value)
+    return data if is_object(data) else {"unreadable": data}
+
+
+JsonText = Annotated[str, PlainSerializer(encodable, return_type=str, when_used="json")]
+JsonData = Annotated[Any, PlainSerializer(json_data, return_type=Any, when_used="json")]
+JsonObject = Annotated[dict[str, Any], PlainSerializer(_json_object, return_type=dict[str, Any], when_used="json")]

@@ -1,0 +1,1 @@
+"""What a caller gave, read and checked: arguments, headers, messages."""

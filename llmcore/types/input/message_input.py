@@ -1,0 +1,453 @@
+"""Messages as people have them: this library's own, dicts of them, and those of the SDKs of OpenAI, LiteLLM, Ollama and Anthropic
+(their dicts, their objects, and what `model_dump()` makes of these).
+
+What is taken becomes `Message`s with nothing lost. A field that an assistant's message has beside its words becomes a
+`ProviderBlock`. A field that says nothing (null, or empty) is dropped. Any other field that llmcore does not know is a
+`CallerError`, and so is what is no message: the error says where, and what to give. Nothing given is changed. O(length).
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+from llmcore.support.code.suggestions import nearest, slip_of
+from llmcore.support.values.copies import made, updated
+from llmcore.support.values.image_data import media_type_of
+from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
+from llmcore.types.errors import CallerError
+from llmcore.types.messages import (
+    CacheControl,
+    ImageBlock,
+    Message,
+    ProviderBlock,
+    RedactedThinkingBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+)
+
+__all__ = ["REPLY_FIELDS", "given_messages"]
+
+
+_MEANT = {**dict.fromkeys(("human", "client"), "user"), **dict.fromkeys(("ai", "model", "bot", "agent"), "assistant")}
+"""Roles as other APIs call them."""
+_A_MESSAGE = "{'role': 'user', 'content': '...'}"
+_GIVE = "give text, a list of messages or a Request"
+_ROLES = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+_OWN_BLOCKS: dict[str, type[BaseModel]] = {
+    "text": TextBlock,
+    "image": ImageBlock,
+    "tool_use": ToolUseBlock,
+    "tool_result": ToolResultBlock,
+    "thinking": ThinkingBlock,
+    "redacted_thinking": RedactedThinkingBlock,
+    "provider": ProviderBlock,
+}
+_BLOCKS = tuple(_OWN_BLOCKS.values())
+_TEXTS = {"text": "anthropic", "input_text": "openai-responses", "output_text": "openai-responses"}
+"""The types of a text, and whose they are, where what a reply says of it stands beside it."""
+_SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
+"""Parts of Anthropic's for tools that run on its servers; the types of their results end in `_tool_result`."""
+REPLY_FIELDS = frozenset(
+    {
+        *("annotations", "audio", "citations", "images", "logprobs", "parsed", "provider_specific_fields", "refusal"),
+        *("reasoning_details", "reasoning_items", "search_results", "extra_content", "executed_tools", "channel", "prefix"),
+        *("context", "context_management", "id", "index", "model", "phase", "status", "container", "usage"),
+        *("stop_details", "stop_reason", "stop_sequence"),
+    }
+)
+"""What providers' replies have beside words, reasoning and calls: it stays in the history as a `ProviderBlock`."""
+_REPLY_PARTS = frozenset({"annotations", "caller", "citations", "logprobs"})
+"""The same of one part of a reply."""
+_CALL_FIELDS = ("extra_content", "provider_specific_fields")
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking", "tool_plan")
+_OF_ALL = frozenset({"role", "content", "images", "name", "cache_control"})
+_OF_RESULTS = _OF_ALL | {"tool_call_id", "tool_name"}
+_OF_USERS = _OF_ALL | {"type"}
+_OF_REPLIES = _OF_USERS | {"tool_calls", "function_call", "thinking_blocks", *_THOUGHTS} | REPLY_FIELDS
+_BY_ROLE = {"tool": _OF_RESULTS, "assistant": _OF_REPLIES}
+"""The fields of a message, by its role; those of the others are the user's."""
+_PART_FIELDS = frozenset({"type", "cache_control"})
+_CALL_READ = frozenset({"id", "type", "index", "function", "cache_control", *_CALL_FIELDS})
+_FUNCTION_READ = frozenset({"name", "arguments", "index", "description", *_CALL_FIELDS})
+_MAX_SHOWN = 60
+
+Dict = Mapping[str, Any]
+
+
+def given_messages(given: object) -> list[Message | Dict]:
+    """`given` as messages, or as dicts of ours, which are checked where they are made into messages. Raises `CallerError`."""
+    if given.__class__ is str:
+        return [made(Message, role="user", content=[made(TextBlock, text=given)])]
+    if isinstance(given, str):
+        return [Message(role="user", content=[TextBlock(text=given)])]
+    if isinstance(given, Message):
+        return [given]
+    kind = type(given).__name__
+    if isinstance(given, bytes | bytearray | Mapping) or not isinstance(given, Iterable):
+        raise CallerError(f"the request is of type {kind}; {_fix(cast('Any', given))}")
+    reader = _Reader()
+    return [reader.message(index, item) for index, item in enumerate(cast("Iterable[object]", given))]
+
+
+def _fix(given: object) -> str:
+    """What to give in place of what is no request."""
+    if is_object(given) and "role" in given:
+        return "put the message in a list: [message]"
+    if is_object(given) and "version" in given and "messages" in given:
+        return "a saved result is read by RunResult.model_validate(data)"
+    return _GIVE
+
+
+class _Reader:
+    """Reads one history; knows the calls so far, for older histories answer by a function's name alone, and Ollama's have calls
+    without ids: those get one each, and the results behind them stand in their order, or name their functions."""
+
+    def __init__(self) -> None:
+        self._called: dict[str, str] = {}
+        self._without_id = _WithoutId()
+        self._where = ""
+        self._parts_read = _PART_FIELDS
+
+    def message(self, index: int, item: object) -> Message | Dict:
+        self._where = f"message {index} of the request"
+        if isinstance(item, Message):
+            return item
+        fields = _fields(item)
+        if fields is None:
+            kind = type(item).__name__
+            raise CallerError(f"{self._where} is of type {kind}; give a Message, or a dict of one: {_A_MESSAGE}")
+        role = self._role(fields)
+        content = fields.get("content")
+        if fields.keys() <= {"role", "content"} and role == fields["role"] and _is_ours(role, content):
+            return fields
+        self._parts_read = _PART_FIELDS | _REPLY_PARTS if role == "assistant" else _PART_FIELDS
+        self._check_names(fields, _BY_ROLE.get(role, _OF_USERS), self._where)
+        self._check_content(role, [] if content is None and fields.get("images") else content)
+        if role == "tool":
+            return Message(role="tool", content=[self._result(fields, content)])
+        blocks = [*self._thoughts(fields), *self._content_of(role, fields), *self._calls(index, fields)]
+        if kept := {key: value for key, value in fields.items() if _is_kept(role, key, value)}:
+            is_claudes = fields.get("type") == "message" and "stop_reason" in fields
+            blocks.append(ProviderBlock(provider="anthropic" if is_claudes else "openai-chat", data=kept))
+        return Message.model_validate({"role": role, "content": blocks})
+
+    def _role(self, fields: Dict) -> str:
+        role = fields.get("role")
+        known = ", ".join(sorted(set(_ROLES.values())))
+        if role is None:
+            raise CallerError(f"{self._where} has no `role`; it is one of {known}")
+        if not isinstance(role, str) or role not in _ROLES:
+            meant = _MEANT.get(role.lower()) if isinstance(role, str) else None
+            fix = f"here it is {meant!r}" if meant else f"it is one of {known}"
+            raise CallerError(f"{self._where} has the role {_shown(role)}; {fix}")
+        return _ROLES[role]
+
+    def _check_names(self, fields: Dict, known: Collection[str], thing: str) -> None:
+        """Every field that says something must be one that is read: nothing that is given may vanish."""
+        for key, value in fields.items():
+            if key not in known and _says(value):
+                raise CallerError(f"{thing} has no field {_shown(key)}; {_near(str(key), known)}")
+
+    def _check_content(self, role: str, content: object) -> None:
+        if content is None and role in ("system", "user"):
+            raise CallerError(f"{self._where} has no `content`; give text or a list of parts")
+        if content is not None and not isinstance(content, str) and not is_list(content):
+            raise CallerError(f"{self._where} has a `content` of type {type(content).__name__}; give text or a list of parts")
+
+    # Content
+
+    def _content_of(self, role: str, fields: Dict) -> list[Any]:
+        """The content, and the images beside it; a mark of the whole message's is its last part's."""
+        given = fields.get("images") or ()
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+            raise CallerError(f"{self._where} has `images` of type {type(given).__name__}; give a list")
+        of_reply = role == "assistant" and any(map(is_object, cast("Iterable[object]", given)))
+        images = () if of_reply else cast("Iterable[object]", given)
+        parts = [*self._parts(fields.get("content")), *map(self._bare_image, images)]
+        if role == "system" and any(map(_is_image, parts)):
+            raise CallerError(
+                f"{self._where} has the role {fields['role']!r} and holds an image; put it into a message of the user's"
+            )
+        if parts and (mark := fields.get("cache_control")):
+            last = parts[-1] if isinstance(parts[-1], BaseModel) else {**parts[-1], "cache_control": mark}
+            parts[-1] = (
+                updated(last, {"cache_control": CacheControl.model_validate(mark)}) if isinstance(last, BaseModel) else last
+            )
+        return parts
+
+    def _parts(self, content: object) -> list[Any]:
+        if not is_list(content):
+            return [TextBlock(text=str(content))] if content else []
+        return [block for part in content for block in self._part(part)]
+
+    def _part(self, part: object) -> list[Any]:
+        """A part's block, and what a provider's reply says of it."""
+        if isinstance(part, str):
+            return [TextBlock(text=part)]
+        if isinstance(part, _BLOCKS):
+            return [part]
+        fields = _fields(part)
+        kind = fields.get("type") if fields is not None else None
+        if fields is None:
+            raise CallerError(f"{self._where} holds a part of type {type(part).__name__}; give dicts with a `type`, or text")
+        if not isinstance(kind, str):
+            kind = ""
+        where = f"a part of {self._where} (type {kind!r})"
+        cached = {"cache_control": fields["cache_control"]} if fields.get("cache_control") else {}
+        if kind in _TEXTS and isinstance(fields.get("text"), str):
+            self._check_names(fields, {"text", *self._parts_read}, where)
+            return [TextBlock.model_validate({"text": fields["text"], **cached}), *_provider_fields(fields, _TEXTS[kind])]
+        if kind in ("image_url", "input_image"):
+            self._check_names(fields, {"image_url", "detail", *_PART_FIELDS}, where)
+            return [self._image_url(fields, cached)]
+        if kind == "image" and is_object(source := fields.get("source")):
+            self._check_names(fields, {"source", *_PART_FIELDS}, where)
+            return [self._sourced(source, cached)]
+        if kind == "refusal":
+            self._check_names(fields, {"refusal", *_PART_FIELDS}, where)
+            return [ProviderBlock(provider="openai-chat", data={"refusal": str(fields.get("refusal"))})]
+        if kind in _SERVER_CALLS or kind.endswith("_tool_result"):
+            return [ProviderBlock(provider="anthropic", data={key: value for key, value in fields.items() if value is not None})]
+        if kind in _OWN_BLOCKS:
+            return self._own(kind, fields, where)
+        raise CallerError(
+            f"{self._where} holds a part of the type {_shown(fields.get('type'))}; llmcore takes text and images in messages"
+        )
+
+    def _own(self, kind: str, fields: Dict, where: str) -> list[Any]:
+        """A block of ours, as Anthropic's API has it as well."""
+        known = _OWN_BLOCKS[kind].model_fields
+        self._check_names(fields, {*known, *self._parts_read}, where)
+        block = {key: value for key, value in fields.items() if key in known}
+        if kind == "tool_result" and is_list(content := fields.get("content")):
+            block["content"] = self._parts(content)
+        return [block, *_provider_fields(fields, "anthropic")]
+
+    def _bare_image(self, given: object) -> ImageBlock:
+        """An image as Ollama's messages have it: base64, bytes, or a URL."""
+        if is_object(given):
+            (block,) = self._part({"type": "image_url", **given}) if "value" not in given else [self._bare_image(given["value"])]
+            if isinstance(block, ImageBlock):
+                return block
+        text = b64encode(given).decode() if isinstance(given, bytes) else given
+        if isinstance(text, str) and "://" in text[:_MAX_SHOWN]:
+            return self._image(text, {})
+        if isinstance(text, str) and text.startswith("data:"):
+            return self._image(text, {})
+        media = media_type_of(text) if isinstance(text, str) else None
+        if media is None:
+            fix = "give base64 of a PNG, JPEG, GIF, WebP or BMP, its bytes, or a URL; llmcore reads no files"
+            raise CallerError(f"{self._where} has in `images` what is no image; {fix}")
+        return ImageBlock(data=str(text), media_type=media)
+
+    def _image_url(self, fields: Dict, cached: Dict) -> ImageBlock:
+        given = fields.get("image_url")
+        inner = object_in(given)
+        self._check_names(inner, {"url", "detail", "format"}, f"an image of {self._where}")
+        detail, media = inner.get("detail") or fields.get("detail"), inner.get("format")
+        told = {"detail": detail} if isinstance(detail, str) else {}
+        return self._image(given, {**({"media_type": media} if isinstance(media, str) else {}), **cached, **told})
+
+    def _image(self, given: object, cached: Dict) -> ImageBlock:
+        url = given.get("url") if is_object(given) else given
+        if not isinstance(url, str) or not url:
+            raise CallerError(f"{self._where} holds an image without a `url`")
+        if not url.startswith("data:"):
+            return ImageBlock.model_validate({"url": url, **cached})
+        head, comma, data = url.removeprefix("data:").partition(",")
+        media, _, packing = head.partition(";")
+        if not comma or not data or packing != "base64" or not media:
+            raise CallerError(f"{self._where} holds an image whose data URL is not of the form data:image/png;base64,...")
+        return ImageBlock.model_validate({**cached, "data": data, "media_type": media})
+
+    def _sourced(self, source: Dict, cached: Dict) -> ImageBlock:
+        """An image as Anthropic's API has it."""
+        self._check_names(source, {"type", "url", "data", "media_type"}, f"the `source` of an image of {self._where}")
+        if source.get("type") == "url":
+            return self._image(source.get("url"), cached)
+        if not source.get("data") or not source.get("media_type"):
+            raise CallerError(f"{self._where} holds an image whose `source` has no `data` with a `media_type`, and no `url`")
+        return ImageBlock.model_validate({"data": source["data"], "media_type": source["media_type"], **cached})
+
+    def _thoughts(self, fields: Dict) -> list[Any]:
+        blocks = objects_in(fields.get("thinking_blocks"))
+        if blocks:
+            return [
+                RedactedThinkingBlock(data=str(block.get("data", "")))
+                if block.get("type") == "redacted_thinking"
+                else ThinkingBlock(thinking=str(block.get("thinking") or ""), signature=block.get("signature"))
+                for block in blocks
+            ]
+        text = next((fields[key] for key in _THOUGHTS if fields.get(key)), None)
+        return [ThinkingBlock(thinking=text)] if isinstance(text, str) and text else []
+
+    # Calls and results
+
+    def _calls(self, index: int, fields: Dict) -> list[Any]:
+        given: object = fields.get("tool_calls") or ()
+        if given == ():
+            given = list[object]()
+        if not is_list(given):
+            raise CallerError(f"{self._where} has `tool_calls` of type {type(given).__name__}; give a list")
+        blocks: list[Any] = []
+        for number, call in enumerate(given):
+            made = _fields(call) or {}
+            function = _fields(made.get("function"))
+            block = self._call(made.get("id") or f"call_{index}_{number}", function)
+            self._check_names(made, _CALL_READ, f"a call of {self._where}")
+            if mark := made.get("cache_control"):
+                block = updated(block, {"cache_control": CacheControl.model_validate(mark)})
+            blocks.append(block)
+            if not made.get("id"):
+                self._without_id.add(index, block)
+            told = [*(function or {}).items(), *made.items()]
+            if opaque := {key: value for key, value in told if key in _CALL_FIELDS and value}:
+                blocks.append(ProviderBlock(provider="openai-chat", data=opaque))
+        if (legacy := _fields(fields.get("function_call"))) is not None:
+            blocks.append(self._call(f"function_{index}", legacy))
+        return blocks
+
+    def _call(self, call_id: object, function: Dict | None) -> ToolUseBlock:
+        name = function.get("name") if function is not None else None
+        if not isinstance(call_id, str) or not isinstance(name, str) or not name or function is None:
+            form = '{"id": ..., "function": {"name": ..., "arguments": ...}}'
+            raise CallerError(f"{self._where} holds a call that is not {form}")
+        self._check_names(function, _FUNCTION_READ, f"the function of a call of {self._where}")
+        self._called[name] = call_id
+        arguments = function.get("arguments")
+        if arguments is None or arguments == "":  # how some write a call without arguments
+            return ToolUseBlock(id=call_id, name=name, input={})
+        if isinstance(arguments, str):
+            value = _object_of(arguments)
+            return ToolUseBlock(id=call_id, name=name, input=value, raw_input="" if value is not None else arguments)
+        if not is_object(arguments):
+            raise CallerError(f"{self._where} has a call whose arguments are of type {type(arguments).__name__}; give JSON text")
+        return ToolUseBlock(id=call_id, name=name, input=arguments)
+
+    def _result(self, fields: Dict, content: object) -> ToolResultBlock:
+        name = _text_of(fields, "name") or _text_of(fields, "tool_name")  # OpenAI's, Ollama's
+        call_id = fields.get("tool_call_id")
+        if not call_id:
+            call_id = self._called.get(name or "") if fields["role"] == "function" else self._without_id.answered_by(name)
+        if not isinstance(call_id, str):
+            raise CallerError(f"{self._where} answers a call and has no `tool_call_id` that says which")
+        parts = self._content_of("tool", fields)
+        if not all(isinstance(part, TextBlock | ImageBlock) for part in parts):
+            raise CallerError(f"{self._where} answers a call; its content is text, or a list of text and images")
+        return ToolResultBlock(tool_use_id=call_id, content=parts, name=name)
+
+
+class _WithoutId:
+    """The calls without an id, which wait for their results: those of the last turn, which may be several messages."""
+
+    def __init__(self) -> None:
+        self._last = -1
+        self._waiting: defaultdict[str | None, deque[str]] = defaultdict(deque)  # by name; None: all of them
+        self._answered: set[str] = set()
+
+    def add(self, index: int, call: ToolUseBlock) -> None:
+        if index > self._last + 1:  # something was said in between
+            self._waiting.clear()
+        self._last = index
+        for key in (call.name, None):
+            self._waiting[key].append(call.id)
+
+    def answered_by(self, name: str | None) -> str | None:
+        """The id that was made for the call which a result answers: the first of that name, or of any where it tells none."""
+        waiting = self._waiting[name]
+        while waiting:
+            call_id = waiting.popleft()
+            if call_id not in self._answered:
+                self._answered.add(call_id)
+                return call_id
+        return None
+
+
+def _says(value: object) -> bool:
+    """Is it anything but null and what is empty?"""
+    return value is not None and value not in ("", [], {}, ())
+
+
+def _near(name: str, known: Collection[str]) -> str:
+    """Which field was meant, or those that there are, without those of replies."""
+    if "role" in known and name in _OF_RESULTS | _OF_REPLIES:
+        return f"a message of the role {'tool' if name in _OF_RESULTS else 'assistant'!r} has it"
+    names = sorted(set(known) - (REPLY_FIELDS - _OF_ALL) if "role" in known else known)
+    others = _OF_RESULTS | _OF_REPLIES if "role" in known else known
+    near = slip_of(name, sorted(others)) or nearest(name, names)
+    return f"did you mean {near!r}?" if near else f"there are {', '.join(names)}"
+
+
+def _is_image(part: object) -> bool:
+    return isinstance(part, ImageBlock) or object_in(part).get("type") == "image"
+
+
+def _is_kept(role: str, key: str, value: object) -> bool:
+    """Is it a field that only its provider's wire may have a place for? What an adapter cannot send it tells."""
+    if key == "images" and not (role == "assistant" and is_list(value) and any(map(is_object, value))):
+        return False
+    return bool(value) and (key == "name" or key in REPLY_FIELDS)
+
+
+def _provider_fields(fields: Dict, provider: str) -> list[ProviderBlock]:
+    """What a provider's reply says of a part, for its own wire."""
+    told = {key: value for key, value in fields.items() if key in _REPLY_PARTS and _says(value)}
+    return [ProviderBlock(provider=provider, data=told)] if told else []
+
+
+def _fields(item: object) -> Dict | None:
+    """A dict, or an object that can be dumped as one (the messages of the openai package)."""
+    if isinstance(item, Mapping):
+        return cast("Dict", item)
+    dump = getattr(item, "model_dump", None)
+    dumped = dump(exclude_none=True) if callable(dump) else None
+    return dumped if is_object(dumped) else None
+
+
+def _is_ours(role: str, content: object) -> bool:
+    """Is it the content of a `Message`, to be checked there?"""
+    if isinstance(content, str):
+        return role != "tool"
+    return is_list(content) and all(map(_is_own_block, content))
+
+
+def _is_own_block(part: object) -> bool:
+    if isinstance(part, Mapping):
+        fields = cast("Dict", part)
+        kind = fields.get("type")
+        is_plain = isinstance(kind, str) and kind in _OWN_BLOCKS and not is_list(fields.get("content"))
+        return is_plain and fields.keys() <= _OWN_BLOCKS[str(kind)].model_fields.keys()
+    return isinstance(part, _BLOCKS)
+
+
+def _text_of(fields: Dict, key: str) -> str | None:
+    value = fields.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def _object_of(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if is_object(value) else None
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
