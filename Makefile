@@ -39,7 +39,7 @@ sweep: setup ## Run the other tests: all combinations, and what is slow; SAMPLE=
 versions: ## Run `make test` on each Python of VERSIONS (3.11 3.12 3.13) that is at hand
 	@scripts/versions $(VERSIONS)
 
-newest: ## Run the tests of adapters, fallback and orchestrator on the newest releases that pyproject.toml allows
+newest: ## Run the tests of adapters, fallback, orchestrator and run on the newest releases that pyproject.toml allows
 	@scripts/newest
 
 compiled: ## Make .venv-compiled: the same source as a compiled wheel (docs/compiled.md)

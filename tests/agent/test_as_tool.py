@@ -10,7 +10,7 @@ import pytest
 
 from llmcore import Agent, Budget, FakeModel, Orchestrator, RunContext, ToolRegistry, tool
 from llmcore.types import LimitExceeded, RateLimited, ToolDefinitionError
-from tests.orchestrator.support import assert_valid
+from tests.run.support import assert_valid
 
 pytestmark = pytest.mark.anyio
 

@@ -39,7 +39,7 @@ from llmcore.types import (
     ToolDefinitionError,
 )
 from llmcore.types.messages import CacheControl
-from tests.orchestrator.support import assert_valid
+from tests.run.support import assert_valid
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,7 @@ import pytest
 
 from llmcore import Agent, Answer, Approve, FakeModel, Orchestrator, RunResult, tool
 from llmcore.types import CallerError, RateLimited
-from tests.orchestrator.support import assert_valid
+from tests.run.support import assert_valid
 
 
 class Cashier(Agent):

@@ -10,7 +10,7 @@ import pytest
 
 from llmcore import Agent, FakeModel, Finished, Message, Request, RunResult, TextDelta, tool
 from llmcore.types import CallerError, RateLimited
-from tests.orchestrator.support import assert_valid
+from tests.run.support import assert_valid
 
 pytestmark = pytest.mark.anyio
 

@@ -9,7 +9,7 @@ import pytest
 
 from llmcore import Agent, Answer, Approve, Deny, FakeModel, Message, Orchestrator, RunContext, RunResult, tool
 from llmcore.types import AuthenticationFailed, CallerError, ToolDefinition
-from tests.orchestrator.support import assert_valid
+from tests.run.support import assert_valid
 
 PEOPLE: dict[str, Any] = {
     "type": "function",

@@ -15,7 +15,7 @@ from llmcore.models import ModelRegistry
 from tests.cli.conftest import Invoke
 from tests.helpers.redis_server import redis_server
 from tests.helpers.wire_server import Failure, Raw, Seen, Step, Turn, WireServer
-from tests.orchestrator.support import get_weather
+from tests.run.support import get_weather
 
 MODEL = "nobody/knows-this-1"
 HERMES = '<tool_call>\n{"name": "%s", "arguments": {"city": "Paris"}}\n</tool_call>'

@@ -10,7 +10,7 @@ import pytest
 from llmcore import Orchestrator
 from llmcore.types import ImageBlock, Message, TextBlock
 from tests.helpers.wire_server import Failure, WireServer
-from tests.orchestrator.test_which_part import PIXEL
+from tests.run.endpoints.test_refused_parts import PIXEL
 
 pytestmark = pytest.mark.anyio
 

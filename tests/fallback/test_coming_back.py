@@ -25,7 +25,7 @@ from llmcore.types import (
     Waiting,
 )
 from tests.fallback.support import Script, Table, context_for, told
-from tests.orchestrator.support import stack
+from tests.run.support import stack
 
 pytestmark = pytest.mark.anyio
 

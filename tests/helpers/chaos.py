@@ -21,7 +21,7 @@ from llmcore.fallback import EscalateModel, OtherMode, Retry, TextOnly
 from llmcore.tools.threads import idle
 from llmcore.types import Finished, InternalError, RetryConfig
 from tests.helpers.chaos_server import ChaosServer, answer_of, prompt_of, result_of
-from tests.orchestrator.support import assert_valid
+from tests.run.support import assert_valid
 
 __all__ = ["Chaos", "Ended", "chaos"]
 

@@ -48,7 +48,7 @@ from llmcore.types import (
     ToolUseBlock,
     Usage,
 )
-from tests.orchestrator.support import FAST, add, called, stack
+from tests.run.support import FAST, add, called, stack
 
 pytestmark = pytest.mark.anyio
 

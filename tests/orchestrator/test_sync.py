@@ -26,7 +26,7 @@ from llmcore.testing import FakeModel
 from llmcore.testing.replies import tool_call_body
 from llmcore.tools import tool
 from llmcore.types import AuthenticationFailed, CallerError, InternalError
-from tests.orchestrator.support import add, assert_valid
+from tests.run.support import add, assert_valid
 
 ROOT = Path(__file__).resolve().parents[2]
 user: contextvars.ContextVar[str] = contextvars.ContextVar("user", default="nobody")

@@ -11,7 +11,7 @@ import pytest
 from tests.packaging.tree import ROOT
 
 RUN, NIGHTLY, NEWEST = ROOT / ".ci" / "run", ROOT / ".ci" / "nightly", ROOT / "scripts" / "newest"
-FOLDERS = "tests/adapters tests/fallback tests/orchestrator"
+FOLDERS = "tests/adapters tests/fallback tests/orchestrator tests/run"
 
 
 @pytest.mark.parametrize("script", [RUN, NIGHTLY, NEWEST], ids=lambda script: script.name)

@@ -24,7 +24,7 @@ from llmcore.types import (
     Request,
     ToolDefinition,
 )
-from tests.orchestrator.support import FAST
+from tests.run.support import FAST
 
 pytestmark = pytest.mark.anyio
 

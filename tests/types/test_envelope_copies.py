@@ -13,7 +13,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.testing import FakeModel
 from llmcore.types import Envelope, Finished, LLMCoreError, RateLimited, RemoteServerError
 from tests.helpers.processes import sent
-from tests.orchestrator.support import FAST, add, called
+from tests.run.support import FAST, add, called
 
 CALL = '<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
 REPLIES: dict[str, Any] = {

@@ -12,7 +12,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.types import AuthenticationFailed, FallbackExhausted, InternalError, RemoteServerError
 from tests.adapters.conftest import call_of
 from tests.adapters.litellm.errors.test_failures import Made
-from tests.orchestrator.support import FAST
+from tests.run.support import FAST
 
 CLAUDE = "anthropic.claude-3-5-sonnet-20240620-v1:0"
 

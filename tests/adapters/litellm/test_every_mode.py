@@ -26,7 +26,7 @@ from llmcore.types import OutputMode
 from tests.adapters.conftest import EVERY_MODEL
 from tests.helpers.shown import ANSWER, OWN_WORDS, REAL_WORDS, Refusal, format_of, mode_of, model
 from tests.helpers.wire_server import Seen, Step, WireServer
-from tests.orchestrator.support import FAST
+from tests.run.support import FAST
 
 pytestmark = pytest.mark.anyio
 

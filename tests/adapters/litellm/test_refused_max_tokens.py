@@ -19,7 +19,7 @@ from tests.adapters.conftest import EVERY_MODEL, call_of
 from tests.adapters.litellm.errors.test_failures import Made
 from tests.adapters.litellm.test_every_mode import openais_place, signed_in
 from tests.helpers.wire_server import Failure, Seen, Step, WireServer
-from tests.orchestrator.support import FAST
+from tests.run.support import FAST
 
 pytestmark = pytest.mark.anyio
 _FIXTURES = (openais_place, signed_in)

@@ -24,8 +24,8 @@ from tests.adapters.litellm.errors.test_failures import failure_of
 from tests.adapters.wire.test_error_words import SHAPES, WORDS
 from tests.helpers.refusal_wordings import Wording
 from tests.helpers.wire_server import Failure, Raw, Seen, Step, WireServer
-from tests.orchestrator.support import FAST, get_weather
-from tests.orchestrator.test_unexplained_refusals import LOOKS_AGAIN, assert_never_twice, ended, refusing, registry, weather
+from tests.run.endpoints.test_unexplained_refusals import LOOKS_AGAIN, assert_never_twice, ended, refusing, registry, weather
+from tests.run.support import FAST, get_weather
 
 pytestmark = pytest.mark.anyio
 WIRES = ("openai", "groq", "anthropic", "gemini", "ollama")

@@ -36,8 +36,8 @@ from llmcore.types import (
 from tests.adapters.conftest import call_of, endpoint_at
 from tests.adapters.litellm.errors.test_failures import failure_of
 from tests.helpers.wire_server import Failure, Raw, Step, WireServer
-from tests.orchestrator.support import FAST, get_weather
-from tests.orchestrator.test_unexplained_refusals import ended, registry, weather
+from tests.run.endpoints.test_unexplained_refusals import ended, registry, weather
+from tests.run.support import FAST, get_weather
 
 pytestmark = pytest.mark.anyio
 WIRES = ("openai", "groq", "anthropic", "gemini", "ollama")

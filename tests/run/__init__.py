@@ -1,0 +1,1 @@
+"""Tests of llmcore.run: a folder for each of its packages."""
