@@ -15,7 +15,7 @@ from llmcore.fallback.checks import check_strategies, plan_of
 from llmcore.fallback.context import FallbackContext, Plan
 from llmcore.fallback.remedies import PATIENCE
 from llmcore.fallback.strategies import DEFAULT_STRATEGIES, Strategy
-from llmcore.support.code.emitter import Tell
+from llmcore.support.code.emitter import Emit
 from llmcore.support.code.test_failures import test_failure_in
 from llmcore.types import (
     Attempt,
@@ -36,7 +36,7 @@ __all__ = ["Attempting", "FallbackManager"]
 
 _log = logger("fallback")
 
-Attempting = Callable[[Plan, Tell[Event]], Awaitable[None]]
+Attempting = Callable[[Plan, Emit[Event]], Awaitable[None]]
 """Carries out one plan: tells its events; ends when the reply was accepted; raises an `LLMCoreError` when it was
 not."""
 
@@ -56,7 +56,7 @@ class FallbackManager:
     def __init__(self, strategies: Sequence[Strategy] | None = None) -> None:
         self.strategies = tuple(DEFAULT_STRATEGIES) if strategies is None else check_strategies(strategies)
 
-    async def run(self, context: FallbackContext, attempt: Attempting, tell: Tell[Event]) -> None:
+    async def run(self, context: FallbackContext, attempt: Attempting, tell: Emit[Event]) -> None:
         """Carry out `context.plan` and what follows from its failures; tells the events of every attempt, and `Waiting`
         before each wait.
 

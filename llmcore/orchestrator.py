@@ -24,7 +24,7 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.hooks import HookChain, HooksGiven
 from llmcore.models import ModelRegistry
 from llmcore.run.endpoints.catalog import Catalog
-from llmcore.run.endpoints.first_choice import begun
+from llmcore.run.endpoints.first_choice import choose_first
 from llmcore.run.endpoints.model_capabilities import KnownModels
 from llmcore.run.observing.observers import Observer, Observers
 from llmcore.run.observing.recording import Recording
@@ -32,7 +32,7 @@ from llmcore.run.results.result import RunResult
 from llmcore.run.resume.claims import RunStore
 from llmcore.run.resume.saving import checkpoint_of
 from llmcore.run.resume.seals import signing_key_of
-from llmcore.run.setup.context_size import context_bound
+from llmcore.run.setup.context_size import context_limit
 from llmcore.run.setup.interjections import box_of
 from llmcore.run.setup.options import KINDS, PER_RUN, Given, RunOptions, Strictness
 from llmcore.run.setup.settings import (
@@ -187,7 +187,7 @@ class Orchestrator:
         check_kinds("Orchestrator", own, OWN_KINDS)
         self._tools = ToolSource(tools)
         self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
-        context_bound(max_context_tokens, token_counter)
+        context_limit(max_context_tokens, token_counter)
         self._defaults |= {"max_context_tokens": max_context_tokens, "token_counter": token_counter, "text_calls": text_calls}
         checkpoint_of(checkpoint)
         self._defaults |= {"checkpoint": checkpoint, "run_store": run_store, "signing_key": signing_key_of(signing_key)}
@@ -203,7 +203,7 @@ class Orchestrator:
         Request.model_rebuild()  # else a first stream would build it on its event loop
         known: object = models  # an agent whose options changed gives what it had
         self._catalog = known if isinstance(known, Catalog) else Catalog(models, capabilities=capabilities, adapter=adapter)
-        self._machinery = Runtime(
+        self._runtime = Runtime(
             catalog=self._catalog,
             hooks=HookChain(hooks),
             fallback=FallbackManager(strategies),
@@ -220,13 +220,13 @@ class Orchestrator:
         functions that give them) and hooks beside its own, which come first. Raises `CallerError`."""
         made = copy(self)
         made._tools = self._tools.beside(*tools)
-        made._machinery = replace(self._machinery, hooks=self._machinery.hooks.beside(hooks))
+        made._runtime = replace(self._runtime, hooks=self._runtime.hooks.beside(hooks))
         return made
 
     def _recorded(self, recording: Recording) -> Self:
         """One of the same settings, whose runs are recorded."""
         made = copy(self)
-        made._machinery = replace(self._machinery, recordings=(*self._machinery.recordings, recording))
+        made._runtime = replace(self._runtime, recordings=(*self._runtime.recordings, recording))
         return made
 
     def list_tools(self, *, deps: Any = None) -> list[Tool]:
@@ -241,7 +241,7 @@ class Orchestrator:
 
         refuse_to_block("list_tools", "await asyncio.to_thread(list_tools)")
         context: RunContext[Any] = RunContext(self._defaults["deps"] if deps is None else deps)
-        return list(shared_loop().run(self._tools.now(context, None)))
+        return list(shared_loop().run(self._tools.current_toolbox(context, None)))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if (setting := meant(name, _SETTINGS)) is not None:
@@ -282,7 +282,7 @@ class Orchestrator:
         comes `Truncated` where the last reply was cut, and `Refused`, also where there is text, where the last one was refused
         or a filter ended it.
         """
-        return await self._begun(request, options, listening=False).out(silently)
+        return await self._begun(request, options, listening=False).carry_out(silently)
 
     @overload
     async def execute(self, request: Given | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> T: ...
@@ -304,7 +304,7 @@ class Orchestrator:
     async def _executed(self, request: Given | None, output_type: Any, options: dict[str, Any]) -> RunResult[Any]:
         if output_type is None:
             raise ConfigError("execute needs an output type, and None is none: use run() for text, or type(None) for JSON's null")
-        return await self._begun(request, {**options, "output_type": output_type}, listening=False).out(silently)
+        return await self._begun(request, {**options, "output_type": output_type}, listening=False).carry_out(silently)
 
     @overload
     def stream(self, request: Given | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> RunStream[T]: ...
@@ -417,7 +417,7 @@ class Orchestrator:
                 f"{model!r} has no deployment {deployment!r}; there are {', '.join(filter(None, config.places)) or 'none'}"
             )
         check_kinds("probe", {"timeout": timeout}, _PROBE_KINDS)
-        await self._machinery.ready()
+        await self._runtime.ready()
         await asyncio.to_thread(import_module, "llmcore.run.asking.probing")
         from llmcore.run.asking.probing import probe
 
@@ -445,11 +445,11 @@ class Orchestrator:
 
     def _option(self, name: str) -> Any:
         """What a run has for this option, where neither it nor the request says; None for one that an orchestrator has not."""
-        machinery = self._machinery
+        runtime = self._runtime
         own = {
             "capabilities": self.capabilities,
-            "strategies": machinery.fallback.strategies,
-            "tool_config": machinery.tool_config,
+            "strategies": runtime.fallback.strategies,
+            "tool_config": runtime.tool_config,
             "tools": () if self._tools.is_open else tuple(self.list_tools()),
         }
         values = {**self._defaults, **self._given, **own}
@@ -467,10 +467,10 @@ class Orchestrator:
 
     def _begun(self, request: Given | None, options: Mapping[str, Any], *, listening: bool) -> Run | LazyRun:
         """The run, checked. Where it would hold up an event loop, it loads the layers when it begins."""
-        from llmcore.run.asking.warming import holds_up_the_loop
+        from llmcore.run.asking.warming import must_load_layers
 
         make = self._checked(request, options, listening=listening)
-        return LazyRun(self._machinery.ready, make) if holds_up_the_loop() else make()
+        return LazyRun(self._runtime.ready, make) if must_load_layers() else make()
 
     def _checked(self, request: Given | None, options: Mapping[str, Any], *, listening: bool) -> Callable[[], Run]:
         """What makes the run, which is checked, but for what loads the validator."""
@@ -480,13 +480,13 @@ class Orchestrator:
         if is_tool_provider(own):
             source, options = source.beside(own), {name: given for name, given in options.items() if name != "tools"}
         settings = resolve_settings(request, options, tools=source.snapshot(), more_tools=source.is_open, **self._defaults)
-        chosen = begun(self._machinery, settings, more_tools=source.is_open)
+        chosen = choose_first(self._runtime, settings, more_tools=source.is_open)
 
         def make() -> Run:
             from llmcore.run.turn.loop import Run
 
             settings = with_types(chosen.settings, options.get("output_validators"))
-            return Run(replace(chosen, settings=settings), self._machinery, source, listening=listening)
+            return Run(replace(chosen, settings=settings), self._runtime, source, listening=listening)
 
         return make
 
@@ -506,7 +506,7 @@ for _name in ("execute", "stream", "iterate", "execute_sync", "stream_sync"):
 def _value_of(result: RunResult[Any], output_type: Any) -> Any:
     """The typed value of a run. Raises `CallsPending` where calls wait, and `CallerError` where it ended without one."""
     if not result.has_output:
-        from llmcore.run.turn.reply_checks import no_output
+        from llmcore.run.turn.reply_checks import no_output_error
 
-        raise no_output(result, output_type)
+        raise no_output_error(result, output_type)
     return result.output

@@ -1,4 +1,4 @@
-"""`warm_up`: everything that a first run needs, loaded before it."""
+"""`warm_up`: loads everything that a first run needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from llmcore.support.code.collector_pause import paused_collector
 
 __all__ = ["warm_up", "warm_up_sync"]
 
-_LATE = (
+_LAZY_MODULES = (
     *(
         "griffe",
         "yaml",
@@ -24,16 +24,16 @@ _LATE = (
     ),
     *("llmcore.api", "llmcore.run.asking.probing", "llmcore.yaml_data"),
 )
-"""What a first tool, registry, agent, typed answer and probe import."""
+"""The modules that a first tool, registry, agent, typed answer and probe import."""
 _ANY_PROVIDER = "openai_compatible"
 
 
 async def warm_up() -> None:
-    """Load now what a first run would load: LiteLLM (some seconds of CPU, once in a process), the layers of llmcore, and what
-    both build with their first request. It is done in a thread; the event loop goes on. No server is asked.
+    """Load now what a first run would load: LiteLLM, llmcore's layers, and what both build with their first request.
 
-    Call it when your program starts: it may be called often, from any loop and at the same time, and does its work once.
-    Raises `ConfigError` when LiteLLM cannot be imported.
+    This takes some seconds of CPU, once in a process. It runs in a thread, so the event loop goes on. No server is asked. Call
+    it when your program starts. You may call it often, from any event loop and at the same time: it does its work once. Raises
+    `ConfigError` if LiteLLM cannot be imported.
     """
     from llmcore.adapters.litellm.engine import in_thread
 
@@ -41,7 +41,7 @@ async def warm_up() -> None:
 
 
 def warm_up_sync() -> None:
-    """`warm_up` for code without an event loop. Raises `CallerError` where an event loop runs in this thread."""
+    """`warm_up` for code without an event loop. Raises `CallerError` if an event loop runs in this thread."""
     run_in_background("warm_up", warm_up)
 
 
@@ -50,17 +50,17 @@ def _load_all() -> None:
     from llmcore.adapters.litellm.engine import make_ready
 
     with paused_collector():
-        for name in _LATE:
+        for name in _LAZY_MODULES:
             import_module(name)
         _rehearse_reading()
         load_layers(Orchestrator)
         make_ready(LiteLLMAdapter(), _ANY_PROVIDER)
-        _rehearse_making()  # last: what is compiled later would push its expressions out of the cache of `re`
+        _rehearse_making()  # last: later expressions would evict these from the cache of `re`
 
 
 @cache
 def _rehearse_reading() -> None:
-    """Read a call of each dialect behind words: expressions and phrases are compiled with the first ones."""
+    """Read a call of each dialect in text, which compiles the expressions and phrases."""
     from llmcore.normalizer import DIALECTS, normalize
     from llmcore.types import ToolDefinition, ToolSet
 
@@ -71,7 +71,7 @@ def _rehearse_reading() -> None:
 
 @cache
 def _rehearse_making() -> None:
-    """Read a registry and make an agent with a tool: expressions and validators are built with the first ones."""
+    """Read a registry and make an agent with a tool, which builds expressions and validators."""
     from llmcore.agent import Agent
     from llmcore.models import ModelRegistry
     from llmcore.types.limits import REGISTRY_LIMITS

@@ -389,14 +389,14 @@ class Agent(ReadableOptions):
         unclaimed = None if state is None else talk.given
         try:
             asked: dict[str, Any] = {**core.per_run, **{name: methods[name] for name in _OF_CHATS & methods.keys()}, **options}
-            await core.base._machinery.ready()  # pyright: ignore[reportPrivateUsage]  # as its run does
+            await core.base._runtime.ready()  # pyright: ignore[reportPrivateUsage]  # as its run does
             until = _Until(core.base._seconds_allowed(asked))  # pyright: ignore[reportPrivateUsage]  # that of its run
             context = _context_of(asked.get("parent"), asked.get("deps", core.settings.get("deps")))
             await self._ask_system(asked, until, context)
             given = talk.messages if state is None else said or state
             history = {"message_history": state} if state is not None and said else {}
             run = chat.run = self._orchestrator()._prepare(given, asked | until.left | history, listening=listening)  # pyright: ignore[reportPrivateUsage]  # the one loop
-            run.is_told, run.copy_of = run.is_told or teller.listens, unclaimed
+            run.emits_events, run.copied_from = run.emits_events or teller.listens, unclaimed
             talk.snapshot, ledger = run.state.snapshot, run.state.ledger
             teller.seconds_left = lambda: ledger.seconds_left
             async with aclosing(run.events()) as events:
@@ -412,8 +412,8 @@ class Agent(ReadableOptions):
                         yield event
         except BaseException as error:
             if not ended:
-                so_far = None if chat.run is None else chat.run.so_far()
-                unclaimed = unclaimed if chat.run is None else chat.run.copy_of
+                so_far = None if chat.run is None else chat.run.partial_result()
+                unclaimed = unclaimed if chat.run is None else chat.run.copied_from
                 talk.fail(before if state is None else state, so_far, unclaimed)
                 if so_far is None and getattr(error, "partial", None) is None:
                     with_partial(error, RunResult[Any](messages=as_messages([*before, *said])))
@@ -488,12 +488,12 @@ class _Chat:
     def events(self) -> AsyncGenerator[Event, None]:
         return self._begin(self)
 
-    def leave(self) -> None:
+    def abandon(self) -> None:
         if self.run is not None:
-            self.run.leave()
+            self.run.abandon()
 
-    def so_far(self) -> RunResult[Any]:
-        return RunResult() if self.run is None else self.run.so_far()
+    def partial_result(self) -> RunResult[Any]:
+        return RunResult() if self.run is None else self.run.partial_result()
 
 
 show_options(Agent.__init__, AgentOptions)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from llmcore.agent.talk import Talk
 from llmcore.run import RunResult
-from llmcore.run.setup.parent_run import LeftWithin, enclosing, going_on, left_within
+from llmcore.run.setup.parent_run import WaitingRun, parent_run_of, resuming, take_waiting_run
 from llmcore.tools import RunContext, Tool
 from llmcore.tools.execution import CallSuspended
 from llmcore.tools.options import OptionsByName, ToolOptions
@@ -36,7 +36,7 @@ def agent_tool(agent: Asked, settings: Mapping[str, Any], *, talk: Talk | None, 
     """The tool by which the agent, of these settings, is asked. `talk`: its conversation, in which calls go on one after the
     other; None: each has one of its own. Raises `ToolDefinitionError` for options that do not fit."""
 
-    @going_on
+    @resuming
     async def ask(
         message: Annotated[str, Field(description="What is asked, with all that must be known: nothing else is told.")],
         context: RunContext[Any],
@@ -44,7 +44,7 @@ def agent_tool(agent: Asked, settings: Mapping[str, Any], *, talk: Talk | None, 
         if not message.strip():
             raise RetryTool("the message is empty: ask something")
         options: dict[str, Any] = {} if settings.get("deps") is not None else {"deps": context.deps}
-        left = left_within(context)
+        left = take_waiting_run(context)
         if talk is None:
             history = () if left is None else left.state
             return _answer(agent, await _asked(agent, message, context, left, message_history=history, **options), context)
@@ -63,7 +63,7 @@ def agent_tool(agent: Asked, settings: Mapping[str, Any], *, talk: Talk | None, 
 
 
 async def _asked_on(
-    agent: Asked, talk: Talk, message: str, context: RunContext[Any], left: LeftWithin | None, options: dict[str, Any]
+    agent: Asked, talk: Talk, message: str, context: RunContext[Any], left: WaitingRun | None, options: dict[str, Any]
 ) -> RunResult[Any]:
     """As `_asked`, in the agent's own conversation. What was left waiting goes on before what was said there since."""
     if left is None:
@@ -78,7 +78,7 @@ async def _asked_on(
         return result
 
 
-async def _asked(agent: Asked, message: str, context: RunContext[Any], left: LeftWithin | None, **options: Any) -> RunResult[Any]:
+async def _asked(agent: Asked, message: str, context: RunContext[Any], left: WaitingRun | None, **options: Any) -> RunResult[Any]:
     """The agent's run, where it was left waiting by what its caller said. Raises `CallHeld` for answers that do not fit."""
     parent = context.of_its_run()
     if left is None:
@@ -95,7 +95,7 @@ async def _asked(agent: Asked, message: str, context: RunContext[Any], left: Lef
 
 def _answer(agent: Asked, result: RunResult[Any], context: RunContext[Any]) -> Any:
     """What the agent answered. Raises `CallHeld` while calls of it wait."""
-    if result.pending and enclosing(context) is not None:
+    if result.pending and parent_run_of(context) is not None:
         raise CallSuspended
     if result.pending:
         names = ", ".join(call.name for call in result.pending)

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from llmcore.support.code.emitter import Tell
+from llmcore.support.code.emitter import Emit
 from llmcore.tools.config import ToolConfig
 from llmcore.tools.leaving import Level
 from llmcore.tools.outcome import Outcome, unfinished
@@ -75,7 +75,7 @@ class ToolRun:
         if self._woken is not None and not self._woken.done():
             self._woken.set_result(None)
 
-    async def run(self, tell: Tell[Outcome | News]) -> None:
+    async def run(self, tell: Emit[Outcome | News]) -> None:
         """Run them, once."""
         if len(self._calls) == 1 and not self._listening:  # no task: 10 us less
             await tell(self._keep(0, await self._runner(self._calls[0])))
@@ -90,7 +90,7 @@ class ToolRun:
         ends = {at + behind for at, call in enumerate(self._calls) if call.id in self._alone for behind in (0, 1)} | {0, count}
         return [range(first, last) for first, last in pairwise(sorted(ends))]
 
-    async def _in_parallel(self, batch: range, tell: Tell[Outcome | News]) -> None:
+    async def _in_parallel(self, batch: range, tell: Emit[Outcome | News]) -> None:
         room = asyncio.Semaphore(self._config.max_parallel)
         level = Level()
         tasks = {asyncio.create_task(self._in_its_turn(level, room, self._calls[index])): index for index in batch}

@@ -8,7 +8,7 @@ from functools import partial
 
 from llmcore.fallback import FallbackContext, FallbackManager, Ledger, Plan
 from llmcore.fallback.manager import Attempting
-from llmcore.support.code.emitter import Tell, event_stream
+from llmcore.support.code.emitter import Emit, event_stream
 from llmcore.types import AttemptStarted, Budget, Event, LLMCoreError, ModelNotFound, OutputMode
 
 
@@ -87,7 +87,7 @@ class Script:
         self._failures = list(failures)
         self.plans: list[Plan] = []
 
-    async def __call__(self, plan: Plan, tell: Tell[Event]) -> None:
+    async def __call__(self, plan: Plan, tell: Emit[Event]) -> None:
         self.plans.append(plan)
         attempt = self._context.ledger.start(plan.model, plan.mode, plan.reason, plan.detail, plan.deployment)
         await tell(AttemptStarted(attempt.n, plan.model, plan.mode, plan.reason))

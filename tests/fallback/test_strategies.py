@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from llmcore.fallback import FallbackContext, FallbackManager, Plan, Retry, TextOnly
-from llmcore.support.code.emitter import Tell
+from llmcore.support.code.emitter import Emit
 from llmcore.types import CallerError, ConfigError, Event, FallbackExhausted, LLMCoreError, ModelError, RemoteServerError
 from tests.fallback.support import Script, Table, context_for, told
 
@@ -145,7 +145,7 @@ async def test_the_budget_bounds_a_strategy_that_never_gives_up(plan: Plan) -> N
 async def test_an_attempt_that_fails_before_its_request_counts_as_well(failure: LLMCoreError) -> None:
     context, tried = context_for(Table(), attempts=5), list[Plan]()
 
-    async def attempt(plan: Plan, tell: Tell[Event]) -> None:
+    async def attempt(plan: Plan, tell: Emit[Event]) -> None:
         tried.append(plan)
         assert len(tried) < 20, "it goes round for ever"
         raise failure

@@ -1,9 +1,11 @@
-"""Small questions to one model that tell what its endpoint can do, in every output mode.
+"""Small questions to one model that show what its endpoint can do, in every output mode.
 
-One request a question, eight at most, each of some ten tokens and a short answer; those about tools are left out where tools
-were refused. A question is asked so that only the thing in question gives the wanted answer: the forced tool has nothing to do
-with the prompt, a schema is sent without a word about it. Nothing is taken for a fact that one reply does not show: a model
-that makes one call where two were asked for may take parallel calls for all we know.
+Each question is one request of some ten tokens with a short answer; there are eight at most. If tools are refused, the
+questions about tools are skipped.
+
+Only the tested feature can give the wanted answer: the forced tool has nothing to do with the prompt, and a schema is sent
+without a word about it. A fact needs a reply that shows it: one call where two were asked for does not rule out parallel
+calls.
 """
 
 from __future__ import annotations
@@ -44,8 +46,8 @@ __all__ = ["ProbeFinding", "ProbeReport", "Verdict", "probe"]
 
 Verdict = Literal["yes", "no", "unknown"]
 
-_ROOM = 1024
-"""Tokens an answer may have: a model that thinks first needs them."""
+_MAX_TOKENS = 1024
+"""The tokens of an answer. Reasoning models need this many."""
 _MAX_WORDS = 300
 
 
@@ -66,7 +68,7 @@ _CAPITAL: JsonSchema = {
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What one reply shows. `facts`: capability -> does it have it."""
+    """What one reply shows. `facts`: whether the endpoint has a capability, by its name."""
 
     verdict: Verdict
     detail: str
@@ -75,7 +77,7 @@ class _Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """One request. `capability`: what a refusal of it refuses, None where nothing can be learnt from one."""
+    """One request. `capability`: the one that a refusal denies; None if a refusal teaches nothing."""
 
     name: str
     capability: str | None
@@ -89,9 +91,15 @@ class _Question:
 
 @dataclass(frozen=True, slots=True)
 class ProbeFinding:
-    """The answer to one question of a probe: does it hold (`verdict`), what came in words (`detail`), what that teaches (`facts`,
-    by capability), and what it cost. `asked` False = not asked, for an earlier answer decides it; `answered` False = no reply
-    came, but an error."""
+    """The answer to one question of a probe.
+
+    - `verdict`: whether the tested feature works.
+    - `detail`: the reply or the error, in short.
+    - `facts`: what the answer teaches, by capability.
+    - `usage`: what the question cost.
+    - `asked`: False if an earlier answer decided the question, so it was not sent.
+    - `answered`: False if an error came instead of a reply.
+    """
 
     question: str
     verdict: Verdict
@@ -104,26 +112,27 @@ class ProbeFinding:
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """What a probe found out about one model at one place. `findings`: the answers, in the order of the questions.
+    """What a probe found out about one model at one deployment. `findings`: the answers, in the order of the questions.
 
-    `facts` is what they teach, by capability; `record(orchestrator.capabilities)` lets the runs that share the store go by it.
-    `modes`: the output modes in which the model makes calls or gives JSON, as asked for. `requests` and `usage`: what it took.
+    `facts` is what they teach, by capability. `record(orchestrator.capabilities)` lets the runs that share the store use it.
+    `modes`: the output modes in which the model makes calls or gives JSON as asked. `requests` and `usage`: what the probe
+    took.
     """
 
     config: ModelConfig
-    """The model's settings, at the deployment that was asked."""
+    """The model's settings at the deployment that was asked."""
     findings: tuple[ProbeFinding, ...]
 
     @property
     def facts(self) -> dict[str, bool]:
-        """What is learnt, by capability."""
+        """What the answers teach, by capability."""
         merged: dict[str, bool] = {}
         for finding in self.findings:
             merged |= finding.facts
         by_name = {finding.question: finding for finding in self.findings}
         words = all(by_name[name].verdict != "yes" and by_name[name].answered for name in ("native tools", "forced tool"))
         if not {"native_tools", "emits_text_calls"} & merged.keys() and words and by_name["calls as text"].verdict == "yes":
-            merged["native_tools"] = False  # it calls tools when they are taught, and never saw the others
+            merged["native_tools"] = False  # it calls taught tools, and ignores native ones
         return merged
 
     @property
@@ -142,25 +151,25 @@ class ProbeReport:
         return sum(finding.asked for finding in self.findings)
 
     def record(self, store: CapabilityStore) -> None:
-        """Enter what was learnt."""
+        """Record the facts in the store."""
         for capability, holds in self.facts.items():
             (store.record_success if holds else store.record_failure)(self.config.endpoint, capability)
 
 
 async def probe(config: ModelConfig, catalog: Catalog, *, timeout: float | None = None) -> ProbeReport:
-    """Ask the model, at its one place. `timeout`: seconds for each question, in place of the model's own.
+    """Ask the model, at its one deployment. `timeout`: seconds for each question, in place of the model's own.
 
-    Raises the error of the first question, which is a plain one: then nothing can be found out. Raises `CallerError`s.
+    Raises `CallerError`s. If the first question, a plain one, fails, raises its error: then nothing can be found out.
     """
     asked = config if timeout is None else config.model_copy(update={"timeout": timeout})
     findings: list[ProbeFinding] = []
     for question in _QUESTIONS:
-        findings.append(_decided(question, findings) or await _ask(asked, catalog, question, is_first=not findings))
+        findings.append(_answer_known(question, findings) or await _ask(asked, catalog, question, is_first=not findings))
     return ProbeReport(config, tuple(findings))
 
 
-def _decided(question: _Question, findings: Sequence[ProbeFinding]) -> ProbeFinding | None:
-    """What earlier answers say about a question: nothing native works where native tools are refused."""
+def _answer_known(question: _Question, findings: Sequence[ProbeFinding]) -> ProbeFinding | None:
+    """The finding of a question that earlier answers decide: if native tools are refused, nothing native works."""
     refused = any(finding.facts.get("native_tools") is False for finding in findings)
     if refused and question.mode == "native_tools" and question.tools:
         return ProbeFinding(question.name, "no", "tools are refused", {}, asked=False, answered=False)
@@ -168,11 +177,11 @@ def _decided(question: _Question, findings: Sequence[ProbeFinding]) -> ProbeFind
 
 
 async def _ask(config: ModelConfig, catalog: Catalog, question: _Question, *, is_first: bool) -> ProbeFinding:
-    can = _untold(catalog.can(config))
+    can = _without_facts(catalog.can(config))
     call = ModelCall(
         endpoint=config.endpoint,
         request=Request.model_validate(
-            {"messages": question.prompt, "tools": question.tools, "tool_choice": question.tool_choice, "max_tokens": _ROOM}
+            {"messages": question.prompt, "tools": question.tools, "tool_choice": question.tool_choice, "max_tokens": _MAX_TOKENS}
         ),
         mode=question.mode,
         tools=question.tools,
@@ -195,26 +204,27 @@ async def _ask(config: ModelConfig, catalog: Catalog, question: _Question, *, is
     )
     try:
         await sending.ready()
-        await sending.out(silently)
+        await sending.send(silently)
     except CallerError:
         raise
     except LLMCoreError as error:
         if is_first:
             raise
-        return _failed(question, error)
+        return _failure_finding(question, error)
     answer = question.judge(sending.envelope or Envelope())
     return ProbeFinding(question.name, answer.verdict, answer.detail, answer.facts, sending.usage or Usage())
 
 
-def _untold(can: Capabilities) -> Capabilities:
-    """Yes and no forgotten, so that all is asked; a schema is asked for by the provider's own parameter."""
+def _without_facts(can: Capabilities) -> Capabilities:
+    """The capabilities without the learnable facts, so that every question is asked. A schema is sent in the provider's own
+    parameter."""
     return can.model_copy(update={**dict.fromkeys(LEARNABLE), "json_schema": True})
 
 
-def _failed(question: _Question, error: LLMCoreError) -> ProbeFinding:
-    """A question that ended in an error: refused, or not answered at all."""
+def _failure_finding(question: _Question, error: LLMCoreError) -> ProbeFinding:
+    """The finding of a question that was refused or failed."""
     text = " ".join(str(error).split())
-    words = clipped_words(error.facts.words or text, _MAX_WORDS)  # the place and the status are the table's own
+    words = clipped_words(error.facts.words or text, _MAX_WORDS)  # without the model and the status, which the table shows
     refused = isinstance(error, CapabilityRefused) or refuses_as_it_is(error.status)
     if not refused:
         return ProbeFinding(question.name, "unknown", f"{type(error).__name__}: {words}", {}, answered=False)
@@ -224,14 +234,14 @@ def _failed(question: _Question, error: LLMCoreError) -> ProbeFinding:
     return ProbeFinding(question.name, "no", f"refused: {words}", {capability: False} if capability else {}, answered=False)
 
 
-# What a reply shows
+# Judges of replies
 
 
-def _says_anything(reply: Envelope) -> _Answer:
+def _judge_text(reply: Envelope) -> _Answer:
     return _Answer("yes", _shown(reply)) if reply.content.strip() else _Answer("unknown", _shown(reply))
 
 
-def _calls(reply: Envelope) -> _Answer:
+def _judge_call(reply: Envelope) -> _Answer:
     if any(call.dialect == "native" for call in reply.tool_calls):
         return _Answer("yes", _shown(reply), {"native_tools": True, "emits_text_calls": False})
     if reply.tool_calls:
@@ -239,27 +249,27 @@ def _calls(reply: Envelope) -> _Answer:
     return _Answer("unknown", f"no call: {_shown(reply)}")
 
 
-def _calls_when_forced(reply: Envelope) -> _Answer:
+def _judge_forced_call(reply: Envelope) -> _Answer:
     if any(call.dialect == "native" for call in reply.tool_calls):
         return _Answer("yes", _shown(reply), {"native_tools": True, "tool_choice_required": True})
     return _Answer("no", f"ignored: {_shown(reply)}", {"tool_choice_required": False})
 
 
-def _calls_the_one_named(reply: Envelope) -> _Answer:
+def _judge_named_call(reply: Envelope) -> _Answer:
     native = [call.name for call in reply.tool_calls if call.dialect == "native"]
     if native and set(native) == {_MAYOR.name}:
         return _Answer("yes", _shown(reply), {"tool_choice_named": True})
     return _Answer("no", f"ignored: {_shown(reply)}", {"tool_choice_named": False})
 
 
-def _calls_twice(reply: Envelope) -> _Answer:
+def _judge_parallel_calls(reply: Envelope) -> _Answer:
     count = sum(call.dialect == "native" for call in reply.tool_calls)
     if count > 1:
         return _Answer("yes", f"{count} calls in one reply", {"parallel_tools": True})
     return _Answer("unknown", "one call in the reply" if count else f"no native call: {_shown(reply)}")
 
 
-def _fits(reply: Envelope) -> _Answer:
+def _judge_schema(reply: Envelope) -> _Answer:
     try:
         parse_detailed(reply.content, _CAPITAL, strictness="off")
         json.loads(reply.content)
@@ -268,7 +278,7 @@ def _fits(reply: Envelope) -> _Answer:
     return _Answer("yes", _shown(reply), {"json_schema": True})
 
 
-def _is_json(reply: Envelope) -> _Answer:
+def _judge_json(reply: Envelope) -> _Answer:
     try:
         is_one: object = is_object(json.loads(reply.content))
     except ValueError:
@@ -278,18 +288,18 @@ def _is_json(reply: Envelope) -> _Answer:
     return _Answer("no", f"ignored: {_shown(reply)}", {"json_object": False})
 
 
-def _writes_a_call(reply: Envelope) -> _Answer:
+def _judge_text_call(reply: Envelope) -> _Answer:
     if reply.tool_calls:
         return _Answer("yes", f"{_shown(reply)} ({reply.tool_calls[0].dialect})")
     return _Answer("no", f"no call: {_shown(reply)}")
 
 
 def _shown(reply: Envelope) -> str:
-    """The calls of a reply, or the beginning of what it says."""
+    """The calls of a reply, or the beginning of its text."""
     if reply.tool_calls:
         return ", ".join(f"{call.name}({clipped_words(call.raw_arguments, 80)})" for call in reply.tool_calls[:3])
-    said = " ".join(reply.content.split())
-    return clipped_words(said, _MAX_WORDS) or ("only reasoning came" if reply.reasoning else "an empty reply")
+    text = " ".join(reply.content.split())
+    return clipped_words(text, _MAX_WORDS) or ("only reasoning came" if reply.reasoning else "an empty reply")
 
 
 _HELLO = "Say hello."
@@ -298,14 +308,14 @@ _BOTH = "What time is it in Paris, and what time in Rome? Find out both with the
 _CITY = "Tell me about the capital of France in one sentence."
 
 _QUESTIONS: tuple[_Question, ...] = (
-    _Question("plain text", None, "text", _HELLO, _says_anything),
-    _Question("native tools", "native_tools", "native_tools", _PARIS, _calls, (_TIME,)),
-    _Question("forced tool", "tool_choice_required", "native_tools", _HELLO, _calls_when_forced, (_TIME,), "required"),
+    _Question("plain text", None, "text", _HELLO, _judge_text),
+    _Question("native tools", "native_tools", "native_tools", _PARIS, _judge_call, (_TIME,)),
+    _Question("forced tool", "tool_choice_required", "native_tools", _HELLO, _judge_forced_call, (_TIME,), "required"),
     _Question(
-        "named tool", "tool_choice_named", "native_tools", _PARIS, _calls_the_one_named, (_TIME, _MAYOR), {"name": _MAYOR.name}
+        "named tool", "tool_choice_named", "native_tools", _PARIS, _judge_named_call, (_TIME, _MAYOR), {"name": _MAYOR.name}
     ),
-    _Question("parallel calls", None, "native_tools", _BOTH, _calls_twice, (_TIME,)),
-    _Question("JSON schema", "json_schema", "native_tools", _CITY, _fits, output_schema=_CAPITAL),
-    _Question("JSON mode", "json_object", "json_object", _CITY, _is_json, output_schema=_CAPITAL),
-    _Question("calls as text", None, "text", _PARIS, _writes_a_call, (_TIME,)),
+    _Question("parallel calls", None, "native_tools", _BOTH, _judge_parallel_calls, (_TIME,)),
+    _Question("JSON schema", "json_schema", "native_tools", _CITY, _judge_schema, output_schema=_CAPITAL),
+    _Question("JSON mode", "json_object", "json_object", _CITY, _judge_json, output_schema=_CAPITAL),
+    _Question("calls as text", None, "text", _PARIS, _judge_text_call, (_TIME,)),
 )

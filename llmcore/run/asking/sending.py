@@ -1,4 +1,5 @@
-"""One request and its reply, whole or streamed: adapter, then normaliser. Nothing is judged or repeated here."""
+"""Sends one request and reads its reply, whole or streamed: adapter, then normaliser. It validates nothing and repeats
+nothing."""
 
 from __future__ import annotations
 
@@ -22,11 +23,11 @@ from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply, may_be
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.run.deadline import GRACE, within
-from llmcore.run.endpoints.catalog import asked_of, broken_contract, lets_through, raised_by
+from llmcore.run.endpoints.catalog import adapter_raised, call_adapter, lets_exceptions_through, wrong_adapter_value
 from llmcore.run.output.early_output import EnvelopeWords
 from llmcore.run.streaming.run_stream import is_within
 from llmcore.support.code.cooperative_work import Pace
-from llmcore.support.code.emitter import Tell
+from llmcore.support.code.emitter import Emit
 from llmcore.support.values.copies import copied, updated
 from llmcore.support.values.json_data import encodable
 from llmcore.support.values.narrowing import is_object, object_in
@@ -56,46 +57,49 @@ __all__ = ["RefusedRequests", "Sending", "within"]
 T = TypeVar("T")
 _JSON_MODES = frozenset({"json_schema", "json_object"})
 _MOST_CALLS = 4096
-"""Calls of one streamed reply that are read. Far fewer run (`Limits.calls`)."""
+"""How many calls of one streamed reply are read. Far fewer run (`Limits.calls`)."""
 
 
 class RefusedRequests:
-    """What servers refused in one run. Two output modes may make the same request, and so may a mode without what was refused
-    where that was not in it: none goes out again. Known before it is made is a request of an adapter with a `request_key`, and
-    where it leaves one of an adapter that tells what left (`LLMCoreError.sent_as`), whatever was left out of it on the way."""
+    """The requests that servers refused in one run. None of them is sent again.
+
+    Two output modes, or a mode without a refused part, may make the same request. An adapter with a `request_key` shows that
+    before the request is made. An adapter that reports what it sent (`LLMCoreError.sent_as`) shows it before the request
+    leaves.
+    """
 
     def __init__(self) -> None:
         self._words: dict[str, str] = {}
-        self._left: dict[str, str] = {}
+        self._sent_keys: dict[str, str] = {}
 
     def note(self, adapter: Adapter, call: ModelCall, error: BaseException) -> None:
-        """A request failed. Before anything is learnt from it: what is known of an endpoint changes what is sent."""
+        """Record a failed request. Call this before anything is learned from it, because that changes what is sent."""
         unexplained = isinstance(error, LLMCoreError) and error.facts.kind == "unexplained"
         refused = isinstance(error, CapabilityRefused | RequestRefused) or unexplained
         if refused and (key := _request_key(adapter, call)):
             self._words[key] = str(error)
         if refused and isinstance(error, LLMCoreError) and error.sent_as:
-            self._left.setdefault(error.sent_as, str(error))
+            self._sent_keys.setdefault(error.sent_as, str(error))
 
     def annotated(self, call: ModelCall) -> ModelCall:
-        """The call, with what must not leave again."""
-        return updated(call, {"refused": self._left}) if self._left else call
+        """The call, with the requests that must not be sent again."""
+        return updated(call, {"refused": self._sent_keys}) if self._sent_keys else call
 
     def check(self, adapter: Adapter, call: ModelCall) -> None:
-        """Raises `RequestRefused` for the very request that was refused before."""
+        """Raises `RequestRefused` if the same request was refused before."""
         if self._words and (words := self._words.get(_request_key(adapter, call) or "")):
             raise not_again(words)
 
 
 def _request_key(adapter: Adapter, call: ModelCall) -> str | None:
-    return asked_of(adapter, "request_key", call) if getattr(adapter, "request_key", None) is not None else None
+    return call_adapter(adapter, "request_key", call) if getattr(adapter, "request_key", None) is not None else None
 
 
 class Sending:
-    """One `ModelCall`. Carry it `out`; then `envelope` is the reply and `usage` what it cost (None: not told).
+    """Sends one `ModelCall`. After `send`, `envelope` is the reply and `usage` its usage (None: not reported).
 
-    `listening`: events of the reply are wanted; the call says whether it is asked for as a stream. After a failure
-    `envelope` holds what had come, None when nothing had.
+    `listening`: the reply's events are wanted; the call says whether to stream. After a failure `envelope` holds the part that
+    came, or None.
     """
 
     def __init__(
@@ -111,50 +115,52 @@ class Sending:
         reasoning_open: bool,
     ) -> None:
         self._adapter = adapter
-        self._may_be_deaf = not getattr(adapter, "heeds_cancellation", False)
+        self._may_ignore_cancellation = not getattr(adapter, "heeds_cancellation", False)
         self._call = call
         request, self._joiners = broken(call.request) if call.neutralise_tokens else (call.request, None)
         self._sent = call if self._joiners is None else updated(call, {"request": request})
         self._restoring = None if self._joiners is None else Restoring(self._joiners)
         self.tools = tools
-        """What the reply may call."""
+        """The tools that the reply may call."""
         self._hooks = hooks
         self._seconds_left = seconds_left
         self._listening = listening
         self._forced_tool = forced_tool
         self._reasoning_open = reasoning_open
-        self._ended = False  # the adapter said that the stream came to its end
+        self._ended = False  # the adapter reported the end of the stream
         self._last: object = None
         self._enveloped = call.mode in _JSON_MODES and call.output_schema is None
-        """Was the library's envelope asked for, and nothing typed that may look like it?"""
+        """Whether llmcore's envelope was asked for, without a typed value that may look like it."""
         self._taught = _taught(call)
         own = call.own_dialects
         self._own = own if own is None or self._taught is None else own | {self._taught}
         self._words = EnvelopeWords() if self._enveloped and len(tools) else None
-        self.held: Callable[[int], str] = _no_withheld_text
-        """`held(start)`: what came and was not told yet, from its character `start` on."""
+        self.withheld: Callable[[int], str] = _no_withheld_text
+        """`withheld(start)`: the text that came and was not emitted yet, from its character `start` on."""
         self.envelope: Envelope | None = None
         self.usage: Usage | None = None
         self.response_id = ""
         self.response_model = ""
         self.time_to_first_token: float | None = None
         self.dropped: list[str] = []
-        """What of the request was not sent, as the adapter says."""
+        """The parts of the request that the adapter did not send."""
 
     async def ready(self) -> None:
-        """Wait until the adapter can send. The wait belongs to no deadline. Raises as the adapter does."""
+        """Wait until the adapter can send. This wait counts in no deadline. Raises what the adapter raises."""
         if getattr(self._adapter, "warm_up", None) is not None:
-            await self._asked(asked_of(self._adapter, "warm_up", self._call), None)
+            await self._await_adapter(call_adapter(self._adapter, "warm_up", self._call), None)
 
-    async def out(self, tell: Tell[Event | None]) -> None:
-        """Send it. None says that a chunk was taken: what of it was not told may be looked at by `held`.
+    async def send(self, emit: Emit[Event | None]) -> None:
+        """Send the request and emit the reply's events. After each chunk, None is emitted: `withheld` then returns the text not
+        emitted yet.
 
-        The adapter raises `LLMCoreError`s; what else comes out of it is an `InternalError`."""
+        Raises the adapter's `LLMCoreError`s, and `InternalError` for anything else that it raises.
+        """
         if self._call.streamed:
-            await self._streamed(tell)
+            await self._streamed(emit)
         else:
             for event in await self._whole():
-                await tell(event)
+                await emit(event)
 
     @property
     def call(self) -> ModelCall:
@@ -162,45 +168,45 @@ class Sending:
 
     @property
     def has_content(self) -> bool:
-        """Did anything of a reply come?"""
+        """Whether any part of a reply came."""
         reply = self.envelope
         return self.usage is not None or (reply is not None and bool(reply.source or reply.reasoning or reply.tool_calls))
 
     def shown(self, text: str) -> str:
-        """What a server says of its reply (an id, a model, a finish word) as it may stand in a result: without the secrets
-        of the request, should they be echoed there, and fit to be encoded."""
+        """A server's text about its reply (an id, a model, a finish word), as a result may hold it: encodable, and without the
+        secrets of the request."""
         return self._scrubber.without_given(encodable(text)) if text else text
 
     @cached_property
     def _scrubber(self) -> Scrubber:
         return call_scrubber(self._call)
 
-    async def _asked(self, awaitable: Awaitable[T], seconds: float | None) -> T:
-        if self._may_be_deaf:
+    async def _await_adapter(self, awaitable: Awaitable[T], seconds: float | None) -> T:
+        if self._may_ignore_cancellation:
             awaitable = leaving.within_seconds(awaitable, None, "the adapter")
         try:
             return await within(seconds, awaitable)
         except (LLMCoreError, StopAsyncIteration):
             raise
         except Exception as error:  # the adapter's contract is broken
-            if lets_through(self._adapter):
+            if lets_exceptions_through(self._adapter):
                 raise
-            raise raised_by(self._adapter, error) from error
+            raise adapter_raised(self._adapter, error) from error
 
-    def _wrong(self, what: str, given: object) -> InternalError:
-        """The adapter's contract is broken: it gave this value."""
-        return broken_contract(self._adapter, what, given, self._scrubber.without_given)
+    def _contract_error(self, what: str, given: object) -> InternalError:
+        """The error of an adapter that returned a value of a wrong kind."""
+        return wrong_adapter_value(self._adapter, what, given, self._scrubber.without_given)
 
     async def _whole(self) -> list[Any]:
         left = self._seconds_left()
-        if left is not None and left <= 0:  # a timer would let what never waits go through
+        if left is not None and left <= 0:  # a timer never interrupts code that does not wait
             raise Timeout("the run's deadline has passed before the request was sent", status=None)
-        given = asked_of(self._adapter, "complete", self._sent)
+        given = call_adapter(self._adapter, "complete", self._sent)
         if not isawaitable(given):
-            raise self._wrong("complete() is no coroutine function: it gave", given)
-        reply: Any = await self._asked(given, left)
+            raise self._contract_error("complete() is no coroutine function: it gave", given)
+        reply: Any = await self._await_adapter(given, left)
         if not isinstance(reply, Reply):
-            raise self._wrong("complete() must give a Reply, not", reply)
+            raise self._contract_error("complete() must give a Reply, not", reply)
         self.usage = reply.usage
         self.response_id, self.response_model = reply.id, reply.model
         self.time_to_first_token = reply.time_to_first_token
@@ -231,37 +237,37 @@ class Sending:
             self._refuse_cut(self.envelope)
         return events if self._restoring is None else [*self._restoring.events([*events]), *self._restoring.rest()]
 
-    async def _streamed(self, tell: Tell[Event | None]) -> None:
+    async def _streamed(self, emit: Emit[Event | None]) -> None:
         normalizer = self._normalizer(self._forced_tool, self._reasoning_open)
         so_far = StreamedSoFar() if self._hooks.has("on_streaming_response") else None
-        stream = asked_of(self._adapter, "stream", self._sent)
+        stream = call_adapter(self._adapter, "stream", self._sent)
         if not hasattr(stream, "__anext__"):
-            if iscoroutine(stream):  # that nobody awaits
+            if iscoroutine(stream):  # or Python warns that nobody awaits it
                 stream.close()
-            raise self._wrong("stream() must give an async iterator, not", stream)
+            raise self._contract_error("stream() must give an async iterator, not", stream)
         try:
-            await self._read(stream, normalizer, so_far, tell)
+            await self._read(stream, normalizer, so_far, emit)
         finally:
             await leaving.close_awaitable(stream, GRACE)
-            if self.envelope is None:  # broken off: what had come is kept
+            if self.envelope is None:  # broken off: keep the part that came
                 normalizer.finish("cancelled")
                 self.envelope = updated(self._restored(normalizer.envelope), {"truncated": True})
         if so_far is not None:
             so_far.done = True
             await self._hooks.on_streaming_response(so_far)
 
-    async def _read(self, stream: Any, normalizer: Normalizer, so_far: StreamedSoFar | None, tell: Tell[Event | None]) -> None:
+    async def _read(self, stream: Any, normalizer: Normalizer, so_far: StreamedSoFar | None, emit: Emit[Event | None]) -> None:
         started, pace = time.perf_counter(), Pace()
         while True:
             left = await self._rest(pace)
             try:
-                chunk = await self._asked(anext(stream), left)
+                chunk = await self._await_adapter(anext(stream), left)
             except StopAsyncIteration:
                 break
             if self._is_adapter_notice(chunk):
                 continue
             if not (isinstance(chunk, str) or is_object(chunk) or hasattr(chunk, "model_dump")):
-                raise self._wrong("stream() must yield text or stream events (dicts), not", chunk)
+                raise self._contract_error("stream() must yield text or stream events (dicts), not", chunk)
             self._last = chunk
             if self.time_to_first_token is None:
                 self.time_to_first_token = time.perf_counter() - started
@@ -270,9 +276,9 @@ class Sending:
                     self._refuse_endless(event)
                 if so_far is not None:
                     await self._show(so_far, event)
-                await tell(event)
-            self.held = normalizer.held if self._joiners is None else partial(self._withheld_text, normalizer, self._joiners)
-            await tell(None)
+                await emit(event)
+            self.withheld = normalizer.held if self._joiners is None else partial(self._withheld_text, normalizer, self._joiners)
+            await emit(None)
         last = self._events_of_chunk(normalizer.finish())
         envelope = self._restored(normalizer.envelope)
         self._refuse_cut(envelope)
@@ -281,7 +287,7 @@ class Sending:
         for event in last:
             if so_far is not None:
                 await self._show(so_far, event)
-            await tell(event)
+            await emit(event)
         self.envelope = envelope
 
     def _restored(self, envelope: Envelope) -> Envelope:
@@ -291,20 +297,22 @@ class Sending:
         return restored_withheld(joiners, normalizer.held(0), start)
 
     def _events_of_chunk(self, events: list[NormalizerEvent], held: Callable[[int], str] | None = None) -> list[Event]:
-        """The events of a chunk, and of the library's envelope the words that are held back."""
-        said = self._envelope_words(events, held)
-        return said if self._restoring is None else self._restoring.events(said)
+        """The events of a chunk, with the text of llmcore's envelope that the normaliser withholds."""
+        shown = self._with_envelope_words(events, held)
+        return shown if self._restoring is None else self._restoring.events(shown)
 
-    def _envelope_words(self, events: list[NormalizerEvent], held: Callable[[int], str] | None) -> list[Event]:
+    def _with_envelope_words(self, events: list[NormalizerEvent], held: Callable[[int], str] | None) -> list[Event]:
         if self._words is None:
             return [*events]
-        said = [left for event in events if (left := self._words.left_of(event)) is not None]
+        shown = [left for event in events if (left := self._words.left_of(event)) is not None]
         words = self._words.coming(held) if held is not None else None
-        return said if words is None else [*said, words]
+        return shown if words is None else [*shown, words]
 
     async def _rest(self, pace: Pace) -> float | None:
-        """Between two events. What is there already is read without any wait, where no timeout would ever end it. Returns the
-        seconds that are left."""
+        """Give other tasks a turn between two events, and check the deadline. Returns the seconds left.
+
+        Chunks that are already there are read without waiting, so no timeout would ever interrupt them.
+        """
         await pace.rest()
         left = self._seconds_left()
         if left is not None and left <= 0:
@@ -323,12 +331,12 @@ class Sending:
         )
 
     def _is_adapter_notice(self, chunk: object) -> bool:
-        """Is it what the adapter itself tells of the stream, and no part of the reply?"""
+        """Read a chunk in which the adapter itself reports on the stream. Returns False for any other chunk."""
         if not is_object(chunk) or "llmcore" not in chunk:
             return False
         summary = object_in(chunk["llmcore"])
         if summary.get("usage"):
-            with suppress(ValidationError):  # counts that are none: as if nothing was told
+            with suppress(ValidationError):  # invalid counts are ignored
                 self.usage = Usage.model_validate(summary["usage"])
         self.response_id = str(summary.get("id") or self.response_id)
         self.response_model = str(summary.get("model") or self.response_model)
@@ -338,20 +346,22 @@ class Sending:
         return True
 
     def _refuse_cut(self, envelope: Envelope) -> None:
-        """Raises `RemoteServerError` when a stream of events just stopped: nothing of such a turn may run or be the answer.
+        """Raises `RemoteServerError` if a stream of events stopped without an end. No part of such a turn may run or be the
+        answer.
 
-        Text has no end that could be missing; an adapter that yields text vouches for it.
+        Text has no end marker, so an adapter that yields text is trusted to yield all of it.
         """
-        said = self._ended or envelope.finish_reason or not is_object(self._last)
-        if said or ends_reply(self._last) or (is_whole_reply(self._last) and not may_be_one_event(self._last)):
+        has_end = self._ended or envelope.finish_reason or not is_object(self._last)
+        if has_end or ends_reply(self._last) or (is_whole_reply(self._last) and not may_be_one_event(self._last)):
             return
         self.envelope = updated(envelope, {"truncated": True})
         endpoint = self._call.endpoint
         name = endpoint.alias or f"{endpoint.provider}/{endpoint.model}"
-        raise RemoteServerError(f"{name}: the stream ended before its end: no finish reason came, and the adapter tells of none")
+        raise RemoteServerError(f"{name}: the stream broke off: it has no finish reason, and the adapter reports no end")
 
     def _refuse_endless(self, call: ToolCallStarted) -> None:
-        """Raises `RemoteServerError` at one call too many: so many are no turn of a model's, and to read them takes seconds."""
+        """Raises `RemoteServerError` if the reply makes too many calls. Such a reply is no real turn, and takes seconds to
+        read."""
         if call.index >= _MOST_CALLS:
             raise RemoteServerError(f"the reply was broken off: it makes more than {_MOST_CALLS:,} calls")
 
@@ -362,7 +372,7 @@ class Sending:
             so_far.reasoning += event.text
         elif isinstance(event, ToolCallFinished):
             if event.call.name == FINAL_RESULT and self._call.output_schema is not None:
-                return  # it is the answer, and no call of a tool
+                return  # the answer, not a call of a tool
             so_far.calls.append(copied(event.call))
         elif isinstance(event, Reclassified) and event.kind != "call" and so_far.calls:
             so_far.calls = [call for call in so_far.calls if not is_within(call, event)]
@@ -372,7 +382,7 @@ class Sending:
 
 
 def _taught(call: ModelCall) -> str | None:
-    """The dialect in which the prompt asks for calls; None where it asks for none."""
+    """The dialect in which the prompt asks for calls; None if it asks for none."""
     if call.mode in _JSON_MODES:
         return "llmcore_envelope"
     dialect = getattr(call.writer, "dialect", None)
@@ -384,6 +394,6 @@ def _no_withheld_text(start: int) -> str:
 
 
 def _events_in(reply: Reply) -> tuple[object, ...] | None:
-    """A recorded stream comes as a tuple of its events; None for any other reply."""
+    """The events of a recorded stream, which comes as a tuple; None for any other reply."""
     raw: object = reply.raw
     return cast("tuple[object, ...]", raw) if isinstance(raw, tuple) else None

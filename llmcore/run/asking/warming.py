@@ -1,7 +1,7 @@
-"""What a first run loads, compiles and builds, done before it in a thread.
+"""Loads in a thread what the first run of a process needs.
 
-Modules are imported late, expressions are compiled late, and pydantic builds its validators late. A first run would do all of it
-on its event loop. So the run loop is carried out once by a model that is a script, on an event loop of its own.
+Modules are imported, expressions compiled and pydantic validators built on first use. A first run would do all of that on its
+event loop. So a rehearsal runs the loop once with a scripted model, on an event loop of its own.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from llmcore.support.code.collector_pause import paused_collector
 from llmcore.support.code.fork_safe_lock import ForkSafeLock
 from llmcore.types import LLMCoreError, Reply
 
-__all__ = ["holds_up_the_loop", "layers_ready", "load_layers"]
+__all__ = ["layers_ready", "load_layers", "must_load_layers"]
 
 _lock = ForkSafeLock()
 _are_ready = False
-_rehearses: ContextVar[bool] = ContextVar("llmcore_layers_rehearsal", default=False)
+_is_rehearsal: ContextVar[bool] = ContextVar("llmcore_layers_rehearsal", default=False)
 _ANY_PROVIDER = "openai_compatible"
 
 
-def holds_up_the_loop() -> bool:
-    """Would a run that is made here load the layers on an event loop?"""
-    if _are_ready or _rehearses.get():
+def must_load_layers() -> bool:
+    """Whether a run that starts here would load the layers on a running event loop."""
+    if _are_ready or _is_rehearsal.get():
         return False
     try:
         asyncio.get_running_loop()
@@ -42,30 +42,30 @@ def holds_up_the_loop() -> bool:
 
 
 async def layers_ready(make: Callable[..., Any]) -> None:
-    """Wait until the layers of llmcore itself are loaded, in a thread; at once where they are. `make` is the `Orchestrator`.
+    """Wait until a thread has loaded llmcore's layers; return at once if they are loaded. `make` is the `Orchestrator` class.
 
-    Raises `CallerError` where no asyncio event loop runs.
+    Raises `CallerError` if no asyncio event loop runs.
     """
-    if not _are_ready and not _rehearses.get():
+    if not _are_ready and not _is_rehearsal.get():
         needed_loop()
         await asyncio.to_thread(load_layers, make)
 
 
 def load_layers(make: Callable[..., Any]) -> None:
-    """Load them in this thread, where no event loop runs."""
+    """Load the layers in this thread, where no event loop runs."""
     global _are_ready
     with _lock:
         if _are_ready:
             return
-        with paused_collector(), suppress(Exception):  # the first run then loads what is missing
+        with paused_collector(), suppress(Exception):  # the first run loads what is missing
             import_module("llmcore.adapters.litellm.adapter")  # not LiteLLM itself
             known_capabilities(Endpoint(provider=_ANY_PROVIDER, model="m"))  # reads the table of models
             asyncio.run(_rehearsal(make))
         _are_ready = True
 
 
-class _Script:
-    """A model that answers by one thing after the other: a dict is a call's arguments, a str is text, an error is raised."""
+class _ScriptedModel:
+    """A model that plays its turns in order: a dict is a call's arguments, a str is text, an error is raised."""
 
     provider_id = "llmcore-rehearsal"
     heeds_cancellation = True
@@ -119,7 +119,7 @@ async def _rehearsal(make: Callable[..., Any]) -> None:
     from llmcore.run.resume.answers import Approve
     from llmcore.tools import tool
 
-    _rehearses.set(True)
+    _is_rehearsal.set(True)
 
     class Look(BaseModel):
         at: str
@@ -129,9 +129,9 @@ async def _rehearsal(make: Callable[..., Any]) -> None:
         return {"at": at, "count": count}
 
     def orchestrator(*turns: dict[str, Any] | str | Exception, tools: Any = ()) -> Any:
-        made = make(_Script(*turns), tools)
-        # Logs and recordings tell of real runs.
-        made._machinery = replace(made._machinery, observers=Observers(None), open_recordings=tuple)
+        made = make(_ScriptedModel(*turns), tools)
+        # Logs and recordings are for real runs.
+        made._runtime = replace(made._runtime, observers=Observers(None), open_recordings=tuple)
         return made
 
     good, bad = {"at": "it", "count": 1}, {"at": "it", "count": "many"}

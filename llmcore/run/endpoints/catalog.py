@@ -1,5 +1,4 @@
-"""The models one orchestrator may use: where they are, who makes their requests, what is known of them, what comes
-after them."""
+"""The models of one orchestrator: their registry, their adapters, their capabilities and their cooldowns."""
 
 from __future__ import annotations
 
@@ -27,18 +26,26 @@ from llmcore.support.values.json_data import encodable
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import ConfigError, InternalError, LLMCoreError, Usage
 
-__all__ = ["Catalog", "asked_of", "broken_contract", "has_price", "lets_through", "raised_by", "unknown_price"]
+__all__ = [
+    "Catalog",
+    "adapter_raised",
+    "call_adapter",
+    "has_price",
+    "lets_exceptions_through",
+    "unknown_price_error",
+    "wrong_adapter_value",
+]
 
 _MAX_SHOWN = 200
-"""Characters of a wrong value of an adapter that an error shows."""
-_LOOKED_THROUGH = 4096
+"""How many characters of an adapter's wrong value an error shows."""
+_MAX_SCANNED = 4096
 
 
 class Catalog:
     """A registry, its adapters and the capability store.
 
-    `models`: a registry, settings or a path to them, a model name, or an adapter, which then is the one model.
-    `adapter`: who makes the requests, for all models or by alias; by default LiteLLM, loaded with the first request.
+    `models`: a registry, settings or a path to them, a model name, or an adapter, which then is the one model. `adapter`: the
+    adapter of all models, or adapters by alias. The default is LiteLLM, which is loaded with the first request.
     """
 
     def __init__(
@@ -55,7 +62,7 @@ class Catalog:
         self._by_alias: Mapping[str, Adapter] = given if isinstance(given, Mapping) else {}
         self._default: Adapter | None = None if given is None or isinstance(given, Mapping) else given
         self._store = capabilities
-        self._store_is_theirs = capabilities is not None
+        self._store_is_given = capabilities is not None
         self.cooldown = Cooldown()
         for alias in self._by_alias:
             self.registry.get(alias)
@@ -65,19 +72,19 @@ class Catalog:
     def __deepcopy__(self, memo: dict[int, Any]) -> Catalog:
         """For a copy of an orchestrator."""
         given = deepcopy(self._by_alias or self._default, memo)
-        store = deepcopy(self._store, memo) if self._store_is_theirs else None
+        store = deepcopy(self._store, memo) if self._store_is_given else None
         return Catalog(deepcopy(self.registry, memo), capabilities=store, adapter=given)
 
     @property
     def store(self) -> CapabilityStore:
-        """What is known of endpoints; made when none was given, with the adapter's own knowledge as its table."""
+        """The capability store. If none was given, it is made with the adapter's own facts as its table."""
         if self._store is None:
-            own = self._default
-            self._store = CapabilityStore() if own is None else CapabilityStore(table=partial(_adapter_facts, own))
+            adapter = self._default
+            self._store = CapabilityStore() if adapter is None else CapabilityStore(table=partial(_adapter_facts, adapter))
         return self._store
 
     def adapter(self, config: ModelConfig) -> Adapter:
-        """Who makes this model's requests."""
+        """The adapter of this model."""
         found = self._by_alias.get(config.alias) or self._default
         if found is None:
             from llmcore.adapters.litellm.adapter import LiteLLMAdapter
@@ -87,43 +94,43 @@ class Catalog:
 
     @property
     def adapters(self) -> list[Adapter]:
-        """Those in use."""
+        """The adapters in use."""
         return [*self._by_alias.values(), *([self._default] if self._default else [])]
 
     def is_priced(self, config: ModelConfig) -> bool:
-        """Can the cost of this model's requests be told: by its prices, or by who makes the requests (`tells_cost`)?"""
+        """Whether the cost of this model's requests is known: by its prices, or because its adapter reports it (`tells_cost`)."""
         adapter = self._by_alias.get(config.alias) or self._default
         return has_price(config) or getattr(adapter, "tells_cost", False) is True
 
     def check_prices(self, first: ModelConfig) -> None:
-        """Raises `ConfigError` where the cost of a model cannot be told that a run may come to, be it `first` or one that this
-        escalates to."""
+        """Raises `ConfigError` if a model has no price that a run may reach: `first`, or one that it escalates to."""
         waiting = [first]
         seen = {first.alias}
-        for config in waiting:  # grows meanwhile
+        for config in waiting:  # grows
             if not self.is_priced(config):
-                raise unknown_price(config)
+                raise unknown_price_error(config)
             behind = [alias for alias in config.escalates_to if alias in self.registry and alias not in seen]
             seen.update(behind)
             waiting += map(self.registry.get, behind)
 
     def can(self, config: ModelConfig, endpoint: Endpoint | None = None) -> Capabilities:
-        """What the model can do: told by the user, then the store. `endpoint`: its own, where it is there already."""
-        own = self._by_alias.get(config.alias) or (self._default if self._store_is_theirs else None)
+        """The model's capabilities. The user's settings come first, then the store. `endpoint` is that of `config`; pass it if
+        you have it."""
+        adapter = self._by_alias.get(config.alias) or (self._default if self._store_is_given else None)
         endpoint = endpoint or config.endpoint
         known = self.store.can(endpoint)
-        if own is not None:  # the store's table is not this adapter's
-            known = _adapter_facts(own, endpoint).updated(known)
+        if adapter is not None:  # the store's table is not this adapter's
+            known = _adapter_facts(adapter, endpoint).updated(known)
         known = known.updated(config.told)
-        if known.web_search and own is None and not provider_of(endpoint).searches_by:
-            known = updated(known, {"web_search": False})  # what cannot be asked for takes no other search's place
+        if known.web_search and adapter is None and not provider_of(endpoint).searches_by:
+            known = updated(known, {"web_search": False})  # a search that cannot be requested must not replace another
         return known
 
-    def believed(self, config: ModelConfig) -> Beliefs:
-        """The same with the source of each belief."""
+    def beliefs(self, config: ModelConfig) -> Beliefs:
+        """The model's capabilities, with the source of each."""
         endpoint, can = config.endpoint, self.can(config)
-        own = self._by_alias.get(config.alias)
-        layers: list[Layer] = [] if own is None else [("adapter", given(_adapter_facts(own, endpoint)))]
+        adapter = self._by_alias.get(config.alias)
+        layers: list[Layer] = [] if adapter is None else [("adapter", given(_adapter_facts(adapter, endpoint)))]
         layers += self.store.layers(endpoint)
         layers.append(("registry", given(config.told)))
         if can.web_search is False and not provider_of(endpoint).searches_by:
@@ -131,7 +138,7 @@ class Catalog:
         return beliefs_of(endpoint, can, layers, self.store.unproven(endpoint))
 
     def select(self, alias: str | None, needs: Needs) -> ModelConfig:
-        """The model a request goes to. Raises `ModelNotFound`."""
+        """The model that a request goes to. Raises `ModelNotFound`."""
         return self.registry.select(alias, needs=needs, capabilities=self.can)
 
     def fits(self, config: ModelConfig, needs: Needs) -> bool:
@@ -142,14 +149,14 @@ _MODELS = "a ModelRegistry, a path to a YAML file or folder, a model name such a
 
 
 def _check_given(models: Any, adapter: Any) -> None:
-    """Raises `ConfigError` for what are no models, and for an `adapter` that is none."""
+    """Raises `ConfigError` if `models` or `adapter` is of a wrong kind."""
     if isinstance(models, type):
         raise ConfigError(f"the models must be an instance: write {models.__name__}() for {models.__name__}")
     if not (isinstance(models, str | Mapping | ModelRegistry | PathLike) or _is_adapter(models)):
         fix = "; of several adapters make models by `adapter={alias: ...}`" if is_list(models) else ""
         raise ConfigError(f"the models must be {_MODELS}, not {describe_value(models)}{fix}")
     if adapter is not None and _is_adapter(models):
-        raise ConfigError("the models are an adapter already, so `adapter` would never be asked: give one of them")
+        raise ConfigError("the models are an adapter already, so `adapter` would never be used: give one of them")
     given: list[Any] = [] if adapter is None else [*adapter.values()] if is_object(adapter) else [adapter]
     for each in given:
         if isinstance(each, type) or not _is_adapter(each):
@@ -163,7 +170,7 @@ def _is_adapter(given: Any) -> bool:
 
 
 def _check_reachable(models: Iterable[ModelConfig]) -> None:
-    """Raises `ConfigError` for a model that LiteLLM is to be asked for and nobody knows."""
+    """Raises `ConfigError` if LiteLLM knows no such provider or model."""
     for config in (model.at(place) for model in models for place in model.places):
         if config.provider in OWN_ADAPTER:
             raise ConfigError(f"the provider of {config.alias!r} is {config.provider!r}: give its `adapter=` to the Orchestrator")
@@ -174,74 +181,74 @@ def _check_reachable(models: Iterable[ModelConfig]) -> None:
 
 
 def _registry_of(adapter: Any) -> ModelRegistry:
-    """An adapter as a registry of one; it says itself which endpoint it is, if it cares."""
+    """A registry of one model, made from an adapter. The adapter's `endpoint` describes the model, if there is one."""
     endpoint = getattr(adapter, "endpoint", None)
     if endpoint is None:
         return ModelRegistry([ModelConfig(alias=adapter.provider_id, provider=adapter.provider_id, model=adapter.provider_id)])
-    told = {name: value for name in _TOLD if (value := getattr(endpoint, name)) is not None}
+    known = {name: value for name in _ENDPOINT_FIELDS if (value := getattr(endpoint, name)) is not None}
     alias = endpoint.alias or endpoint.model
-    return ModelRegistry([ModelConfig(alias=alias, provider=endpoint.provider, model=endpoint.model, **told)])
+    return ModelRegistry([ModelConfig(alias=alias, provider=endpoint.provider, model=endpoint.model, **known)])
 
 
-_TOLD = ("api_key", "base_url", "context_window", "max_output_tokens", "prices", "extra_headers")
-"""What an endpoint may tell of itself."""
+_ENDPOINT_FIELDS = ("api_key", "base_url", "context_window", "max_output_tokens", "prices", "extra_headers")
+"""The fields of an adapter's endpoint that the registry takes over."""
 
 
 def has_price(config: ModelConfig) -> bool:
-    """Can the cost of this model's requests be told, wherever they are made?"""
-    one = Usage(input_tokens=1, output_tokens=1)
-    return all(cost_of(one, config.at(place).endpoint) is not None for place in config.places)
+    """Whether the cost of this model's requests is known at each of its deployments."""
+    usage = Usage(input_tokens=1, output_tokens=1)
+    return all(cost_of(usage, config.at(place).endpoint) is not None for place in config.places)
 
 
-def broken_contract(
+def wrong_adapter_value(
     adapter: object, what: str, given: object, without_secrets: Callable[[str], str] | None = None
 ) -> InternalError:
-    """The error of an adapter that gave a value which is none of its kind; it names the adapter, and shows the value."""
-    shown = process_scrubber().text(_shown(given))
+    """The error of an adapter that returned a value of a wrong kind. It names the adapter and shows the value."""
+    shown = process_scrubber().text(_described(given))
     shown = clipped_words(encodable(without_secrets(shown) if without_secrets is not None else shown), _MAX_SHOWN)
     return InternalError(f"the adapter {type(adapter).__name__} is wrong: {what} {shown}")
 
 
-def lets_through(adapter: object) -> bool:
+def lets_exceptions_through(adapter: object) -> bool:
     return bool(getattr(adapter, "lets_exceptions_through", False))
 
 
-def raised_by(adapter: object, error: Exception) -> InternalError:
-    """What is heard of something that the adapter raised, and that is no `LLMCoreError`."""
+def adapter_raised(adapter: object, error: Exception) -> InternalError:
+    """The error of an adapter that raised an exception that is no `LLMCoreError`."""
     return InternalError(f"the adapter {type(adapter).__name__} raised {clipped_words(f'{type(error).__name__}: {error}')}")
 
 
-def asked_of(adapter: object, method: str, given: object) -> Any:
-    """What this method of the adapter gives, before anything is waited for. Raises `InternalError` where it raises anything but
-    a `LLMCoreError`."""
+def call_adapter(adapter: object, method: str, given: object) -> Any:
+    """Call this method of the adapter, without awaiting the result. Raises `InternalError` if it raises anything but an
+    `LLMCoreError`."""
     try:
         return getattr(adapter, method)(given)
     except LLMCoreError:
         raise
     except Exception as error:  # the adapter's contract is broken
-        if lets_through(adapter):
+        if lets_exceptions_through(adapter):
             raise
-        raise raised_by(adapter, error) from error
+        raise adapter_raised(adapter, error) from error
 
 
 def _adapter_facts(adapter: object, endpoint: Endpoint) -> Capabilities:
-    """What the adapter says of an endpoint. Raises `InternalError` where that is nothing of the kind."""
-    told = asked_of(adapter, "capabilities", endpoint)
-    if not isinstance(told, Capabilities):
-        raise broken_contract(adapter, "capabilities() must give Capabilities, not", told)
-    return told
+    """The adapter's capabilities of an endpoint. Raises `InternalError` if it returns anything else."""
+    facts = call_adapter(adapter, "capabilities", endpoint)
+    if not isinstance(facts, Capabilities):
+        raise wrong_adapter_value(adapter, "capabilities() must give Capabilities, not", facts)
+    return facts
 
 
-def _shown(given: object) -> str:
-    """The type and the value, as far as they are looked through for secrets."""
+def _described(given: object) -> str:
+    """The type and the value. The value is cut to the length that is scanned for secrets."""
     try:
-        said = repr(given[:_LOOKED_THROUGH] if isinstance(given, str | bytes) else given)[:_LOOKED_THROUGH]
-    except Exception:  # its own code
-        said = ""
-    return "None" if given is None else f"{type(given).__name__} {said}".strip()
+        text = repr(given[:_MAX_SCANNED] if isinstance(given, str | bytes) else given)[:_MAX_SCANNED]
+    except Exception:  # the value's own code
+        text = ""
+    return "None" if given is None else f"{type(given).__name__} {text}".strip()
 
 
-def unknown_price(config: ModelConfig) -> ConfigError:
+def unknown_price_error(config: ModelConfig) -> ConfigError:
     return ConfigError(
         f"a cost budget needs the price of {config.alias!r}: give `prices: {{input: ..., output: ...}}` "
         "(US dollars per million tokens) in the registry, or bound the tokens instead"

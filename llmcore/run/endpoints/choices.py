@@ -1,5 +1,4 @@
-"""What there is to choose in one run: modes and models that can take the request, for layer 4's strategies; and which tools a
-request's `tool_choice` leaves."""
+"""The modes and models that one run may use, as the strategies of the fallback layer see them."""
 
 from __future__ import annotations
 
@@ -15,14 +14,14 @@ from llmcore.adapters.request.choices import requires_call
 from llmcore.adapters.request.output import output_plan
 from llmcore.adapters.request.parts import MODES, is_refused_set
 from llmcore.models import ModelConfig, Needs
-from llmcore.run.endpoints.catalog import Catalog, unknown_price
+from llmcore.run.endpoints.catalog import Catalog, unknown_price_error
 from llmcore.run.endpoints.modes import usable_modes, why_unusable
 from llmcore.support.values.copies import updated
 from llmcore.tools import compile_tools
 from llmcore.types import Envelope, LLMCoreError, OutputMode, Request, ToolSet
 from llmcore.types.logs import logger
 
-__all__ = ["RunModels", "admitted_tools", "ignored_part", "is_prose_mode"]
+__all__ = ["RunModels", "callable_tools", "ignored_part", "is_prose"]
 
 _log = logger("run")
 
@@ -31,12 +30,12 @@ _Place = tuple[str, str, str, str | None]
 
 
 def _place(config: ModelConfig) -> _Place:
-    """What tells one place of a model from another, cheaper than its endpoint's key."""
+    """The key of one place of a model. It is cheaper than the key of its endpoint."""
     return config.alias, config.provider, config.model, config.base_url
 
 
-class _Known(NamedTuple):
-    """What a run looked up of a place."""
+class _PlaceFacts(NamedTuple):
+    """What a run has looked up about one place."""
 
     can: Capabilities
     modes: tuple[OutputMode, ...]
@@ -45,34 +44,32 @@ class _Known(NamedTuple):
 
 
 class RunModels:
-    """The `Models` of the fallback layer. `priced_only`: a cost budget admits no model without a price."""
+    """The `Models` of the fallback layer for one run. `priced_only`: a cost budget excludes models without a price."""
 
     def __init__(self, catalog: Catalog, needs: Needs, *, priced_only: bool) -> None:
         self._catalog = catalog
         self._needs = needs
         self._priced_only = priced_only
-        self._known: dict[_Place, _Known] = {}
-        self._latest: _Known | None = None
+        self._known: dict[_Place, _PlaceFacts] = {}
+        self._latest: _PlaceFacts | None = None
         self._offered = 0
 
-    def offer(self, tools: int) -> None:
-        """So many tools are offered from now on, that of a typed answer among them."""
+    def set_tools_offered(self, tools: int) -> None:
+        """Set how many tools requests offer from now on, the output tool included."""
         if tools != self._offered:
             self._offered = tools
             self._known.clear()
             self._latest = None
 
     def can(self, config: ModelConfig) -> Capabilities:
-        """What the model can do."""
-        return self._of(config).can
+        return self._facts(config).can
 
     def endpoint(self, config: ModelConfig) -> Endpoint:
-        """Where it is asked."""
-        known = self._of(config)
-        return known.endpoint if known.config is config else config.endpoint  # another deployment may have a key of its own
+        known = self._facts(config)
+        return known.endpoint if known.config is config else config.endpoint  # another deployment may have its own key
 
-    def _of(self, config: ModelConfig) -> _Known:
-        """Looked up once a run, and again after this run learnt something of it."""
+    def _facts(self, config: ModelConfig) -> _PlaceFacts:
+        """What is known about the place. It is looked up once a run, and again after this run learned something about it."""
         found = self._latest
         if found is not None and found.config is config:
             return found
@@ -82,7 +79,7 @@ class RunModels:
             endpoint = config.endpoint
             can = self._catalog.can(config, endpoint)
             modes = usable_modes(config, can, self._offered, images=self._needs.images)
-            found = self._known[key] = _Known(can, modes, config, endpoint)
+            found = self._known[key] = _PlaceFacts(can, modes, config, endpoint)
         self._latest = found
         return found
 
@@ -91,11 +88,11 @@ class RunModels:
         self._latest = None
 
     def config(self, model: str, deployment: str = "") -> ModelConfig:
-        """The model as it is at one of its places."""
+        """The model's settings at one of its deployments."""
         return self._catalog.registry.get(model).at(deployment)
 
     def learn(self, config: ModelConfig, capability: str, *, works: bool) -> None:
-        """Record what an endpoint showed. What takes a way from it is not proven by one reply."""
+        """Record what a reply of the endpoint showed. One reply does not prove that a capability is missing."""
         store, takes_away = self._catalog.store, works == (capability == "emits_text_calls")
         record = store.record_success if works else store.record_failure
         record(config.endpoint, capability, proven=not takes_away)
@@ -103,11 +100,11 @@ class RunModels:
         self._forget(config)
 
     def learnt(self, config: ModelConfig) -> dict[str, bool]:
-        """What was learnt of its endpoint, whatever the user says of it."""
+        """What was learned about the endpoint, whatever the user's settings say."""
         return self._catalog.store.learnt(config.endpoint)
 
     def own_dialects(self, config: ModelConfig) -> frozenset[str] | None:
-        """The dialects of a model whose endpoint has answered with native calls; None for any other."""
+        """The dialects of a model whose endpoint has made native calls; None for any other model."""
         learnt = self.learnt(config)
         if not learnt.get("native_tools"):
             return None
@@ -115,35 +112,35 @@ class RunModels:
         return frozenset((*own_dialects(config.model), *(name for name in seen if name is not None)))
 
     def suppose(self, config: ModelConfig, capability: str) -> None:
-        """What was not asked for is taken to be refused, until it is tried."""
+        """Treat a capability as refused, although no request tried it, until one does."""
         self._catalog.store.suppose(config.endpoint, capability)
         self._forget(config)
 
     def doubt(self, config: ModelConfig, capability: str) -> bool:
-        """The endpoint refused this, in words that do not say so; whether it did so before."""
+        """Record that the endpoint refused this without an explanation. Returns whether it had done so before."""
         return self._catalog.store.doubt(config.endpoint, capability)
 
     def is_doubted(self, config: ModelConfig, capability: str) -> bool:
-        """Did the endpoint refuse or ignore this before, and was not seen to do it since?"""
+        """Whether the endpoint refused or ignored this before, and no reply since showed otherwise."""
         return self._catalog.store.is_doubted(config.endpoint, capability)
 
     def doubts(self, config: ModelConfig) -> list[frozenset[str]]:
-        """The sets of parts that the endpoint refused before, and was not seen to take since."""
+        """The sets of parts that the endpoint refused before, and has not accepted since."""
         return self._catalog.store.doubts(config.endpoint) if self.has_doubts else []
 
     @property
     def has_doubts(self) -> bool:
-        """Was anything that is known of any endpoint doubted?"""
+        """Whether there is a doubt about any endpoint."""
         return self._catalog.store.has_doubts
 
     def clear(self, config: ModelConfig, capabilities: Collection[str]) -> None:
-        """The endpoint did these: nothing of them is doubted any more."""
+        """The endpoint accepted these capabilities: end all doubts about them."""
         self._catalog.store.clear(config.endpoint, capabilities)
 
     def check_price(self, config: ModelConfig) -> None:
-        """Raises `ConfigError` for a model without a price under a cost budget, by whatever way it was chosen."""
+        """Under a cost budget, raises `ConfigError` if the model has no price."""
         if self._priced_only and not self._catalog.is_priced(config):
-            raise unknown_price(config)
+            raise unknown_price_error(config)
 
     def attempts(self, model: str) -> int | None:
         """How many requests of one turn the registry allows with this model; None leaves it to the budget."""
@@ -151,10 +148,10 @@ class RunModels:
         return None if retries is None else retries + 1
 
     def modes(self, model: str, deployment: str = "") -> Sequence[OutputMode]:
-        return self._of(self.config(model, deployment)).modes
+        return self._facts(self.config(model, deployment)).modes
 
     def why_not(self, model: str, deployment: str, mode: OutputMode) -> str:
-        """Why a mode is none of the model's modes now."""
+        """Why the mode is none of the model's modes now."""
         config = self.config(model, deployment)
         return why_unusable(mode, config, self.can(config), self._offered, self.learnt(config))
 
@@ -173,7 +170,7 @@ class RunModels:
         registry = self._catalog.registry
         listed = [alias for alias in registry.get(model).escalates_to if alias in registry]
         found: list[str] = []
-        for alias in listed:  # grows meanwhile: one that cannot take the request leads on to its own list
+        for alias in listed:  # grows: a model that cannot take the request adds its own list
             if self._fits(alias):
                 found.append(alias)
                 continue
@@ -195,7 +192,7 @@ class RunModels:
         return self._catalog.registry.get(model).retry_with_different_format
 
     def learn_refused(self, model: str, capability: str, deployment: str = "") -> None:
-        if is_learnable(capability):  # an adapter of one's own may name anything
+        if is_learnable(capability):  # a custom adapter may name anything
             self.learn(self.config(model, deployment), capability, works=False)
 
     def deployments(self, model: str) -> Sequence[str]:
@@ -203,7 +200,7 @@ class RunModels:
 
     @property
     def all_well(self) -> bool:
-        """Is no place of any model to be left aside?"""
+        """Whether no place of any model is cooling down."""
         return self._catalog.cooldown.is_idle
 
     def resting(self, model: str, deployment: str) -> float:
@@ -219,8 +216,8 @@ class RunModels:
         return self._catalog.fits(self._catalog.registry.get(alias), self._needs)
 
 
-def admitted_tools(request: Request, tools: ToolSet) -> ToolSet:
-    """The tools whose calls are taken: the turn's, the one that was named, or none."""
+def callable_tools(request: Request, tools: ToolSet) -> ToolSet:
+    """The tools that a request's `tool_choice` allows: all of the turn's, the named one, or none."""
     choice = request.tool_choice
     if choice == "none":
         return ToolSet()
@@ -229,21 +226,21 @@ def admitted_tools(request: Request, tools: ToolSet) -> ToolSet:
 
 
 def ignored_part(call: ModelCall, reply: Envelope, can: Capabilities) -> str | None:
-    """What of a native request the endpoint of a reply in words seems to have never looked at: the tools, or the format beside
-    them."""
+    """The part of a native request that its endpoint ignored, if the reply is text: the tools, or the format beside them; else
+    None."""
     if _ignores_tools(call, reply, can):
         return "native_tools"
     is_format = bool(call.tools) and output_plan(call, can) == "format"
-    return "schema_with_tools" if is_format and not reply.tool_calls and is_prose_mode(reply.source) else None
+    return "schema_with_tools" if is_format and not reply.tool_calls and is_prose(reply.source) else None
 
 
 def _ignores_tools(call: ModelCall, reply: Envelope, can: Capabilities) -> bool:
-    """It was told that a call is required, be it that of the output tool, which was sent, and answered with nothing but words."""
-    if call.request.tool_choice in ("auto", "none") and not is_prose_mode(reply.source):
-        return False  # data where the output tool's call was due: the value, if not in the form of a call
+    """Whether the request required a call, the tool was sent, and the reply is text alone."""
+    if call.request.tool_choice in ("auto", "none") and not is_prose(reply.source):
+        return False  # JSON where the output tool's call was due may be the value
     return requires_call(call, can) and not reply.tool_calls and not reply.near_misses and bool(reply.content.strip())
 
 
-def is_prose_mode(text: str) -> bool:
-    """Words without any JSON object or list: no server that enforces a JSON mode lets them through."""
+def is_prose(text: str) -> bool:
+    """Whether text holds no JSON object or list. A server that enforces a JSON mode never sends such text."""
     return bool(text.strip()) and not ("{" in text or "[" in text)

@@ -1,4 +1,4 @@
-"""The capability store of an orchestrator, which knows the orchestrator's models by their aliases as well."""
+"""The capability store of an orchestrator, which also accepts model aliases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["KnownModels"]
 
 
 class KnownModels(CapabilityStore):
-    """The store itself, by another face: both have one state, so what is learnt or told here is learnt or told there."""
+    """A view of the store, which shares its state: what is learned or set in one is learned or set in the other."""
 
     __slots__ = ("_catalog",)
 
@@ -21,18 +21,19 @@ class KnownModels(CapabilityStore):
         self._catalog = catalog
 
     def get(self, endpoint: Endpoint | str) -> Beliefs:
-        """What the orchestrator's runs believe of a model, given by its alias (at the first of its deployments) or as an
-        `Endpoint`: what its registry entry says is included. Where each belief comes from is in `Beliefs.sources`.
+        """What the orchestrator's runs believe about a model, given by its alias (then: its first deployment) or as an
+        `Endpoint`.
 
-        Raises `ModelNotFound` for an alias that the registry does not have.
+        The registry entry is included. `Beliefs.sources` tells where each belief comes from. Raises `ModelNotFound` for an
+        alias that the registry does not have.
         """
         config = self._catalog.registry.get(endpoint) if isinstance(endpoint, str) else self._model_at(endpoint)
-        return super().get(endpoint) if config is None else self._catalog.believed(config)
+        return super().get(endpoint) if config is None else self._catalog.beliefs(config)
 
     def _model_at(self, endpoint: Endpoint) -> ModelConfig | None:
-        """The model of the registry that is this endpoint."""
+        """The model of the registry with this endpoint; None if there is none."""
         registry = self._catalog.registry
-        if getattr(endpoint, "alias", None) not in registry:  # of what is no endpoint the store says so
+        if getattr(endpoint, "alias", None) not in registry:  # the store raises for what is no endpoint
             return None
         model = registry.get(endpoint.alias)
         return next((config for config in map(model.at, model.places) if config.endpoint.key == endpoint.key), None)

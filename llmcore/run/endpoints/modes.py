@@ -1,4 +1,4 @@
-"""From a plan to a resolved `ModelCall`: the mode's meaning for one model, the dialect it is taught, its limits."""
+"""From a plan to a `ModelCall`: what the mode means for one model, the dialect that its prompt teaches, and its limits."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from llmcore.types.requests import TextCalls
 
 __all__ = ["DialectWriter", "build_call", "taught_dialect", "usable_modes", "why_unusable", "writer_for"]
 
-_NEEDED: tuple[tuple[str, OutputMode], ...] = (
+_NEEDED_CAPABILITIES: tuple[tuple[str, OutputMode], ...] = (
     ("native_tools", "native_tools"),
     ("tool_results", "native_tools"),
     ("json_schema", "json_schema"),
     ("json_object", "json_object"),
 )
-"""The capabilities without which a mode cannot be used."""
+"""Pairs of a capability and the mode that needs it."""
 
 
 def usable_modes(config: ModelConfig, can: Capabilities, tools: int = 0, *, images: bool = False) -> tuple[OutputMode, ...]:
-    """The model's modes in its order of preference, without those known to be refused (for so many `tools`, beside `images`, or
-    at all); `text` when nothing is left.
+    """The model's modes in order of preference, without those known to be refused (in general, for this many `tools`, or beside
+    `images`). If none is left: `text`.
 
-    Of an endpoint that writes its calls as text (`emits_text_calls`, the registry's `expect_xml`) `text` comes first, which
-    teaches them: a server that reads no calls out of the text hardly puts tools and results into it better than our prompt
-    does. An order that the registry itself gives is the user's word, and stays.
+    If the endpoint writes its calls as text (`emits_text_calls`, or `expect_xml` in the registry), `text` comes first. A
+    server that cannot parse such calls rarely renders tools and results better than llmcore's prompt. An order given in the
+    registry is kept.
     """
-    refused = {mode for needed, mode in _NEEDED if getattr(can, needed) is False}
+    refused = {mode for needed, mode in _NEEDED_CAPABILITIES if getattr(can, needed) is False}
     if images:
         refused.update(mode for mode in config.modes if joined_parts((mode, "images")) in can.unsupported_parameters)
     modes: list[OutputMode] = [mode for mode in config.modes if mode not in refused]
@@ -47,16 +47,16 @@ def usable_modes(config: ModelConfig, can: Capabilities, tools: int = 0, *, imag
 
 
 def why_unusable(mode: OutputMode, config: ModelConfig, can: Capabilities, tools: int, learnt: Mapping[str, bool]) -> str:
-    """Why `usable_modes` leaves a mode out. `learnt`: what the endpoint itself showed."""
+    """Why `usable_modes` leaves the mode out. `learnt`: what the endpoint's replies showed."""
     if mode not in config.modes:
         return "it is none of the model's modes there"
-    for needed in (capability for capability, of in _NEEDED if of == mode and getattr(can, capability) is False):
+    for needed in (capability for capability, of in _NEEDED_CAPABILITIES if of == mode and getattr(can, capability) is False):
         return "the endpoint was seen not to take it" if learnt.get(needed) is False else f"`{needed}` is off for the endpoint"
     return f"{tools} tools are offered, and it takes {can.max_tools} at most"
 
 
 class DialectWriter:
-    """A row of the normaliser's registry as the `CallWriter` the adapters are handed."""
+    """A dialect of the normaliser as the `CallWriter` that adapters get."""
 
     __slots__ = ("_write", "dialect")
 
@@ -68,7 +68,7 @@ class DialectWriter:
         return self._write([(name, arguments)])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copied and pickled by its name: a writer is a function that no pickle can hold."""
+        """Copies and pickles hold the name, because the writing function cannot be pickled."""
         return writer_for, (self.dialect,)
 
 
@@ -95,9 +95,11 @@ def build_call(
     own_dialects: frozenset[str] | None = None,
     without: frozenset[str] = frozenset(),
 ) -> ModelCall:
-    """The call of one request. `endpoint`: that of `config`, where it is there already. `max_tokens` is bounded by the model's
-    maximum. Of parts that the endpoint refuses together one is left out, and so are the parts `without`. Raises `ConfigError` for
-    an unknown dialect."""
+    """The call of one request. `endpoint` is that of `config`; pass it if you have it. The model's maximum caps `max_tokens`.
+
+    The call omits the parts `without`, and one part of each set that the endpoint refuses together. Raises `ConfigError` for
+    an unknown dialect.
+    """
     endpoint = endpoint or config.endpoint
     ceiling = config.max_output_tokens or can.max_output_tokens
     offered = tuple(tools)
@@ -116,7 +118,7 @@ def build_call(
         streamed=streamed,
         strict_json_instructions=config.strict_json_instructions,
         reasoning_open=config.reasoning_open,
-        neutralise_tokens=_neutralises(config, endpoint),
+        neutralise_tokens=_neutralises_tokens(config, endpoint),
         text_calls=text_calls,
         own_dialects=own_dialects,
         enforce_limits=enforce_limits,
@@ -125,21 +127,25 @@ def build_call(
         reason=reason,
         detail=detail,
     )
-    takes = compatible_parts(call, can) if any(map(is_refused_set, can.unsupported_parameters)) else can
-    takes = without_parts(takes, without) if without else takes
-    return call if takes is can else updated(call, {"capabilities": takes, "streamed": streamed and takes.streaming is not False})
+    accepted = compatible_parts(call, can) if any(map(is_refused_set, can.unsupported_parameters)) else can
+    accepted = without_parts(accepted, without) if without else accepted
+    return (
+        call
+        if accepted is can
+        else updated(call, {"capabilities": accepted, "streamed": streamed and accepted.streaming is not False})
+    )
 
 
-def _neutralises(config: ModelConfig, endpoint: Endpoint) -> bool:
-    """Are special tokens in the words of a request broken: as the registry says, else as the provider's row does?"""
+def _neutralises_tokens(config: ModelConfig, endpoint: Endpoint) -> bool:
+    """Whether special tokens in a request's text are broken up: as the registry says, else as the provider's row does."""
     if config.neutralise_tokens is not None:
         return config.neutralise_tokens
     return provider_of(endpoint).tokenises_words
 
 
 def taught_dialect(can: Capabilities, config: ModelConfig) -> str:
-    """The dialect to teach: what the user names must exist; what our table names and the registry lacks is the
-    default's. Raises `ConfigError`."""
+    """The dialect that the prompt teaches. If the known dialect of a model does not exist, it is `hermes`. Raises `ConfigError`
+    if the user named one that does not exist."""
     name = can.text_dialect
     try:
         dialect(name)

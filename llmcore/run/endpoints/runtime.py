@@ -1,4 +1,4 @@
-"""What an orchestrator lends to its runs."""
+"""What an orchestrator shares with its runs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from llmcore.tools import Tool, ToolConfig
 __all__ = ["Runtime"]
 
 
-async def _at_once() -> None:
+async def _nothing_to_load() -> None:
     pass
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What an orchestrator lends to its runs."""
+    """The parts of an orchestrator that its runs use."""
 
     catalog: Catalog
     hooks: HookChain
@@ -33,6 +33,6 @@ class Runtime:
     name: str = ""
     recordings: tuple[Recording, ...] = ()
     open_recordings: Callable[[], Sequence[Recording]] = open_recordings
-    """Gives those that record all runs of the process."""
-    ready: Callable[[], Awaitable[None]] = _at_once
-    """Awaited before a run begins: what a first run needs is loaded then."""
+    """Returns the recordings of all runs of the process."""
+    ready: Callable[[], Awaitable[None]] = _nothing_to_load
+    """Awaited before a run begins. It loads what the first run of a process needs."""

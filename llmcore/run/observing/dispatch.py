@@ -1,4 +1,4 @@
-"""The observers of one run, and the context variables that they set for what a run does."""
+"""The observers of one run, and the context variables that they set for the run's work."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any, TypeVar
 from llmcore.adapters.base import ModelCall
 from llmcore.run.logged_errors import without_content
 from llmcore.run.observing.events import ObservedRun
-from llmcore.support.code.emitter import Tell, emit_outside, silently
+from llmcore.support.code.emitter import Emit, emit_outside, silently
 from llmcore.types import Attempt, Envelope
 from llmcore.types.logs import current_run, logger
 
-__all__ = ["ChunkClock", "Requests", "Scope", "Told", "Watchers"]
+__all__ = ["AttemptNotices", "ChunkClock", "MethodsByPoint", "Scope", "Watchers"]
 
 T = TypeVar("T")
 _log = logger("run")
 
-Told = Mapping[str, Sequence[Callable[..., None]]]
+MethodsByPoint = Mapping[str, Sequence[Callable[..., None]]]
 """By point, the methods of those observers that have one of their own."""
 
 
@@ -29,42 +29,43 @@ class Watchers:
 
     __slots__ = ("_failed", "_told", "run")
 
-    def __init__(self, run: ObservedRun, told: Told) -> None:
+    def __init__(self, run: ObservedRun, told: MethodsByPoint) -> None:
         self.run = run
         self._told = told
         self._failed: set[int] = set()
 
     def has(self, point: str) -> bool:
-        """Is anybody told? Ask where it takes work to say it."""
+        """Whether any observer has a method for this point. Ask before you prepare costly arguments."""
         return point in self._told
 
-    def tell(self, point: str, *what: object) -> None:
+    def notify(self, point: str, *what: object) -> None:
+        """Call the observers' methods for this point. If one raises, log that and go on."""
         for method in self._told.get(point, ()):
             try:
                 method(self.run, *what)
             except Exception as error:
-                self._blame(method, point, error)
+                self._log_failure(method, point, error)
 
-    def begins(self, point: str, *what: object) -> Scope:
-        """Tell it. What it announces goes on under the scope."""
+    def begin(self, point: str, *what: object) -> Scope:
+        """Notify the observers of the start of some work. The work goes on under the returned scope."""
         if point not in self._told:
-            return NOTHING if current_run.get() == self.run.id else Scope([(current_run, self.run.id)])
+            return EMPTY_SCOPE if current_run.get() == self.run.id else Scope([(current_run, self.run.id)])
         context = copy_context()
         context.run(current_run.set, self.run.id)
-        context.run(self.tell, point, *what)
+        context.run(self.notify, point, *what)
         return Scope([(one, value) for one, value in context.items() if one.get(_UNSET) is not value])
 
-    def _blame(self, method: Callable[..., None], point: str, error: Exception) -> None:
+    def _log_failure(self, method: Callable[..., None], point: str, error: Exception) -> None:
         observer: object = getattr(method, "__self__", method)
         level = logging.DEBUG if id(observer) in self._failed else logging.WARNING
         self._failed.add(id(observer))
         words = "an observer failed, which changes nothing: %s.%s"
-        _log.log(level, words, type(observer).__name__, point, exc_info=without_content(error))  # it was told what was said
+        _log.log(level, words, type(observer).__name__, point, exc_info=without_content(error))  # its words may hold content
 
 
 class Scope:
-    """Context variables that hold for a stretch of work. Enter it around the work, which tells its events by `emitting`: while a
-    listener has one, they do not hold."""
+    """Context variables that hold for a stretch of work. Enter it around the work, and emit the work's events by `emitting`:
+    while a listener has an event, the variables do not hold."""
 
     __slots__ = ("_tokens", "_variables")
 
@@ -82,15 +83,15 @@ class Scope:
         for (variable, _value), token in zip(self._variables, self._tokens, strict=True):
             try:
                 variable.reset(token)
-            except ValueError:  # a generator that nobody closed ends wherever it is collected
+            except ValueError:  # an unclosed generator is collected in any context
                 return
 
-    def emitting(self, tell: Tell[T]) -> Tell[T]:
+    def emitting(self, tell: Emit[T]) -> Emit[T]:
         return tell if not self._variables or tell is silently else emit_outside(self, tell)
 
 
 class ChunkClock:
-    """Tells how long after the chunk before it each chunk of a reply came."""
+    """Notifies the observers of the seconds between two chunks of a reply."""
 
     __slots__ = ("_attempt", "_last", "_watch")
 
@@ -101,34 +102,36 @@ class ChunkClock:
     def tick(self) -> None:
         last, self._last = self._last, perf_counter()
         if last is not None:
-            self._watch.tell("chunk_came", self._attempt, self._last - last)
+            self._watch.notify("chunk_came", self._attempt, self._last - last)
 
 
-class Requests:
-    """Tells of a turn's attempts, which follow one another. One has ended when it was judged: when the next one begins, or where
-    this is left (`with`), with what it is left by."""
+class AttemptNotices:
+    """Notifies the observers of a turn's attempts, one after another.
+
+    An attempt ends when it is validated: when the next one begins, or when the `with` block ends, with that block's exception.
+    """
 
     def __init__(self, watch: Watchers) -> None:
         self._watch = watch
         self._under_way: Attempt | None = None
         self.reply: Envelope | None = None
-        """What came of the one that is under way."""
+        """The reply of the attempt in progress, or the part of it that came."""
 
-    def begins(self, attempt: Attempt, call: ModelCall) -> Scope:
-        self._ended(None)
+    def begin(self, attempt: Attempt, call: ModelCall) -> Scope:
+        self._end(None)
         self._under_way, self.reply = attempt, None
-        return self._watch.begins("attempt_started", attempt, call)
+        return self._watch.begin("attempt_started", attempt, call)
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        self._ended(error)
+        self._end(error)
 
-    def _ended(self, error: BaseException | None) -> None:
+    def _end(self, error: BaseException | None) -> None:
         attempt, self._under_way = self._under_way, None
         if attempt is not None:
-            self._watch.tell("attempt_ended", attempt, self.reply, error)
+            self._watch.notify("attempt_ended", attempt, self.reply, error)
 
 
-NOTHING = Scope([])
+EMPTY_SCOPE = Scope([])
 _UNSET = object()

@@ -18,7 +18,7 @@ from difflib import get_close_matches
 from typing import Any, cast
 
 from llmcore.adapters.base import ModelCall
-from llmcore.run.observing.dispatch import Told, Watchers
+from llmcore.run.observing.dispatch import MethodsByPoint, Watchers
 from llmcore.run.observing.events import ObservedRun, ToolRetry
 from llmcore.run.observing.recording import Recording
 from llmcore.run.results.result import RepairRecord, RunResult, ToolRecord
@@ -131,7 +131,7 @@ def _is_heard() -> bool:
     return _log.isEnabledFor(logging.INFO) or _tools.isEnabledFor(logging.INFO)
 
 
-def _by_point(observers: Sequence[Observer]) -> Told:
+def _by_point(observers: Sequence[Observer]) -> MethodsByPoint:
     own = {point: [method for one in observers if (method := _own(one, point)) is not None] for point in POINTS}
     return {point: methods for point, methods in own.items() if methods}
 

@@ -1,4 +1,4 @@
-"""What the calls of one turn emit while they run: to the observers, and to who listens to the run's events."""
+"""Delivers what the calls of one turn emit while they run, to the observers and to the run's listener."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """Of one turn. `hear` is told each event in the event loop; None: nobody listens. What any thread puts is told in order.
+    """Delivers the events of one turn's calls, in order, on the event loop. `hear` receives each event; None: nobody listens.
 
-    A thread puts its events before its result, by the same queue of the event loop, so they are told before it.
+    A thread puts its events and its result on the same queue of the event loop, so its events come first.
     """
 
     def __init__(self, watch: Watchers, turn: int, hear: Callable[[Any], object] | None, *, hears_nested: bool) -> None:
@@ -34,21 +34,21 @@ class Progress:
     def put(self, of: TryState, event: Any) -> None:
         self._coming.append((of, event))
         if threading.get_ident() == self._thread:
-            self._tell()
+            self._deliver()
         else:
-            with suppress(RuntimeError):  # the loop has ended meanwhile, and nobody listens
-                self._loop.call_soon_threadsafe(self._tell)
+            with suppress(RuntimeError):  # the loop is closed, and nobody listens
+                self._loop.call_soon_threadsafe(self._deliver)
 
     def end(self) -> None:
-        """The turn is over. It lets go of who listens, which holds this by the contexts of the calls."""
+        """The turn is over. This drops the listener, which would otherwise stay in a reference cycle with the calls' contexts."""
         self._hear = None
 
-    def _tell(self) -> None:
+    def _deliver(self) -> None:
         while self._coming:
             of, event = self._coming.popleft()
             if of.is_over:
                 continue
             if isinstance(event, ToolProgress):
-                self._watch.tell("tool_progress", event)
+                self._watch.notify("tool_progress", event)
             if self._hear is not None:
                 self._hear(event)

@@ -1,8 +1,7 @@
-"""Messages that are added to a run while it goes on: they enter the history before the next request of the model, re-asks and
-retries included.
+"""Messages that are added to a running run. They enter the history before the next request, including re-asks and retries.
 
-A function is asked after the final message too, and what it gives lets the run go on. What is put into a box while the last
-answer is being written stays there: it is for the next run. The run's result tells of it.
+A function is also asked after the final message. What it returns then lets the run go on. What is added to a box while the
+last answer is written stays there for the next run, and the run's result lists it.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from llmcore.types import CallerError, Message
 from llmcore.types.input.argument_errors import in_words
 from llmcore.types.input.message_input import given_messages
 
-__all__ = ["Interjections", "box_of", "interjected", "interjections_of", "left_waiting", "not_waiting"]
+__all__ = ["Interjections", "box_of", "interjections_function", "take_interjections", "waiting_messages", "without_waiting"]
 
 _ROLES = ("user", "system")
 
 
 @in_words(only=("__init__",))
 class Interjections:
-    """A box for messages to a running run, given to it as `interjections=`. Usable from any task or thread.
+    """A box for messages to a running run, given to it as `interjections=`. You can use it from any task or thread.
 
     box = Interjections()
     run = asyncio.create_task(orchestrator.run("...", interjections=box))
@@ -38,30 +37,31 @@ class Interjections:
     def __init__(self) -> None:
         self._waiting: deque[Message] = deque()
         self.beside: CallersFunction | None = None
-        """A function that is asked too."""
+        """A function that gives interjections, too."""
 
     def add(self, *messages: str | Message) -> None:
-        """Add text of the user, or messages of the role user or system. Raises `CallerError`."""
+        """Add text of the user, or messages of the role user or system. Raises `CallerError` for anything else."""
         self._waiting.extend([one for given in messages for one in _messages(given)])
 
     def take(self) -> list[Message]:
-        """Those that wait, which wait no longer."""
-        taken: list[Message] = []
+        """Remove the waiting messages and return them."""
+        messages: list[Message] = []
         while self._waiting:
-            taken.append(self._waiting.popleft())
-        return taken
+            messages.append(self._waiting.popleft())
+        return messages
 
     def look(self) -> list[Message]:
-        """Those that wait, which go on waiting: copies."""
+        """Copies of the waiting messages, which go on waiting."""
         return copied([*self._waiting.copy()])
 
     def __len__(self) -> int:
-        """How many wait to be taken."""
+        """The number of waiting messages."""
         return len(self._waiting)
 
 
-def interjections_of(given: object) -> CallersFunction | None:
-    """What is asked for interjections: a box, or a function of nothing or of the `RunContext` that gives text, messages or None.
+def interjections_function(given: object) -> CallersFunction | None:
+    """The function that gives interjections: that of a box, or the given one. It takes nothing or the `RunContext`, and returns
+    text, messages or None.
 
     Raises `ConfigError`.
     """
@@ -72,48 +72,48 @@ def interjections_of(given: object) -> CallersFunction | None:
 
 
 def box_of(given: object) -> Interjections:
-    """The box that was given, or one beside the function that was. Raises `ConfigError`."""
+    """The given box, or a new one beside the given function. Raises `ConfigError`."""
     if isinstance(given, Interjections):
         return given
     box = Interjections()
-    box.beside = interjections_of(given)
+    box.beside = interjections_function(given)
     return box
 
 
-def _box(source: CallersFunction | None) -> Interjections | None:
-    """The box that it is, if it is no function."""
+def _box_behind(source: CallersFunction | None) -> Interjections | None:
+    """The box whose `take` the function is; None for any other function."""
     box = getattr(source.function, "__self__", None) if source is not None else None
     return box if isinstance(box, Interjections) else None
 
 
-def left_waiting(source: CallersFunction | None) -> list[Message]:
-    """What was added and has not entered. A function is not asked: what it would give was not added."""
-    box = _box(source)
+def waiting_messages(source: CallersFunction | None) -> list[Message]:
+    """Copies of what waits in the box. A function is not asked, because what it would return was not added."""
+    box = _box_behind(source)
     return box.look() if box is not None else []
 
 
-def not_waiting(messages: Sequence[Message], source: CallersFunction | None) -> list[Message]:
-    """Those that do not wait in the box that this run is given, from which they enter by themselves."""
-    waiting = left_waiting(source)
-    left: list[Message] = []
+def without_waiting(messages: Sequence[Message], source: CallersFunction | None) -> list[Message]:
+    """The messages without those that wait in this run's box, from which they enter anyway."""
+    waiting = waiting_messages(source)
+    others: list[Message] = []
     for message in messages:
         if message in waiting:
             waiting.remove(message)
         else:
-            left.append(message)
-    return left
+            others.append(message)
+    return others
 
 
-async def interjected(
+async def take_interjections(
     source: CallersFunction, context: RunContext[Any], seconds: float | None, *, is_over: bool = False
 ) -> list[Message]:
-    """The messages that enter now. `is_over`: unless a function lets the run go on, what is in a box is for the next one.
+    """The messages that enter now. `is_over`: after the final message, a box is emptied only if its function lets the run go on.
 
-    Raises what the function raises, and `CallerError` for what is no message of a user.
+    Raises what the function raises, and `CallerError` if it returns anything but messages of a user or the system.
     """
-    box = _box(source)
-    asked = source if box is None else box.beside
-    given = None if asked is None else await asked(seconds, context)
+    box = _box_behind(source)
+    function = source if box is None else box.beside
+    given = None if function is None else await function(seconds, context)
     listed: Iterable[object] = (
         () if given is None else cast("Iterable[object]", given) if isinstance(given, list | tuple) else [given]
     )

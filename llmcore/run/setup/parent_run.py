@@ -1,7 +1,7 @@
-"""A run within another one: what the inner one spends counts in the outer one's budget and usage, and the outer result has it.
+"""Runs within runs. What a child run spends counts in the parent's budget and usage, and the parent's result holds the child's.
 
-The outer run is told by the `RunContext` that a tool (a validator, a provider of tools) of it was given, as `parent=` of the
-inner one. The budget's side is the `Ledger`'s, which may have a parent.
+A tool (or validator, or tool provider) passes its `RunContext` to a child run as `parent=`. The `Ledger` of the child has that
+of the parent as its own parent.
 """
 
 from __future__ import annotations
@@ -20,28 +20,31 @@ from llmcore.support.values.copies import updated
 from llmcore.tools import RunContext, Tool
 from llmcore.types import Event, NestedEvent
 
-__all__ = ["EnclosingRun", "LeftWithin", "ParentRun", "enclosing", "going_on", "left_within", "may_go_on"]
+__all__ = ["EnclosingRun", "ParentRun", "WaitingRun", "can_resume", "parent_run_of", "resuming", "take_waiting_run"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
-class LeftWithin:
-    """An inner run that ended with calls for the caller, and what the caller says of them; or one that was saved in its midst."""
+class WaitingRun:
+    """A child run that ended with calls for the caller, and the caller's answers; or one that was saved while it was running."""
 
     state: RunResult[Any]
     answers: Answers
 
 
-@dataclass(slots=True)  # not frozen: one is made for each run, and that triples what it costs
+@dataclass(slots=True)  # not frozen: that would triple the cost of each run's one
 class EnclosingRun:
-    """The outer run, as its inner ones know it. `keep` takes their results. `left`: by the ids of its calls, the inner runs that
-    an earlier run left, waiting or in their midst, and that go on. `save` saves the run with one of them as it stands; None where
-    nothing is saved."""
+    """A run as its child runs know it.
+
+    - `add_result`: takes their results.
+    - `waiting_runs`: the child runs that an earlier run left and that resume, by the ids of their calls.
+    - `save`: saves the run with one of them as it stands; None if nothing is saved.
+    """
 
     ledger: Ledger
-    keep: Callable[[RunResult[Any]], object]
-    left: dict[str, LeftWithin] = field(default_factory=dict[str, "LeftWithin"])
+    add_result: Callable[[RunResult[Any]], object]
+    waiting_runs: dict[str, WaitingRun] = field(default_factory=dict[str, "WaitingRun"])
     save: Callable[[RunResult[Any]], Awaitable[object]] | None = None
 
     @property
@@ -54,12 +57,12 @@ class EnclosingRun:
 
 
 class ParentRun:
-    """Where an inner run stands: within which run, and for which of its calls."""
+    """The parent of one child run, and the parent's call that made it."""
 
     def __init__(self, run: EnclosingRun, context: RunContext[Any]) -> None:
-        """`context`: of the call, which may be carried out by this inner run."""
+        """`context`: of the call, which the child run may carry out."""
         call_id, is_the_calls = context.tool_call_id, context.is_of_its_run
-        self._name, self._hearing = context.tool_name, context.hearing()
+        self._name, self._nested_sink = context.tool_name, context.hearing()
         self.ledger = run.ledger
         self.is_the_calls = is_the_calls
         self.saves = is_the_calls and run.save is not None
@@ -67,9 +70,12 @@ class ParentRun:
         self._call_id = call_id
         self._try = context.in_thread()
 
-    def stopping(self) -> AbstractContextManager[object]:
-        """The task that carries the inner run out is cancelled when nobody waits for the call any more. Where the call is a task
-        itself, that one's cancellation does it. Raises `CancelledError` where nobody waits for it by now."""
+    def cancelled_with_call(self) -> AbstractContextManager[object]:
+        """A context in which the child run's task is cancelled once nobody waits for the call.
+
+        If the call is a task itself, its own cancellation does that. Raises `CancelledError` if nobody waits for the call by
+        now.
+        """
         if self._try is None:
             return nullcontext()
         if self._try.is_cancelled:
@@ -83,50 +89,50 @@ class ParentRun:
         return self._try.stopping(stop)
 
     @property
-    def hears(self) -> bool:
-        """Are the inner run's events told among the outer one's?"""
-        return self._hearing is not None
+    def emits_nested(self) -> bool:
+        """Whether the parent emits the child run's events among its own."""
+        return self._nested_sink is not None
 
-    def hear(self, event: Event) -> None:
-        """An event of the inner run."""
-        if self._hearing is None:
+    def emit_nested(self, event: Event) -> None:
+        """Emit an event of the child run among those of the parent."""
+        if self._nested_sink is None:
             return
-        sink, of = self._hearing
+        sink, of = self._nested_sink
         if isinstance(event, NestedEvent):
-            told = NestedEvent(id_within(self._call_id, event.tool_use_id), event.name, event.event)
+            nested = NestedEvent(id_within(self._call_id, event.tool_use_id), event.name, event.event)
         else:
-            told = NestedEvent(self._call_id, self._name, event)
-        sink.put(of, told)
+            nested = NestedEvent(self._call_id, self._name, event)
+        sink.put(of, nested)
 
-    def keep(self, result: RunResult[Any]) -> None:
-        """Enter the inner run's result, whole or partial, in the outer one's."""
-        self._run.keep(updated(result, {"parent_call": self._call_id}))
+    def add_result(self, result: RunResult[Any]) -> None:
+        """Add the child run's result, whole or partial, to the parent's."""
+        self._run.add_result(updated(result, {"parent_call": self._call_id}))
 
     async def save(self, result: RunResult[Any]) -> None:
-        """Save the outer run, with the inner one as it stands. Raises what the outer run's function raises."""
+        """Save the parent with the child run as it stands. Raises what the parent's checkpoint raises."""
         if self._run.save is not None:
             await self._run.save(updated(result, {"parent_call": self._call_id}))
 
 
-def enclosing(context: RunContext[Any] | None) -> ParentRun | None:
-    """The place that a `RunContext` tells; None for one that was made by hand."""
+def parent_run_of(context: RunContext[Any] | None) -> ParentRun | None:
+    """The parent run of a `RunContext`; None if the context was made by hand."""
     within = None if context is None else context.within
     if context is None or not isinstance(within, EnclosingRun):
         return None
     return ParentRun(within, context)
 
 
-def left_within(context: RunContext[Any]) -> LeftWithin | None:
-    """What an earlier run of the call's tool left waiting, taken once."""
-    return context.within.left.pop(context.tool_call_id, None) if isinstance(context.within, EnclosingRun) else None
+def take_waiting_run(context: RunContext[Any]) -> WaitingRun | None:
+    """The run that an earlier run of the call's tool left waiting. It is returned once."""
+    return context.within.waiting_runs.pop(context.tool_call_id, None) if isinstance(context.within, EnclosingRun) else None
 
 
-def going_on(function: F) -> F:
-    """Mark the function of a tool that goes on with the run that is `left_within` its call. Any other would begin anew what was
-    begun, and hear of no answer."""
-    function.__dict__["_goes_on"] = True
+def resuming(function: F) -> F:
+    """Mark a tool's function that resumes the `take_waiting_run` of its call. Any other function would start over without the
+    answers."""
+    function.__dict__["_resumes"] = True
     return function
 
 
-def may_go_on(tool: Tool | None) -> bool:
-    return getattr(None if tool is None else tool.function, "_goes_on", False)
+def can_resume(tool: Tool | None) -> bool:
+    return getattr(None if tool is None else tool.function, "_resumes", False)

@@ -21,10 +21,10 @@ from llmcore.run.resume.claims import RunStore
 from llmcore.run.resume.resumption import Resumed, entered
 from llmcore.run.resume.saving import checkpoint_of
 from llmcore.run.resume.seals import SigningKey, signing_key_of
-from llmcore.run.setup.context_size import ContextBound, context_bound
-from llmcore.run.setup.interjections import interjections_of
+from llmcore.run.setup.context_size import ContextLimit, context_limit
+from llmcore.run.setup.interjections import interjections_function
 from llmcore.run.setup.options import REQUEST_OPTIONS, Given, Strictness, check_options
-from llmcore.run.setup.parent_run import ParentRun, enclosing
+from llmcore.run.setup.parent_run import ParentRun, parent_run_of
 from llmcore.support.code.suggestions import mistake_in
 from llmcore.support.values.copies import made, updated
 from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
@@ -210,7 +210,7 @@ class RunSettings:
     output: OutputSpec | None
     output_validators: tuple[CallersFunction, ...] = ()
     interjections: CallersFunction | None = None
-    context: ContextBound = field(default_factory=ContextBound)
+    context: ContextLimit = field(default_factory=ContextLimit)
     place: ParentRun | None = None
     """Within which run it is made."""
     repairs: Sequence[RepairRecord] = ()
@@ -353,7 +353,7 @@ def resolve_settings(
     if came.messages is not request.messages:
         request = updated(request, {"messages": came.messages})
     toolbox = tools.extended(request.tools, more=more_tools) if request.tools else tools
-    place = enclosing(options.get("parent"))
+    place = parent_run_of(options.get("parent"))
     return RunSettings(
         request=request,
         toolbox=toolbox,
@@ -362,14 +362,14 @@ def resolve_settings(
         strictness=options.get("strictness", strictness),
         tool_overrides=tool_settings(options.get("tool_config"), options),
         output=None,
-        context=context_bound(options.get("max_context_tokens", max_context_tokens), token_counter),
-        interjections=interjections_of(options.get("interjections")),
+        context=context_limit(options.get("max_context_tokens", max_context_tokens), token_counter),
+        interjections=interjections_function(options.get("interjections")),
         place=place,
         output_validators=validators,
         repairs=came.repairs,
         resumed=came.resumed,
         checkpoint=checkpoint_of(options.get("checkpoint", checkpoint)),
-        nested_events=options.get("nested_events", False) or (place is not None and place.hears),
+        nested_events=options.get("nested_events", False) or (place is not None and place.emits_nested),
         run_store=options.get("run_store", run_store),
         signing_key=key,
         text_calls=options.get("text_calls"),
@@ -387,11 +387,11 @@ def with_types(settings: RunSettings, validators: object) -> RunSettings:
 
 
 _READ: Mapping[str, Callable[[Any], object]] = {  # the last: it may be one that cannot be judged yet
-    "interjections": interjections_of,
+    "interjections": interjections_function,
     "output_validators": lambda given: validators_of(given),
     "checkpoint": checkpoint_of,
     "signing_key": signing_key_of,
-    "max_context_tokens": lambda given: context_bound(given, None),
+    "max_context_tokens": lambda given: context_limit(given, None),
     "output_type": OutputSpec.of,
 }
 """How a run reads the options that are no fields of its request and have no `Kind`."""
@@ -474,7 +474,7 @@ def check_allowed(config: ToolConfig, toolbox: Toolbox) -> None:
 def seconds_allowed(options: Mapping[str, Any], budget: Budget | None) -> float | None:
     """How long a run of these options may take, by its own deadline, its budget's or that of the run around it; `budget` where
     they have none. None = as long as it likes."""
-    own, place = _budget(options.get("budget", budget), options.get("deadline")), enclosing(options.get("parent"))
+    own, place = _budget(options.get("budget", budget), options.get("deadline")), parent_run_of(options.get("parent"))
     bounds = (None if own is None else own.deadline, None if place is None else place.ledger.seconds_left)
     return min((seconds for seconds in bounds if seconds is not None), default=None)
 

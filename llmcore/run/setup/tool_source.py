@@ -1,7 +1,7 @@
-"""Where a run's tools come from: a list, in which registries are read before each turn, or a function (a dynamic provider) that
-is asked for them before each turn.
+"""Where a run's tools come from: a list, whose registries are read before each turn, or a provider function that is called before
+each turn.
 
-A turn's calls are judged and run by the tools that it was offered, whatever is registered meanwhile. Tools that are the same
+The tools that a turn offers validate and run its calls, even if others are registered meanwhile. Tools that are the same
 objects as in the turn before are compiled once.
 """
 
@@ -21,50 +21,50 @@ __all__ = ["ToolSource", "is_tool_provider"]
 
 
 def is_tool_provider(tools: object) -> bool:
-    """Is it a function that gives the tools of each turn?"""
+    """Whether this is a function that returns the tools of each turn."""
     return callable(tools) and not isinstance(tools, Tool | type | Iterable)
 
 
 class ToolSource:
-    """The tools of an orchestrator, and perhaps others beside them, of an agent or a run. Raises `ToolDefinitionError`."""
+    """The tools of an orchestrator, and those of an agent or a run beside them. Raises `ToolDefinitionError`."""
 
     def __init__(self, tools: object) -> None:
-        self._have((_Part(tools),))
+        self._set_parts((_Part(tools),))
 
     def beside(self, *others: object) -> ToolSource:
-        """These, with others: lists or providers."""
+        """These tools with others: lists or providers."""
         made = ToolSource(())
-        made._have((*self._parts, *map(_Part, others)))
+        made._set_parts((*self._parts, *map(_Part, others)))
         return made
 
     def __deepcopy__(self, memo: object) -> ToolSource:
-        """Itself, for a copy of an orchestrator: it is settled when it is made, and functions are not copied either."""
+        """Returns itself: a source never changes, and functions are not copied."""
         return self
 
-    def _have(self, parts: tuple[_Part, ...]) -> None:
+    def _set_parts(self, parts: tuple[_Part, ...]) -> None:
         self._parts = parts
         self.is_open = any(part.provider is not None for part in parts)
-        """May there be tools that only a function can tell?"""
+        """Whether a provider may give tools that are not known yet."""
 
     def snapshot(self) -> Toolbox:
-        """Those that can be told without asking a function."""
+        """The tools that are known without calling a provider."""
         if len(self._parts) == 1:
-            return self._parts[0].known()
-        return _joined([part.known() for part in self._parts], more=self.is_open)
+            return self._parts[0].known_toolbox()
+        return _joined([part.known_toolbox() for part in self._parts], more=self.is_open)
 
-    async def now(self, context: RunContext[Any], seconds: float | None) -> Toolbox:
-        """Those of the turn that begins. Raises what a provider raises, and `ToolDefinitionError` for what it gives."""
-        return _joined([await part.now(context, seconds) for part in self._parts], more=self.is_open)
+    async def current_toolbox(self, context: RunContext[Any], seconds: float | None) -> Toolbox:
+        """The tools of the turn that begins. Raises what a provider raises, and `ToolDefinitionError` for what it returns."""
+        return _joined([await part.current_toolbox(context, seconds) for part in self._parts], more=self.is_open)
 
 
 def _joined(boxes: Sequence[Toolbox], *, more: bool) -> Toolbox:
-    """`more`: in other turns there may be others."""
+    """The tools of all boxes. `more`: other turns may have further tools."""
     first, *others = boxes
-    for own in others:
-        if first.is_none and (more or not any(tool.replaces for tool in own)):
-            first = own
-        elif not own.is_none:
-            first = first.extended(own, more=more)
+    for box in others:
+        if first.is_none and (more or not any(tool.replaces for tool in box)):
+            first = box
+        elif not box.is_none:
+            first = first.extended(box, more=more)
     return first
 
 
@@ -72,18 +72,18 @@ class _Part:
     def __init__(self, tools: object) -> None:
         self.provider = _provider(tools) if is_tool_provider(tools) else None
         self._given: tuple[object, ...] = ()
-        """What the provider gave last, and in `_toolbox` what was made of it."""
+        """The provider's last tools, which `_toolbox` holds compiled."""
         self._toolbox = Toolbox() if self.provider is not None else Toolbox.of(cast("Iterable[object]", tools))
 
-    def known(self) -> Toolbox:
+    def known_toolbox(self) -> Toolbox:
         if self.provider is not None:
             return Toolbox()
         self._toolbox = self._toolbox.now()
         return self._toolbox
 
-    async def now(self, context: RunContext[Any], seconds: float | None) -> Toolbox:
+    async def current_toolbox(self, context: RunContext[Any], seconds: float | None) -> Toolbox:
         if self.provider is None:
-            return self.known()
+            return self.known_toolbox()
         answer = await self.provider(seconds, context)
         try:
             given = tuple(tools_in(answer))
@@ -95,7 +95,8 @@ class _Part:
 
 
 def _provider(tools: Any) -> CallersFunction:
-    """The function as a provider. One that needs anything but the context is rather a tool that was not put in a list."""
+    """The function as a provider. Raises `ToolDefinitionError` if it takes more than the context: it is a tool outside a list,
+    rather."""
     try:
         needed = [one for one in inspect.signature(tools).parameters.values() if one.default is inspect.Parameter.empty]
     except (TypeError, ValueError):

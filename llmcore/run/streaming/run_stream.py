@@ -37,9 +37,9 @@ class _Run(Protocol):
 
     def events(self) -> AsyncGenerator[Event, None]: ...
 
-    def leave(self) -> None: ...
+    def abandon(self) -> None: ...
 
-    def so_far(self) -> RunResult: ...
+    def partial_result(self) -> RunResult: ...
 
 
 class _Loop(Protocol):
@@ -85,11 +85,11 @@ class _View(Generic[T]):
             return self._result
         if not self._is_over:
             raise CallerError("the stream has no result yet: read it to its end, or leave it (by `aclose`, or the end of `with`)")
-        return cast("RunResult[T]", self._run.so_far())
+        return cast("RunResult[T]", self._run.partial_result())
 
     def _left(self) -> None:
         if not self._is_over:
-            self._run.leave()
+            self._run.abandon()
         self._is_over = True
 
     def _saw(self, event: RunEvent[T]) -> RunEvent[T]:
@@ -231,10 +231,10 @@ class _Foreign:
     def events(self) -> AsyncGenerator[Event, None]:
         return self._events
 
-    def leave(self) -> None:
+    def abandon(self) -> None:
         pass
 
-    def so_far(self) -> RunResult:
+    def partial_result(self) -> RunResult:
         return RunResult()
 
 

@@ -37,9 +37,9 @@ class _Run(Protocol):
 
     def events(self) -> AsyncGenerator[Event, None]: ...
 
-    def leave(self) -> None: ...
+    def abandon(self) -> None: ...
 
-    def so_far(self) -> RunResult: ...
+    def partial_result(self) -> RunResult: ...
 
 
 class Steps(AsyncOnly, Generic[T]):
@@ -63,7 +63,7 @@ class Steps(AsyncOnly, Generic[T]):
     @property
     def result(self) -> RunResult[T]:
         """The run as far as it has come; its parts are copies."""
-        return copied(cast("RunResult[T]", self._run.so_far()))
+        return copied(cast("RunResult[T]", self._run.partial_result()))
 
     def __aiter__(self) -> Steps[T]:
         return self
@@ -77,7 +77,7 @@ class Steps(AsyncOnly, Generic[T]):
     async def aclose(self) -> None:
         """Leave the run: what it waits for is stopped, and calls that are open get a result that says so."""
         await self._events.aclose()
-        self._run.leave()
+        self._run.abandon()
 
     async def __aenter__(self) -> Steps[T]:
         return self

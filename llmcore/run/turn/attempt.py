@@ -1,8 +1,7 @@
-"""One attempt = adapter -> normaliser -> validator with its re-ask, for one plan of layer 4.
+"""One attempt of a turn: adapter, normaliser, then validator with its re-asks, for one plan of the fallback layer.
 
-It accepts a reply or raises why not. Every request is entered in the ledger before it goes out. What a reply taught
-about the endpoint is recorded: a server that ignores tools or a format is found out here, one that refuses them in
-layer 4.
+An attempt accepts a reply or raises why not. Every request enters the ledger before it is sent. What a reply shows about the
+endpoint is recorded. This module finds servers that ignore tools or a format; the fallback layer finds those that refuse them.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.asking.sending import Sending
 from llmcore.run.endpoints.catalog import Catalog
-from llmcore.run.endpoints.choices import RunModels, admitted_tools
+from llmcore.run.endpoints.choices import RunModels, callable_tools
 from llmcore.run.endpoints.modes import build_call
 from llmcore.run.hooks.hook_results import hooked_reply, hooked_request
-from llmcore.run.observing.dispatch import ChunkClock, Requests
+from llmcore.run.observing.dispatch import AttemptNotices, ChunkClock
 from llmcore.run.output.answer_type import take_final_call
 from llmcore.run.output.partial import PartialValues
 from llmcore.run.output.validation import with_types_code
@@ -33,23 +32,23 @@ from llmcore.run.output.validators import Checked, check_output
 from llmcore.run.results.history import fit_reply
 from llmcore.run.setup.context_size import check_context
 from llmcore.run.setup.settings import Toolbox
-from llmcore.run.turn.calls_left_out import CALL_NOT_ALLOWED, left_out_of
-from llmcore.run.turn.correction import Correcting
+from llmcore.run.turn.calls_left_out import CALL_NOT_ALLOWED, left_out_calls
+from llmcore.run.turn.correction import PendingCorrection
 from llmcore.run.turn.learning import Learning
 from llmcore.run.turn.reply_checks import (
     NO_ANSWER,
-    broken_off,
-    cut_shown,
-    emptiness,
+    broken_reply_failure,
+    empty_reply_failure,
     first_call_alone,
     forced_calls_alone,
-    unusable_after_reasks,
+    unusable_reply_failure,
+    with_truncation_shown,
     without_calls,
     without_failed_call,
 )
 from llmcore.run.turn.state import RunState
-from llmcore.run.turn.unknown_calls import TOLD_PER_NAME, unknown_beside_good
-from llmcore.support.code.emitter import Tell, silently
+from llmcore.run.turn.unknown_calls import ANSWERS_PER_NAME, unknown_beside_good
+from llmcore.support.code.emitter import Emit, silently
 from llmcore.support.values.copies import assign_field, copied, updated
 from llmcore.support.values.identity import alike
 from llmcore.support.values.narrowing import is_object
@@ -79,20 +78,26 @@ __all__ = ["Accepted", "TurnAttempt"]
 
 T = TypeVar("T")
 
-_NOT_TOLD = Usage(estimated=True)
+_NOT_REPORTED = Usage(estimated=True)
 _NO_PLAN = Plan("", "text")
 _ENDED_BEFORE = "It did not run: the reply ended before it was whole."
 
 
 @dataclass(slots=True)
 class Accepted:
-    """A reply that may be used. `calls` are validated, as they may run; `came` are those of the reply as it came, which can be
-    encoded; `final` is the call of the output tool, if one was made; `is_final`: nothing is left to do but to run the calls, and
-    `value` is the typed output, if one was asked for. `dropped`: the calls that corrections left out."""
+    """A reply that may be used.
+
+    - `calls`: the validated calls, which may run.
+    - `encodable_calls`: the calls as the reply held them, which can be encoded.
+    - `final`: the call of the output tool, if the model made one.
+    - `value`: the typed output, if one was asked for.
+    - `is_final`: whether the turn needs nothing but its calls to run.
+    - `dropped`: the calls that corrections left out.
+    """
 
     envelope: Envelope
     calls: list[ToolCall]
-    came: Sequence[ToolCall]
+    encodable_calls: Sequence[ToolCall]
     final: ToolCall | None
     value: Any
     is_final: bool
@@ -100,7 +105,7 @@ class Accepted:
 
 
 class TurnAttempt:
-    """Carries out plans for one turn; called by the fallback manager. After a success `accepted` is set."""
+    """Carries out the plans of one turn for the fallback manager. After a success `accepted` is set."""
 
     def __init__(
         self,
@@ -119,9 +124,9 @@ class TurnAttempt:
         self._catalog = catalog
         self._hooks = hooks
         self._given = toolbox
-        self._with_search = with_search  # adds the tool that searches where the provider refuses to
+        self._with_search = with_search  # adds the search tool if the provider refuses to search
         self.toolbox = toolbox
-        """The tools of this turn: the given ones, as `before_request` left them."""
+        """The tools of this turn, as `before_request` returned them."""
         self._offered = self._tools = toolbox.tool_set()
         self._models = models
         self._offer()
@@ -129,19 +134,19 @@ class TurnAttempt:
         self._enforce_limits = enforce_limits
         self._first_reason: AttemptReason = reason
         self._plan = _NO_PLAN
-        self._altered: Request | None = None
+        self._strategy_request: Request | None = None
         self._request: Request  # of the latest reply, as `_envelope`
         self._envelope: Envelope
-        self._calls_that_came: Sequence[ToolCall] = ()
+        self._encodable_calls: Sequence[ToolCall] = ()
         self._final: ToolCall | None = None
-        self._correcting: Correcting | None = None
-        self._has_asked = False
-        self._only_thought = False
-        self._asked_to_answer: set[str] = set()
+        self._correction: PendingCorrection | None = None
+        self._has_sent = False
+        self._is_reasoning_only = False
+        self._models_asked_to_answer: set[str] = set()
         self._learning = Learning(models, state)
         self._call: ModelCall | None = None
         self._checked: Checked | None = None
-        self._requests = Requests(state.watch)
+        self._requests = AttemptNotices(state.watch)
         self.accepted: Accepted | None = None
 
     def _seconds_left(self) -> float | None:
@@ -149,80 +154,87 @@ class TurnAttempt:
 
     @property
     def leaves_doubt(self) -> bool:
-        """May what was refused before the answer have been a passing thing?"""
+        """Whether a refusal before the answer may have been temporary."""
         return self._learning.leaves_doubt
 
     @property
     def tool_names(self) -> list[str]:
-        """Of the tools that this turn offers."""
+        """The names of the tools that this turn offers."""
         return [tool.name for tool in self._tools]
 
     @property
     def mode_matters(self) -> bool:
-        """Are tools or a typed answer asked for, so that the output mode changes the request?"""
+        """Whether the request has tools or an output type, so that the output mode changes it."""
         return len(self._tools) > 0 or self._state.settings.output is not None
 
     def _offer(self) -> None:
-        self._models.offer(len(self._tools) + (self._state.settings.output is not None))
+        self._models.set_tools_offered(len(self._tools) + (self._state.settings.output is not None))
 
-    async def carry_out(self, plan: Plan, tell: Tell[Event]) -> None:
+    async def carry_out(self, plan: Plan, emit: Emit[Event]) -> None:
         """Carry out the plan. Raises the `LLMCoreError` that says why its reply cannot be used."""
         self._plan = plan
-        self._take_altered(plan)
+        self._use_strategy_request(plan)
         config = self._models.config(plan.model, plan.deployment)
         self._models.check_price(config)
         reason = self._first_reason if plan.reason == "first" else plan.reason
         with self._requests:
-            correcting, detail = self._correcting, plan.detail
-            if correcting is None or not correcting.goes_on_with(plan.model):
-                self._correcting = None
-                self._state.give_up_reply()
+            correcting, detail = self._correction, plan.detail
+            if correcting is None or not correcting.continues_with(plan.model):
+                self._correction = None
+                self._state.discard_reply()
                 self.toolbox, self._tools = self._given, self._offered
-                await self._added()
-                await self._ask(config, plan, self._begun(config, plan), self._tools, reason, detail, tell)
-                correcting = self._correcting = Correcting(plan.model, self._request, await self._judged_first(config, plan))
+                await self._new_interjections()
+                await self._send(config, plan, self._turn_request(config, plan), self._tools, reason, detail, emit)
+                correcting = self._correction = PendingCorrection(
+                    plan.model, self._request, await self._start_correction(config, plan)
+                )
                 reason, detail = "reask", ""
             loop = correcting.loop
-            while not (loop.is_over or self._is_listened_to(loop)) and (correction := correcting.next()) is not None:
-                # a request of its own that replaces the bad turn
-                correcting.add(await self._added())
-                asked, tools = correcting.corrected(correction), compile_tools(correction.tools)
-                await self._ask(config, plan, asked, tools, reason, detail or correction.detail, tell)
+            while (
+                not (loop.is_over or self._answers_unknown_calls(loop))
+                and (correction := correcting.next_correction()) is not None
+            ):
+                # The corrected request replaces the bad reply's.
+                correcting.add_messages(await self._new_interjections())
+                asked, tools = correcting.corrected_request(correction), compile_tools(correction.tools)
+                await self._send(config, plan, asked, tools, reason, detail or correction.detail, emit)
                 correcting.unanswered = None
-                await self._typed(partial(loop.receive, self._envelope, admitted_tools(correcting.request, self._tools)))
-                self._judged(loop)
+                await self._run_types_code(partial(loop.receive, self._envelope, callable_tools(correcting.request, self._tools)))
+                self._record_report(loop)
                 await self._ask_validators(loop)
                 reason, detail = "reask", ""
             for event in await self._accept(loop.result):
-                await tell(event)
+                await emit(event)
             if self.accepted is not None and self._call is not None:
-                self._learning.answered(config, plan, self._call, obeyed=self._obeyed(self.accepted))
+                self._learning.learn_from_answer(config, plan, self._call, obeyed=self._obeyed(self.accepted))
 
-    async def _judged_first(self, config: ModelConfig, plan: Plan) -> CorrectionLoop:
-        """The loop that corrects a turn, whose first reply has come."""
+    async def _start_correction(self, config: ModelConfig, plan: Plan) -> CorrectionLoop:
+        """The correction loop of a turn, begun with its first reply."""
         if self._state.settings.output is None:
             loop = self._loop(self._request)
         else:
-            loop = await self._typed(partial(self._loop, self._request))
-        self._state.judges(loop)
-        if self._only_thought:
+            loop = await self._run_types_code(partial(self._loop, self._request))
+        self._state.start_correction(loop)
+        if self._is_reasoning_only:
             loop.refuse(NO_ANSWER)
-        self._judged(loop)
-        if self._only_thought:
+        self._record_report(loop)
+        if self._is_reasoning_only:
             return loop
-        if self._call is not None and (failure := self._learning.ignoring(config, plan, self._call, self._request, loop)):
+        if self._call is not None and (
+            failure := self._learning.ignored_request_failure(config, plan, self._call, self._request, loop)
+        ):
             self._state.ledger.finish(self._state.ledger.attempts[-1], failure=failure)
             raise failure
         await self._ask_validators(loop)
         return loop
 
-    async def _added(self) -> Sequence[Message]:
-        """What was added to the run since this turn's last request; what was there before its first entered with the turn."""
-        entered = await self._state.take_interjections() if self._has_asked else ()
-        self._has_asked = True
+    async def _new_interjections(self) -> Sequence[Message]:
+        """The interjections since this turn's last request. Those before its first request entered the history with the turn."""
+        entered = await self._state.take_interjections() if self._has_sent else ()
+        self._has_sent = True
         return entered
 
-    async def _ask(
+    async def _send(
         self,
         config: ModelConfig,
         plan: Plan,
@@ -230,66 +242,68 @@ class TurnAttempt:
         tools: ToolSet,
         reason: AttemptReason,
         detail: str,
-        tell: Tell[Event],
+        emit: Emit[Event],
     ) -> None:
-        """One request, entered in the ledger; leaves the reply in `_envelope` and `_final`. Raises `ModelError` for one that says
-        nothing.
+        """Send one request, entered in the ledger. Leaves the reply in `_envelope` and `_final`. Raises `ModelError` for an empty
+        reply.
 
-        Between the events of the reply come the partial values of a typed output.
+        The partial values of a typed output come between the events of the reply.
         """
         if self._hooks.has("before_request"):
-            request, tools = await self._hooked(request, tools)
+            request, tools = await self._apply_request_hooks(request, tools)
         self._request = request
-        call = self._built(config, plan, request, tools, reason, detail)
+        call = self._build_call(config, plan, request, tools, reason, detail)
         can = call.capabilities or Capabilities()
         adapter = self._state.recorded(self._catalog.adapter(config))
         await check_context(self._state.settings.context, config, call, adapter, self._state.ledger.seconds_left)
-        attempt = self._entered(adapter, call, can, request.max_tokens)
-        scope = self._requests.begins(attempt, call)
+        attempt = self._start_attempt(adapter, call, can, request.max_tokens)
+        scope = self._requests.begin(attempt, call)
         sending = self._sending(adapter, call, tools, can)
         try:
-            if tell is not silently:
-                await tell(AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail))
+            if emit is not silently:
+                await emit(AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail))
             with scope:
                 with self._state.ledger.uncounted():
                     await sending.ready()
-                await sending.out(self._emit_events(sending, attempt, scope.emitting(tell)))
+                await sending.send(self._emit_events(sending, attempt, scope.emitting(emit)))
         except BaseException as error:
-            self._failed(sending, attempt, adapter, can, error)
+            self._record_failure(sending, attempt, adapter, can, error)
             raise
         self._requests.reply = sending.envelope
-        envelope = self._enter_reply(sending, attempt, config)
-        self._take(await hooked_reply(self._hooks, envelope), sending, attempt)
+        envelope = self._record_reply(sending, attempt, config)
+        self._use_reply(await hooked_reply(self._hooks, envelope), sending, attempt)
         if not (self._envelope.tool_calls or self._envelope.content.strip()):
             await self._refuse_empty()
 
-    def _emit_events(self, sending: Sending, attempt: Attempt, tell: Tell[Event]) -> Tell[Event | None]:
-        """Tells the events of a reply as they may be told, and between them the partial values of a typed output."""
+    def _emit_events(self, sending: Sending, attempt: Attempt, emit: Emit[Event]) -> Emit[Event | None]:
+        """An emitter for the events of a reply, with the partial values of a typed output between them."""
         output, watch = self._state.settings.output, self._state.watch
         values = PartialValues(output, sending.tools) if output and self._listening else None
-        silent = tell is silently and values is None
-        told: Tell[Event | None] = silently if silent else partial(self._tell, values, sending, tell)
-        return partial(self._clocked, ChunkClock(watch, attempt), told) if watch.has("chunk_came") else told
+        silent = emit is silently and values is None
+        emit_next: Emit[Event | None] = silently if silent else partial(self._emit_with_partials, values, sending, emit)
+        return partial(self._emit_with_clock, ChunkClock(watch, attempt), emit_next) if watch.has("chunk_came") else emit_next
 
-    async def _clocked(self, clock: ChunkClock, tell: Tell[Event | None], event: Event | None) -> None:
+    async def _emit_with_clock(self, clock: ChunkClock, emit: Emit[Event | None], event: Event | None) -> None:
         if event is None:
             clock.tick()
-        await tell(event)
+        await emit(event)
 
-    async def _tell(self, values: PartialValues | None, sending: Sending, tell: Tell[Event], event: Event | None) -> None:
+    async def _emit_with_partials(
+        self, values: PartialValues | None, sending: Sending, emit: Emit[Event], event: Event | None
+    ) -> None:
         if values is None:
             if event is not None:
-                await tell(to_listener(event))
+                await emit(event_copy(event))
             return
-        look = partial(values.read_withheld, sending.held) if event is None else partial(values.saw, event)
-        value = await self._typed(look)
+        look = partial(values.read_withheld, sending.withheld) if event is None else partial(values.saw, event)
+        value = await self._run_types_code(look)
         if event is not None and not values.hides(event):
-            await tell(to_listener(event))
+            await emit(event_copy(event))
         if value is not None:
-            await tell(value)
+            await emit(value)
 
-    async def _hooked(self, request: Request, tools: ToolSet) -> tuple[Request, ToolSet]:
-        """The request with its tools, as the hooks leave it. What they did to the tools holds for the whole turn."""
+    async def _apply_request_hooks(self, request: Request, tools: ToolSet) -> tuple[Request, ToolSet]:
+        """The request and its tools, as the hooks return them. Changes to the tools hold for the whole turn."""
         request, left = await hooked_request(self._hooks, request, self.toolbox.definitions(tool.name for tool in tools))
         others = self.toolbox.definitions(tool.name for tool in self._tools if tool.name not in tools)
         self.toolbox, tools = Toolbox.redefined([*others, *left]), compile_tools([definition for _, definition in left])
@@ -297,29 +311,29 @@ class TurnAttempt:
         self._offer()
         return request, tools
 
-    # Judging
+    # Validation
 
     async def _refuse_empty(self) -> None:
-        """Raises `ModelError` where the reply holds nothing although an answer was due. A model that only thought where a value
-        was asked for is asked for the answer first, once."""
-        state, failure = self._state, emptiness(self._envelope, answer_due=self._answer_due())
-        self._only_thought = failure is not None and self._may_ask_for_answer()
-        if failure is not None and not self._only_thought:
-            self._end_asking()
-            self._judged(await self._typed(partial(self._loop, self._request)))
-            state.note_dropped(left_out_of(self._envelope))
+        """Raises `ModelError` if an answer was due and the reply is empty. If a value was due and the reply is reasoning alone,
+        the model is asked for the answer first, once."""
+        state, failure = self._state, empty_reply_failure(self._envelope, answer_due=self._answer_due())
+        self._is_reasoning_only = failure is not None and self._may_ask_for_answer()
+        if failure is not None and not self._is_reasoning_only:
+            self._end_request_for_answer()
+            self._record_report(await self._run_types_code(partial(self._loop, self._request)))
+            state.note_dropped(left_out_calls(self._envelope))
             state.note_repairs("reply", [one for one in self._envelope.repairs if one.kind == CALL_NOT_ALLOWED])
             state.ledger.finish(state.ledger.attempts[-1], failure=failure)
             state.note_silence()
             raise failure
 
-    async def _typed(self, function: Callable[[], T]) -> T:
-        """What the function gives, which may run the code of the output type."""
+    async def _run_types_code(self, function: Callable[[], T]) -> T:
+        """The function's value. If there is an output type, its code runs off the event loop and within the deadline."""
         output = self._state.settings.output
         return function() if output is None else await with_types_code(output, self._state.ledger.seconds_left, function)
 
     async def _ask_validators(self, loop: CorrectionLoop) -> None:
-        """Let the caller's validators judge a final answer; one that they refuse is asked for again."""
+        """Let the caller's validators check a final answer. If they refuse it, the correction loop asks for another one."""
         if not self._state.settings.output_validators:
             return
         result, typed = loop.result, self._state.settings.output is not None
@@ -329,7 +343,7 @@ class TurnAttempt:
         self._checked = await self._check(result.detail.value if result.detail is not None else result.envelope.content)
         if self._checked.problem is not None:
             loop.refuse(self._checked.problem, self._checked.cause)
-            self._judged(loop)
+            self._record_report(loop)
 
     async def _check(self, value: Any) -> Checked:
         state = self._state
@@ -337,40 +351,40 @@ class TurnAttempt:
         return await check_output(settings.output_validators, value, state.context(), self._seconds_left, settings.output)
 
     async def _accept(self, result: CorrectionResult) -> list[Event]:
-        """Set `accepted` and tell the repairs, or raise why the reply cannot be used."""
-        unknown, detail, final = self._may_be_used(result), result.detail, self._final
+        """Set `accepted` and return the repairs as events, or raise why the reply cannot be used."""
+        unknown, detail, final = self._answered_unknown_calls(result), result.detail, self._final
         calls = result.report.calls if unknown else result.report.runnable
         if calls and final is not None:
-            detail = await self._typed(partial(self._beside_calls, final))
+            detail = await self._run_types_code(partial(self._output_beside_calls, final))
             self._checked = await self._check(detail.value) if detail is not None else None
             detail = None if self._checked is not None and self._checked.problem is not None else detail
             final = final if detail is not None else None
-        return self._accepted_as(result, calls, detail, final)
+        return self._set_accepted(result, calls, detail, final)
 
     # The request
 
-    def _take_altered(self, plan: Plan) -> None:
-        """A strategy put another request in the place of the turn's: the turn begins anew with it."""
-        if plan.request is not None and plan.request is not self._altered:
-            self._altered = plan.request
-            self._state.alter(plan.request)
-            self._correcting = None
+    def _use_strategy_request(self, plan: Plan) -> None:
+        """If a strategy replaced the turn's request, begin the turn again with the new one."""
+        if plan.request is not None and plan.request is not self._strategy_request:
+            self._strategy_request = plan.request
+            self._state.replace_request(plan.request)
+            self._correction = None
 
-    def _begun(self, config: ModelConfig, plan: Plan) -> Request:
-        """The turn's request; where the provider was to search the web and refuses to, our own tool does it."""
+    def _turn_request(self, config: ModelConfig, plan: Plan) -> Request:
+        """The turn's request. If the provider refuses web search, the orchestrator's own search tool takes its place."""
         request = self._state.request()
         if self._with_search is None or not request.allow_web_search:
             return request
-        call = self._built(config, plan, request, self._tools, "first", "")
+        call = self._build_call(config, plan, request, self._tools, "first", "")
         if call.capabilities is not None and "web_search" in parts_of(call, call.capabilities):
             return request
         toolbox = self._with_search(self._given)
-        if toolbox.get(WEB_SEARCH) is None:  # `allowed` leaves it out: who sends the request tells that nobody searches
+        if toolbox.get(WEB_SEARCH) is None:  # `allowed` excludes it: the sender warns that nobody searches
             return request
         self.toolbox, self._tools = toolbox, toolbox.tool_set()
         return updated(request, {"allow_web_search": False})
 
-    def _built(
+    def _build_call(
         self,
         config: ModelConfig,
         plan: Plan,
@@ -401,28 +415,30 @@ class TurnAttempt:
         return call
 
     def optional(self, *, last: bool) -> frozenset[str]:
-        """The parts of the latest request that it can do without; in the `last` mode these are more."""
+        """The parts of the latest request that may be left out. In the `last` mode, more parts may."""
         call = self._call
         if call is None:
             return frozenset()
         return optional_parts(call, call.capabilities or Capabilities(), last=last)
 
-    def _entered(self, adapter: Adapter, call: ModelCall, can: Capabilities, most_tokens: int | None) -> Attempt:
-        """The ledger's entry of a request that goes out, which asked for `most_tokens`. Raises `RequestRefused` for one that was
-        refused before, and `LimitExceeded` where the budget is spent."""
+    def _start_attempt(self, adapter: Adapter, call: ModelCall, can: Capabilities, max_tokens: int | None) -> Attempt:
+        """The ledger's entry of a request about to be sent. `max_tokens`: what the request asked for.
+
+        Raises `RequestRefused` if this body was refused before, and `LimitExceeded` if the budget is spent.
+        """
         plan = self._plan
         try:
             self._state.refused.check(adapter, call)
-        except RequestRefused as error:  # what was left out was not in it
-            self._learning.refused(plan, call, can, error)
+        except RequestRefused as error:  # the same body, after parts were left out
+            self._learning.note_refusal(plan, call, can, error)
             raise
         attempt = self._state.ledger.start(plan.model, plan.mode, call.reason or "first", call.detail, plan.deployment)
-        if call.request.max_tokens != most_tokens:
+        if call.request.max_tokens != max_tokens:
             assign_field(attempt, dropped=[PART_OF_MAX_TOKENS])
         return attempt
 
     def _streams(self, plan: Plan, can: Capabilities) -> bool:
-        """Is the reply asked for as a stream? A server may take tools only without one."""
+        """Whether to ask for a stream. Some servers take tools only without one."""
         beside = plan.mode != "native_tools" or can.streaming_with_tools is not False or not self.mode_matters
         return self._listening and can.streaming is not False and beside
 
@@ -443,58 +459,63 @@ class TurnAttempt:
             reasoning_open=reasoning_is_open(call),
         )
 
-    def _failed(self, sending: Sending, attempt: Attempt, adapter: Adapter, can: Capabilities, error: BaseException) -> None:
-        """The request ended in an error: what that teaches, and what came before it."""
+    def _record_failure(
+        self, sending: Sending, attempt: Attempt, adapter: Adapter, can: Capabilities, error: BaseException
+    ) -> None:
+        """Record a request that ended in an error: what it teaches, and the part of the reply before the error."""
         call = sending.call
         self._state.refused.note(adapter, call, error)
-        self._learning.refused(self._plan, call, can, error)
-        self._broken_off(sending, attempt, error)
+        self._learning.note_refusal(self._plan, call, can, error)
+        self._record_cut_reply(sending, attempt, error)
 
-    def _broken_off(self, sending: Sending, attempt: Attempt, error: BaseException) -> None:
+    def _record_cut_reply(self, sending: Sending, attempt: Attempt, error: BaseException) -> None:
         failure = error if isinstance(error, LLMCoreError) else None
-        self._state.ledger.finish(attempt, self._charged(sending), failure=failure)
+        self._state.ledger.finish(attempt, self._usage_of_cut_reply(sending), failure=failure)
         if failure is not None and failure.dropped:
             assign_field(attempt, dropped=[*dict.fromkeys((*attempt.dropped, *failure.dropped))])
         if sending.has_content:
-            _tell_of_reply(attempt, sending)
+            _record_response_facts(attempt, sending)
         if sending.envelope is not None and not self._hooks.has("on_response"):
-            came = _fit(sending)  # such a hook sees whole replies only, and may have hidden a part
-            self._state.note(came)
-            self._state.note_dropped([DroppedCall(call, _ENDED_BEFORE) for call in came.tool_calls if call.complete])
+            reply = _encodable_reply(sending)  # `on_response` hooks see whole replies only, and might have hidden a part
+            self._state.note_reply(reply)
+            self._state.note_dropped([DroppedCall(call, _ENDED_BEFORE) for call in reply.tool_calls if call.complete])
         self._requests.reply = sending.envelope
 
-    def _charged(self, sending: Sending) -> Usage | None:
-        """The usage of a request that was broken off: of what came, it is paid for. When nothing came, it costs nothing where its
-        price is known, and is None elsewhere. Servers tell usage at the end, which this one has not come to."""
+    def _usage_of_cut_reply(self, sending: Sending) -> Usage | None:
+        """The usage of a request that ended early. Servers report usage at the end of a reply, so it is estimated from the part
+        that came.
+
+        If no part came, the request costs nothing: zero usage if its price is known, else None.
+        """
         if not sending.has_content:
             nothing = Usage()
             free = cost_of(nothing, sending.call.endpoint)
             return None if free is None else updated(nothing, {"cost": free})
-        return self._usage(sending.usage or _NOT_TOLD, sending.call, sending.envelope or Envelope())
+        return self._usage(sending.usage or _NOT_REPORTED, sending.call, sending.envelope or Envelope())
 
     # The reply
 
-    def _enter_reply(self, sending: Sending, attempt: Attempt, config: ModelConfig) -> Envelope:
-        """A reply is there, whole: as it may stand in a result, and entered in the ledger."""
-        envelope, call = _fit(sending), sending.call
-        self._calls_that_came = envelope.tool_calls
-        is_whole = broken_off(envelope) is None
-        self._state.ledger.finish(attempt, self._usage(sending.usage or (None if is_whole else _NOT_TOLD), call, envelope))
-        _tell_of_reply(attempt, sending)
+    def _record_reply(self, sending: Sending, attempt: Attempt, config: ModelConfig) -> Envelope:
+        """Enter a whole reply in the ledger. Returns it as a result may hold it."""
+        envelope, call = _encodable_reply(sending), sending.call
+        self._encodable_calls = envelope.tool_calls
+        is_whole = broken_reply_failure(envelope) is None
+        self._state.ledger.finish(attempt, self._usage(sending.usage or (None if is_whole else _NOT_REPORTED), call, envelope))
+        _record_response_facts(attempt, sending)
         if is_whole:
             self._learning.learn_from_reply(config, call, envelope)
         return envelope
 
-    def _take(self, envelope: Envelope, sending: Sending, attempt: Attempt) -> None:
-        """The reply as hooks left it. Raises what its end says, where that is no good one."""
+    def _use_reply(self, envelope: Envelope, sending: Sending, attempt: Attempt) -> None:
+        """Use the reply as the hooks returned it. If its finish reason makes it unusable, raises the failure."""
         state, asked = self._state, sending.call.request
         output = state.settings.output
         envelope = without_failed_call(envelope, typed=output is not None)
-        failure = broken_off(envelope)
+        failure = broken_reply_failure(envelope)
         none_allowed = asked.tool_choice == "none" or not sending.tools
         if failure is None and none_allowed and output is None:
             envelope = without_calls(envelope, self._given.known())
-        state.note(cut_shown(envelope, broken=failure is not None))
+        state.note_reply(with_truncation_shown(envelope, broken=failure is not None))
         if failure is not None:
             state.ledger.finish(attempt, failure=failure)
             state.note_dropped([DroppedCall(call, f"It did not run: {failure}.") for call in envelope.tool_calls])
@@ -505,46 +526,46 @@ class TurnAttempt:
         if asked.parallel_tool_calls is False:
             self._envelope = first_call_alone(self._envelope)
 
-    def _usage(self, told: Usage | None, call: ModelCall, envelope: Envelope) -> Usage:
-        """Tokens and cost: as told; estimated where nothing was, and under a budget where that cannot be believed."""
+    def _usage(self, reported: Usage | None, call: ModelCall, envelope: Envelope) -> Usage:
+        """Tokens and cost as the server reported them. They are estimated if it reported none, and under a budget if they are
+        implausible."""
         budget = self._state.ledger.budget
-        nothing_told = told is not None and told.estimated and not told.total_tokens
-        if nothing_told or budget.tokens is not None or budget.cost is not None:
-            return accounted(told, call, envelope)
-        usage = told or Usage()
+        is_unknown = reported is not None and reported.estimated and not reported.total_tokens
+        if is_unknown or budget.tokens is not None or budget.cost is not None:
+            return accounted(reported, call, envelope)
+        usage = reported or Usage()
         if usage.cost is None and usage.total_tokens and call.endpoint.prices is not None:
             usage = updated(usage, {"cost": cost_of(usage, call.endpoint)})
         return usage
 
-    # Judging
+    # Validation
 
     def _answer_due(self) -> bool:
-        """An empty reply is none, but where it was asked for: a `stop` sequence may stand first. Of a correction it may not: what
-        was asked for there is a call or a value."""
-        silenced = bool(self._request.stop) and self._envelope.finish_reason == "stop" and self._correcting is None
+        """Whether an empty reply is a failure. It is not if a `stop` sequence may have ended it, except in a correction."""
+        silenced = bool(self._request.stop) and self._envelope.finish_reason == "stop" and self._correction is None
         return self._final is None and not silenced
 
     def _may_ask_for_answer(self) -> bool:
-        """Is the reply nothing but reasoning, of a model that was to give a value and was not asked for it yet?"""
+        """Whether the reply is reasoning alone, a value was due, and this model was not yet asked for it."""
         name, state = self._plan.model, self._state
-        if state.settings.output is None or self._correcting is not None or not self._envelope.reasoning.strip():
+        if state.settings.output is None or self._correction is not None or not self._envelope.reasoning.strip():
             return False
-        if name in self._asked_to_answer or state.ledger.reasks_left(name) == 0:
+        if name in self._models_asked_to_answer or state.ledger.reasks_left(name) == 0:
             return False
-        self._asked_to_answer.add(name)
+        self._models_asked_to_answer.add(name)
         return True
 
-    def _end_asking(self) -> None:
-        """A model that was asked for the answer gave none: what follows begins the turn anew."""
-        correcting = self._correcting
+    def _end_request_for_answer(self) -> None:
+        """If a model that was asked for the answer gave none, the turn begins again."""
+        correcting = self._correction
         if correcting is not None and correcting.loop.problems == (NO_ANSWER,):
-            self._correcting = None
+            self._correction = None
 
     def _loop(self, request: Request) -> CorrectionLoop:
         settings, choice = self._state.settings, request.tool_choice
         return CorrectionLoop(
             self._envelope,
-            admitted_tools(request, self._tools),
+            callable_tools(request, self._tools),
             reasks=self._state.ledger.reasks_left(self._plan.model),
             required=choice not in ("auto", "none"),
             may_call=self._state.tool_turns == 0,
@@ -556,44 +577,44 @@ class TurnAttempt:
 
     def _read(self, text: str) -> ParseDetail:
         settings = self._state.settings
-        assert settings.output is not None  # only then is a value read
+        assert settings.output is not None  # values are read only for an output type
         return settings.output.read(text, settings.strictness)
 
-    def _judged(self, loop: CorrectionLoop) -> None:
-        """Enter the report of the last reply, with the problems of the typed output, if that is what is wrong."""
+    def _record_report(self, loop: CorrectionLoop) -> None:
+        """Enter the report of the last reply. If only the typed output is wrong, the report gets its problems."""
         ledger, report = self._state.ledger, loop.report
         if loop.problems and report.ok:
             report = updated(report, {"problems": list(loop.problems)})
         ledger.finish(ledger.attempts[-1], report=report)
 
     def _obeyed(self, accepted: Accepted) -> bool:
-        """Did the reply do what its mode asks for: a call, or the typed value?"""
+        """Whether the reply did what its mode asks for: it made a call, or gave the typed value."""
         return bool(accepted.envelope.tool_calls) or (self._state.settings.output is not None and accepted.is_final)
 
-    def _may_be_used(self, result: CorrectionResult) -> Sequence[ToolCall]:
-        """The calls of unknown tools that are answered as such. Raises why the reply cannot be used."""
+    def _answered_unknown_calls(self, result: CorrectionResult) -> Sequence[ToolCall]:
+        """The calls of unknown tools that get an error as their result. Raises why the reply cannot be used."""
         state = self._state
-        unknown = () if result.ok else self._unknown(result)
+        unknown = () if result.ok else self._unknown_calls(result)
         if not result.ok and not unknown:
-            failure = unusable_after_reasks(result, typed=state.settings.output is not None)
+            failure = unusable_reply_failure(result, typed=state.settings.output is not None)
             if self._call is not None:
-                self._learning.unusable(self._plan, self._call, result.envelope)
+                self._learning.note_unusable(self._plan, self._call, result.envelope)
             state.ledger.finish(state.ledger.attempts[-1], failure=failure)
             raise failure
         for name in {call.name for call in unknown} if unknown else ():
-            state.unknown_told[name] += 1
+            state.unknown_name_answers[name] += 1
         return unknown
 
-    def _accepted_as(
+    def _set_accepted(
         self, result: CorrectionResult, calls: list[ToolCall], detail: ParseDetail | None, final: ToolCall | None
     ) -> list[Event]:
-        """Set `accepted` and tell the repairs."""
+        """Set `accepted`, and return the repairs as events."""
         state, typed = self._state, self._state.settings.output is not None
         envelope = result.envelope
         done = not calls and envelope.needs_more_work is not True
         is_final = detail is not None if typed else done
         value = self._value(detail, is_final)
-        self.accepted = Accepted(envelope, calls, self._calls_that_came, final, value, is_final, result.dropped)
+        self.accepted = Accepted(envelope, calls, self._encodable_calls, final, value, is_final, result.dropped)
         of_output = detail.repairs if detail is not None else ()
         state.note_repairs("reply", envelope.repairs)
         state.note_repairs("output", of_output)
@@ -604,28 +625,28 @@ class TurnAttempt:
             for repair in after.repairs[len(before.repairs) :]
         ]
         repaired += [Repaired(None, repair) for repair in of_output]
-        return list(map(to_listener, repaired))
+        return list(map(event_copy, repaired))
 
     def _value(self, detail: ParseDetail | None, is_final: bool) -> Any:
-        """The typed output, as the validators left it; of an answer in words, what they made of it."""
+        """The typed output as the validators returned it. For an answer in text, what they changed it to, else None."""
         value = detail.value if detail is not None else None
         if self._checked is None or not is_final:
             return value
         changed = detail is not None or not alike(self._checked.value, self._envelope.content)
         return self._checked.value if changed else None
 
-    def _unknown(self, result: CorrectionResult) -> Sequence[ToolCall]:
-        """Calls of unknown tools that are answered as such, because the reply's other calls may run."""
-        unknown, told = unknown_beside_good(result, self.toolbox), self._state.unknown_told
-        return () if any(told[call.name] >= TOLD_PER_NAME for call in unknown) else unknown
+    def _unknown_calls(self, result: CorrectionResult) -> Sequence[ToolCall]:
+        """The calls of unknown tools that get an error as their result, because the reply's other calls may run."""
+        unknown, answers = unknown_beside_good(result, self.toolbox), self._state.unknown_name_answers
+        return () if any(answers[call.name] >= ANSWERS_PER_NAME for call in unknown) else unknown
 
-    def _is_listened_to(self, loop: CorrectionLoop) -> bool:
-        return len(self._unknown(loop.result)) > 0
+    def _answers_unknown_calls(self, loop: CorrectionLoop) -> bool:
+        return len(self._unknown_calls(loop.result)) > 0
 
-    def _beside_calls(self, final: ToolCall) -> ParseDetail | None:
-        """The output given in one reply with calls, None when it does not fit: then the calls' results come first."""
+    def _output_beside_calls(self, final: ToolCall) -> ParseDetail | None:
+        """The output that stands in one reply with calls. None if it does not fit: then the calls' results come first."""
         output = self._state.settings.output
-        assert output is not None  # without it no call is the output tool's
+        assert output is not None  # otherwise no call is the output tool's
         if not final.complete:
             return None
         try:
@@ -634,8 +655,8 @@ class TurnAttempt:
             return None
 
 
-def _tell_of_reply(attempt: Attempt, sending: Sending) -> None:
-    """What is known of the reply itself, whole or not."""
+def _record_response_facts(attempt: Attempt, sending: Sending) -> None:
+    """Record what the response says of itself, whether the reply is whole or not."""
     if sending.response_id or sending.response_model or sending.time_to_first_token is not None:
         assign_field(
             attempt,
@@ -647,17 +668,17 @@ def _tell_of_reply(attempt: Attempt, sending: Sending) -> None:
         assign_field(attempt, dropped=[*dict.fromkeys((*attempt.dropped, *sending.dropped))])
 
 
-def _fit(sending: Sending) -> Envelope:
-    """The reply, or what came of it, as it may stand in a result."""
+def _encodable_reply(sending: Sending) -> Envelope:
+    """The reply, or the part that came, as a result may hold it."""
     envelope = fit_reply(sending.envelope or Envelope())
     word = envelope.finish_word
-    if not word or envelope.finish_reason is not None:  # one that we know
+    if not word or envelope.finish_reason is not None:  # a known one
         return envelope
     return envelope.model_copy(update={"finish_word": sending.shown(word)})
 
 
-def to_listener(event: Event) -> Event:
-    """The event; where it holds data of the reply, with a copy of it."""
+def event_copy(event: Event) -> Event:
+    """The event. If it holds data of the reply, a copy with its own data."""
     if isinstance(event, ToolCallFinished):
         return ToolCallFinished(event.index, copied(event.call))
     return Repaired(event.index, copied(event.repair)) if isinstance(event, Repaired) else event

@@ -1,5 +1,8 @@
-"""The calls of one turn, each to its outcome: between the hooks before and after it, between two save points, approved where it
-must be, within the run's budget."""
+"""Runs the calls of one turn, each to its outcome.
+
+A call passes the hooks before and after it, the approval that its tool may need, the run's budget of calls, and two save
+points.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from llmcore.run.results.open_calls import OpenCall
 from llmcore.run.setup.settings import Toolbox
 from llmcore.run.turn.state import RunState
 from llmcore.run.turn.unknown_calls import not_found
-from llmcore.support.code.emitter import Tell, silently
+from llmcore.support.code.emitter import Emit, silently
 from llmcore.support.values.copies import copied
 from llmcore.tools import RunContext, Tool, ToolConfig
 from llmcore.tools.execution import run_call
@@ -33,23 +36,23 @@ _NO_CALL_LEFT = "It did not run: the run's budget of tool calls is spent."
 _RAN = "The tool ran, and the run ended before its result was taken."
 
 Save = Callable[[Callable[[], object] | None], Awaitable[None]]
-"""Make the change, if there is one, and save the run as it stands then."""
+"""Makes the change, if there is one, then saves the run."""
 
 
 class TurnCalls:
-    """Of one turn of one run."""
+    """Runs the calls of one turn of one run."""
 
     def __init__(
-        self, state: RunState, hooks: HookChain, tools: ToolConfig, toolbox: Toolbox, save: Save, *, is_told: bool
+        self, state: RunState, hooks: HookChain, tools: ToolConfig, toolbox: Toolbox, save: Save, *, emits_events: bool
     ) -> None:
-        """`is_told`: the run's events are told to somebody."""
+        """`emits_events`: the run's events have a listener."""
         self._state = state
         self._hooks = hooks
         self._tools = tools
         self._toolbox = toolbox
         self._save = save
-        self._is_told = is_told
-        self._withheld: dict[str, Callable[[], Outcome]] = {}
+        self._emits_events = emits_events
+        self._interrupted_outcomes: dict[str, Callable[[], Outcome]] = {}
         self._running: ToolRun | None = None
         self._is_over = False
 
@@ -59,18 +62,21 @@ class TurnCalls:
     async def carry_out(
         self,
         calls: Sequence[ToolCall],
-        tell: Tell[Event],
+        emit: Emit[Event],
         *,
         fates: Mapping[str, Outcome | OpenCall] = MappingProxyType({}),
         claim: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """Run the calls and enter their results. Calls that wait for the caller become pending, and so does a final result
-        that stands beside them. `fates`: of calls that an earlier run left open, and that are not to run. `claim` is asked
-        before the first one runs.
+        """Run the calls and enter their results. Calls that wait for the caller become pending, and so does a final result beside
+        them.
 
-        A listener is told of each result as it comes; where a hook may still change it, when it has passed the hook.
+        `fates`: the outcomes or open stages of calls of an earlier run that are not to run. `claim` is awaited before the
+        first call runs.
+
+        A listener gets each result as it comes. If `on_tool_response` hooks exist, it gets the results when the hooks have
+        seen them.
         """
-        state, told_late = self._state, self._hooks.has("on_tool_response")
+        state, after_hooks = self._state, self._hooks.has("on_tool_response")
         context = state.context()
         runnable = [call for call in calls if call.id not in fates and self._toolbox.can_run(call.name)]
         alone = [call.id for call in runnable if self._runs_alone(call)]
@@ -78,161 +84,165 @@ class TurnCalls:
             runnable,
             partial(self._run_call, context),
             self._tools,
-            self._withheld,
-            listening=self._is_told,
+            self._interrupted_outcomes,
+            listening=self._emits_events,
             alone=alone,
-            stopped=self._with_what_it_ran,
+            stopped=self._with_child_work,
         )
         progress = self._progress(running)
         if progress is not None:
             context.emitting_to(progress)
         refused: list[Outcome] = []
-        turn, told_now = state.tool_turns, self._is_told and not told_late
+        turn, at_once = state.tool_turns, self._emits_events and not after_hooks
         try:
             for call in calls if len(runnable) < len(calls) else ():
-                outcome = await self._not_to_run(call, context, fates)
+                outcome = await self._settle_without_running(call, context, fates)
                 if outcome is not None:
                     refused.append(outcome)
-                    if told_now:
-                        await tell(outcome.event(turn))
+                    if at_once:
+                        await emit(outcome.event(turn))
             if claim is not None:
                 await claim()
-            if self._is_told:
-                await _run_and_emit(running, turn if told_now else None, tell)
+            if self._emits_events:
+                await _run_and_emit(running, turn if at_once else None, emit)
             else:
-                await running.run(silently)  # each tool and hook stands under the deadline itself
+                await running.run(silently)  # each tool and hook observes the deadline itself
         finally:
             if progress is not None:
                 progress.end()
-            self._running, self._is_over = None, True  # the two hold each other: only the garbage collector would free a run
+            self._running, self._is_over = None, True  # breaks a reference cycle, so that the run is freed at once
             outcomes = state.outcomes([*refused, *running.outcomes])
             state.note_outcomes(outcomes)
             if outcomes:
                 state.add_results([outcome.block() for outcome in outcomes])
-        if state.final is not None and not state.pending and not state.close_final(state.final):
+        if state.final is not None and not state.pending and not state.close_final_call(state.final):
             state.final = None
-        if told_late and (fresh := state.fresh_results()) is not None:
+        if after_hooks and (fresh := state.fresh_results()) is not None:
             message = await hooked_results(self._hooks, fresh)
             outcomes = state.replace_results(message, outcomes, self._tools.max_result_chars)
-            for outcome in outcomes if self._is_told else ():
-                await tell(outcome.event(turn))
+            for outcome in outcomes if self._emits_events else ():
+                await emit(outcome.event(turn))
         ending = next((outcome.ended for outcome in outcomes if outcome.ended), None)
         if ending is not None:
             raise ending
         state.ledger.check_tool_calls()
 
     def _progress(self, running: ToolRun) -> Progress | None:
-        """Who is told what the calls emit; None where nobody would hear it."""
+        """The receiver of what the calls emit; None if nobody listens."""
         state = self._state
-        if not self._is_told and not state.watch.has("tool_progress"):
+        if not self._emits_events and not state.watch.has("tool_progress"):
             return None
-        hear = running.tell if self._is_told else None
-        hears_nested = self._is_told and state.settings.nested_events
+        hear = running.tell if self._emits_events else None
+        hears_nested = self._emits_events and state.settings.nested_events
         return Progress(state.watch, state.tool_turns, hear, hears_nested=hears_nested)
 
     def _runs_alone(self, call: ToolCall) -> bool:
         tool = self._toolbox.get(call.name)
         return tool is not None and tool.options.sequential
 
-    async def _not_to_run(
+    async def _settle_without_running(
         self, call: ToolCall, context: RunContext[Any], fates: Mapping[str, Outcome | OpenCall]
     ) -> Outcome | None:
-        """Let the call of a tool without a function wait for the caller. The outcome of one that a hook refuses, of an unknown
-        tool, and of a call whose fate is known; None of any other."""
+        """The outcome of a call that a hook refused, that names an unknown tool, or whose fate is known; None for any other call.
+
+        If the tool has no function, the call waits for the caller.
+        """
         fate = fates.get(call.id)
         if isinstance(fate, OpenCall):
             return None  # it waits already
         if fate is not None:
-            return await self._passed(call, fate)
+            return await self._apply_result_hooks(call, fate)
         if self._toolbox.get(call.name) is None:
-            return await self._passed(call, not_found(call, self._toolbox, self._tools.max_result_chars))
+            return await self._apply_result_hooks(call, not_found(call, self._toolbox, self._tools.max_result_chars))
         if self._toolbox.can_run(call.name):
             return None
-        decided = await self._decided(call, context.for_call(call.id, call.name, 0))
+        decided = await self._apply_call_hooks(call, context.for_call(call.id, call.name, 0))
         if isinstance(decided, Outcome):
-            return await self._passed(decided.call, decided)
+            return await self._apply_result_hooks(decided.call, decided)
         tool = self._toolbox.get(decided.name)
         summary = "" if tool is None else tool.summary_of(decided.arguments)
-        self._state.hold(decided, OpenCall.of(decided, "elsewhere", summary=summary))
+        self._state.wait_for_caller(decided, OpenCall.of(decided, "elsewhere", summary=summary))
         return None
 
     async def _run_call(self, context: RunContext[Any], call: ToolCall) -> Outcome:
-        """One call to its outcome, between the hooks before and after it, and between two save points."""
+        """Run one call to its outcome, between the hooks and between two save points."""
         state, context = self._state, context.for_call(call.id, call.name, 0)
-        decided = await self._decided(call, context)
+        decided = await self._apply_call_hooks(call, context)
         if isinstance(decided, Outcome):
-            return await self._passed(decided.call, decided)
+            return await self._apply_result_hooks(decided.call, decided)
         tool = self._toolbox.get(decided.name)
-        assert tool is not None  # only then it may run
+        assert tool is not None  # otherwise it may not run
         if call.id not in state.approved:
             waiting = await approval_due(tool, decided, context, state.ledger.seconds_left)
             if waiting is not None:
-                state.hold(decided, waiting)
+                state.wait_for_caller(decided, waiting)
                 return Outcome(decided, [], held=True)
         if not state.ledger.take_tool_call():
-            return await self._passed(decided, synthetic(decided, _NO_CALL_LEFT))
+            return await self._apply_result_hooks(decided, synthetic(decided, _NO_CALL_LEFT))
         await self._save(partial(self._begin, decided))
-        withheld = partial(self._withheld.__setitem__, call.id)  # should the run end before the outcome is there
-        scope = self._starts(decided, tool)
+        note_interrupted = partial(self._interrupted_outcomes.__setitem__, call.id)  # used if the run ends first
+        scope = self._notify_started(decided, tool)
         try:
             with scope:
-                outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, withheld, self._tell_retry)
+                outcome = await run_call(
+                    decided, tool, context, self._tools, self._seconds_left, note_interrupted, self._notify_retry
+                )
             if outcome.held:
-                withheld(lambda: outcome)
-                state.hold_within(decided)
-                self._tell_ended(lambda: outcome)
+                note_interrupted(lambda: outcome)
+                state.wait_for_child_run(decided)
+                self._notify_ended(lambda: outcome)
             else:
-                if outcome.ran:  # until the hooks after it have let the outcome pass
-                    withheld(partial(_only_ran, decided, outcome.duration, outcome.retries))
-                self._state.inner.check()
+                if outcome.ran:  # holds until the hooks after the call return
+                    note_interrupted(partial(_ran_without_result, decided, outcome.duration, outcome.retries))
+                self._state.child_runs.check()
                 if outcome.error is not None:
-                    outcome = self._with_what_it_ran(outcome)
-                outcome = await self._passed(decided, outcome)
+                    outcome = self._with_child_work(outcome)
+                outcome = await self._apply_result_hooks(decided, outcome)
         except BaseException:
-            became = self._withheld.get(call.id, partial(unfinished, decided))
-            self._tell_ended(lambda: self._with_what_it_ran(became()))
+            current = self._interrupted_outcomes.get(call.id, partial(unfinished, decided))
+            self._notify_ended(lambda: self._with_child_work(current()))
             raise
         await self._save(None)
-        if outcome.held and outcome.raised is not None:  # the caller's answers do not fit: saved, as it waits again
+        if outcome.held and outcome.raised is not None:  # the caller's answers did not fit, so it waits again
             raise outcome.raised
         return outcome
 
-    def _with_what_it_ran(self, outcome: Outcome) -> Outcome:
-        return self._state.inner.with_child_work(outcome, self._tools.max_result_chars)
+    def _with_child_work(self, outcome: Outcome) -> Outcome:
+        return self._state.child_runs.with_child_work(outcome, self._tools.max_result_chars)
 
     def _begin(self, call: ToolCall) -> None:
-        """The call is about to start, and is saved as that: but not where another one's end keeps it from that, for nobody would
-        know that it never began."""
+        """Record that the call starts. Raises `NotBegun` if the end of another call ends the turn: a call saved as started would
+        otherwise look as if it had run."""
         if self._is_over or (self._running is not None and self._running.is_ending):
             raise NotBegun
-        self._state.begin(call)
+        self._state.start_call(call)
 
-    def _starts(self, call: ToolCall, tool: Tool) -> Scope:
-        """Tell that the call is carried out."""
+    def _notify_started(self, call: ToolCall, tool: Tool) -> Scope:
+        """Notify observers and the listener that the call starts."""
         watch = self._state.watch
-        if not self._is_told and not watch.has("tool_started"):
-            return watch.begins("tool_started")
+        if not self._emits_events and not watch.has("tool_started"):
+            return watch.begin("tool_started")
         summary = tool.summary_of(call.arguments) if tool.options.summary is not None else ""
         started = ToolStarted(call.id, call.name, copied(call.arguments), self._state.tool_turns, summary)
-        if self._is_told and self._running is not None:
+        if self._emits_events and self._running is not None:
             self._running.tell(started)
-        return watch.begins("tool_started", started)
+        return watch.begin("tool_started", started)
 
-    def _tell_retry(self, tried: Outcome, n: int, wait: float) -> None:
+    def _notify_retry(self, tried: Outcome, n: int, wait: float) -> None:
         watch = self._state.watch
         record = self._state.record(tried) if watch.has("tool_retried") else None
         if record is not None and record.error is not None:
             retry = ToolRetry(record.id, record.name, record.turn, n, record.error, tried.duration, wait)
-            watch.tell("tool_retried", retry, tried.raised)
+            watch.notify("tool_retried", retry, tried.raised)
 
-    def _tell_ended(self, became: Callable[[], Outcome]) -> None:
+    def _notify_ended(self, current: Callable[[], Outcome]) -> None:
         watch = self._state.watch
         if watch.has("tool_ended"):
-            outcome = became()
-            watch.tell("tool_ended", self._state.record(outcome), outcome.raised)
+            outcome = current()
+            watch.notify("tool_ended", self._state.record(outcome), outcome.raised)
 
-    async def _decided(self, call: ToolCall, context: RunContext[Any]) -> ToolCall | Outcome:
-        """The call as it may run, or its outcome when it may not."""
+    async def _apply_call_hooks(self, call: ToolCall, context: RunContext[Any]) -> ToolCall | Outcome:
+        """The call as it may run, or its outcome if it may not."""
         if not self._hooks.has("before_tool_run"):
             return call
         decided = await hooked_call(self._hooks, call, context, self._toolbox, self._state.settings.strictness)
@@ -242,40 +252,42 @@ class TurnCalls:
             self._state.replace_call(decided.call)
         return wrong_call(decided) if decided.problems or self._toolbox.get(decided.call.name) is None else decided.call
 
-    async def _passed(self, call: ToolCall, outcome: Outcome) -> Outcome:
-        """The outcome as the hooks after the call leave it: it holds from here on, whatever ends the run."""
+    async def _apply_result_hooks(self, call: ToolCall, outcome: Outcome) -> Outcome:
+        """The outcome as the hooks return it. It is final from here on, whatever ends the run."""
         limit = self._tools.max_result_chars
         outcome = fit_outcome(await hooked_outcome(self._hooks, call, outcome, limit), limit)
         self._state.done[call.id] = outcome
-        self._withheld[call.id] = itself = lambda: outcome
-        self._tell_ended(itself)
+        self._interrupted_outcomes[call.id] = itself = lambda: outcome
+        self._notify_ended(itself)
         return outcome
 
 
-async def _run_and_emit(running: ToolRun, turn: int | None, tell: Tell[Event]) -> None:
-    """Carry the calls out, and tell of each when it starts, and what became of it (`turn` None: nothing), also of those that the
-    end of one cut short, before its error is raised."""
-    told = set[str]()
+async def _run_and_emit(running: ToolRun, turn: int | None, emit: Emit[Event]) -> None:
+    """Run the calls and emit each start, news and outcome. If `turn` is None, no outcome is emitted.
 
-    async def coming(one: Outcome | News) -> None:
+    If a call ends the run, the outcomes of the calls that it cut short are emitted before its error is raised.
+    """
+    emitted = set[str]()
+
+    async def on_news(one: Outcome | News) -> None:
         if not isinstance(one, Outcome):
-            await tell(one)
+            await emit(one)
         elif turn is not None and not one.held:
-            told.add(one.call.id)
-            await tell(one.event(turn))
+            emitted.add(one.call.id)
+            await emit(one.event(turn))
 
     failure: Exception | None = None
     try:
-        await running.run(coming)
+        await running.run(on_news)
     except Exception as error:
         failure = error
     for outcome in running.outcomes if turn is not None else ():
-        if outcome.call.id not in told and not outcome.held:
-            await tell(outcome.event(turn or 0))
+        if outcome.call.id not in emitted and not outcome.held:
+            await emit(outcome.event(turn or 0))
     if failure is not None:
         raise failure
 
 
-def _only_ran(call: ToolCall, duration: float, retries: int) -> Outcome:
-    """The outcome of a call that ended, and whose outcome the hooks after it did not let pass."""
+def _ran_without_result(call: ToolCall, duration: float, retries: int) -> Outcome:
+    """The outcome of a call whose tool ran and whose hooks did not return."""
     return replace(synthetic(call, _RAN), ran=True, duration=duration, retries=retries)

@@ -1,7 +1,7 @@
-"""Calls that a reply held and that no turn may hold: those beyond `Limits.calls`, and those that its request did not allow.
+"""Calls that were left out of a reply: those beyond `Limits.calls`, and those that the request did not allow.
 
-Of those beyond the limit the model is told that they did not run, each by its name and arguments as far as the envelope tells
-them, and how many others there were.
+The model is before of those beyond the limit: the name and arguments of each that the envelope lists, and the number of the
+rest.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from llmcore.types.limits import DEFAULT_LIMITS
 from llmcore.validator.correction.turns import DroppedCall
 from llmcore.validator.schema.problems import cut
 
-__all__ = ["CALL_NOT_ALLOWED", "left_out_of", "note_on_left_out"]
+__all__ = ["CALL_NOT_ALLOWED", "left_out_calls", "note_on_left_out"]
 
 _KIND = "calls_limit"
 CALL_NOT_ALLOWED = "call_not_allowed"
@@ -29,7 +29,7 @@ _MAX_ARGUMENTS = 120
 
 
 def note_on_left_out(envelope: Envelope) -> str:
-    """What the model is told of the calls that did not run; "" where there are none."""
+    """The text that tells the model which calls did not run; "" if all ran."""
     found = [object_in(repair.before) for repair in envelope.repairs if repair.kind == _KIND]
     if not found:
         return ""
@@ -38,22 +38,22 @@ def note_on_left_out(envelope: Envelope) -> str:
     lines = [f"- {cut(str(one['name']), _MAX_NAME)} {cut(str(one['arguments']), _MAX_ARGUMENTS)}" for one in named]
     if more:
         lines.append(f"- and {more} more")
-    said = f"{len(named) + more} calls of your last reply did not run, for of one reply at most {DEFAULT_LIMITS.calls} may."
-    return "\n".join([f"{said} Make those again that are still needed. Not run:", *lines])
+    intro = f"{len(named) + more} calls of your last reply did not run, for of one reply at most {DEFAULT_LIMITS.calls} may."
+    return "\n".join([f"{intro} Make those again that are still needed. Not run:", *lines])
 
 
-def left_out_of(envelope: Envelope) -> list[DroppedCall]:
-    """The calls that stand among the envelope's repairs, since they were left out of it."""
-    return [one for repair in envelope.repairs for one in _left_out(repair)] if envelope.repairs else []
+def left_out_calls(envelope: Envelope) -> list[DroppedCall]:
+    """The calls that the envelope's repairs left out."""
+    return [one for repair in envelope.repairs for one in _left_out_by(repair)] if envelope.repairs else []
 
 
-def _left_out(repair: Repair) -> list[DroppedCall]:
-    """The call that the repair left out of its reply; none where it tells of something else, or of how many there were."""
-    why, told = _WHY.get(repair.kind), object_in(repair.before)
-    if why is None or "name" not in told:
+def _left_out_by(repair: Repair) -> list[DroppedCall]:
+    """The call that this repair left out; empty for other repairs and for those that only count calls."""
+    why, before = _WHY.get(repair.kind), object_in(repair.before)
+    if why is None or "name" not in before:
         return []
-    raw = str(told.get("arguments", ""))
-    call = ToolCall(id=str(told.get("id", "")), name=str(told["name"]), arguments=_object(raw), raw_arguments=raw)
+    raw = str(before.get("arguments", ""))
+    call = ToolCall(id=str(before.get("id", "")), name=str(before["name"]), arguments=_object(raw), raw_arguments=raw)
     return [DroppedCall(call, why, is_known=False)]
 
 

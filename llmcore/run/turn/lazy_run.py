@@ -1,4 +1,4 @@
-"""A run that is checked, and made when it begins: the first one of a process loads the layers, in a thread."""
+"""A run whose checks are done, and which is made when it begins. The first run of a process loads the layers in a thread."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from llmcore.run.results.result import RunResult
-from llmcore.support.code.emitter import Tell, event_stream
+from llmcore.support.code.emitter import Emit, event_stream
 from llmcore.types import Event
 from llmcore.types.errors import with_partial
 
@@ -19,13 +19,13 @@ __all__ = ["LazyRun"]
 
 
 class LazyRun:
-    """What streams and steps need of a run. `ready` is awaited before `make` is called, which is in the context of who asked for
-    the run."""
+    """The part of `Run` that streams and steps need. `ready` is awaited first. Then `make` is called, in the context of the code
+    that started the run."""
 
     def __init__(self, ready: Callable[[], Awaitable[None]], make: Callable[[], Run]) -> None:
         self._ready, self._make, self._context = ready, make, copy_context()
         self._run: Run | None = None
-        self._is_left = False
+        self._is_abandoned = False
         self.is_stepped = False
 
     def _made(self) -> Run:
@@ -35,27 +35,27 @@ class LazyRun:
         return self._run
 
     def events(self) -> AsyncGenerator[Event, None]:
-        return event_stream(self.out)
+        return event_stream(self.carry_out)
 
-    async def out(self, tell: Tell[Event]) -> RunResult:
-        """Carry it out. Errors carry the partial result."""
+    async def carry_out(self, emit: Emit[Event]) -> RunResult:
+        """Run to the end. Errors carry the partial result."""
         try:
             await self._ready()
         except BaseException as error:
-            with suppress(Exception):  # it may be a run that cannot be made
-                self.leave()
-                partial = self.so_far()
+            with suppress(Exception):  # making the run may fail, too
+                self.abandon()
+                partial = self.partial_result()
                 with_partial(error, partial, partial.attempts)
             raise
-        return await self._made().out(tell)
+        return await self._made().carry_out(emit)
 
-    def leave(self) -> None:
-        self._is_left = True
+    def abandon(self) -> None:
+        self._is_abandoned = True
         if self._run is not None:
-            self._run.leave()
+            self._run.abandon()
 
-    def so_far(self) -> RunResult:
+    def partial_result(self) -> RunResult:
         run = self._made()
-        if self._is_left:  # before it was made
-            run.leave()
-        return run.so_far()
+        if self._is_abandoned:  # before it was made
+            run.abandon()
+        return run.partial_result()

@@ -1,8 +1,8 @@
-"""The tool loop: turns until a final answer, and the one place where a run ends, well or badly.
+"""The tool loop: turns until a final answer, and the one place where a run ends.
 
-A turn is one accepted reply (layer 4 sees to it) and the calls it makes. `run` and `stream` are this one coroutine,
-listened to or not, so they cannot differ. Whatever ends a run, its history is valid and its partial result rides on
-the error.
+A turn is one accepted reply and the calls it makes. The fallback manager gets that reply, in as many attempts as it needs.
+`run` and `stream` are this one coroutine, with or without a listener, so they cannot differ. Whatever ends a run, its history
+is valid, and the error carries the partial result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, Plan, best_place, first_well, resting
 from llmcore.run.deadline import needed_loop
 from llmcore.run.endpoints.choices import RunModels
-from llmcore.run.endpoints.first_choice import Chosen, chosen_again
+from llmcore.run.endpoints.first_choice import FirstChoice, revise_model
 from llmcore.run.endpoints.runtime import Runtime
 from llmcore.run.observing.events import ObservedRun
 from llmcore.run.output.validation import with_types_code
@@ -31,13 +31,13 @@ from llmcore.run.setup.tool_source import ToolSource
 from llmcore.run.streaming.steps import Step
 from llmcore.run.turn.attempt import TurnAttempt
 from llmcore.run.turn.calls import TurnCalls
-from llmcore.run.turn.deferred_answer import accept_deferred, deferred_answer
+from llmcore.run.turn.deferred_answer import close_deferred_final_call, deferred_final_call
 from llmcore.run.turn.learning import SPARE_REQUESTS
 from llmcore.run.turn.reply_checks import always_raises, failure_cause
-from llmcore.run.turn.resumed_calls import aborted, resumed_calls
+from llmcore.run.turn.resumed_calls import ended_by_failure, resumed_calls
 from llmcore.run.turn.state import GO_ON, RunState
 from llmcore.run.turn.strategy_request import TurnRequest
-from llmcore.support.code.emitter import Tell, emit_after, event_stream
+from llmcore.support.code.emitter import Emit, emit_after, event_stream
 from llmcore.support.values.copies import copied
 from llmcore.support.values.identity import alike
 from llmcore.tools.outcome import unfinished
@@ -65,95 +65,96 @@ STOPPED = "The run ended before this call was answered."
 
 
 class Run:
-    """One run. Made when everything is checked; `out()` carries it out, once, and so does reading `events()`."""
+    """One run. It is made when everything is checked. `carry_out()` or reading `events()` runs it, once."""
 
-    def __init__(self, chosen: Chosen, machinery: Runtime, source: ToolSource, *, listening: bool) -> None:
+    def __init__(self, chosen: FirstChoice, runtime: Runtime, source: ToolSource, *, listening: bool) -> None:
         self._chosen = chosen
         self._source = source
         self._search, self._spare_search = chosen.search, chosen.spare_search
         self._model, self._tools, settings = chosen.model, chosen.tools, chosen.settings
-        request, place = settings.request, settings.place
-        self._machinery = machinery
-        listening = listening or (place is not None and place.hears)
+        request, parent = settings.request, settings.place
+        self._runtime = runtime
+        listening = listening or (parent is not None and parent.emits_nested)
         self._listening = listening
-        self.is_told = listening
+        self.emits_events = listening
         """Are events told, though nothing is streamed?"""
-        self.copy_of: RunResult | None = None
+        self.copied_from: RunResult | None = None
         """The result that the one which this goes on with is a copy of, until it is claimed."""
         self.is_stepped = False
         """Are the run's steps told among its events?"""
         self._mode: OutputMode | None = None
-        self._place = ""
+        self._deployment = ""
         self._without: frozenset[str] = frozenset()
-        self._doubted: OutputMode | None = None
-        self._looked_again = False
-        self._shown: PartialOutput | None = None
+        self._mode_to_retry: OutputMode | None = None
+        self._has_retried_mode = False
+        self._last_partial: PartialOutput | None = None
         self._attempts_fixed = "attempts" in settings.budget.model_fields_set
         self._toolbox: Toolbox = settings.toolbox
-        run = ObservedRun(urandom(16).hex(), self._model.alias, machinery.name, current_run.get(), request, self._model)
-        recordings = [*machinery.recordings, *machinery.open_recordings()]
-        self.state = RunState(settings, machinery.observers.watch(run, recordings), recordings)
-        self._models = RunModels(machinery.catalog, chosen.needs, priced_only=self.state.ledger.bounds_cost)
-        self._hooks = machinery.hooks.under(self._seconds_left, self._seconds_uncounted)
-        above = place.save if place is not None and place.saves else None
-        store = None if place is not None and place.is_the_calls else settings.run_store  # the outer run has it then
+        run = ObservedRun(urandom(16).hex(), self._model.alias, runtime.name, current_run.get(), request, self._model)
+        recordings = [*runtime.recordings, *runtime.open_recordings()]
+        self.state = RunState(settings, runtime.observers.watch(run, recordings), recordings)
+        self._models = RunModels(runtime.catalog, chosen.needs, priced_only=self.state.ledger.bounds_cost)
+        self._hooks = runtime.hooks.under(self._seconds_left, self._seconds_uncounted)
+        save_parent = parent.save if parent is not None and parent.saves else None
+        store = None if parent is not None and parent.is_the_calls else settings.run_store  # the parent run has it
         journal = None if store is None else Journal(store, run.id)
-        saves = settings.checkpoint is not None or above is not None or journal is not None
-        points = (settings.checkpoint, self.state.snapshot, above, journal, self.state.is_saved_as)
+        saves = settings.checkpoint is not None or save_parent is not None or journal is not None
+        points = (settings.checkpoint, self.state.snapshot, save_parent, journal, self.state.set_saved_as)
         self._save_points = SavePoints(*points) if saves else None
         if self._save_points is not None:
-            self.state.inner.save_by(self._save)
+            self.state.child_runs.save_by(self._save)
 
-    async def _keep_up(self) -> None:
-        """Take over what other processes learnt, which may tell that the model does not take this request."""
-        await self._machinery.catalog.store.keep_up(self._seconds_left())
-        self._model = chosen_again(self._machinery.catalog, self._chosen)
+    async def _load_shared_facts(self) -> None:
+        """Load what other processes learned. It may show that the chosen model does not take this request."""
+        await self._runtime.catalog.store.keep_up(self._seconds_left())
+        self._model = revise_model(self._runtime.catalog, self._chosen)
         self._check_price()
 
     def events(self) -> AsyncGenerator[Event, None]:
-        """Everything that happens, ending with `Finished(RunResult)`. Errors carry the partial result."""
-        return event_stream(self.out)
+        """Every event of the run, ending with `Finished(RunResult)`. Errors carry the partial result."""
+        return event_stream(self.carry_out)
 
-    async def out(self, tell: Tell[Event]) -> RunResult:
-        """Carry it out. Errors carry the partial result."""
+    async def carry_out(self, emit: Emit[Event]) -> RunResult:
+        """Run to the end. Errors carry the partial result."""
         needed_loop()
-        place = self.state.settings.place
-        if place is None:
-            return await self._carried_out(tell)
-        with place.stopping():
-            return await self._carried_out(tell)
+        parent = self.state.settings.place
+        if parent is None:
+            return await self._carry_out(emit)
+        with parent.cancelled_with_call():
+            return await self._carry_out(emit)
 
-    async def _carried_out(self, tell: Tell[Event]) -> RunResult:
-        state, place = self.state, self.state.settings.place
-        if place is not None and place.hears:
-            tell = emit_after(place.hear, tell)
-        scope = state.watch.begins("run_started")
+    async def _carry_out(self, emit: Emit[Event]) -> RunResult:
+        state, parent = self.state, self.state.settings.place
+        if parent is not None and parent.emits_nested:
+            emit = emit_after(parent.emit_nested, emit)
+        scope = state.watch.begin("run_started")
         try:
             with scope:
                 with state.ledger.uncounted():
-                    await self._machinery.ready()
-                for record in state.settings.repairs:  # of the history that was given
-                    state.watch.tell("repaired", record)
-                await self._keep_up()
-                await self._turns(scope.emitting(self._noting_values(tell)))
+                    await self._runtime.ready()
+                for record in state.settings.repairs:  # those of the given history
+                    state.watch.notify("repaired", record)
+                await self._load_shared_facts()
+                await self._run_turns(scope.emitting(self._with_partials_remembered(emit)))
             state.ledger.check_deadline()
             await self._save_end()
         except BaseException as error:
             state.close_open_calls(STOPPED, waiting=isinstance(error, TerminateLoop))
             await self._end_after(error)
-        if self._listening and state.has_output and not await self._is_shown():
-            await tell(PartialOutput(state.output))
-        result = self._result()
-        state.watch.tell("run_ended", result, None)
-        await tell(Finished(result))
+        if self._listening and state.has_output and not await self._is_output_emitted():
+            await emit(PartialOutput(state.output))
+        result = self._final_result()
+        state.watch.notify("run_ended", result, None)
+        await emit(Finished(result))
         return result
 
     async def _end_after(self, ended: BaseException) -> None:
-        """What was raised ended the turns: let the run have a result nevertheless, or raise that with the partial result."""
+        """End a run whose turns raised `ended`. If the run can have a result nevertheless, this returns. Otherwise it raises an
+        error that carries the partial result."""
         state = self.state
         try:
             if isinstance(ended, TerminateLoop):
-                await state.end_by(ended)
+                await state.end_with(ended)
                 state.ledger.check_deadline()
             else:
                 self._degrade(ended)
@@ -163,7 +164,7 @@ class Run:
             raise
 
     def _degrade(self, ended: BaseException) -> None:
-        """Where nothing is left to try, the best text may be the answer. Raises what ended the run where it may not."""
+        """If no strategy is left to try, the best text may become the answer. Raises the failure if it may not."""
         if not isinstance(ended, FallbackExhausted):
             raise ended
         failure, settings = failure_cause(ended), self.state.settings
@@ -171,50 +172,50 @@ class Run:
         if judged or always_raises(failure) or not self.state.degrade():
             raise failure from failure.__cause__
 
-    def _noting_values(self, tell: Tell[Event]) -> Tell[Event]:
-        """Keeps in mind which partial value was told last."""
+    def _with_partials_remembered(self, emit: Emit[Event]) -> Emit[Event]:
+        """`emit`, which also remembers the last partial value."""
         if not self._listening or self.state.settings.output is None:
-            return tell
-        return emit_after(self._note_value, tell)
+            return emit
+        return emit_after(self._remember_partial, emit)
 
-    def _note_value(self, event: Event) -> None:
+    def _remember_partial(self, event: Event) -> None:
         if isinstance(event, PartialOutput):
-            self._shown = event
+            self._last_partial = event
 
-    async def _is_shown(self) -> bool:
-        """Was the run's value told already, as the last partial one?"""
-        value, last = self.state.output, self._shown
+    async def _is_output_emitted(self) -> bool:
+        """Whether the last partial value that was emitted is the run's output."""
+        value, last = self.state.output, self._last_partial
         if last is None:
             return False
         try:
             return await with_types_code(self.state.settings.output, self._seconds_left(), partial(alike, last.value, value))
-        except Exception:  # the deadline: then it is told again
+        except Exception:  # the deadline has passed: emit it again
             return False
 
     async def _save(self, change: Callable[[], object] | None = None) -> None:
-        """Let the caller save the run as it stands after the change."""
+        """Make the change, then let the caller save the run as it stands."""
         if self._save_points is not None:
             await self._save_points.save(self._seconds_left(), self.state.context, change)
         elif change is not None:
             change()
 
     async def _claim(self) -> None:
-        """Claim the state that this run resumes, so that no other one does. Raises `CallerError` where another one has."""
-        state, place, points = self.state, self.state.settings.place, self._save_points
+        """Claim the saved state that this run resumes. Raises `CallerError` if another run has claimed it."""
+        state, parent, points = self.state, self.state.settings.place, self._save_points
         saved = None if state.settings.resumed is None else state.settings.resumed.saved
-        if saved is None or (place is not None and place.is_the_calls):  # then the outer run has claimed it
+        if saved is None or (parent is not None and parent.is_the_calls):  # the parent run has claimed it
             return
         if points is None or not await points.claim(self._seconds_left(), saved):
-            claim_object(saved if self.copy_of is None else self.copy_of, state.watch.run.id)
-        self.copy_of = None
+            claim_object(saved if self.copied_from is None else self.copied_from, state.watch.run.id)
+        self.copied_from = None
 
     async def _save_end(self) -> None:
         self.state.ended = True
         await self._save()
 
-    async def _turns(self, tell: Tell[Event]) -> None:
-        state, store = self.state, self._machinery.catalog.store
-        if await self._resumed(tell) or state.pending:
+    async def _run_turns(self, emit: Emit[Event]) -> None:
+        state, store = self.state, self._runtime.catalog.store
+        if await self._finish_open_turn(emit) or state.pending:
             return
         reason: AttemptReason = "first"
         goes_on = False
@@ -223,106 +224,108 @@ class Run:
                 await state.take_interjections()
             attempt = TurnAttempt(
                 state,
-                self._machinery.catalog,
+                self._runtime.catalog,
                 self._hooks,
-                await self._tools_now(),
+                await self._current_toolbox(),
                 self._models,
                 listening=self._listening,
-                enforce_limits=self._machinery.enforce_limits,
+                enforce_limits=self._runtime.enforce_limits,
                 reason=reason,
                 with_search=self._with_search if self._spare_search is not None else None,
             )
             context, failure = self._begin_turn(attempt), None
             try:
-                await self._machinery.fallback.run(context, attempt.carry_out, self._watched(tell))
+                await self._runtime.fallback.run(context, attempt.carry_out, self._with_waits_observed(emit))
             except LLMCoreError as error:
                 failure = error
-            await store.tell(self._seconds_left())  # what failed may have taught most
+            await store.tell(self._seconds_left())  # a failed turn may teach most
             if failure is not None:
                 raise failure
-            # Later turns stay with what worked.
-            self._model, self._mode = self._machinery.catalog.registry.get(context.plan.model), context.plan.mode
-            self._place, self._without = context.plan.deployment, context.plan.without
-            self._doubted = self._first_mode_again(context) if attempt.leaves_doubt else None
+            # Later turns keep the plan that worked.
+            self._model, self._mode = self._runtime.catalog.registry.get(context.plan.model), context.plan.mode
+            self._deployment, self._without = context.plan.deployment, context.plan.without
+            self._mode_to_retry = self._mode_worth_retrying(context) if attempt.leaves_doubt else None
             accepted = attempt.accepted
             assert accepted is not None  # the manager returns only after a success
-            calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final, accepted.came, accepted.dropped)
-            if calls or not accepted.is_final:  # else the run is over, and saved as that
+            calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final, accepted.encodable_calls, accepted.dropped)
+            if calls or not accepted.is_final:  # otherwise the run is over, and is saved as such
                 await self._save()
             if self.is_stepped:
-                await tell(self._step("reply", turn, "assistant"))
+                await emit(self._step("reply", turn, "assistant"))
             if calls:
-                self._may_run_tools(calls)
-                await self._calls(attempt.toolbox).carry_out(calls, tell)
+                self._start_tool_turn(calls)
+                await self._turn_calls(attempt.toolbox).carry_out(calls, emit)
                 if self.is_stepped:
-                    await tell(self._step("results", turn, "tool"))
-            if state.pending:  # a final result beside them waits as well
+                    await emit(self._step("results", turn, "tool"))
+            if state.pending:  # a final result beside them waits, too
                 return
-            if accepted.is_final and (state.final is not None or not calls):  # else a call beside it failed
+            if accepted.is_final and (state.final is not None or not calls):  # otherwise a call beside it failed
                 goes_on = False
                 if state.tool_turns < self._tools.max_turns:
-                    goes_on = await state.goes_on_by_interjections()
+                    goes_on = await state.continue_with_interjections()
                 if not goes_on:
-                    state.take_output(accepted.value)
+                    state.set_output(accepted.value)
                     return
-                self._may_run_tools()
+                self._start_tool_turn()
                 await self._save()
                 reason = "turn"
                 continue
             goes_on = False
-            state.tell_left_out()
-            if not calls:  # the model says that it is not done
-                self._may_run_tools()
+            state.add_left_out_note()
+            if not calls:  # the model says that it needs more turns
+                self._start_tool_turn()
                 state.add_user(GO_ON)
             reason = "turn"
 
-    def _watched(self, tell: Tell[Event]) -> Tell[Event]:
-        """Observers are told of waits as listeners are."""
-        return emit_after(self._tell_wait, tell) if self.state.watch.has("waiting") else tell
+    def _with_waits_observed(self, emit: Emit[Event]) -> Emit[Event]:
+        """`emit`, which also notifies the observers of waits."""
+        return emit_after(self._notify_wait, emit) if self.state.watch.has("waiting") else emit
 
-    def _tell_wait(self, event: Event) -> None:
+    def _notify_wait(self, event: Event) -> None:
         if isinstance(event, Waiting):
-            self.state.watch.tell("waiting", event)
+            self.state.watch.notify("waiting", event)
 
-    async def _resumed(self, tell: Tell[Event]) -> bool:
-        """The turn that the given history left open, to its end; what was said behind it enters then. Is the run over by a final
-        result that stands in that turn? Raises `CallerError` for an answer that cannot be taken."""
+    async def _finish_open_turn(self, emit: Emit[Event]) -> bool:
+        """Finish the turn that the given history left open, then add the messages behind it. Returns whether a final result in
+        that turn ends the run. Raises `CallerError` for an answer that does not fit its call."""
         state, resumed = self.state, self.state.settings.resumed
         if resumed is None:
             return False
         if resumed.calls or resumed.carried:
-            toolbox = await self._tools_now()
-            final = deferred_answer(resumed, state, toolbox)
+            toolbox = await self._current_toolbox()
+            final = deferred_final_call(resumed, state, toolbox)
             if final is not None:
                 resumed = replace(resumed, calls=[call for call in resumed.calls if call is not final])
-            taken = resumed_calls(resumed, toolbox, state.settings.strictness, self._tools)
-            state.enter_resumed(taken)
-            is_settling = not all(isinstance(taken.fates.get(call.id), OpenCall) for call in taken.calls)
-            if is_settling:
-                self._may_run_tools()
-            claim = self._claim if is_settling or not taken.calls else None
-            await self._calls(toolbox).carry_out(taken.calls, tell, fates=taken.fates, claim=claim)
+            resolved = resumed_calls(resumed, toolbox, state.settings.strictness, self._tools)
+            state.apply_resumed_calls(resolved)
+            runs_any = not all(isinstance(resolved.fates.get(call.id), OpenCall) for call in resolved.calls)
+            if runs_any:
+                self._start_tool_turn()
+            claim = self._claim if runs_any or not resolved.calls else None
+            await self._turn_calls(toolbox).carry_out(resolved.calls, emit, fates=resolved.fates, claim=claim)
             for outcome in resumed.carried:
-                if outcome.error is not None and aborted(outcome, self._tools):
+                if outcome.error is not None and ended_by_failure(outcome, self._tools):
                     raise outcome.error
             if self.is_stepped:
-                await tell(self._step("results", 0, "tool"))
+                await emit(self._step("results", 0, "tool"))
             if not state.pending:
-                if final is not None and await accept_deferred(final, state):
+                if final is not None and await close_deferred_final_call(final, state):
                     return True
-                state.tell_left_out()
+                state.add_left_out_note()
         else:
             await self._claim()
-        state.go_on()
+        state.close_open_turn()
         return False
 
-    async def _tools_now(self) -> Toolbox:
+    async def _current_toolbox(self) -> Toolbox:
         """The tools of the turn that begins."""
         if not self._source.is_open:
             self._toolbox = self._toolbox.now()
             return self._toolbox
         state, request = self.state, self.state.settings.request
-        toolbox = (await self._source.now(state.context(), state.ledger.seconds_left)).extended(request.tools, more=True)
+        toolbox = (await self._source.current_toolbox(state.context(), state.ledger.seconds_left)).extended(
+            request.tools, more=True
+        )
         if self._search is not None and toolbox.get(self._search.name) is None:
             toolbox = toolbox.extended([self._search])
         check_tool_names(toolbox, typed=state.settings.output is not None)
@@ -330,13 +333,13 @@ class Run:
             check_choice(request, toolbox, self._tools)
         return toolbox.limited(self._tools)
 
-    def _calls(self, toolbox: Toolbox) -> TurnCalls:
-        return TurnCalls(self.state, self._hooks, self._tools, toolbox, self._save, is_told=self.is_told)
+    def _turn_calls(self, toolbox: Toolbox) -> TurnCalls:
+        return TurnCalls(self.state, self._hooks, self._tools, toolbox, self._save, emits_events=self.emits_events)
 
     def _check_price(self) -> None:
-        """Raises `ConfigError` under a cost budget where the model, or one that it escalates to, has no price."""
+        """Under a cost budget, raises `ConfigError` if the model, or one that it escalates to, has no price."""
         if self.state.ledger.bounds_cost:
-            self._machinery.catalog.check_prices(self._model)
+            self._runtime.catalog.check_prices(self._model)
 
     def _seconds_left(self) -> float | None:
         return self.state.ledger.seconds_left
@@ -344,93 +347,100 @@ class Run:
     def _seconds_uncounted(self) -> float:
         return self.state.ledger.seconds_uncounted
 
-    def so_far(self) -> RunResult:
+    def partial_result(self) -> RunResult:
         return self.state.result()
 
-    def _result(self) -> RunResult:
-        """What it ends with, which a run around it has among its own."""
-        result, place = self.state.result(), self.state.settings.place
+    def _final_result(self) -> RunResult:
+        """The result that the run ends with. The parent run gets it, too."""
+        result, parent = self.state.result(), self.state.settings.place
         if unpriced := result.unpriced:
             _log.warning("the cost of the run is unknown: %s answered and has no `prices` in the registry", ", ".join(unpriced))
-        if place is not None:
-            place.keep(result)
+        if parent is not None:
+            parent.add_result(result)
         return result
 
-    def leave(self) -> None:
-        """The run is not carried on: let its history be valid."""
+    def abandon(self) -> None:
+        """Close the history of a run that nobody carries on, so that it is valid."""
         self.state.close_open_calls(STOPPED)
         self.state.ended = True
 
     def _attach_partial(self, error: BaseException) -> None:
-        """Let what was done so far ride on the error; also on cancellation and on what hooks raise."""
+        """Attach the partial result to the error. This includes cancellation and what hooks raise."""
         self.state.ended = True
-        result = self._result()
+        result = self._final_result()
         if isinstance(error, Timeout) and not result.attempts:
             error.with_words(f"{error}; nothing was sent")
         if isinstance(error, LLMCoreError):
             hide_in_error(error)
         with_partial(error, result, result.attempts)
-        self.state.watch.tell("run_ended", result, error)
+        self.state.watch.notify("run_ended", result, error)
 
     # The plan of a turn
 
     def _begin_turn(self, attempt: TurnAttempt) -> FallbackContext:
-        """What layer 4 is told, which sees to one accepted reply, by whatever attempts it takes."""
+        """The context in which the fallback manager gets one accepted reply for this turn."""
         mode_matters = attempt.mode_matters
         self.state.ledger.start_turn(None if self._attempts_fixed else self._models.attempts)
         plan, asked = self._first_plan(mode_matters), TurnRequest(self.state, attempt)
         return FallbackContext(self._models, self.state.ledger, plan, mode_matters, asked=asked)
 
     def _first_plan(self, mode_matters: bool) -> Plan:
-        """The turn's model, or another one that it may escalate to while it is to be left aside."""
+        """The turn's model. If that model is resting, a model that it escalates to."""
         models, wanted = self._models, self._model.alias
         model = wanted if models.all_well else first_well(models, wanted)
-        places = models.deployments(model)
-        place = self._place if model == wanted and self._place in places else places[0]
-        if len(places) > 1 and (place != self._place or models.resting(model, place)):
-            place = best_place(models, model)
-        mode = self._first_mode(models.modes(model, place), mode_matters, stays=model == wanted and place == self._place)
+        deployments = models.deployments(model)
+        deployment = self._deployment if model == wanted and self._deployment in deployments else deployments[0]
+        if len(deployments) > 1 and (deployment != self._deployment or models.resting(model, deployment)):
+            deployment = best_place(models, model)
+        mode = self._first_mode(
+            models.modes(model, deployment), mode_matters, stays=model == wanted and deployment == self._deployment
+        )
         if model == wanted:
-            without = self._without if place == self._place and mode == self._mode else frozenset[str]()
-            return Plan(model, mode, detail=self._why_mode(mode, place), deployment=place, without=without)
+            without = self._without if deployment == self._deployment and mode == self._mode else frozenset[str]()
+            return Plan(model, mode, detail=self._mode_change_detail(mode, deployment), deployment=deployment, without=without)
         detail = f"{wanted} failed before and is left aside for {resting(models, wanted):.1f} s more"
         _log.info("%s; %s is asked", detail, model)
-        return Plan(model, mode, "model", detail, deployment=place)
+        return Plan(model, mode, "model", detail, deployment=deployment)
 
     def _first_mode(self, modes: Sequence[OutputMode], mode_matters: bool, *, stays: bool) -> OutputMode:
-        """What worked, where later turns stay (at another place nothing did yet). But an endpoint that was seen to write its
-        calls as text is asked for text from the next request on: in native mode its server may drop calls and results from the
-        history."""
+        """The mode of the turn's first request. Later turns stay with the mode that worked at the same deployment.
+
+        If the endpoint wrote its calls as text, the next request uses `text`. In native mode, its server may drop calls and
+        results from the history.
+        """
         writes_text = self._mode == "native_tools" and modes[0] == "text"
-        if stays and self._doubted == modes[0]:
-            self._looked_again = True
+        if stays and self._mode_to_retry == modes[0]:
+            self._has_retried_mode = True
             return modes[0]
         if stays and self._mode is not None and self._mode in modes and not writes_text:
             return self._mode
         plain: OutputMode = "native_tools" if "native_tools" in modes else "text"
         return modes[0] if mode_matters else plain
 
-    def _why_mode(self, mode: OutputMode, place: str) -> str:
-        """Why a later turn is asked for in another mode than the one before; "" where it is not."""
+    def _mode_change_detail(self, mode: OutputMode, deployment: str) -> str:
+        """Why this turn uses another mode than the last one; "" if it uses the same."""
         last, models, model = self._mode, self._models, self._model.alias
         if last is None or mode == last:
             return ""
-        if self._looked_again and mode == self._doubted:
-            return f"{mode} is tried again: what refused it may have been a passing thing"
-        if last not in models.modes(model, place):
-            return f"{last} is not asked for any more: {models.why_not(model, place, last)}"
-        if place == self._place and not models.can(models.config(model, place)).emits_text_calls:
+        if self._has_retried_mode and mode == self._mode_to_retry:
+            return f"{mode} is tried again: its refusal may have been temporary"
+        if last not in models.modes(model, deployment):
+            return f"{last} is no longer used: {models.why_not(model, deployment, last)}"
+        if deployment == self._deployment and not models.can(models.config(model, deployment)).emits_text_calls:
             return f"{mode} is the model's first mode and is tried again"
         if mode == "text" and last == "native_tools":
-            return f"{last} gives way to text: the endpoint writes its calls as text"
-        return f"{last} worked at another place; {mode} is this one's first mode"
+            return f"text replaces {last}: the endpoint writes its calls as text"
+        return f"{last} worked at another deployment; {mode} is the first mode of this one"
 
-    def _first_mode_again(self, context: FallbackContext) -> OutputMode | None:
-        """The first mode, where the turn was answered in another one since words that nobody knows refused it: it may have been a
-        passing thing. The next turn's request tells, once in a run, if as many attempts as this turn made are allowed."""
+    def _mode_worth_retrying(self, context: FallbackContext) -> OutputMode | None:
+        """The turn's first mode, if an unexplained refusal moved the turn to another mode. The refusal may have been temporary.
+
+        The next turn then retries this mode, once in a run. None if the limits do not allow as many attempts as this turn
+        made.
+        """
         ledger, now = self.state.ledger, context.plan
         first = context.tried[0] if context.tried else now
-        if self._looked_again or first.mode == now.mode or (first.model, first.deployment) != (now.model, now.deployment):
+        if self._has_retried_mode or first.mode == now.mode or (first.model, first.deployment) != (now.model, now.deployment):
             return None
         spare = ledger.requests_left
         if ledger.attempts_allowed(now.model) <= len(context.tried) or (spare is not None and spare <= SPARE_REQUESTS):
@@ -440,12 +450,12 @@ class Run:
     # Its tools
 
     def _with_search(self, toolbox: Toolbox) -> Toolbox:
-        """The tools, and the one that searches the web in the provider's stead."""
+        """The tools with the one that searches the web in the provider's place."""
         search = self._spare_search
         return toolbox if search is None or toolbox.get(search.name) else toolbox.extended([search]).limited(self._tools)
 
-    def _may_run_tools(self, calls: Sequence[ToolCall] = ()) -> None:
-        """Count a turn. Raises `MaxToolTurns` when it is one too many: then its calls are told as not run."""
+    def _start_tool_turn(self, calls: Sequence[ToolCall] = ()) -> None:
+        """Count a tool turn. If the run has no turn left, raises `MaxToolTurns` and records the calls as not run."""
         if self.state.tool_turns >= self._tools.max_turns:
             self.state.note_outcomes(list(map(unfinished, calls)))
             raise MaxToolTurns(
@@ -454,7 +464,7 @@ class Run:
         self.state.tool_turns += 1
 
     def _step(self, kind: Literal["reply", "results"], turn: int, role: str) -> Event:
-        """The step just made, with the last message of the role: the one it entered. It goes the way of the events, though it is
-        none: only `Steps` asks for it."""
+        """The last step, with the last message of this role. It travels with the events although it is none: only `Steps` reads
+        it."""
         last = next((one for one in reversed(self.state.messages[-2:]) if one.role == role), None)
         return cast("Event", Step(kind, turn, copied(last)))

@@ -1,4 +1,4 @@
-"""Judgements about a whole reply that are no validator's: broken off, refused, empty, or not to be used after all re-asks."""
+"""Checks of a whole reply that no validator makes: broken off, refused, empty, or unusable after all re-asks."""
 
 from __future__ import annotations
 
@@ -36,45 +36,48 @@ from llmcore.validator.schema.problems import Problem, cut
 __all__ = [
     "NO_ANSWER",
     "always_raises",
-    "broken_off",
-    "cut_shown",
-    "emptiness",
+    "broken_reply_failure",
+    "empty_reply_failure",
     "failure_cause",
     "first_call_alone",
     "forced_calls_alone",
-    "no_json",
-    "no_output",
-    "required_call_missing",
-    "unusable_after_reasks",
+    "missing_call_failure",
+    "no_json_failure",
+    "no_output_error",
+    "unusable_reply_failure",
+    "with_truncation_shown",
     "without_calls",
     "without_failed_call",
 ]
 
 NO_ANSWER = Problem(kind="no_value", expected="an answer", got="reasoning alone", message="the reply holds no answer")
 _UNEXPECTED = "UNEXPECTED_TOOL_CALL"
-"""Gemini's word for a call that it threw away."""
+"""Gemini's finish reason for a call that it discarded."""
 _PAUSED = "pause_turn"
-"""Anthropic's word for a turn of its own searches that is not over."""
-_MAX_SAID = 300
+"""Anthropic's stop reason for a turn whose server-side searches are not over."""
+_MAX_QUOTED = 300
 """Characters of a failed call that the re-ask quotes."""
 _BAD_JSON = frozenset({"json_validate_failed"})
-"""Of these words, the one for text that is not the JSON it was to be."""
+"""The finish word for text that is no JSON although JSON was required."""
 
 
 _ORDINARY = frozenset({"stop", "completed"})
-"""Finish words of a reply that came to its end."""
+"""The finish words of a complete reply."""
 
 _BROKEN: dict[FinishReason, tuple[type[LLMCoreError], str]] = {
     "error": (RemoteServerError, "the provider says that it failed in the middle of the reply"),
     "cancelled": (RemoteServerError, "the provider says that the reply was cancelled"),
-    "content_filter": (Refused, "the provider's content filter held the reply back"),
+    "content_filter": (Refused, "the provider's content filter withheld the reply"),
 }
-"""Ends after which nothing of a reply may run or be the answer, whatever came before."""
+"""The finish reasons after which no part of the reply may run or be the answer."""
 
 
-def broken_off(envelope: Envelope) -> LLMCoreError | None:
-    """What a reply's end says, where it says that this is not all that the model meant to say; else None. A call that its
-    provider could not read is no such end where we can read it; else it is asked for again."""
+def broken_reply_failure(envelope: Envelope) -> LLMCoreError | None:
+    """The failure of a reply whose finish reason says that the model did not finish; None for any other reply.
+
+    If the provider could not read a call and the normaliser can, the reply counts as finished. Otherwise it is asked for
+    again.
+    """
     word = envelope.finish_word
     if word in FAILED_CALL_WORDS or (word == _UNEXPECTED and envelope.tool_calls):
         return None
@@ -86,22 +89,23 @@ def broken_off(envelope: Envelope) -> LLMCoreError | None:
     if found is None:
         return None
     kind, words = found
-    if envelope.finish_reason == "content_filter" and word in _ORDINARY:  # the model said it, in its wire's part for refusals
-        return kind(f"the model refused: {cut(envelope.content.strip(), _MAX_SAID)!r}")
+    if envelope.finish_reason == "content_filter" and word in _ORDINARY:  # the model's own refusal, in the field for refusals
+        return kind(f"the model refused: {cut(envelope.content.strip(), _MAX_QUOTED)!r}")
     return kind(f"{words} ({word})" if word else words)
 
 
-def cut_shown(envelope: Envelope, *, broken: bool = False) -> Envelope:
-    """The envelope with `truncated` set, if a limit ended the reply or it is `broken` off: as a result shows it, where
-    nothing is judged any more."""
+def with_truncation_shown(envelope: Envelope, *, broken: bool = False) -> Envelope:
+    """The envelope with `truncated` set, if a limit ended the reply or it is `broken`. Results show the reply so."""
     if envelope.truncated or not (broken or envelope.finish_reason == "length"):
         return envelope
     return envelope.model_copy(update={"truncated": True})
 
 
-def emptiness(envelope: Envelope, *, answer_due: bool) -> ModelError | None:
-    """What is wrong with a reply that holds nothing although an answer was due; None for any other. A failed call, and one that
-    stands in the reasoning, are no empty reply: they are asked for again."""
+def empty_reply_failure(envelope: Envelope, *, answer_due: bool) -> ModelError | None:
+    """The failure of a reply that holds nothing although an answer was due; None for any other reply.
+
+    A failed call, or one that stands in the reasoning, does not count as empty: a re-ask follows.
+    """
     if any(miss.reason == "in_reasoning" for miss in envelope.near_misses):
         return None
     if envelope.content.strip() or envelope.tool_calls or envelope.finish_word in FAILED_CALL_WORDS:
@@ -117,44 +121,49 @@ def emptiness(envelope: Envelope, *, answer_due: bool) -> ModelError | None:
     return None
 
 
-def unusable_after_reasks(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
-    """Why a turn is given up after its re-asks."""
+def unusable_reply_failure(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
+    """The failure of a turn whose re-asks did not help."""
     problems = list(result.problems or result.report.problems or (result.corrections[-1].problems if result.corrections else ()))
     how = {"repeated": "it repeated itself when asked again", "spent": "no re-ask is left"}.get(result.outcome, "it was stopped")
-    said = "; ".join(str(problem) for problem in problems[:3]) or "it cannot be read"
+    problem_text = "; ".join(str(problem) for problem in problems[:3]) or "it cannot be read"
     if result.envelope.truncated or result.envelope.finish_reason == "length":
-        return Truncated(f"the reply was cut short and {how}: {said}")
+        return Truncated(f"the reply was cut short and {how}: {problem_text}")
     if typed and not result.envelope.tool_calls:
-        return _no_value(f"the answer does not fit the output type and {how}: {said}", problems, result)
-    failed = ModelError(f"the reply cannot be used and {how}: {said}")
+        return _parse_error(f"the answer does not fit the output type and {how}: {problem_text}", problems, result)
+    failed = ModelError(f"the reply cannot be used and {how}: {problem_text}")
     failed.__cause__ = result.cause
     return failed
 
 
-def no_json(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
-    """Why a turn is given up before its re-asks where JSON mode gave words."""
-    return _ignored("words came where JSON was asked for: the endpoint seems to ignore the output format", result, typed)
+def no_json_failure(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
+    """The failure of a JSON-mode reply that is text, raised before any re-ask."""
+    return _ignored_request(
+        "the reply is text although JSON was asked for: the endpoint seems to ignore the output format", result, typed
+    )
 
 
-def required_call_missing(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
-    """Why a turn is given up before its re-asks where a call was required and words came."""
-    return _ignored("a call was required and words came: the endpoint seems to ignore tools", result, typed)
+def missing_call_failure(result: CorrectionResult, *, typed: bool) -> LLMCoreError:
+    """The failure of a reply that is text although a call was required, raised before any re-ask."""
+    return _ignored_request("the reply is text although a call was required: the endpoint seems to ignore tools", result, typed)
 
 
-def _ignored(words: str, result: CorrectionResult, typed: bool) -> LLMCoreError:
+def _ignored_request(words: str, result: CorrectionResult, typed: bool) -> LLMCoreError:
     words = "; ".join((words, *(str(problem) for problem in result.problems[:1])))
-    return _no_value(words, result.problems, result) if typed else ModelError(words)
+    return _parse_error(words, result.problems, result) if typed else ModelError(words)
 
 
-def _no_value(words: str, problems: Sequence[Problem], result: CorrectionResult) -> OutputParseError:
+def _parse_error(words: str, problems: Sequence[Problem], result: CorrectionResult) -> OutputParseError:
     failed = OutputParseError(words, problems, result.envelope.content)
     failed.__cause__ = result.cause
     return failed
 
 
 def failure_cause(error: FallbackExhausted) -> LLMCoreError:
-    """What ends the run when nothing is left to try: where every reply was cut or refused, the last of them as itself, since only
-    more room would have helped, or the caller can do something about it. So is a history that has grown too long."""
+    """The error that ends the run when no strategy is left.
+
+    If every reply was cut or refused, that is the last failure: only more tokens, or the caller, could help. The same holds
+    for a history that is too long.
+    """
     if isinstance(error.__cause__, ContextOverflow) and str(error.__cause__).endswith(NOTHING_SENT):
         return error.__cause__
     last = error.attempts[-1].error if error.attempts else None
@@ -163,14 +172,14 @@ def failure_cause(error: FallbackExhausted) -> LLMCoreError:
 
 
 def always_raises(failure: LLMCoreError) -> bool:
-    """Does such a failure end the run also where some text could stand in for an answer? The refusals and the overflows do,
-    which only the caller can do something about."""
+    """Whether the failure ends the run even if some text could stand in for an answer. Only the caller can fix refusals and
+    overflows."""
     failures = failure.failures if isinstance(failure, FallbackExhausted) else [failure]
     return all(isinstance(one, Refused | ContextOverflow) for one in failures)
 
 
-def no_output(result: RunResult, output_type: Any) -> CallerError | CallsPending:
-    """Why `execute` has no value to return of a run that ended well; the result rides on it."""
+def no_output_error(result: RunResult, output_type: Any) -> CallerError | CallsPending:
+    """The error of `execute` for a run that ended well without a value. It carries the result."""
     name = getattr(output_type, "__name__", None) or repr(output_type)
     if result.pending:
         calls = ", ".join(f"{call.name} ({call.id})" for call in result.pending)
@@ -185,27 +194,31 @@ def no_output(result: RunResult, output_type: Any) -> CallerError | CallsPending
 
 
 def without_failed_call(envelope: Envelope, *, typed: bool) -> Envelope:
-    """The envelope of a reply that its provider could not read as a call, and neither could we: what it says is no
-    answer, but a near miss. With a typed output bad JSON is left to the type to judge.
+    """The envelope of a reply that its provider could not read as a call. If the normaliser could not either, its text is a near
+    miss instead of an answer.
 
-    Calls that we could read are noted. Any other envelope is returned as it is.
+    If the normaliser read calls, a repair records each of them. If there is an output type, bad JSON is left for that type to
+    judge. Any other envelope is returned as it is.
     """
     words = FAILED_CALL_WORDS - _BAD_JSON if typed else FAILED_CALL_WORDS
     if envelope.finish_word not in words:
         return envelope
     if envelope.tool_calls:
-        notes = [_read_by_us(call, envelope.finish_word) for call in envelope.tool_calls]
+        notes = [_recovered_call(call, envelope.finish_word) for call in envelope.tool_calls]
         return updated(envelope, {"repairs": [*envelope.repairs, *notes]})
-    said = cut(envelope.content.strip(), _MAX_SAID)
-    miss = NearMiss(span=(0, len(envelope.source)), name=None, reason=f"failed_at_provider: {said!r}")
+    text = cut(envelope.content.strip(), _MAX_QUOTED)
+    miss = NearMiss(span=(0, len(envelope.source)), name=None, reason=f"failed_at_provider: {text!r}")
     changed = updated(envelope, {"content": "", "near_misses": [miss, *envelope.near_misses]})
     return changed.attach(envelope.source, envelope.segments, [])
 
 
 def without_calls(envelope: Envelope, tools: ToolSet) -> Envelope:
-    """The envelope of a reply that may not hold calls (`tool_choice` none, no tools in the request): those it made anyway are
-    dropped, recorded. So are calls of `tools`, the run's, that it wrote as text, be they all that it says; where one of those may
-    only be shown, or that a frame says to be the answer, the text stays as it is."""
+    """The envelope of a reply whose request allows no calls (`tool_choice` none, or no tools), without the calls that it made.
+    Repairs record them.
+
+    Calls of `tools` that the text holds are dropped, too. If one of those may only be an example, or a frame marks it as the
+    answer, the text stays as it is.
+    """
     read = normalize(envelope.content, tools) if len(tools) and not envelope.tool_calls else None
     framed = read is not None and bool(read.tool_calls) and not normalize(envelope.source, tools).tool_calls
     if read is None or framed or any(_is_guess(call) for call in read.tool_calls):
@@ -224,8 +237,10 @@ def _is_guess(call: ToolCall) -> bool:
 
 
 def forced_calls_alone(envelope: Envelope, name: str) -> Envelope:
-    """The envelope of a reply that was to call the tool `name` (`tool_choice`): where it does, its calls of others are dropped,
-    recorded. A reply that does not call it stays as it is: it is asked for again."""
+    """The envelope with the calls of the forced tool `name` alone. Repairs record the others.
+
+    If the reply does not call that tool, the envelope stays as it is: a re-ask follows.
+    """
     wanted = [call for call in envelope.tool_calls if call.name == name]
     others = [call for call in envelope.tool_calls if call.name != name]
     if not wanted or not others:
@@ -235,8 +250,8 @@ def forced_calls_alone(envelope: Envelope, name: str) -> Envelope:
 
 
 def first_call_alone(envelope: Envelope) -> Envelope:
-    """The envelope of a reply that may hold one call (`parallel_tool_calls` False, which not every provider knows or keeps): the
-    others are dropped, recorded. The model makes them again when it has the first one's result."""
+    """The envelope with its first call alone (`parallel_tool_calls` False, which not every provider knows or keeps). Repairs
+    record the others. The model repeats them when it has the first result."""
     if len(envelope.tool_calls) < 2:
         return envelope
     notes = list(map(_not_allowed, envelope.tool_calls[1:]))
@@ -244,10 +259,10 @@ def first_call_alone(envelope: Envelope) -> Envelope:
     return changed.attach(envelope.source, envelope.segments, envelope.blocks)
 
 
-def _read_by_us(call: ToolCall, word: str) -> Repair:
+def _recovered_call(call: ToolCall, word: str) -> Repair:
     return Repair(kind="failed_at_provider", before=word, after={"name": call.name, "arguments": call.raw_arguments})
 
 
 def _not_allowed(call: ToolCall) -> Repair:
     before = {"id": call.id, "name": call.name, "arguments": call.raw_arguments}
-    return Repair(kind=CALL_NOT_ALLOWED, before=before, after=None, safety="guess")  # what is dropped is lost
+    return Repair(kind=CALL_NOT_ALLOWED, before=before, after=None, safety="guess")  # a dropped call is lost

@@ -1,7 +1,7 @@
-"""What becomes of the calls that a history left open, when the run goes on: by what was saved of them and what the caller says.
+"""What becomes of the open calls of a history when a run resumes: by their saved stages and the caller's answers.
 
-Nothing that may have taken effect runs again: a call that was started, and of whose outcome nothing is known, is answered so,
-unless its tool is `read_only` or `idempotent`, or the caller approves it anew.
+Nothing that may have taken effect runs again. A call that was started and has no known outcome gets a result that says so. It
+runs again only if its tool is `read_only` or `idempotent`, or if the caller approves it again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from llmcore.run.hooks.hook_results import judged_again, judged_anew, wrong_call
 from llmcore.run.results.open_calls import UNKNOWN_OUTCOME, OpenCall, id_within
 from llmcore.run.resume.answers import Answer, Approve, CallAnswer, Deny
 from llmcore.run.resume.resumption import Resumed
-from llmcore.run.setup.parent_run import LeftWithin, may_go_on
+from llmcore.run.setup.parent_run import WaitingRun, can_resume
 from llmcore.run.setup.settings import Toolbox
 from llmcore.support.values.copies import copied, updated
 from llmcore.tools import Tool, ToolConfig
@@ -27,36 +27,42 @@ from llmcore.types import CallerError, ToolCall, ToolError
 from llmcore.validator import Strictness
 from llmcore.validator.schema.problems import summary
 
-__all__ = ["ResumedCalls", "aborted", "resumed_calls"]
+__all__ = ["ResumedCalls", "ended_by_failure", "resumed_calls"]
 
 _DENIED = "The call was not approved"
-_NOT_TAKEN = "It was not taken, for the program stopped before. Give the final result again."
+_NOT_ACCEPTED = "The final result was not accepted: the program stopped before. Give the final result again."
 
 
 @dataclass(frozen=True, slots=True)
 class ResumedCalls:
-    """The open calls as they may run. Of each that is not simply to run, its fate: its outcome, or how it still waits. `changed`:
-    those that the caller changed; `answers`: what the caller said of them; `approved` run without being asked about again."""
+    """The open calls of a resumed run.
+
+    - `calls`: all of them, as they may run.
+    - `fates`: for each call that is not simply to run, its outcome or its open stage.
+    - `changed`: the calls that the caller or a new schema changed.
+    - `answers`: how the caller answered them, by id.
+    - `approved`: the ids of those that run without another approval.
+    """
 
     calls: list[ToolCall]
     fates: Mapping[str, Outcome | OpenCall]
     changed: list[ToolCall]
     answers: Mapping[str, Literal["approve", "deny", "answer"]]
     approved: frozenset[str]
-    within: Mapping[str, LeftWithin]
-    """By the ids of calls, the runs within them that go on."""
+    within: Mapping[str, WaitingRun]
+    """The child runs that resume, by the ids of their calls."""
 
 
 def resumed_calls(resumed: Resumed, toolbox: Toolbox, strictness: Strictness, tools: ToolConfig) -> ResumedCalls:
-    """Raises `CallerError` for an answer that cannot be taken, before anything is done."""
-    settling = _Resolver(resumed, toolbox, strictness, tools)
+    """Resolve the open calls. Raises `CallerError` for an answer that does not fit its call, before anything runs."""
+    resolver = _Resolver(resumed, toolbox, strictness, tools)
     for call in resumed.calls:
-        settling.resolve(call)
-    return settling.resolved
+        resolver.resolve(call)
+    return resolver.resolved
 
 
 class _Resolver:
-    """Settles call after call. `resumed_calls` is what has become of them so far."""
+    """Resolves one call after another. `resolved` holds the decisions so far."""
 
     def __init__(self, resumed: Resumed, toolbox: Toolbox, strictness: Strictness, tools: ToolConfig) -> None:
         self._resumed = resumed
@@ -67,16 +73,16 @@ class _Resolver:
         self._changed: dict[str, ToolCall] = {}
         self._answers: dict[str, Literal["approve", "deny", "answer"]] = {}
         self._approved: set[str] = set()
-        self._within = {call.id: left for call in resumed.calls if (left := self._goes_on(call)) is not None}
-        ended = (outcome.call for outcome in resumed.carried if outcome.ended or aborted(outcome, tools))
+        self._within = {call.id: left for call in resumed.calls if (left := self._child_run_to_resume(call)) is not None}
+        ended = (outcome.call for outcome in resumed.carried if outcome.ended or ended_by_failure(outcome, tools))
         self._ended_by = next(ended, None)
 
-    def _goes_on(self, call: ToolCall) -> LeftWithin | None:
-        """The run within the call, where that goes on: with the caller's answers, or because it was saved in its midst."""
-        left = _left(self._resumed, call.id) if call.id in self._resumed.within else None
+    def _child_run_to_resume(self, call: ToolCall) -> WaitingRun | None:
+        """The run within the call, if it resumes: with the caller's answers, or because it was saved while it was running."""
+        left = _waiting_child_run(self._resumed, call.id) if call.id in self._resumed.within else None
         goes_by_itself = left is not None and not left.state.ended and call.id not in self._resumed.answers
         return (
-            left if left is not None and (left.answers or (goes_by_itself and may_go_on(self._toolbox.get(call.name)))) else None
+            left if left is not None and (left.answers or (goes_by_itself and can_resume(self._toolbox.get(call.name)))) else None
         )
 
     @property
@@ -90,8 +96,8 @@ class _Resolver:
         _check_answer(call, answer, stage, self._resumed)
         is_within = call.id in self._within
         if is_within:
-            _check_goes_on(call, answer, self._toolbox)
-        fate = self._unanswered(call, stage) if answer is None and not is_within else self._answered(call, answer)
+            _check_child_run_resumes(call, answer, self._toolbox)
+        fate = self._fate_without_answer(call, stage) if answer is None and not is_within else self._fate_by_answer(call, answer)
         if fate is None and self._ended_by is not None:
             if answer is not None or is_within:
                 raise _cannot_run(call, f"{self._ended_by.id!r} ({self._ended_by.name}) has ended the run; leave the answer out")
@@ -106,28 +112,28 @@ class _Resolver:
         if fate is not None:
             self._fates[call.id] = fate
 
-    def _answered(self, call: ToolCall, answer: CallAnswer | None) -> Outcome | None:
-        """What becomes of a call by what the caller says of it, or of the calls within it; None = it is to run."""
+    def _fate_by_answer(self, call: ToolCall, answer: CallAnswer | None) -> Outcome | None:
+        """The outcome that the caller's answer gives the call; None if the call is to run."""
         if isinstance(answer, Deny):
             self._answers[call.id] = "deny"
             return synthetic(call, f"{_DENIED}: {answer.reason}" if answer.reason else f"{_DENIED}.")
         if isinstance(answer, Answer):
             self._answers[call.id] = "answer"
-            return _answered(call, answer, self._max_chars)
+            return _answer_outcome(call, answer, self._max_chars)
         self._approved.add(call.id)
         if isinstance(answer, Approve):
             self._answers[call.id] = "approve"
-            for changed in _changed(call, answer, self._toolbox, self._strictness):
+            for changed in _approved_call(call, answer, self._toolbox, self._strictness):
                 self._changed[call.id] = changed
         return None
 
-    def _unanswered(self, call: ToolCall, stage: OpenCall | None) -> Outcome | OpenCall | None:
-        """The same, of a call of which nothing is said."""
+    def _fate_without_answer(self, call: ToolCall, stage: OpenCall | None) -> Outcome | OpenCall | None:
+        """The outcome or stage of a call that the caller did not answer; None if the call is to run."""
         tool, within = self._toolbox.get(call.name), self._resumed.within.get(call.id)
         if stage is not None and stage.waits and (within is None or within.pending):
-            return _judged_by(tool, stage)
+            return _stage_for_tool(tool, stage)
         if call.name == FINAL_RESULT and tool is None:
-            return synthetic(call, _NOT_TAKEN)
+            return synthetic(call, _NOT_ACCEPTED)
         if stage is not None and (stage.stage == "ready" or _may_run_again(tool)):
             self._approved.add(call.id)
             if stage.approved:
@@ -137,31 +143,31 @@ class _Resolver:
         return None
 
 
-def aborted(outcome: Outcome, tools: ToolConfig) -> bool:
-    """Did its tool fail, and end the run by that?"""
+def ended_by_failure(outcome: Outcome, tools: ToolConfig) -> bool:
+    """Whether the call's tool failed and thereby ended the run."""
     return outcome.ran and aborts(outcome, tools)
 
 
-def _left(resumed: Resumed, call_id: str) -> LeftWithin:
-    """The run that waits within a call, with what the caller says of its calls."""
+def _waiting_child_run(resumed: Resumed, call_id: str) -> WaitingRun:
+    """The run that waits within a call, with the caller's answers to its calls."""
     state = resumed.within[call_id]
     ids = {call.id: id_within(call_id, call.id) for call in state.pending}
-    return LeftWithin(state, {own: resumed.answers[outer] for own, outer in ids.items() if outer in resumed.answers})
+    return WaitingRun(state, {own: resumed.answers[outer] for own, outer in ids.items() if outer in resumed.answers})
 
 
 def _cannot_run(call: ToolCall, why: str) -> CallerError:
     return CallerError(f"answers: {call.id!r} ({call.name}) cannot run: {why}")
 
 
-def _check_goes_on(call: ToolCall, answer: CallAnswer | None, toolbox: Toolbox) -> None:
-    """Raises `CallerError` where the run within a call, of which the caller answers calls, cannot go on."""
+def _check_child_run_resumes(call: ToolCall, answer: CallAnswer | None, toolbox: Toolbox) -> None:
+    """Raises `CallerError` if the caller answers calls within this one and their run cannot resume."""
     if answer is not None:
         raise CallerError(
             f"answers: {call.id!r} ({call.name}) is answered, and calls within it too: give an answer in its place, or those to "
             "the calls within it"
         )
     tool, runs = toolbox.get(call.name), toolbox.can_run(call.name)
-    if runs and may_go_on(tool):
+    if runs and can_resume(tool):
         return
     what = "is no tool of this run" if tool is None else "is no agent in this run" if runs else "has no function here"
     raise CallerError(
@@ -171,7 +177,7 @@ def _check_goes_on(call: ToolCall, answer: CallAnswer | None, toolbox: Toolbox) 
 
 
 def _check_answer(call: ToolCall, answer: CallAnswer | None, stage: OpenCall | None, resumed: Resumed) -> None:
-    """Raises `CallerError` for an answer that would say of a call that was begun what is not so."""
+    """Raises `CallerError` for an answer that contradicts the stage of a call that was started."""
     if stage is None or answer is None or isinstance(answer, Answer):
         return
     if stage.stage == "within":
@@ -185,8 +191,8 @@ def _check_answer(call: ToolCall, answer: CallAnswer | None, stage: OpenCall | N
         )
 
 
-def _judged_by(tool: Tool | None, stage: OpenCall) -> OpenCall:
-    """How the call waits, by the tool that there is now: nobody can approve what has no function here."""
+def _stage_for_tool(tool: Tool | None, stage: OpenCall) -> OpenCall:
+    """The call's stage by the tool as it is now. A tool without a function here needs an answer instead of an approval."""
     if stage.stage != "approval" or tool is None:
         return stage
     stage_now = "elsewhere" if tool.function is None else "approval"
@@ -197,31 +203,31 @@ def _may_run_again(tool: Tool | None) -> bool:
     return tool is not None and (tool.options.idempotent or tool.definition.read_only)
 
 
-def _answered(call: ToolCall, answer: Answer, max_chars: int) -> Outcome:
+def _answer_outcome(call: ToolCall, answer: Answer, max_chars: int) -> Outcome:
     try:
         content = rendered(answer.value, max_chars)
     except UnwritableResult as error:
         raise CallerError(f"answers: the value for {call.id!r} ({call.name}) cannot be written: {error}") from error
     if not answer.is_error:
         return Outcome(call, content, copied(answer.value))
-    said = "".join(getattr(block, "text", "") for block in content)
-    return failed(call, ToolError(said, tool_name=call.name, tool_id=call.id, type="execution"), max_chars)
+    text = "".join(getattr(block, "text", "") for block in content)
+    return failed(call, ToolError(text, tool_name=call.name, tool_id=call.id, type="execution"), max_chars)
 
 
-def _misfit(tool: Tool | None, call: ToolCall) -> str:
-    """Why arguments that fit the schema do not fit the types of the tool's function; "" where they do."""
+def _signature_problem(tool: Tool | None, call: ToolCall) -> str:
+    """Why arguments that fit the schema do not fit the types of the tool's function; "" if they fit."""
     try:
         if tool is not None:
             tool.keywords(call.arguments or {})
     except ArgumentsError as error:
         return str(error)
-    except Exception:  # of the caller's own code, which fails likewise when the call runs, and is judged there
+    except Exception:  # the caller's own code, which fails again when the call runs, and is reported there
         return ""
     return ""
 
 
-def _changed(call: ToolCall, answer: Approve, toolbox: Toolbox, strictness: Strictness) -> list[ToolCall]:
-    """The call with the arguments that the caller gives, as it may run; nothing where he gives none."""
+def _approved_call(call: ToolCall, answer: Approve, toolbox: Toolbox, strictness: Strictness) -> list[ToolCall]:
+    """The call with the arguments that the caller approved; an empty list if they change nothing."""
     if not toolbox.can_run(call.name):
         known = toolbox.get(call.name) is not None
         why = (
@@ -231,6 +237,6 @@ def _changed(call: ToolCall, answer: Approve, toolbox: Toolbox, strictness: Stri
     if answer.arguments is None:
         return []
     decided = judged_anew(call, updated(call, {"arguments": copied(answer.arguments), "complete": True}), toolbox, strictness)
-    if misfit := summary(decided.problems) or _misfit(toolbox.get(call.name), decided.call):
+    if misfit := summary(decided.problems) or _signature_problem(toolbox.get(call.name), decided.call):
         raise CallerError(f"answers: the arguments given for {call.id!r} ({call.name}) do not fit its tool: {misfit}")
     return [decided.call] if decided.changed else []

@@ -1,4 +1,4 @@
-"""A turn's request as a strategy is shown it, and what a strategy may put in its place."""
+"""A turn's request as fallback strategies see it, and the check of a request that a strategy puts in its place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["TurnRequest"]
 
 
 class TurnRequest:
-    """Of one turn; `FallbackContext.asked`."""
+    """The request of one turn, as `FallbackContext.asked`."""
 
     def __init__(self, state: RunState, turn: TurnAttempt) -> None:
         self._state = state
@@ -28,8 +28,8 @@ class TurnRequest:
         return self._turn.optional(last=last)
 
     def checked(self, request: Request) -> Request:
-        """A copy, validated at every depth. Raises `ConfigError` for a field that is settled when the run starts, for other
-        tools, and for a history that no provider takes."""
+        """A copy, validated at every depth. Raises `ConfigError` if the request changes the tools or a field that is fixed when
+        the run starts, or has a history that no provider takes."""
         now = self._state.request()
         if request.tools != now.tools:
             raise ConfigError("`tools` cannot be changed by a strategy; the hook `before_request` can")
@@ -39,9 +39,9 @@ class TurnRequest:
         except (CallerError, ValidationError) as error:
             raise ConfigError(str(error)) from None
         results = {result.tool_use_id for message in changed.messages for result in message.tool_results}
-        alone = [use.id for message in changed.messages for use in message.tool_uses if use.id not in results]
-        if alone:
-            raise ConfigError(f"the call {alone[0]!r} has no result; leave both in its messages, or neither")
+        unanswered = [use.id for message in changed.messages for use in message.tool_uses if use.id not in results]
+        if unanswered:
+            raise ConfigError(f"the call {unanswered[0]!r} has no result; leave both in its messages, or neither")
         if wrong := wrong_change(now, changed, self._turn.tool_names):
             raise ConfigError(wrong)
         return updated(changed, {"tools": now.tools})

@@ -1,6 +1,9 @@
-"""Calls of tools that do not exist, in a reply that also holds good calls: those run, and each unknown one is answered with
-the names there are. Alone, or after it was told twice, an unknown call is a bad reply like any other: it is asked for again,
-and other modes and models are tried."""
+"""Calls of unknown tools in a reply that also holds good calls. The good calls run, and each unknown one gets an error result
+that lists the tools.
+
+If a reply holds unknown calls alone, or a name was answered twice, the reply is bad like any other: re-asks, then other modes
+and models follow.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +15,28 @@ from llmcore.types import ToolCall, ToolError
 from llmcore.validator import CorrectionResult
 from llmcore.validator.names import close_names
 
-__all__ = ["TOLD_PER_NAME", "not_found", "unknown_beside_good"]
+__all__ = ["ANSWERS_PER_NAME", "not_found", "unknown_beside_good"]
 
-TOLD_PER_NAME = 2
-"""How many times in a run a name is answered as unknown. A model that goes on using it is not helped by being told."""
+ANSWERS_PER_NAME = 2
+"""How many calls of one unknown name a run answers with an error. More answers do not help a model that repeats the name."""
 _MAX_NAMES = 50
 
 
 def unknown_beside_good(result: CorrectionResult, toolbox: Toolbox) -> Sequence[ToolCall]:
-    """The calls of unknown tools, where there is nothing else wrong with the reply and it holds a good call; else none.
+    """The calls of unknown tools, if nothing else is wrong with the reply and it holds a good call; otherwise none.
 
-    A tool that exists and may not be called now (another one is forced) is not unknown. Of a reply that a limit ended
-    nothing runs beside what is wrong with it.
+    A tool that exists and may not be called now (another one is forced) is not unknown. If a limit cut the reply, nothing
+    runs.
     """
     report, failing = result.report, result.report.failing
-    told_by_name = all(problem.kind == "unknown_tool" and problem.call is not None for problem in report.problems)
-    unheard = all(toolbox.get(call.name) is None and call.complete for call in failing)
+    all_unknown = all(problem.kind == "unknown_tool" and problem.call is not None for problem in report.problems)
+    all_complete = all(toolbox.get(call.name) is None and call.complete for call in failing)
     is_cut = result.envelope.truncated or result.envelope.finish_reason == "length"
-    return failing if report.runnable and told_by_name and unheard and not is_cut else ()
+    return failing if report.runnable and all_unknown and all_complete and not is_cut else ()
 
 
 def not_found(call: ToolCall, toolbox: Toolbox, max_chars: int) -> Outcome:
-    """The result of a call of an unknown tool."""
+    """The error result of a call of an unknown tool."""
     names = [tool.name for tool in toolbox]
     listed = ", ".join(names[:_MAX_NAMES]) + (", ..." if len(names) > _MAX_NAMES else "")
     near = close_names(call.name, names)

@@ -12,10 +12,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Gene
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar, cast
 
-__all__ = ["Tell", "emit_after", "emit_outside", "event_stream", "silently"]
+__all__ = ["Emit", "emit_after", "emit_outside", "event_stream", "silently"]
 
 E = TypeVar("E")
-Tell = Callable[[E], Awaitable[None]]
+Emit = Callable[[E], Awaitable[None]]
 """Tells one event. It is awaited in the task of the work, and under no timeout: the time belongs to whoever listens."""
 
 
@@ -40,7 +40,7 @@ async def silently(event: object) -> None:
     """Nobody listens."""
 
 
-def emit_after(look: Callable[[E], object], tell: Tell[E]) -> Tell[E]:
+def emit_after(look: Callable[[E], object], tell: Emit[E]) -> Emit[E]:
     """Tells each event when `look` has seen it."""
 
     async def told(event: E) -> None:
@@ -50,7 +50,7 @@ def emit_after(look: Callable[[E], object], tell: Tell[E]) -> Tell[E]:
     return told
 
 
-def emit_outside(scope: AbstractContextManager[object], tell: Tell[E]) -> Tell[E]:
+def emit_outside(scope: AbstractContextManager[object], tell: Emit[E]) -> Emit[E]:
     """Tells events outside the scope that the work goes on in."""
 
     async def told(event: E) -> None:
@@ -63,7 +63,7 @@ def emit_outside(scope: AbstractContextManager[object], tell: Tell[E]) -> Tell[E
     return told
 
 
-async def event_stream(work: Callable[[Tell[E]], Coroutine[Any, Any, object]]) -> AsyncGenerator[E, None]:
+async def event_stream(work: Callable[[Emit[E]], Coroutine[Any, Any, object]]) -> AsyncGenerator[E, None]:
     """The events that the work tells, as they come. What is thrown in, and leaving early, is raised where the work stands."""
     coroutine = work(_Emitted)
     try:

@@ -1,4 +1,4 @@
-"""Nothing of a reply that ended before its end runs or is the answer: it is asked again."""
+"""Nothing of a reply that the stream broke off runs or is the answer: it is asked again."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ async def test_a_recording_is_cut_as_it_was(streamed: bool) -> None:
         if whole:
             assert (await run).content.strip() == "Half an"
         else:
-            with pytest.raises(FallbackExhausted, match="ended before its end"):
+            with pytest.raises(FallbackExhausted, match="the stream broke off"):
                 await run
 
 

@@ -90,9 +90,7 @@ async def test_too_many_tools_are_the_reason_for_another_mode_where_they_are() -
     fake = FakeModel(called("add", {"a": 1, "b": 2}), "3")
     result = await Orchestrator(fake, more_each_time, capabilities=store, strategies=FAST).run("go")
     assert (result.attempts[0].mode, result.attempts[1].reason) == ("native_tools", "turn")
-    assert result.attempts[1].detail == (
-        "native_tools is not asked for any more: 301 tools are offered, and it takes 100 at most"
-    )
+    assert result.attempts[1].detail == ("native_tools is no longer used: 301 tools are offered, and it takes 100 at most")
 
 
 @pytest.mark.parametrize(

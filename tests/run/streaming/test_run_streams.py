@@ -146,10 +146,10 @@ def test_what_is_reclassified_is_withdrawn() -> None:
             for event in (TextDelta("I th"), ToolCallFinished(0, call), Reclassified(0, 12, "reasoning"), ReasoningDelta("ink")):
                 yield event
 
-        def leave(self) -> None:
+        def abandon(self) -> None:
             pass
 
-        def so_far(self) -> Any:
+        def partial_result(self) -> Any:
             return Envelope()
 
     async def read() -> Any:

@@ -346,7 +346,7 @@ async def test_results_stand_in_call_order_where_the_final_result_was_called_fir
     result = await run(fake, output_type=int)
     results = result.messages[-1].tool_results
     assert (result.output, [block.is_error for block in results]) == (3, [False, False])
-    assert results[0].text == "The final result was taken."
+    assert results[0].text == "The final result was accepted."
 
 
 @pytest.mark.parametrize(

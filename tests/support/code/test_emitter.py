@@ -8,12 +8,12 @@ import gc
 
 import pytest
 
-from llmcore.support.code.emitter import Tell, event_stream, silently
+from llmcore.support.code.emitter import Emit, event_stream, silently
 
 pytestmark = pytest.mark.anyio
 
 
-async def counting(tell: Tell[int], *, to: int = 3) -> str:
+async def counting(tell: Emit[int], *, to: int = 3) -> str:
     for number in range(to):
         await asyncio.sleep(0)
         await tell(number)
@@ -21,7 +21,7 @@ async def counting(tell: Tell[int], *, to: int = 3) -> str:
 
 
 async def test_events_come_in_order_from_however_deep() -> None:
-    async def work(tell: Tell[int]) -> None:
+    async def work(tell: Emit[int]) -> None:
         await tell(-1)
         await counting(tell)
         await tell(99)
@@ -36,7 +36,7 @@ async def test_where_nobody_listens_the_work_goes_on_alone() -> None:
 async def test_work_that_tells_nothing_is_carried_out() -> None:
     done: list[str] = []
 
-    async def work(_: Tell[int]) -> None:
+    async def work(_: Emit[int]) -> None:
         await asyncio.sleep(0)
         done.append("it")
 
@@ -47,7 +47,7 @@ async def test_work_that_tells_nothing_is_carried_out() -> None:
 async def test_the_work_stands_still_between_two_events() -> None:
     steps: list[int] = []
 
-    async def work(tell: Tell[int]) -> None:
+    async def work(tell: Emit[int]) -> None:
         for number in range(3):
             steps.append(number)
             await tell(number)
@@ -63,7 +63,7 @@ async def test_the_work_stands_still_between_two_events() -> None:
 async def test_leaving_early_lets_the_work_tidy_up_and_wait_for_it() -> None:
     seen: list[str] = []
 
-    async def work(tell: Tell[int]) -> None:
+    async def work(tell: Emit[int]) -> None:
         try:
             await counting(tell)
         except GeneratorExit:
@@ -80,7 +80,7 @@ async def test_leaving_early_lets_the_work_tidy_up_and_wait_for_it() -> None:
 
 
 async def test_what_the_work_raises_reaches_who_listens() -> None:
-    async def work(tell: Tell[int]) -> None:
+    async def work(tell: Emit[int]) -> None:
         await tell(1)
         raise LookupError("gone")
 
@@ -93,7 +93,7 @@ async def test_what_the_work_raises_reaches_who_listens() -> None:
 
 
 async def test_what_is_thrown_in_is_raised_where_the_work_stands() -> None:
-    async def work(tell: Tell[int]) -> None:
+    async def work(tell: Emit[int]) -> None:
         try:
             await tell(1)
         except LookupError:
@@ -108,7 +108,7 @@ async def test_what_is_thrown_in_is_raised_where_the_work_stands() -> None:
 async def test_a_cancellation_ends_what_the_work_waits_for() -> None:
     ended: list[str] = []
 
-    async def work(tell: Tell[int]) -> None:
+    async def work(tell: Emit[int]) -> None:
         await tell(1)
         try:
             await asyncio.sleep(60)
@@ -127,7 +127,7 @@ async def test_a_cancellation_ends_what_the_work_waits_for() -> None:
 
 
 async def test_a_timeout_within_the_work_is_its_own() -> None:
-    async def work(tell: Tell[str]) -> None:
+    async def work(tell: Emit[str]) -> None:
         await tell("before")
         try:
             async with asyncio.timeout(0.01):
@@ -152,7 +152,7 @@ async def test_who_reads_may_change_from_task_to_task() -> None:
     variable = contextvars.ContextVar("variable", default=0)
     seen: list[int] = []
 
-    async def work(tell: Tell[int]) -> None:
+    async def work(tell: Emit[int]) -> None:
         for number in range(2):
             await tell(number)
             seen.append(variable.get())
