@@ -1,12 +1,14 @@
-"""One event loop for all synchronous calls of the process, in a daemon thread.
+"""One event loop for all synchronous calls of the process, in a daemon thread. Thread-safe.
 
-One, because clients keep connections for the loop they were made in: a loop a call would leave them open. It starts
-with the first call and ends with the interpreter, after what still runs was cancelled and LiteLLM's clients were
-closed. Nothing that runs on it can end it, and a forked child begins with a loop of its own, also where the fork was
-made on the loop itself. Nor can anything that runs on it change it for those that come after: who sets its task factory,
-executor, exception handler, debug mode, or any of its attributes that asyncio itself leaves alone (`loop.call_later = ...`), is
-not heard, and a warning says so. Its default executor has as many threads as
-there is work: an async tool that blocks some (`asyncio.to_thread`) takes none from name look-ups and from LiteLLM. Thread-safe.
+- There is one loop, because clients keep connections for the loop that made them. A loop for each call would leave them open.
+- The loop starts with the first call and ends with the interpreter. Before that, running tasks are cancelled and LiteLLM's
+  clients closed.
+- Nothing that runs on the loop can end it.
+- A forked child gets its own loop, even if the loop's own thread forked.
+- Nothing that runs on the loop can change it for later calls. Setting its task factory, executor, exception handler, debug mode
+  or attributes (`loop.call_later = ...`) has no effect, and logs a warning.
+- Its default executor has as many threads as needed. So a tool that blocks some (`asyncio.to_thread`) delays neither name
+  look-ups nor LiteLLM.
 """
 
 from __future__ import annotations
@@ -38,24 +40,24 @@ T = TypeVar("T")
 _log = logger("tools")
 _SETTERS = ("set_task_factory", "set_default_executor", "set_exception_handler", "set_debug")
 _SHUTDOWNS = ("shutdown_default_executor", "shutdown_asyncgens")
-"""What would change the loop, or take something from it, for every later run."""
+"""Methods of the loop that would change it for every later run."""
 _FIXED = frozenset(
     {"__dict__", "slow_callback_duration"}
     | {"_asyncgens", "_clock_resolution", "_debug", "_default_executor", "_exception_handler"}
     | {"_ready", "_scheduled", "_selector", "_signal_handlers", "_task_factory"}
 )
-"""What nobody but asyncio may set. None of its methods is ever set; what else it has changes while it runs."""
+"""Attributes that only asyncio may set. Its methods are never set. Other attributes change while it runs."""
 _SET_BY_METHODS = frozenset({"__dict__", "_debug", "_default_executor", "_exception_handler", "_task_factory"})
-"""Those of them that asyncio sets only where somebody asks it to. The others are its own: it sets them while it runs."""
-_SECONDS_BETWEEN_LOOKS = 0.5
+"""The fixed attributes that asyncio sets only through the loop's methods. It sets the others itself while it runs."""
+_POLL_SECONDS = 0.5
 _SECONDS_TO_STOP = 5.0
 """How long an interrupted call waits for its run to end; a second Ctrl-C ends the waiting."""
 _SECONDS_TO_END = 0.3
-"""For each of the steps at the end of the interpreter."""
+"""The time for each step at the end of the interpreter."""
 
 
 class _Call(Generic[T]):
-    """One coroutine on the loop. `ended` is done in any case once it runs no more; then `error` or `value` is set."""
+    """One coroutine on the loop. `ended` is always done once it stops running. Then `error` or `value` is set."""
 
     def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
         self._coroutine = coroutine
@@ -66,13 +68,13 @@ class _Call(Generic[T]):
         self.ended: Future[None] = Future()
 
     def start(self) -> None:
-        """On the loop. Whatever goes wrong here, somebody waits for the end."""
+        """Start it, on the loop. If that fails, the waiting thread gets the error."""
         try:
             self._task = asyncio.get_running_loop().create_task(self._carry_out())
-            self._task.add_done_callback(lambda _: self.drop())
+            self._task.add_done_callback(lambda _: self.finish())
         except BaseException as error:
             self.error = error
-            self.drop()
+            self.finish()
 
     async def _carry_out(self) -> None:
         self._begun = True
@@ -86,17 +88,17 @@ class _Call(Generic[T]):
             self._task.cancel()
 
     def wait(self) -> None:
-        """In the waiting thread. It looks up now and then: a signal does not wake every wait (never on Windows)."""
+        """Wait in the calling thread. It polls, because signals do not interrupt every wait (never on Windows)."""
         while not self.ended.done():
             with suppress(TimeoutError):
-                self.ended.result(_SECONDS_BETWEEN_LOOKS)
+                self.ended.result(_POLL_SECONDS)
 
-    def explains(self, error: BaseException) -> bool:
-        """Is this how it ended, and not what came to the thread that waits?"""
+    def ended_with(self, error: BaseException) -> bool:
+        """Whether the coroutine ended with this error. Otherwise the error came to the waiting thread."""
         return self.error is not None and self.error in (error, error.__cause__)
 
-    def drop(self) -> None:
-        """It runs no more, or never will."""
+    def finish(self) -> None:
+        """The coroutine runs no more, or never will."""
         if self.ended.done():
             return
         if not self._begun:
@@ -106,18 +108,18 @@ class _Call(Generic[T]):
 
 
 class BackgroundLoop:
-    """A loop in a thread of its own."""
+    """An event loop in its own thread."""
 
     def __init__(self) -> None:
         self._pid = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._loop.set_default_executor(UnboundedExecutor())
         for name in _SETTERS:
-            setattr(self._loop, name, partial(_not_heard, name))
+            setattr(self._loop, name, partial(_warn_ignored, name))
         for name in _SHUTDOWNS:
-            setattr(self._loop, name, partial(_goes_on, name))
+            setattr(self._loop, name, partial(_warn_ignored_async, name))
         self._kind = type(self._loop)
-        self._loop.__class__ = _guarded(self._kind)
+        self._loop.__class__ = _guarded_class(self._kind)
         self._calls: set[_Call[Any]] = set()
         self._closing = False
         self._quitting = False
@@ -127,38 +129,38 @@ class BackgroundLoop:
 
     @property
     def is_alive(self) -> bool:
-        """Does it take calls? In a forked child it does not: where its own thread has forked, that thread lives on
-        there, but waits for whoever calls."""
+        """Whether it takes calls. In a forked child it does not: if its own thread forked, that thread lives on, but serves the
+        child's caller."""
         return self._pid == os.getpid() and self._thread.is_alive() and not self._closing
 
     def _serve(self) -> None:
-        """Run the loop until it is closed. asyncio lets a `SystemExit` or `KeyboardInterrupt` of any task end the
-        loop it runs on, and a tool may start tasks of its own."""
+        """Run the loop until it is closed. A `SystemExit` or `KeyboardInterrupt` of any task ends a loop, and tools may start
+        tasks."""
         while not self._ending:
             with suppress(BaseException):
                 self._loop.run_forever()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """The coroutine's result. Raises what it raises, and `InternalError` where other code cancelled it: a tool or hook
-        that cancels tasks that are not its own.
+        """The coroutine's result. Raises what it raises, and `InternalError` if other code cancelled it, such as a tool that
+        cancels foreign tasks.
 
-        When the waiting thread is interrupted (Ctrl-C), the coroutine is cancelled and waited for, and the partial
-        result rides on the interruption: `error.partial`, `error.attempts`; the whole one where the coroutine had just ended.
+        If the waiting thread is interrupted (Ctrl-C), this cancels the coroutine and waits for it. The interruption then
+        carries the partial result (`error.partial`, `error.attempts`), or the whole one if the coroutine had just ended.
         """
-        call = self._begin(coroutine)
+        call = self._submit(coroutine)
         try:
             call.wait()
             return self._outcome(call)
         except BaseException as interruption:
-            if not call.explains(interruption):
-                self._stop(call, interruption)
+            if not call.ended_with(interruption):
+                self._interrupt(call, interruption)
             raise
         finally:
             self._calls.discard(call)
 
     def stream(self, items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
-        """The items, read by one task on the loop as fast as they come. Raises as `run` does. Closing the generator early
-        cancels the task and waits for it; so does an interruption."""
+        """The items, which one task on the loop reads as fast as they come. Raises what `run` raises. If you close the generator
+        early, or the thread is interrupted, this cancels the task and waits for it."""
         read: SimpleQueue[tuple[T] | None] = SimpleQueue()
 
         async def reading() -> T | None:
@@ -169,32 +171,32 @@ class BackgroundLoop:
                     read.put((item,))
             return last
 
-        call = self._begin(reading())
+        call = self._submit(reading())
         call.ended.add_done_callback(lambda _: read.put(None))
         try:
             while (item := next_item(read)) is not None:
                 yield item[0]
             self._outcome(call)
         except BaseException as interruption:
-            if not call.explains(interruption):
-                self._stop(call, interruption)
+            if not call.ended_with(interruption):
+                self._interrupt(call, interruption)
             raise
         finally:
             self._calls.discard(call)
 
-    def leave(self, items: AsyncGenerator[Any, None]) -> None:
+    def close_stream(self, items: AsyncGenerator[Any, None]) -> None:
         """Close items that another thread reads by `stream`; from the loop's own thread without waiting for that."""
 
-        async def leaving() -> None:
+        async def close_items() -> None:
             await items.aclose()
 
         if threading.current_thread() is self._thread:
-            call = self._begin(leaving())
+            call = self._submit(close_items())
             call.ended.add_done_callback(lambda _: self._calls.discard(call))
         else:
-            self.run(leaving())
+            self.run(close_items())
 
-    def _begin(self, coroutine: Coroutine[Any, Any, T]) -> _Call[T]:
+    def _submit(self, coroutine: Coroutine[Any, Any, T]) -> _Call[T]:
         call = _Call(coroutine)
         self._calls.add(call)
         self._loop.call_soon_threadsafe(call.start)
@@ -204,39 +206,39 @@ class BackgroundLoop:
         if call.error is None:
             return cast("T", call.value)
         if self._quitting and isinstance(call.error, asyncio.CancelledError):
-            raise SystemExit  # in a daemon thread at the end of the interpreter: it ends without a traceback
+            raise SystemExit  # ends a daemon thread without a traceback when the interpreter ends
         if not self._closing and isinstance(call.error, asyncio.CancelledError):
             raise _cancelled_by_others(call.error) from call.error
         raise call.error
 
-    def _stop(self, call: _Call[Any], interruption: BaseException) -> None:
+    def _interrupt(self, call: _Call[Any], interruption: BaseException) -> None:
         if not self._thread.is_alive():
-            call.drop()
+            call.finish()
             return
         self._loop.call_soon_threadsafe(call.cancel)
         with suppress(TimeoutError):
             call.ended.result(_SECONDS_TO_STOP)
-        interruption.__dict__.update(_done_by(call))
+        interruption.__dict__.update(_partial_of(call))
 
     def close(self, *, quitting: bool = False) -> None:
-        """End the loop: cancel what runs, close the clients, stop, and wait for the thread; two seconds at most.
-        `quitting`: because the interpreter ends."""
+        """Cancel what runs, close the clients, stop the loop and wait for the thread; two seconds at most. `quitting`: the
+        interpreter ends."""
         if self._loop.is_closed():
             return
         self._closing, self._quitting = True, quitting
-        with suppress(Exception):  # at the end of the interpreter nobody is left to tell
-            asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop).result(3 * _SECONDS_TO_END)
+        with suppress(Exception):  # at the end of the interpreter nobody could handle it
+            asyncio.run_coroutine_threadsafe(self._cancel_all(), self._loop).result(3 * _SECONDS_TO_END)
         self._ending = True
         object.__setattr__(self._loop, "__class__", self._kind)
-        self._kind.set_exception_handler(self._loop, _no_word)  # about tasks that ignore their cancellation
+        self._kind.set_exception_handler(self._loop, _ignore)  # about tasks that ignore their cancellation
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_SECONDS_TO_END)
         if not self._thread.is_alive():
             self._loop.close()
             for call in tuple(self._calls):
-                call.drop()
+                call.finish()
 
-    async def _wind_up(self) -> None:
+    async def _cancel_all(self) -> None:
         rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in rest:
             task.cancel()
@@ -246,8 +248,8 @@ class BackgroundLoop:
         await close_clients()
 
 
-def _guarded(kind: type[asyncio.AbstractEventLoop]) -> type[asyncio.AbstractEventLoop]:
-    """The class of loops, with the same layout, whose methods and fixed attributes nobody but asyncio can set or delete."""
+def _guarded_class(kind: type[asyncio.AbstractEventLoop]) -> type[asyncio.AbstractEventLoop]:
+    """A subclass of the loop's class. Only asyncio can set or delete its methods and fixed attributes."""
 
     def is_fixed(name: str, setter: FrameType) -> bool:
         if name in _FIXED and name not in _SET_BY_METHODS and _is_asyncio(setter):
@@ -255,14 +257,14 @@ def _guarded(kind: type[asyncio.AbstractEventLoop]) -> type[asyncio.AbstractEven
         return name in _FIXED or callable(getattr(kind, name, None))
 
     def set_attribute(loop: asyncio.AbstractEventLoop, name: str, value: object) -> None:
-        if is_fixed(name, sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]  # who sets it is told nowhere else
-            _not_heard(name)
+        if is_fixed(name, sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]  # only the stack shows who sets it
+            _warn_ignored(name)
         else:
             kind.__setattr__(loop, name, value)
 
     def delete_attribute(loop: asyncio.AbstractEventLoop, name: str) -> None:
-        if is_fixed(name, sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]  # who sets it is told nowhere else
-            _not_heard(name)
+        if is_fixed(name, sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]  # only the stack shows who sets it
+            _warn_ignored(name)
         else:
             kind.__delattr__(loop, name)
 
@@ -273,8 +275,8 @@ def _is_asyncio(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "asyncio"
 
 
-def _done_by(call: _Call[Any]) -> dict[str, Any]:
-    """What an interruption tells of a call: what its run had done when it was stopped, or its result where it had just ended."""
+def _partial_of(call: _Call[Any]) -> dict[str, Any]:
+    """The attributes of an interruption: what the call's run had done, or its result if it had just ended."""
     value: object = call.value
     result = cast("Finished[object]", value).result if isinstance(value, Finished) else value
     if call.error is None and isinstance(result, RunResult):
@@ -283,27 +285,27 @@ def _done_by(call: _Call[Any]) -> dict[str, Any]:
 
 
 def next_item(queue: SimpleQueue[T]) -> T:
-    """The next of the queue. Like `_Call.wait` it looks up now and then."""
+    """The next item of the queue. It polls like `_Call.wait`."""
     while True:
         with suppress(Empty):
-            return queue.get(timeout=_SECONDS_BETWEEN_LOOKS)
+            return queue.get(timeout=_POLL_SECONDS)
 
 
-def _not_heard(name: str, *_: object, **__: object) -> None:
-    """In place of the loop's own method."""
+def _warn_ignored(name: str, *_: object, **__: object) -> None:
+    """Takes the place of the loop's own method."""
     _log.warning("`%s` changes nothing on the event loop that all run_sync share; use `await run` on a loop of your own", name)
 
 
-async def _goes_on(name: str, *_: object, **__: object) -> None:
-    _not_heard(name)
+async def _warn_ignored_async(name: str, *_: object, **__: object) -> None:
+    _warn_ignored(name)
 
 
-def _no_word(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _ignore(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     pass
 
 
 def _cancelled_by_others(error: asyncio.CancelledError) -> InternalError:
-    """In the waiting thread nobody has asked for a cancellation, and nobody there expects one."""
+    """The error for a cancellation that the waiting thread did not ask for."""
     failure = InternalError(
         "the run was cancelled by other code on its event loop; let tools and hooks cancel only the tasks that they made"
     )
@@ -314,18 +316,20 @@ def _cancelled_by_others(error: asyncio.CancelledError) -> InternalError:
 _lock = ForkSafeLock()
 _shared: BackgroundLoop | None = None
 _replaced: list[BackgroundLoop] = []
-"""Kept for good: in a forked child, freeing or closing the loop of the parent would disturb the sockets they share."""
+"""Never freed: in a forked child, freeing or closing the parent's loop would disturb the sockets that both share."""
 
 
 def run_in_background(name: str, start: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Call the async method `name` by `start`, on the shared loop, and wait for it. Raises what it raises, and
-    `CallerError` where an event loop runs in this thread, which the waiting would block."""
+    """Call the async method `name` by `start` on the shared loop, and wait for it.
+
+    Raises what it raises. Raises `CallerError` if an event loop runs in this thread, because waiting would block it.
+    """
     refuse_to_block(f"{name}_sync", f"await {name}(...)")
     return shared_loop().run(start())
 
 
 def refuse_to_block(name: str, instead: str) -> None:
-    """Raises `CallerError` where an event loop runs in this thread, which waiting in `name` would block."""
+    """Raises `CallerError` if an event loop runs in this thread, because waiting in `name` would block it."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -334,8 +338,7 @@ def refuse_to_block(name: str, instead: str) -> None:
 
 
 def shared_loop() -> BackgroundLoop:
-    """The loop that all of them share. It is made anew when it takes no calls any more: it was closed, or this
-    is the child of a fork."""
+    """The loop that all synchronous calls share. A new one is made if the last one was closed, or if this is a forked child."""
     global _shared
     with _lock:
         if _shared is None or not _shared.is_alive:

@@ -1,14 +1,15 @@
-"""Hooks alter or veto; events only observe.
+"""Hooks change or veto what a run does. Events only report it.
 
-Each hook is a function, sync or async, given to `Hooks` or written as a method of a class derived from it. What it
-returns takes the place of what it was given; None leaves that as it is (what was changed in place counts as changed).
-What it raises ends the run with the partial result (`TerminateLoop` ends it cleanly). Several `Hooks` are asked in
-order, each with what the one before made of it. A function marked by `@hook.before_tool_run` and the like is one wherever
-hooks are given, and a marked method is one of its object.
+Each hook is a function, sync or async. Give it to `Hooks`, write it as a method of a derived class, or mark it by
+`@hook.before_tool_run` and the like. A marked function may stand wherever hooks are given; a marked method is a hook of its
+object.
 
-Async hooks stand under the run's deadline and are left behind when they do not end; those after a reply or a tool have
-half a second more, so that what had come in time is not lost. A sync hook runs on the event loop: one that blocks
-holds up everything, and no deadline can stop it.
+What a hook returns replaces what it was given. None keeps that, with the changes made in place. If a hook raises, the run ends
+with the partial result; `TerminateLoop` ends it cleanly. Several `Hooks` run in order, each with the value of the one before.
+
+Async hooks run under the run's deadline, and are abandoned if they do not end. Those after a reply or a tool have half a
+second more, so that a reply that came in time is not lost. A sync hook runs on the event loop: if it blocks, it blocks every
+run, and no deadline can stop it.
 """
 
 from __future__ import annotations
@@ -38,19 +39,19 @@ __all__ = ["HookChain", "Hooks", "HooksGiven", "StreamedSoFar", "Veto", "check_m
 @in_words()
 @dataclass(frozen=True, slots=True)
 class Veto:
-    """Returned by `before_tool_run`: the tool does not run, and the model is told the reason."""
+    """Return this from `before_tool_run` to refuse a call: the tool does not run, and the model gets the reason."""
 
     reason: str
 
     def __post_init__(self) -> None:
         if not isinstance(self.reason, str) or not self.reason.strip():  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
-            raise ConfigError("Veto.reason must be text: what the model is told of why the tool does not run")
+            raise ConfigError("Veto.reason must be text: it tells the model why the tool does not run")
 
 
 @dataclass(slots=True)
 class StreamedSoFar:
-    """A streamed reply as far as it has come. `calls` are the calls that came whole, in order: what the model wrote, before
-    anything judged it. One of them that the rest of the reply takes back is in `calls` no more."""
+    """The part of a streamed reply that came so far. `calls` are the complete calls in order, as the model wrote them, before
+    validation. If the rest of the reply shows that one is no call, it is removed."""
 
     content: str = ""
     reasoning: str = ""
@@ -61,7 +62,7 @@ class StreamedSoFar:
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 Maybe: TypeAlias = Awaitable[T | None] | T | None
-"""What a hook returns, sync or async: another one in place of what it was given, or None."""
+"""What a hook returns, sync or async: a replacement for its argument, or None."""
 
 _PARAMETERS = {
     "before_request": ("request",),
@@ -71,18 +72,18 @@ _PARAMETERS = {
     "after_tool_run": ("call", "outcome"),
     "on_tool_response": ("message",),
 }
-"""The hooks, and what each is called with, by position."""
+"""The hooks, and the positional arguments of each."""
 _ASSIGNED = frozenset(_PARAMETERS)
 _GRACE = 0.5
-_HAVE_GRACE = frozenset({"on_response", "on_streaming_response", "after_tool_run", "on_tool_response"})
+_HOOKS_WITH_GRACE = frozenset({"on_response", "on_streaming_response", "after_tool_run", "on_tool_response"})
 
 
-class _NoHook(ConfigError, AttributeError):
-    """A hook that does not exist, asked for as an attribute."""
+class _UnknownHook(ConfigError, AttributeError):
+    """An attribute that names no hook."""
 
 
 class _Mark:
-    """`@hook.before_request`: marks a function or method as that hook, and leaves it as it is."""
+    """`@hook.before_request`: marks a function or method as that hook and returns it."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -99,8 +100,8 @@ class _Mark:
 
 
 class _Marks:
-    """Decorators by the names of the hooks. Raises `ConfigError` for a name that is none, and for a function that cannot be
-    called as its hook is."""
+    """Decorators by the names of the hooks. Raises `ConfigError` for an unknown name, and for a function that cannot be called as
+    its hook."""
 
     before_request = _Mark("before_request")
     on_response = _Mark("on_response")
@@ -112,7 +113,7 @@ class _Marks:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise _NoHook(f"there is no hook {name!r}; {hint(name, _PARAMETERS)}")
+        raise _UnknownHook(f"there is no hook {name!r}; {hint(name, _PARAMETERS)}")
 
 
 hook = _Marks()
@@ -122,56 +123,52 @@ hook = _Marks()
 
 @in_words()
 class Hooks:
-    """Functions called at fixed points of a run; each is optional.
+    """Functions that a run calls at fixed points; each is optional.
 
     | hook | is given | may return |
     |---|---|---|
-    | `before_request` | the `Request` about to go out (tools and history as they will be sent) | another `Request` |
-    | `on_response` | the reply's `Envelope`, before it is judged | another `Envelope` |
-    | `on_streaming_response` | `StreamedSoFar`, at each piece of a stream | nothing |
+    | `before_request` | the `Request` about to be sent (with its tools and history) | another `Request` |
+    | `on_response` | the reply's `Envelope`, before validation | another `Envelope` |
+    | `on_streaming_response` | `StreamedSoFar`, at each delta of a stream | nothing |
     | `before_tool_run` | the `ToolCall` and its `RunContext` | another `ToolCall`, or a `Veto` |
     | `after_tool_run` | the call and its `Outcome` | another `Outcome` |
     | `on_tool_response` | the `Message` with all results of the turn | another `Message` |
 
-    They are keyword arguments, `Hooks(before_tool_run=check)`, or methods of a class of your own:
+    Give them as keyword arguments, `Hooks(before_tool_run=check)`, or as methods of your own class:
 
         class Guard(Hooks):
             async def before_tool_run(self, call, context):
                 return Veto("not today") if call.name == "delete" else None
 
-    Where an instance has both, its method is asked first. What a hook made is what counts from there on:
+    If an instance has both, its method runs first. From each hook on, its result counts:
 
-    - `before_request` is asked before each request, also before one that corrects a bad reply; that one builds on the
-      first one's changes, so make changes that may be made twice. Tools that it removes can neither be called nor run
-      in that turn; a tool that it renames runs under the new name; one that it adds runs, or its calls become
-      `pending` when it has no function. The history keeps its own messages. `model`, `output_type` and `deadline`
-      cannot be changed.
-    - `on_response`: text, reasoning and calls are judged, stored, shown and sent as it leaves them. Thinking whose
-      words changed loses its signature; where text or reasoning changed, opaque parts that may repeat it are dropped. Blocks
-      may be changed too, in place or by `model_copy(update={"blocks": [...]})`: they are stored and sent as the hook leaves
-      them, and text, reasoning and calls that it did not change follow them. Of a streamed
-      reply the listener has seen the pieces already, and they cannot be taken back; the result is the hook's. A reply
-      that breaks off never comes here, so with this hook its text is not kept.
-    - `before_tool_run`: a changed call is judged again and keeps its id; one that does not fit its tool is an error
-      that the model is told. It runs and stands in the history and in the attempt's report as changed. Calls of tools
-      without a function are asked about as well: a refused one is answered and does not become `pending`. One that
-      waits for approval is asked about before it waits and before it runs. A call that runs here cannot become one
-      that does not, nor the other way round.
-    - `after_tool_run`: the outcome must be that call's own; setting its `ended` to a `TerminateLoop` ends the run. Of
-      `content`, `value` and `error` those that were left follow what was changed: new content becomes the value and
-      the error's message, a new value or error is written as the content. If the hook raises, the history says only
-      that the tool ran.
-    - `on_tool_response`: exactly one result for each call; `RunResult.tool_results` follow. With this hook, a listener
-      is told of a turn's results only after it.
+    - `before_request` runs before each request, including re-asks. A re-ask builds on the changes of the first request, so make
+      changes that may be made twice. A tool that it removes can neither be called nor run in that turn. A tool that it renames
+      runs under the new name. A tool that it adds runs; if that has no function, its calls become `pending`. The history keeps
+      its own messages. `model`, `output_type` and `deadline` cannot be changed.
+    - `on_response`: text, reasoning and calls are validated, stored, shown and sent as it returns them. If the text of a
+      thinking block changes, its signature is removed. If text or reasoning changes, opaque parts that may repeat it are
+      dropped. You may also change blocks, in place or by `model_copy(update={"blocks": [...]})`: they are stored and sent so,
+      and text, reasoning and calls that you did not change follow them. The listener of a stream has seen the deltas already;
+      the result is the hook's. A reply that breaks off never reaches this hook, so with this hook its text is not kept.
+    - `before_tool_run`: a changed call is validated again and keeps its id. If it does not fit its tool, the model gets an
+      error. It runs, and stands in the history and the attempt's report, as changed. Calls of tools without a function come
+      here, too: a refused one is answered and does not become `pending`. A call that needs approval comes here before it waits
+      and before it runs. A call that runs here cannot become one that does not, nor the other way round.
+    - `after_tool_run`: the outcome must belong to that call. If you set `ended` to a `TerminateLoop`, the run ends. If you
+      change `content`, `value` or `error`, the others follow: new content becomes the value and the error's message; a new
+      value or error is written as the content. If the hook raises, the history says only that the tool ran.
+    - `on_tool_response`: return exactly one result for each call; `RunResult.tool_results` follow. With this hook, a listener
+      gets a turn's results only after it.
 
-    Raises `ConfigError` for a hook that cannot be called so, and when a class is made with a method whose name is
-    almost a hook's. What a hook returned and cannot be honoured is a `ConfigError` that ends the run.
+    Raises `ConfigError` for a hook that cannot be called so, and when a class is made with a method whose name is almost a
+    hook's. If a hook's result cannot be applied, a `ConfigError` ends the run.
     """
 
     _given: Mapping[str, Callable[..., Any]] = {}
     _owner: object = None
 
-    if TYPE_CHECKING:  # a class of your own has those that it writes
+    if TYPE_CHECKING:  # at runtime, a derived class has only the hooks that it defines
 
         def before_request(self, request: Request, /) -> Maybe[Request]: ...
 
@@ -213,7 +210,7 @@ class Hooks:
 
     @classmethod
     def of(cls, owner: object) -> Hooks:
-        """Those that an object of another class has as methods, by name or marked. Raises `ConfigError`."""
+        """The hooks among the methods of an object of another class, by name or marked. Raises `ConfigError`."""
         made = Hooks()
         made._owner = owner
         for name in _PARAMETERS:
@@ -221,9 +218,12 @@ class Hooks:
         return made
 
     def functions(self, name: str) -> list[Callable[..., Any]]:
-        """The functions of one hook, in the order in which they are asked: the class's method of this name, its methods that are
-        marked, then what the instance was given. Raises `ConfigError` for one that cannot be called."""
-        owner = self._of
+        """The functions of one hook in the order in which they run: the class's method of this name, its marked methods, then the
+        given one.
+
+        Raises `ConfigError` for a function that cannot be called so.
+        """
+        owner = self._hook_owner
         marked = _marked_in(cast("Any", type(owner))).get(name, ())
         methods = [_bound(owner, name), *(_bound(owner, each) for each in marked if each != name)]
         found = [function for function in (*methods, vars(owner).get(name), self._given.get(name)) if function is not None]
@@ -233,16 +233,16 @@ class Hooks:
 
     @property
     def has_assigned(self) -> bool:
-        """Was a function assigned to a hook's name? An object takes some at any time."""
-        return not _ASSIGNED.isdisjoint(vars(self._of))
+        """Whether a function was assigned to a hook's name on the object. That may happen at any time."""
+        return not _ASSIGNED.isdisjoint(vars(self._hook_owner))
 
     @property
-    def _of(self) -> object:
+    def _hook_owner(self) -> object:
         return self if self._owner is None else self._owner
 
 
 HooksGiven = Hooks | Callable[..., Any] | Iterable[Hooks | Callable[..., Any]]
-"""What is taken as hooks: `Hooks`, marked functions, or several of them."""
+"""`Hooks`, a marked function, or several of them."""
 
 
 def _bound(owner: object, name: str) -> Any:
@@ -252,7 +252,8 @@ def _bound(owner: object, name: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _marked_in(kind: type) -> Mapping[str, Sequence[str]]:
-    """The marked methods by their hooks, a base's before its heirs', in the order in which they were written."""
+    """The names of the marked methods by hook: those of a base before those of derived classes, in the order of their
+    definition."""
     members: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
         members.update(vars(base))
@@ -264,7 +265,7 @@ def _marked_in(kind: type) -> Mapping[str, Sequence[str]]:
 
 
 def _marks_of(value: object) -> tuple[str, ...]:
-    """Which hooks a function or method was marked as."""
+    """The hooks that a function or method was marked as."""
     given = had(value, "__func__") or value
     return getattr(given, HOOK_MARK, ()) if isinstance(given, FunctionType) else ()
 
@@ -272,9 +273,12 @@ def _marks_of(value: object) -> tuple[str, ...]:
 def check_members(
     kind: type, *, but: type, near_only: bool = False, passed: Callable[[object], bool] = lambda value: False
 ) -> None:
-    """Raises `ConfigError` for a method that looks like a hook and would never be asked: one that something hides, one whose name
-    is almost a hook's, or (unless `near_only`) begins as theirs do; and for one that takes the place of a marked one and is not
-    marked. `but`: the class whose own methods are none, nor are those that have `passed`."""
+    """Raises `ConfigError` for a method that looks like a hook and would never be called.
+
+    These are marked methods that a decorator hides, names that are almost a hook's or (unless `near_only`) begin like one, and
+    methods that replace a marked one without a mark. `but`: the class whose own methods are exempt, as are members that have
+    `passed`.
+    """
     for base in kind.__mro__:
         for name, value in () if base in but.__mro__ else vars(base).items():
             if not passed(value) and not _marks_of(value):
@@ -284,12 +288,12 @@ def check_members(
 
 
 def _refuse_hidden(owner: type, name: str, value: object) -> None:
-    """Raises `ConfigError` for a marked method below a decorator that makes no method of it."""
+    """Raises `ConfigError` for a marked method below a decorator that returns no method."""
     for below in ("fget", "func", "__wrapped__"):
         if _marks_of(had(value, below)):
             kind = type(value).__name__
             raise ConfigError(
-                f"{owner.__name__}.{name}: {kind} hides the hook below it, which would never be asked; mark a method"
+                f"{owner.__name__}.{name}: {kind} hides the hook below it, which would never be called; mark a method"
             )
 
 
@@ -324,12 +328,12 @@ def _check_callable(name: str, function: object, *, may_be_method: bool = False)
             signature.bind("self", *_PARAMETERS[name])
     except TypeError as error:
         raise ConfigError(f"the hook {name} is called as {expected}, which its function does not take: {error}") from None
-    except ValueError:  # it tells no signature
+    except ValueError:  # it has no signature
         pass
 
 
-def _all_of(given: object) -> list[Hooks]:
-    """One `Hooks`, or several, as a list. Raises `ConfigError`."""
+def _hooks_in(given: object) -> list[Hooks]:
+    """One or several `Hooks`, as a list. Raises `ConfigError` for anything else."""
     if given is None:
         return []
     several = not isinstance(given, Hooks | type | str | Mapping) and isinstance(given, Iterable)
@@ -354,49 +358,52 @@ def _checked_hooks(given: object) -> Hooks:
 
 
 class HookChain:
-    """Several `Hooks` as one. Costs nothing at points where none of them has a function."""
+    """Several `Hooks` as one. A point without functions costs nothing."""
 
     def __init__(self, hooks: HooksGiven | None) -> None:
-        self._given = _all_of(hooks)
-        self._by_name = self._asked()
+        self._given = _hooks_in(hooks)
+        self._by_name = self._functions_by_name()
         self._seconds_left: Callable[[], float | None] = lambda: None
         self._uncounted: Callable[[], float] = nothing_uncounted
 
     def beside(self, hooks: HooksGiven | None) -> HookChain:
-        """These, and then others. Raises `ConfigError`."""
-        return HookChain([*self._given, *_all_of(hooks)])
+        """These hooks, then others. Raises `ConfigError`."""
+        return HookChain([*self._given, *_hooks_in(hooks)])
 
-    def under(self, seconds_left: Callable[[], float | None], uncounted: Callable[[], float] = nothing_uncounted) -> HookChain:
-        """The same hooks under a run's deadline; `seconds_left` may give None: there is none. `uncounted` puts it off."""
+    def with_deadline(
+        self, seconds_left: Callable[[], float | None], uncounted: Callable[[], float] = nothing_uncounted
+    ) -> HookChain:
+        """The same hooks under a run's deadline. `seconds_left` returns None if there is none. `uncounted` returns the seconds
+        that extend it."""
         if not self._given:
             return self
         made = copy.copy(self)
         made._seconds_left, made._uncounted = seconds_left, uncounted
         if any(one.has_assigned for one in self._given):
-            made._by_name = self._asked()
+            made._by_name = self._functions_by_name()
         return made
 
-    def _asked(self) -> dict[str, list[Callable[..., Any]]]:
+    def _functions_by_name(self) -> dict[str, list[Callable[..., Any]]]:
         return {name: [function for each in self._given for function in each.functions(name)] for name in _PARAMETERS}
 
     def has(self, name: str) -> bool:
         return bool(self._by_name[name])
 
     async def before_request(self, request: Request) -> Request:
-        return await self._altered("before_request", Request, request)
+        return await self._transform("before_request", Request, request)
 
     async def on_response(self, envelope: Envelope) -> Envelope:
-        return await self._altered("on_response", Envelope, envelope)
+        return await self._transform("on_response", Envelope, envelope)
 
     async def on_streaming_response(self, so_far: StreamedSoFar) -> None:
         for function in self._by_name["on_streaming_response"]:
-            answer = await self._called("on_streaming_response", function, so_far)
-            _checked("on_streaming_response", (), answer)
+            answer = await self._call("on_streaming_response", function, so_far)
+            _check_answer("on_streaming_response", (), answer)
 
     async def before_tool_run(self, call: ToolCall, context: Any) -> ToolCall | Veto:
         for function in self._by_name["before_tool_run"]:
-            answer = await self._called("before_tool_run", function, call, context)
-            changed = _checked("before_tool_run", (ToolCall, Veto), answer)
+            answer = await self._call("before_tool_run", function, call, context)
+            changed = _check_answer("before_tool_run", (ToolCall, Veto), answer)
             if isinstance(changed, Veto):
                 return changed
             call = call if changed is None else changed
@@ -404,30 +411,30 @@ class HookChain:
 
     async def after_tool_run(self, call: ToolCall, outcome: Outcome) -> Outcome:
         for function in self._by_name["after_tool_run"]:
-            answer = await self._called("after_tool_run", function, call, outcome)
-            changed = _checked("after_tool_run", (type(outcome),), answer)
+            answer = await self._call("after_tool_run", function, call, outcome)
+            changed = _check_answer("after_tool_run", (type(outcome),), answer)
             outcome = outcome if changed is None else changed
         return outcome
 
     async def on_tool_response(self, message: Message) -> Message:
-        return await self._altered("on_tool_response", Message, message)
+        return await self._transform("on_tool_response", Message, message)
 
-    async def _altered(self, name: str, kind: type[T], value: T) -> T:
+    async def _transform(self, name: str, kind: type[T], value: T) -> T:
         for function in self._by_name[name]:
-            changed: T | None = _checked(name, (kind,), await self._called(name, function, value))
+            changed: T | None = _check_answer(name, (kind,), await self._call(name, function, value))
             value = value if changed is None else changed
         return value
 
-    async def _called(self, name: str, function: Callable[..., Any], *values: Any) -> Any:
+    async def _call(self, name: str, function: Callable[..., Any], *values: Any) -> Any:
         with naming(f"the hook {name}", function):
-            return await self._awaited(name, function(*values))
+            return await self._await_answer(name, function(*values))
 
-    async def _awaited(self, name: str, value: Any) -> Any:
-        """The answer of a hook. Raises `Timeout` when it does not come before the deadline."""
+    async def _await_answer(self, name: str, value: Any) -> Any:
+        """The answer of a hook. Raises `Timeout` if it does not come before the deadline."""
         if not inspect.isawaitable(value):
             return value
         left = self._seconds_left()
-        if left is not None and name in _HAVE_GRACE:
+        if left is not None and name in _HOOKS_WITH_GRACE:
             left += _GRACE
         try:
             return await within_seconds(value, left, f"the hook {name}", self._uncounted)
@@ -435,7 +442,7 @@ class HookChain:
             raise Timeout(f"the run's deadline has passed while the hook {name} ran", status=None) from None
 
 
-def _checked(name: str, kinds: tuple[type[Any], ...], value: Any) -> Any:
+def _check_answer(name: str, kinds: tuple[type[Any], ...], value: Any) -> Any:
     if value is None or isinstance(value, kinds):
         return value
     expected = " or ".join(["None", *(kind.__name__ for kind in kinds)])

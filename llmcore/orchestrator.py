@@ -31,7 +31,7 @@ from llmcore.run.observing.recording import Recording
 from llmcore.run.results.result import RunResult
 from llmcore.run.resume.claims import RunStore
 from llmcore.run.resume.saving import checkpoint_of
-from llmcore.run.resume.seals import signing_key_of
+from llmcore.run.resume.seals import as_signing_key
 from llmcore.run.setup.context_size import context_limit
 from llmcore.run.setup.interjections import box_of
 from llmcore.run.setup.options import KINDS, PER_RUN, Given, RunOptions, Strictness
@@ -45,7 +45,7 @@ from llmcore.run.setup.settings import (
     with_types,
 )
 from llmcore.run.setup.tool_source import ToolSource, is_tool_provider
-from llmcore.run.streaming.run_stream import RunStream, SyncRunStream, in_sync
+from llmcore.run.streaming.run_stream import RunStream, SyncRunStream, sync_stream
 from llmcore.run.turn.lazy_run import LazyRun
 from llmcore.support.code.emitter import silently
 from llmcore.support.code.function_types import OfContext, OfValue
@@ -190,7 +190,7 @@ class Orchestrator:
         context_limit(max_context_tokens, token_counter)
         self._defaults |= {"max_context_tokens": max_context_tokens, "token_counter": token_counter, "text_calls": text_calls}
         checkpoint_of(checkpoint)
-        self._defaults |= {"checkpoint": checkpoint, "run_store": run_store, "signing_key": signing_key_of(signing_key)}
+        self._defaults |= {"checkpoint": checkpoint, "run_store": run_store, "signing_key": as_signing_key(signing_key)}
         self._defaults["validators"] = validators_of(output_validators)
         self._given: dict[str, Any] = {"hooks": hooks or (), "observers": observers or ()}
         self._given |= {"adapter": adapter, "web_search": web_search}
@@ -396,7 +396,7 @@ class Orchestrator:
         from llmcore.background import refuse_to_block, shared_loop
 
         refuse_to_block("stream_sync", "async for ... in stream(...)")
-        return in_sync(self.stream(*trim_arguments(request, output_type), **options), shared_loop())
+        return sync_stream(self.stream(*trim_arguments(request, output_type), **options), shared_loop())
 
     async def probe(self, model: str, *, deployment: str | None = None, timeout: float | None = None) -> ProbeReport:
         """Ask a model small questions in every output mode, and report what holds: eight requests of a few tokens each at most.

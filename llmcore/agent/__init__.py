@@ -1,4 +1,4 @@
-"""Agents: a class whose methods are tools and hooks, and which keeps its conversation. One loop, the orchestrator's."""
+"""Agents: classes whose methods are tools and hooks, and which keep their conversation. The orchestrator runs their chats."""
 
 from __future__ import annotations
 

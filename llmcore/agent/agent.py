@@ -1,8 +1,4 @@
-"""`Agent`: a class whose methods are tools and hooks, over the one loop of the orchestrator.
-
-A chat is a run: the user's message enters the history, the system prompt is asked for, the orchestrator runs, the answer is
-finalised. Everything else (tools, hooks, budget, modes, fallback, typed answers, events) is the orchestrator's.
-"""
+"""`Agent`: a class whose methods are tools and hooks. The orchestrator's loop runs its chats."""
 
 from __future__ import annotations
 
@@ -15,13 +11,15 @@ from types import TracebackType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, cast, overload
 
 from llmcore.agent.as_tool import agent_tool
+from llmcore.agent.chat_emitter import ChatEmitter
+from llmcore.agent.conversation import Conversation, as_messages, from_json, system_blocks, to_json, with_answer
 from llmcore.agent.core import Core
 from llmcore.agent.members import (
-    adopt,
-    asks_its_base,
     check_class,
+    convert_members,
+    is_calling_base,
+    is_defined,
     is_overridden,
-    is_own,
     member_tools,
     method_of,
     methods_of,
@@ -29,10 +27,8 @@ from llmcore.agent.members import (
     options_set,
     refuse_misspelt_option,
 )
-from llmcore.agent.options import INSTEAD, OPTIONS, AgentOptions, Emit, checked_agent_options
+from llmcore.agent.options import OPTIONS, SUGGESTIONS, AgentOptions, Emit, checked_agent_options
 from llmcore.agent.readable import ReadableOptions
-from llmcore.agent.talk import Talk, as_messages, from_json, system_blocks, to_json, with_answer
-from llmcore.agent.telling import ChatEmitter
 from llmcore.background import refuse_to_block, run_in_background, shared_loop
 from llmcore.hooks import Hooks
 from llmcore.orchestrator import Models, Orchestrator
@@ -41,7 +37,7 @@ from llmcore.run.results.openai_history import check_not_empty
 from llmcore.run.results.result import RunResult
 from llmcore.run.setup.options import PER_RUN, RunOptions
 from llmcore.run.setup.settings import checked_options
-from llmcore.run.streaming.run_stream import RunStream, SyncRunStream, in_sync
+from llmcore.run.streaming.run_stream import RunStream, SyncRunStream, sync_stream
 from llmcore.run.turn.loop import Run
 from llmcore.support.code.option_signatures import show_options
 from llmcore.tools import RunContext, Tool
@@ -68,12 +64,12 @@ __all__ = ["Agent"]
 T = TypeVar("T")
 _OPTIONS = frozenset(OPTIONS)
 _OF_CHATS = PER_RUN - {"tools"}
-"""Options of a run that a chat passes on: tools are bound to the conversation."""
-Said = str | Message | Sequence[Message | Mapping[str, Any]] | RunResult[Any]
-"""What the user says: text, a message, or several; or the result that the chat goes on from, as `message_history` would be."""
+"""The options of a run that a chat passes on. Tools are not among them: they are bound to the conversation."""
+ChatInput = str | Message | Sequence[Message | Mapping[str, Any]] | RunResult[Any]
+"""The user's input: text, a message, or several; or the result that the chat resumes, like `message_history`."""
 
 
-@in_words(instead=INSTEAD)
+@in_words(instead=SUGGESTIONS)
 class Agent(ReadableOptions):
     """A conversation with a model that has this object's methods as tools. Derive from it, or use it as it is.
 
@@ -85,43 +81,44 @@ class Agent(ReadableOptions):
 
         answer = await Weather("groq/llama-3.3-70b-versatile").chat("Is it cold in Oslo?")
 
-    - **Options** are class attributes or arguments by name, which win: everything that an `Orchestrator` and its runs take
-      (`system`, `tools`, `hooks`, `budget`, `max_tool_turns`, `tool_choice`, `max_tokens`, `thinking`, `max_context_tokens`,
-      `deps`, ...), and `client`, `model`, `socket_emit`, `messages` (what was said before), `name`, `description`,
-      `output_type`, `log` (a function of a line). A chat's own options win over both. One that is set on the object later
-      (`self.system = ...`) holds from its next chat on; where its models come from stays. `client` is what an orchestrator
-      takes as models (a registry, a path, a name, a `FakeModel`), or an orchestrator, whose models, connections and tools it
-      then shares. Where the client is an adapter, that is the one model there is, whatever `model` says.
-    - **Tools** are the methods under `@tool`, inherited ones too, then those of `tools`. An agent among them is a tool as well.
-    - **Hooks** are the methods called as `Hooks` has them, or marked (`@hook.before_tool_run`); they are asked before those of
+    - **Options** are class attributes or arguments by name; arguments win. An agent takes all options of an `Orchestrator` and
+      its runs (`system`, `tools`, `hooks`, `budget`, `max_tool_turns`, `tool_choice`, `max_tokens`, `thinking`,
+      `max_context_tokens`, `deps`, ...). It also takes `client`, `model`, `socket_emit`, `messages` (the conversation so far),
+      `name`, `description`, `output_type` and `log` (a function of one line). A chat's own options win over both. If you set an
+      option on the object later (`self.system = ...`), it holds from the next chat on. `client` is what an orchestrator takes
+      as models (a registry, a path, a name, a `FakeModel`), or an orchestrator, whose models, connections and tools the agent
+      then shares. An adapter as `client` is the only model, whatever `model` says.
+    - **Tools** are the methods under `@tool`, including inherited ones, then those of `tools`. An agent in `tools` is a tool,
+      too.
+    - **Hooks** are the methods with the names of `Hooks`, or with a mark (`@hook.before_tool_run`). They run before those of
       `hooks`.
-    - `system_messages()`, sync or async, gives the rest of a chat's system prompt (after `system`): texts, or messages of the
-      role system. It is asked when the user's message is the last of `messages`, and before the schemas of tools are. What it
-      gives is no part of the history.
-    - `finalize_response(text)`, sync or async, gives the answer that is returned, and kept in the history, in place of the
-      model's. Typed answers do not pass it. A sync one of either runs in a thread, as sync tools do.
-    - `socket_emit`, sync or async, is told JSON objects: `{"type": "ai_response", "message": answer}` at the end of a chat,
-      `error` where it fails, `pending` where calls are left to the caller, and the run's events by their names
-      (`attempt_started`, `tool_result`, ...; of `stream` the pieces too). Whatever it raises is logged and breaks nothing.
+    - `system_messages()`, sync or async, returns the rest of a chat's system prompt (after `system`): texts, or messages of the
+      role system. It is called when the user's message is the last of `messages`, and before the schemas of tools are made. Its
+      result does not enter the history.
+    - `finalize_response(text)`, sync or async, returns the final answer in place of the model's; the history keeps it. Typed
+      answers skip it. If either method is sync, it runs in a thread, as sync tools do.
+    - `socket_emit`, sync or async, gets JSON objects: `{"type": "ai_response", "message": answer}` at the end of a chat,
+      `error` if it fails, `pending` if calls are left to the caller, and the run's events by their names (`attempt_started`,
+      `tool_result`, ...; with `stream`, also the deltas). If it raises, that is logged and changes nothing.
 
-    `messages` is the conversation. A chat that fails or is cancelled leaves it valid: as it was, or, where a tool was begun, with
-    what was done until then, so that nothing is done twice. One chat goes on at a time; another one meanwhile is a `CallerError`,
-    unless it brings a history of its own, `message_history=`, which leaves the agent's alone. One agent may have any number of
-    those.
+    `messages` is the conversation. If a chat fails or is cancelled, the conversation stays valid. It is as before the chat; if
+    a tool was started, it holds what was done until then, so that nothing is done twice. One chat runs at a time; a second one
+    raises `CallerError`, unless it brings its own `message_history=`. Such chats leave the agent's conversation alone, and any
+    number of them may run.
 
-    Raises `ConfigError` for an option that does not exist, or has a value that does not fit, when the object is made; for what
-    would never be heard in a class (a name that is almost a hook's, say) when the class is made.
+    Raises `ConfigError` when the object is made, for an unknown option or a value that does not fit. Raises it when a class is
+    made, for what would have no effect (such as a name that is almost a hook's).
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_talk")
+    __slots__ = ("__dict__", "__weakref__", "_own_conversation")
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        adopt(cls)
+        convert_members(cls)
         check_class(cls, Agent)
 
     name: str
-    """For logs, and for the tool that another agent asks it by."""
+    """For logs, and for the tool by which other agents ask this one."""
 
     def __init__(
         self,
@@ -137,12 +134,12 @@ class Agent(ReadableOptions):
         settings = checked_agent_options(kind, {**options_of(type(self)), **own, **options, **given})
         self.name = settings.get("name") or kind
         self._core = Core.of(kind, settings, {*own, *options, *given})
-        # a value of the class would hide that of the object
+        # otherwise a class's value would hide the object's
         vars(self).update({one: self._core.settings[one] for one in settings if one not in ("messages", "name")})
-        vars(self).update(self._core.set_options_of_tools())
-        self._talk = Talk(settings.get("messages") or ())
-        self._called("system_messages")  # so that what does not fit is told now
-        self._called("finalize_response")
+        vars(self).update(self._core.tool_options_set())
+        self._own_conversation = Conversation(settings.get("messages") or ())
+        self._member_function("system_messages")  # checks the signature now
+        self._member_function("finalize_response")
         Hooks.of(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -152,10 +149,10 @@ class Agent(ReadableOptions):
             super().__setattr__(name, value)
         elif name in _OPTIONS:
             value = kind if name == "name" and value is None else value
-            core = core.changed(kind, name, value)
+            core = core.with_option(kind, name, value)
             super().__setattr__(name, core.settings["tools"] if name == "tools" else value)
             self._core = core
-            vars(self).update(core.set_options_of_tools())  # another model may have others of its own
+            vars(self).update(core.tool_options_set())  # another model may have other tool options
         else:
             if not callable(value) and not hasattr(type(self), name):
                 refuse_misspelt_option(kind, name)
@@ -167,36 +164,36 @@ class Agent(ReadableOptions):
         return self._conversation.messages
 
     @messages.setter
-    def messages(self, given: Said) -> None:
-        self._closed.set(given)
+    def messages(self, given: ChatInput) -> None:
+        """The conversation, without system prompts. While no chat runs, you may change it, also with dicts."""
+        self._idle_conversation.set(given)
 
     def reset(self) -> None:
-        """Forget the conversation. Raises `CallerError` while a chat goes on."""
-        self._closed.set(())
+        """Clear the conversation. Raises `CallerError` while a chat runs."""
+        self._idle_conversation.set(())
 
     def dump_messages(self) -> str:
-        """The conversation as JSON, which `load_messages`, and `RunResult.model_validate_json`, read: also while a chat goes on,
-        and then as far as that has come."""
+        """The conversation as JSON for `load_messages` and `RunResult.model_validate_json`. While a chat runs, it includes that
+        chat so far."""
         return to_json(self._conversation)
 
     def load_messages(self, saved: str | bytes | RunResult[Any]) -> None:
-        """Go on from a saved conversation, or from any `RunResult` or its JSON. Raises `CallerError`.
+        """Continue from a saved conversation, or from any `RunResult` or its JSON. Raises `CallerError`.
 
-        One that was saved while its run went on (`checkpoint=`) is gone on with by `run()`; what was begun by then is not done
-        again.
+        If it was saved while its run went on (`checkpoint=`), `run()` resumes it, and does not repeat what had started.
         """
-        self._closed.set(from_json(saved))
+        self._idle_conversation.set(from_json(saved))
 
-    # To be written anew
+    # For derived classes
 
     def system_messages(self, *args: Any, **kwargs: Any) -> Any:
-        """What stands in this chat's system prompt beside `system`; sync or async. Yours takes nothing, or the `RunContext`. This
-        one gives an empty list."""
+        """Override this: returns what the chat's system prompt holds beside `system`. Sync or async. It takes nothing, or the
+        `RunContext`. The default returns an empty list."""
         return []
 
     def finalize_response(self, text: str, *args: Any, **kwargs: Any) -> Any:
-        """The answer in place of the model's; sync or async. Yours takes the text, and the `RunContext` if it wants it. This one
-        gives the text as it is."""
+        """Override this: returns the answer in place of the model's. Sync or async. It takes the text, and perhaps the
+        `RunContext`. The default returns the text."""
         return text
 
     _system_messages = system_messages
@@ -205,117 +202,124 @@ class Agent(ReadableOptions):
     # Chats
 
     @overload
-    async def chat(self, message: Said | None = None, output_type: None = None, **options: Unpack[RunOptions]) -> str: ...
+    async def chat(self, message: ChatInput | None = None, output_type: None = None, **options: Unpack[RunOptions]) -> str: ...
 
     @overload
-    async def chat(self, message: Said | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> T: ...
+    async def chat(self, message: ChatInput | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
-    async def chat(self, message: Said | None, output_type: JsonSchema | UnionType, **options: Unpack[RunOptions]) -> Any: ...
+    async def chat(
+        self, message: ChatInput | None, output_type: JsonSchema | UnionType, **options: Unpack[RunOptions]
+    ) -> Any: ...
 
-    async def chat(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
-        """Say something, and be given the answer: its text, or its value where a type is asked for.
+    async def chat(self, message: ChatInput | None = None, output_type: Any = None, **options: Any) -> Any:
+        """Send a message, and return the answer: its text, or its value if there is an `output_type`.
 
-        Raises what a run raises, and `CallsPending` where the run ended without an answer because calls are left to the caller:
-        the error's `pending` has them, and `run` gives them without an error.
+        Raises what a run raises. If the run ends without an answer because calls wait for the caller, raises `CallsPending`,
+        whose `pending` has them. `run` returns them without an error.
         """
         return _answer_of(await self.run(*trim_arguments(message, output_type), **options))
 
     @overload
-    async def run(self, message: Said | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
+    async def run(self, message: ChatInput | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> RunResult[T]: ...
 
     @overload
     async def run(
-        self, message: Said | None = None, output_type: JsonSchema | UnionType | None = None, **options: Unpack[RunOptions]
+        self, message: ChatInput | None = None, output_type: JsonSchema | UnionType | None = None, **options: Unpack[RunOptions]
     ) -> RunResult[Any]: ...
 
-    async def run(self, message: Said | None = None, output_type: Any = None, **options: Any) -> RunResult[Any]:
-        """As `chat`, with the whole `RunResult`; its `content` is the finalised answer."""
-        async with aclosing(self._begun(message, output_type, options, listening=False).events()) as events:
+    async def run(self, message: ChatInput | None = None, output_type: Any = None, **options: Any) -> RunResult[Any]:
+        """Like `chat`, but returns the `RunResult`. Its `content` is the finalised answer."""
+        async with aclosing(self._prepare_chat(message, output_type, options, listening=False).events()) as events:
             async for event in events:
                 if isinstance(event, Finished):
                     return cast("RunResult[Any]", event.result)
         raise InternalError("a run ended without a result")
 
     @overload
-    def stream(self, message: Said | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> RunStream[T]: ...
+    def stream(self, message: ChatInput | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> RunStream[T]: ...
 
     @overload
     def stream(
-        self, message: Said | None = None, output_type: JsonSchema | UnionType | None = None, **options: Unpack[RunOptions]
+        self, message: ChatInput | None = None, output_type: JsonSchema | UnionType | None = None, **options: Unpack[RunOptions]
     ) -> RunStream[Any]: ...
 
-    def stream(self, message: Said | None = None, output_type: Any = None, **options: Any) -> RunStream[Any]:
-        """As `Orchestrator.stream`: the chat's events as they come. The last has the finalised answer; the pieces before are as
-        the model wrote them."""
-        return RunStream(self._begun(message, output_type, options, listening=True))
+    def stream(self, message: ChatInput | None = None, output_type: Any = None, **options: Any) -> RunStream[Any]:
+        """Like `Orchestrator.stream`: the chat's events as they come. The last event has the finalised answer; the deltas are the
+        model's own."""
+        return RunStream(self._prepare_chat(message, output_type, options, listening=True))
 
     @overload
-    def chat_sync(self, message: Said | None = None, output_type: None = None, **options: Unpack[RunOptions]) -> str: ...
+    def chat_sync(self, message: ChatInput | None = None, output_type: None = None, **options: Unpack[RunOptions]) -> str: ...
 
     @overload
-    def chat_sync(self, message: Said | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> T: ...
+    def chat_sync(self, message: ChatInput | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> T: ...
 
     @overload
-    def chat_sync(self, message: Said | None, output_type: JsonSchema | UnionType, **options: Unpack[RunOptions]) -> Any: ...
+    def chat_sync(self, message: ChatInput | None, output_type: JsonSchema | UnionType, **options: Unpack[RunOptions]) -> Any: ...
 
-    def chat_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> Any:
-        """`chat` for code without an event loop; see `Orchestrator.run_sync`. A `chat` of your own may be sync, and is given the
-        arguments that the caller gave; within it this asks the base's."""
+    def chat_sync(self, message: ChatInput | None = None, output_type: Any = None, **options: Any) -> Any:
+        """`chat` for code without an event loop; see `Orchestrator.run_sync`. If your class overrides `chat`, this calls it with
+        the same arguments; it may be sync. Within it, this calls the base's `chat`."""
         given = trim_arguments(message, output_type)
-        if is_overridden(self, Agent, "chat") and not asks_its_base(self, "chat"):
+        if is_overridden(self, Agent, "chat") and not is_calling_base(self, "chat"):
             refuse_to_block("chat_sync", "await chat(...)")
-            said = cast("Callable[..., Coroutine[Any, Any, Any]]", self.chat)(*given, **options)
-            return run_in_background("chat", lambda: said) if isinstance(cast("object", said), Coroutine) else said
-        return _answer_of(run_in_background("chat", lambda: self.run(*given, **options)))  # an interruption has it
+            answer = cast("Callable[..., Coroutine[Any, Any, Any]]", self.chat)(*given, **options)
+            return run_in_background("chat", lambda: answer) if isinstance(cast("object", answer), Coroutine) else answer
+        return _answer_of(run_in_background("chat", lambda: self.run(*given, **options)))  # an interruption carries its result
 
-    def run_sync(self, message: Said | None = None, output_type: Any = None, **options: Unpack[RunOptions]) -> RunResult[Any]:
+    def run_sync(
+        self, message: ChatInput | None = None, output_type: Any = None, **options: Unpack[RunOptions]
+    ) -> RunResult[Any]:
         """`run` for code without an event loop."""
         asked = cast("dict[str, Any]", options)
         return run_in_background("run", lambda: self.run(*trim_arguments(message, output_type), **asked))
 
     @overload
-    def stream_sync(self, message: Said | None, output_type: TypeForm[T], **options: Unpack[RunOptions]) -> SyncRunStream[T]: ...
+    def stream_sync(
+        self, message: ChatInput | None, output_type: TypeForm[T], **options: Unpack[RunOptions]
+    ) -> SyncRunStream[T]: ...
 
     @overload
     def stream_sync(
-        self, message: Said | None = None, output_type: JsonSchema | UnionType | None = None, **options: Unpack[RunOptions]
+        self, message: ChatInput | None = None, output_type: JsonSchema | UnionType | None = None, **options: Unpack[RunOptions]
     ) -> SyncRunStream[Any]: ...
 
-    def stream_sync(self, message: Said | None = None, output_type: Any = None, **options: Any) -> SyncRunStream[Any]:
+    def stream_sync(self, message: ChatInput | None = None, output_type: Any = None, **options: Any) -> SyncRunStream[Any]:
         """`stream` for code without an event loop."""
         refuse_to_block("stream_sync", "async for ... in stream(...)")
-        return in_sync(self.stream(*trim_arguments(message, output_type), **options), shared_loop())
+        return sync_stream(self.stream(*trim_arguments(message, output_type), **options), shared_loop())
 
     # As a tool
 
     def as_tool(self, *, keep_history: bool = False, **options: Unpack[OptionsByName]) -> Tool:
-        """This agent as a tool of another one, which asks it by a `message` and is given its answer.
+        """This agent as a tool of another one. The tool takes a `message` and returns the agent's answer.
 
-        Each call begins a conversation of its own, unless `keep_history`: then calls go on in the agent's, one after the other.
-        What it spends counts in the asking run's budget and usage, and its result stands among that result's `runs`. Without
-        `deps` of its own it has those of the asking run. The other options are those of `tool`: `name` is the agent's by
-        default, `description` the agent's or the first paragraph of its class's docstring, `timeout` 600 seconds.
+        Each call begins a new conversation. With `keep_history`, calls continue the agent's conversation, one after another.
+        What the agent spends counts in the budget and usage of the calling run, and its result is among that result's `runs`.
+        Without its own `deps`, it gets those of the calling run.
+
+        The other options are those of `tool`. Defaults: `name` is the agent's, `description` is the agent's or the first
+        paragraph of its class's docstring, `timeout` is 600 seconds.
         """
-        talk = self._conversation if keep_history else None
-        return agent_tool(self, self._core.settings, talk=talk, options=options)
+        conversation = self._conversation if keep_history else None
+        return agent_tool(self, self._core.settings, conversation=conversation, options=options)
 
     def __llmcore_tool__(self) -> Tool:
-        """What it is among the tools of another one."""
+        """This agent as one of the tools of another agent."""
         if self._core.tool is None:
             self._core.tool = self.as_tool()
         return self._core.tool
 
     def list_tools(self) -> list[Tool]:
-        """The tools that a chat would offer now: methods, and those of `tools`; see `Orchestrator.list_tools`."""
+        """The tools that a chat would offer now: methods, and those of `tools`. See `Orchestrator.list_tools`."""
         return self._orchestrator().list_tools(deps=self._core.settings.get("deps"))
 
-    # Within
-
+    # Internals
     @property
-    def _conversation(self) -> Talk:
+    def _conversation(self) -> Conversation:
         try:
-            return self._talk
+            return self._own_conversation
         except AttributeError:
             kind = type(self).__name__
             raise ConfigError(
@@ -323,25 +327,26 @@ class Agent(ReadableOptions):
             ) from None
 
     @property
-    def _closed(self) -> Talk:
+    def _idle_conversation(self) -> Conversation:
         if self._conversation.is_open:
             raise CallerError(f"agent {self.name} is in a chat: its messages change when that has ended")
         return self._conversation
 
-    def _with_history(self, talk: Talk) -> Self:
-        """This agent with another conversation: the same attributes, also those that are set from now on."""
+    def _with_history(self, conversation: Conversation) -> Self:
+        """This agent with another conversation. Both share their attributes, including later changes."""
         made = type(self).__new__(type(self))
         made.__dict__ = self.__dict__
-        made._talk = talk
+        made._own_conversation = conversation
         return made
 
     def _orchestrator(self) -> Orchestrator:
-        """The orchestrator with this object's methods. Asked for where a chat has begun, for then schemas can be made."""
-        core, talk = self._core, self._talk
-        if talk.orchestrator is None or talk.bound_by is not core:
+        """The orchestrator with this object's tools and hooks. It is made when a chat begins, because schemas can be made
+        then."""
+        core, conversation = self._core, self._own_conversation
+        if conversation.orchestrator is None or conversation.made_from is not core:
             own = core.base.beside(member_tools(self), self._tools_beside(), hooks=Hooks.of(self))
-            talk.orchestrator, talk.bound_by = own.beside(hooks=core.settings.get("hooks", ())), core
-        return talk.orchestrator
+            conversation.orchestrator, conversation.made_from = own.beside(hooks=core.settings.get("hooks", ())), core
+        return conversation.orchestrator
 
     def _tools_beside(self) -> Any:
         """The option `tools`."""
@@ -352,15 +357,15 @@ class Agent(ReadableOptions):
         return methods_of(self, self._core.given)
 
     def _emitter(self, methods: Mapping[str, Any]) -> ChatEmitter:
-        told = {**self._core.settings, **methods}
-        return ChatEmitter(self.name, told.get("socket_emit"), told.get("log"))
+        settings = {**self._core.settings, **methods}
+        return ChatEmitter(self.name, settings.get("socket_emit"), settings.get("log"))
 
-    def _called(self, name: Literal["system_messages", "finalize_response"]) -> CallersFunction:
+    def _member_function(self, name: Literal["system_messages", "finalize_response"]) -> CallersFunction:
         values = 1 if name == "finalize_response" else 0
         return CallersFunction(f"{type(self).__name__}.{name}", method_of(self, Agent, name), values)
 
-    def _begun(self, message: Said | None, output_type: Any, options: Mapping[str, Any], *, listening: bool) -> _Chat:
-        """The chat, checked as far as it can be at once."""
+    def _prepare_chat(self, message: ChatInput | None, output_type: Any, options: Mapping[str, Any], *, listening: bool) -> _Chat:
+        """The chat, checked as far as possible without running it."""
         given = checked_options("chat", options)
         if output_type is not None:
             given["output_type"] = output_type
@@ -371,63 +376,63 @@ class Agent(ReadableOptions):
             if history is not None:
                 raise CallerError("a chat goes on from one result, or from `message_history`: give one of them")
             history, message = message, None
-        said = [] if message is None else as_messages(message)
-        check_not_empty(said)
-        talk = self._conversation if history is None else Talk(history)
-        if not said and not given.get("answers") and not talk.goes_on:
+        messages = [] if message is None else as_messages(message)
+        check_not_empty(messages)
+        conversation = self._conversation if history is None else Conversation(history)
+        if not messages and not given.get("answers") and not conversation.has_question:
             raise CallerError("the chat holds no message; give text, or at least one message")
-        agent = self if history is None else self._with_history(talk)
-        return _Chat(lambda chat: agent._events(chat, said, given, listening=listening))
+        agent = self if history is None else self._with_history(conversation)
+        return _Chat(lambda chat: agent._events(chat, messages, given, listening=listening))
 
     async def _events(
-        self, chat: _Chat, said: Sequence[Message], options: dict[str, Any], *, listening: bool
+        self, chat: _Chat, messages: Sequence[Message], options: dict[str, Any], *, listening: bool
     ) -> AsyncGenerator[Event, None]:
-        core, talk, methods = self._core, self._talk, self._methods()
-        teller = self._emitter(methods)
-        before, ended = talk.begin(self.name, said), False
-        state = talk.state(before)
-        unclaimed = None if state is None else talk.given
+        core, conversation, methods = self._core, self._own_conversation, self._methods()
+        emitter = self._emitter(methods)
+        before, ended = conversation.begin(self.name, messages), False
+        state = conversation.state(before)
+        unclaimed = None if state is None else conversation.given
         try:
             asked: dict[str, Any] = {**core.per_run, **{name: methods[name] for name in _OF_CHATS & methods.keys()}, **options}
             await core.base._runtime.ready()  # pyright: ignore[reportPrivateUsage]  # as its run does
-            until = _Until(core.base._seconds_allowed(asked))  # pyright: ignore[reportPrivateUsage]  # that of its run
+            until = _ChatDeadline(core.base._seconds_allowed(asked))  # pyright: ignore[reportPrivateUsage]  # that of its run
             context = _context_of(asked.get("parent"), asked.get("deps", core.settings.get("deps")))
             await self._ask_system(asked, until, context)
-            given = talk.messages if state is None else said or state
-            history = {"message_history": state} if state is not None and said else {}
+            given = conversation.messages if state is None else messages or state
+            history = {"message_history": state} if state is not None and messages else {}
             run = chat.run = self._orchestrator()._prepare(given, asked | until.left | history, listening=listening)  # pyright: ignore[reportPrivateUsage]  # the one loop
-            run.emits_events, run.copied_from = run.emits_events or teller.listens, unclaimed
-            talk.snapshot, ledger = run.state.snapshot, run.state.ledger
-            teller.seconds_left = lambda: ledger.seconds_left
+            run.emits_events, run.copied_from = run.emits_events or emitter.listens, unclaimed
+            conversation.snapshot, ledger = run.state.snapshot, run.state.ledger
+            emitter.seconds_left = lambda: ledger.seconds_left
             async with aclosing(run.events()) as events:
                 async for event in events:
                     if isinstance(event, Finished):
                         result = await self._finalised(cast("RunResult[Any]", event.result), ledger.seconds_left, context)
                         ended = True
-                        talk.set(result)
-                        await teller.answer(result)
+                        conversation.set(result)
+                        await emitter.emit_answer(result)
                         yield Finished(result)
                     else:
-                        await teller.event(event)
+                        await emitter.emit_event(event)
                         yield event
         except BaseException as error:
             if not ended:
                 so_far = None if chat.run is None else chat.run.partial_result()
                 unclaimed = unclaimed if chat.run is None else chat.run.copied_from
-                talk.fail(before if state is None else state, so_far, unclaimed)
+                conversation.fail(before if state is None else state, so_far, unclaimed)
                 if so_far is None and getattr(error, "partial", None) is None:
-                    with_partial(error, RunResult[Any](messages=as_messages([*before, *said])))
+                    with_partial(error, RunResult[Any](messages=as_messages([*before, *messages])))
                 if isinstance(error, Exception):
-                    await teller.failure(error)
+                    await emitter.emit_failure(error)
             raise
         finally:
-            talk.close()
+            conversation.close()
 
-    async def _ask_system(self, asked: dict[str, Any], until: _Until, context: RunContext[Any]) -> None:
-        """Enter the system prompt of this chat."""
+    async def _ask_system(self, asked: dict[str, Any], until: _ChatDeadline, context: RunContext[Any]) -> None:
+        """Set the system prompt of this chat."""
         system = asked.pop("system", self._core.settings.get("system"))
-        has_more = is_own(self, Agent, "system_messages")
-        more = await self._called("system_messages")(until.seconds, context) if has_more else ()
+        has_more = is_defined(self, Agent, "system_messages")
+        more = await self._member_function("system_messages")(until.seconds, context) if has_more else ()
         blocks = [*system_blocks("system", system), *system_blocks("system_messages", more)]
         if any(block.cache_control for block in blocks):
             asked["system"] = blocks
@@ -435,11 +440,11 @@ class Agent(ReadableOptions):
             asked["system"] = "\n\n".join(block.text for block in blocks)
 
     async def _finalised(self, result: RunResult[Any], seconds: float | None, context: RunContext[Any]) -> RunResult[Any]:
-        if result.pending or result.output_asked or not is_own(self, Agent, "finalize_response"):
+        if result.pending or result.output_asked or not is_defined(self, Agent, "finalize_response"):
             return result
         text = result.output if isinstance(result.output, str) else result.content
         try:
-            final = await self._called("finalize_response")(seconds, context, text)
+            final = await self._member_function("finalize_response")(seconds, context, text)
             if not isinstance(final, str):
                 raise ConfigError(f"{type(self).__name__}.finalize_response must give a text, not {type(final).__name__}")
         except BaseException as error:
@@ -448,7 +453,7 @@ class Agent(ReadableOptions):
         return with_answer(result, final)
 
     async def aclose(self) -> None:
-        """Close the connections, those of an orchestrator apart that the agent was given."""
+        """Close the connections, unless they belong to an orchestrator that was given as `client`."""
         if self._core.owns_base:
             await self._core.base.aclose()
 
@@ -459,19 +464,19 @@ class Agent(ReadableOptions):
         await self.aclose()
 
     def __copy__(self) -> Self:
-        """The same attributes, and a conversation of its own that begins as this one."""
-        return self._made_of(dict(vars(self)))
+        """An agent with the same attributes, and its own conversation that begins as this one."""
+        return self._copy_with(dict(vars(self)))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """As a copy, with copies of the attributes. Options, and with them models and connections, are shared."""
+        """Like a copy, with copies of the attributes. Options, and with them models and connections, are shared."""
         own = {name: value for name, value in vars(self).items() if name != "_core" and name not in _OPTIONS}
-        return self._made_of({**vars(self), **{name: copy.deepcopy(value, memo) for name, value in own.items()}})
+        return self._copy_with({**vars(self), **{name: copy.deepcopy(value, memo) for name, value in own.items()}})
 
-    def _made_of(self, attributes: dict[str, Any]) -> Self:
+    def _copy_with(self, attributes: dict[str, Any]) -> Self:
         made = type(self).__new__(type(self))
         vars(made).update(attributes, _core=replace(self._core, tool=None))
         messages = as_messages(self.messages)
-        made._talk = Talk(self._talk.state(messages) or messages)
+        made._own_conversation = Conversation(self._own_conversation.state(messages) or messages)
         return made
 
     def __repr__(self) -> str:
@@ -479,7 +484,7 @@ class Agent(ReadableOptions):
 
 
 class _Chat:
-    """A chat as what a run is to its streams."""
+    """A chat with the interface that streams expect of a run."""
 
     def __init__(self, begin: Callable[[_Chat], AsyncGenerator[Event, None]]) -> None:
         self._begin = begin
@@ -502,9 +507,8 @@ for _name in ("chat", "run", "stream", "chat_sync", "run_sync", "stream_sync"):
     show_options(getattr(Agent, _name), RunOptions)
 
 
-class _Until:
-    """A chat's deadline, in whatever way it was given, until its run begins: it runs from the system prompt on, to the finalised
-    answer."""
+class _ChatDeadline:
+    """A chat's deadline until its run begins. It covers the system prompt, the run and the finalised answer."""
 
     def __init__(self, seconds: float | None) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
@@ -515,18 +519,18 @@ class _Until:
 
     @property
     def left(self) -> dict[str, float]:
-        """As the option of the run, which takes nothing below 0."""
+        """The run's option `deadline`, which must be above 0."""
         left = self.seconds
         return {} if left is None else {"deadline": max(left, 0.001)}
 
 
 def _context_of(parent: RunContext[Any] | None, deps: Any) -> RunContext[Any]:
-    """What the agent's own methods are given: runs that they make within that of the parent are not the chat itself."""
+    """The context of the agent's own methods. A run that they make is a child of the parent run, and not the chat itself."""
     return RunContext(deps) if parent is None else parent.for_call(parent.tool_call_id, parent.tool_name, parent.retry)
 
 
 def _answer_of(result: RunResult[Any]) -> Any:
-    """What a chat gives of a run. Raises `CallsPending` where calls are left to the caller."""
+    """The answer in a chat's result. Raises `CallsPending` if calls wait for the caller."""
     if result.pending:
         names = ", ".join(call.name for call in result.pending)
         words = f"the chat has no answer yet: calls are pending ({names}); `run` gives them as `pending`, and so does `partial`"

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
-from llmcore.agent.talk import Talk
+from llmcore.agent.conversation import Conversation
 from llmcore.run import RunResult
 from llmcore.run.setup.parent_run import WaitingRun, parent_run_of, resuming, take_waiting_run
 from llmcore.tools import RunContext, Tool
@@ -19,11 +19,11 @@ from llmcore.types import CallerError, ConfigError, RetryTool
 __all__ = ["agent_tool", "tool_description"]
 
 _SECONDS = 600.0
-"""For one question. A run's own timeout of tools is meant for functions."""
+"""The timeout of one question. A run's `tool_timeout` is meant for functions."""
 
 
-class Asked(Protocol):
-    """What an agent is to the tool that asks it."""
+class AskedAgent(Protocol):
+    """The part of an agent that its tool needs."""
 
     name: str
     messages: Any
@@ -32,9 +32,14 @@ class Asked(Protocol):
     def run(self) -> Callable[..., Awaitable[RunResult[Any]]]: ...
 
 
-def agent_tool(agent: Asked, settings: Mapping[str, Any], *, talk: Talk | None, options: OptionsByName) -> Tool:
-    """The tool by which the agent, of these settings, is asked. `talk`: its conversation, in which calls go on one after the
-    other; None: each has one of its own. Raises `ToolDefinitionError` for options that do not fit."""
+def agent_tool(
+    agent: AskedAgent, settings: Mapping[str, Any], *, conversation: Conversation | None, options: OptionsByName
+) -> Tool:
+    """The tool that asks the agent. `conversation`: its conversation, which calls continue one after another. None: each call has
+    its own.
+
+    Raises `ToolDefinitionError` for options that do not fit.
+    """
 
     @resuming
     async def ask(
@@ -44,57 +49,70 @@ def agent_tool(agent: Asked, settings: Mapping[str, Any], *, talk: Talk | None, 
         if not message.strip():
             raise RetryTool("the message is empty: ask something")
         options: dict[str, Any] = {} if settings.get("deps") is not None else {"deps": context.deps}
-        left = take_waiting_run(context)
-        if talk is None:
-            history = () if left is None else left.state
-            return _answer(agent, await _asked(agent, message, context, left, message_history=history, **options), context)
-        async with talk.turns:
-            if left is None and talk.waits_within(context.within):
+        waiting_run = take_waiting_run(context)
+        if conversation is None:
+            history = () if waiting_run is None else waiting_run.state
+            return _answer(
+                agent, await _run_agent(agent, message, context, waiting_run, message_history=history, **options), context
+            )
+        async with conversation.lock:
+            if waiting_run is None and conversation.is_waiting_within(context.within):
                 raise RetryTool("what was asked before waits for somebody's answer: ask again when that has its result")
-            talk.left_within = None
+            conversation.waiting_parent = None
             try:
-                return _answer(agent, await _asked_on(agent, talk, message, context, left, options), context)
+                return _answer(
+                    agent, await _run_in_conversation(agent, conversation, message, context, waiting_run, options), context
+                )
             except CallSuspended:
-                talk.left_within = context.within
+                conversation.waiting_parent = context.within
                 raise
 
-    told = {"name": _tool_name(agent.name), "description": tool_description(agent, settings), "timeout": _SECONDS}
-    return Tool(ask, ToolOptions.of({**told, **options}))
+    defaults = {"name": _tool_name(agent.name), "description": tool_description(agent, settings), "timeout": _SECONDS}
+    return Tool(ask, ToolOptions.of({**defaults, **options}))
 
 
-async def _asked_on(
-    agent: Asked, talk: Talk, message: str, context: RunContext[Any], left: WaitingRun | None, options: dict[str, Any]
+async def _run_in_conversation(
+    agent: AskedAgent,
+    conversation: Conversation,
+    message: str,
+    context: RunContext[Any],
+    waiting_run: WaitingRun | None,
+    options: dict[str, Any],
 ) -> RunResult[Any]:
-    """As `_asked`, in the agent's own conversation. What was left waiting goes on before what was said there since."""
-    if left is None:
-        return await _asked(agent, message, context, None, **options)
-    since = talk.messages_since(left.state)
+    """Like `_run_agent`, in the agent's own conversation. A run that was left waiting continues before the messages added
+    since."""
+    if waiting_run is None:
+        return await _run_agent(agent, message, context, None, **options)
+    since = conversation.messages_since(waiting_run.state)
     if not since:
-        agent.messages = left.state
-        return await _asked(agent, message, context, left, **options)
-    with talk.rejoined(agent.name, since) as rejoin:
-        result = await _asked(agent, message, context, left, message_history=left.state, **options)
+        agent.messages = waiting_run.state
+        return await _run_agent(agent, message, context, waiting_run, **options)
+    with conversation.rejoined(agent.name, since) as rejoin:
+        result = await _run_agent(agent, message, context, waiting_run, message_history=waiting_run.state, **options)
         rejoin(result)
         return result
 
 
-async def _asked(agent: Asked, message: str, context: RunContext[Any], left: WaitingRun | None, **options: Any) -> RunResult[Any]:
-    """The agent's run, where it was left waiting by what its caller said. Raises `CallHeld` for answers that do not fit."""
+async def _run_agent(
+    agent: AskedAgent, message: str, context: RunContext[Any], waiting_run: WaitingRun | None, **options: Any
+) -> RunResult[Any]:
+    """The agent's run. If it was left waiting, it resumes with the caller's answers. Raises `CallSuspended` if they do not
+    fit."""
     parent = context.of_its_run()
-    if left is None:
+    if waiting_run is None:
         return await agent.run(message, parent=parent, **options)
     try:
-        return await agent.run(None, parent=parent, answers=left.answers, **options)
+        return await agent.run(None, parent=parent, answers=waiting_run.answers, **options)
     except CallerError as error:
         partial: RunResult[Any] | None = error.partial
         done = partial.tool_results if partial is not None else ()
         if type(error) not in (CallerError, ConfigError) or any(record.ran for record in done):
             raise
-        raise CallSuspended(error) from error  # whoever gave them is told
+        raise CallSuspended(error) from error  # so that the caller gets the error
 
 
-def _answer(agent: Asked, result: RunResult[Any], context: RunContext[Any]) -> Any:
-    """What the agent answered. Raises `CallHeld` while calls of it wait."""
+def _answer(agent: AskedAgent, result: RunResult[Any], context: RunContext[Any]) -> Any:
+    """The agent's answer. Raises `CallSuspended` while its calls wait."""
     if result.pending and parent_run_of(context) is not None:
         raise CallSuspended
     if result.pending:
@@ -105,17 +123,17 @@ def _answer(agent: Asked, result: RunResult[Any], context: RunContext[Any]) -> A
     return result.value
 
 
-def tool_description(agent: Asked, settings: Mapping[str, Any]) -> str:
-    """By the option, else by the docstring of the first class that has one of its own."""
+def tool_description(agent: AskedAgent, settings: Mapping[str, Any]) -> str:
+    """The option `description`, else the first paragraph of the docstring of the first class that has one."""
     given = settings.get("description")
     if given is not None:
         return str(given)
     kinds = [kind for kind in type(agent).__mro__ if not kind.__module__.startswith("llmcore.agent.") and kind is not object]
-    said = next((kind.__doc__ for kind in kinds if kind.__doc__), None)
-    return " ".join(said.split("\n\n")[0].split()) if said else f"Ask the agent {agent.name}."
+    doc = next((kind.__doc__ for kind in kinds if kind.__doc__), None)
+    return " ".join(doc.split("\n\n")[0].split()) if doc else f"Ask the agent {agent.name}."
 
 
 def _tool_name(name: str) -> str:
-    """`GeoAgent` as `geo_agent`."""
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
-    return re.sub(r"\W+", "_", apart).strip("_").lower() or "agent"
+    """The agent's name in snake case: `geo_agent` for `GeoAgent`."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return re.sub(r"\W+", "_", words).strip("_").lower() or "agent"

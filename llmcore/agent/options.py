@@ -1,4 +1,5 @@
-"""The options of an agent: those of an orchestrator and of its runs, and its own. As class attributes or for the constructor."""
+"""The options of an agent: those of an orchestrator and of its runs, and its own. They are class attributes or constructor
+arguments."""
 
 from __future__ import annotations
 
@@ -25,31 +26,31 @@ from llmcore.types.input.argument_errors import Kind, check_kinds, is_async, tak
 from llmcore.types.requests import OptionsOfAnyModel
 
 __all__ = [
-    "INSTEAD",
-    "ONLY_ORCHESTRATORS",
     "OPTIONS",
+    "ORCHESTRATOR_ONLY",
+    "SUGGESTIONS",
     "AgentOptions",
     "Emit",
     "checked_agent_options",
-    "orchestrators",
-    "per_run",
+    "orchestrator_options",
+    "run_options",
 ]
 
 Emit = Callable[[dict[str, Any]], Any]
-"""Told of what happens: one JSON object at a time. May be async."""
+"""A function that gets one JSON object for each event. It may be async."""
 
 
-class _Own(TypedDict, total=False):
+class _OwnOptions(TypedDict, total=False):
     messages: Sequence[Message | Mapping[str, Any]] | RunResult[Any] | None
-    """What was said before."""
+    """The conversation so far."""
     name: str | None
-    """For logs, and for the tool that another agent asks it by. Default: the class's."""
+    """For logs, and for the tool by which other agents ask it. Default: the class's name."""
     description: str | None
-    """For the same tool. Default: what the class's docstring says."""
+    """For the same tool. Default: from the class's docstring."""
     log: Callable[[str], object] | None
-    """Takes a line for each request, tool and answer, in place of the logger `llmcore.agent`."""
+    """Gets a line for each request, tool and answer, in place of the logger `llmcore.agent`."""
     output_type: Any
-    """Of what type a chat's answer is, where the call does not say."""
+    """The type of a chat's answer, if the call does not give one."""
     hooks: HooksGiven | None
     capabilities: CapabilityStore | None
     strategies: Sequence[Strategy] | None
@@ -59,15 +60,15 @@ class _Own(TypedDict, total=False):
     token_counter: Callable[[Request], int | Awaitable[int]] | None
 
 
-class AgentOptions(OptionsOfAnyModel, OptionsOfRuns, _Own, total=False):
-    """The options of an agent beside its client, model and socket."""
+class AgentOptions(OptionsOfAnyModel, OptionsOfRuns, _OwnOptions, total=False):
+    """The options of an agent beside `client`, `model` and `socket_emit`."""
 
 
 _OF_ORCHESTRATOR = inspect.signature(Orchestrator).parameters.keys() - {"models", "tools", "hooks", "system"}
-ONLY_ORCHESTRATORS = _OF_ORCHESTRATOR - PER_RUN - {"name"}
+ORCHESTRATOR_ONLY = _OF_ORCHESTRATOR - PER_RUN - {"name"}
 _PER_CHAT = {"message_history", "parent", "answers"}
-OPTIONS = sorted(({"client", "socket_emit"} | PER_RUN | _OF_ORCHESTRATOR | _Own.__annotations__.keys()) - _PER_CHAT)
-INSTEAD: Mapping[str, str] = {
+OPTIONS = sorted(({"client", "socket_emit"} | PER_RUN | _OF_ORCHESTRATOR | _OwnOptions.__annotations__.keys()) - _PER_CHAT)
+SUGGESTIONS: Mapping[str, str] = {
     **{name: words for name, words in {**OF_ORCHESTRATORS, **OF_RUNS}.items() if name not in OPTIONS},
     "models": "it is `client`",
     "llm": "it is `client`",
@@ -101,21 +102,21 @@ _OF_RUNS = PER_RUN - _KINDS.keys()
 
 
 def checked_agent_options(thing: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, those of runs as a run has them. Raises `ConfigError` for one that does not exist, and for a value that is
-    none of its option's."""
+    """The options, with those of runs in a run's form. Raises `ConfigError` for an unknown option, and for a value of a wrong
+    kind."""
     for name in given:
         if name not in OPTIONS:
-            raise ConfigError(unknown(thing, "option", name, OPTIONS, INSTEAD))
+            raise ConfigError(unknown(thing, "option", name, OPTIONS, SUGGESTIONS))
     check_kinds(thing, given, _KINDS)
     return {**given, **checked_options(thing, {name: value for name, value in given.items() if name in _OF_RUNS})}
 
 
-def orchestrators(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that the orchestrator is made with."""
+def orchestrator_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the agent's orchestrator."""
     return {name: value for name, value in given.items() if name in _OF_ORCHESTRATOR}
 
 
-def per_run(given: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
-    """Those that each run is given; `whole`: also those that an orchestrator could be made with."""
+def run_options(given: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
+    """The options of each run; `whole`: including those that an orchestrator could have."""
     left_out = {"tools", "system"} | (frozenset[str]() if whole else _OF_ORCHESTRATOR)
     return {name: value for name, value in given.items() if name in PER_RUN | {"output_type"} and name not in left_out}

@@ -1,4 +1,4 @@
-"""An agent's options as attributes to read: each with the value that its next chat goes by."""
+"""An agent's options as readable attributes, each with its value for the next chat."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _OPTIONS = frozenset(OPTIONS)
 
 
 class ReadableOptions:
-    """What was set, on the object or in the class, stands among the attributes. This gives the others. A test compares the names
-    with `OPTIONS`."""
+    """Options that were set on the object or the class are attributes already. This provides the others. A test compares the
+    names with `OPTIONS`."""
 
     __slots__ = ()
 
@@ -62,7 +62,7 @@ class ReadableOptions:
     tools: Any
     top_p: Any
     web_search: Any
-    if not TYPE_CHECKING:  # a checker tells names that are none
+    if not TYPE_CHECKING:  # lets type checkers report unknown names
 
         def __getattr__(self, name):
             core: Core | None = self.__dict__.get("_core")

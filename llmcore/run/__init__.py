@@ -1,5 +1,7 @@
-"""The tool loop and its state. The face is `llmcore.orchestrator`; what others need from here is the
-result, what goes into a running run and comes out of it, and who is told of it."""
+"""The tool loop and its state. `llmcore.orchestrator` is its public interface.
+
+This package exports the result of a run, what goes into a running run, what comes out of it, and its observers.
+"""
 
 from llmcore.run.observing.events import ObservedRun, ToolRetry
 from llmcore.run.observing.observers import Observer

@@ -378,7 +378,7 @@ async def test_an_orchestrator_as_client_is_shared() -> None:
     assert [tool.name for tool in fake.calls[1].tools] == ["one"]
     assert [request.system for request in fake.requests] == ["Count.\n\nIt stands at 0.", "Shared."]
     await first.aclose()
-    with pytest.raises(ConfigError, match="`token_counter` is settled by the orchestrator"):
+    with pytest.raises(ConfigError, match="`token_counter` is fixed by the orchestrator"):
         Agent(shared, token_counter=len)  # type: ignore[arg-type]
 
 

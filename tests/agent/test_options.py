@@ -218,10 +218,10 @@ def test_what_says_where_models_are_is_settled() -> None:
     fake = FakeModel(default="x")
     agent = AGENT(fake)
     for name, value in (("client", FakeModel("y")), ("adapter", fake), ("capabilities", CapabilityStore())):
-        with pytest.raises(ConfigError, match=f"`{name}` is settled when the object is made"):
+        with pytest.raises(ConfigError, match=f"`{name}` is fixed when the object is made"):
             setattr(agent, name, value)
     shares = AGENT(Orchestrator(fake))
-    with pytest.raises(ConfigError, match="`enforce_limits` is settled by the orchestrator"):
+    with pytest.raises(ConfigError, match="`enforce_limits` is fixed by the orchestrator"):
         shares.enforce_limits = True
 
 
@@ -273,7 +273,7 @@ def test_a_method_that_is_almost_an_options_is_told_when_the_class_is_made(name:
     def method(self: Any, given: Any) -> None: ...
 
     for value in (method, staticmethod(method)):
-        with pytest.raises(ConfigError, match=rf"Slipped\.{name} is never asked; did you mean '{meant}'"):
+        with pytest.raises(ConfigError, match=rf"Slipped\.{name} is never called; did you mean '{meant}'"):
             type("Slipped", (Agent,), {name: value})
 
 

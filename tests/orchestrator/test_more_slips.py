@@ -50,7 +50,7 @@ def test_a_method_of_an_observer_that_is_meant_for_a_point_is_refused(name: str,
     def told(self: Any, *what: Any) -> None: ...
 
     for method in (told, staticmethod(told), classmethod(told)):
-        with pytest.raises(ConfigError, match=rf"{name} is never told anything; did you mean '\w+'\?"):
+        with pytest.raises(ConfigError, match=rf"{name} is never called; did you mean '\w+'\?"):
             type("Watch", (Observer,), {name: method})
     with pytest.raises(ConfigError) as raised:
         type("Watch", (Observer,), {name: told})

@@ -1,1 +1,1 @@
-"""One request and its reply; the small requests of a probe; what is loaded before the first request."""
+"""Sends requests: one request and its reply, probes, and what is loaded before the first request."""

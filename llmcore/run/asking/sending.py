@@ -24,8 +24,8 @@ from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.run.deadline import GRACE, within
 from llmcore.run.endpoints.catalog import adapter_raised, call_adapter, lets_exceptions_through, wrong_adapter_value
-from llmcore.run.output.early_output import EnvelopeWords
-from llmcore.run.streaming.run_stream import is_within
+from llmcore.run.output.early_output import EnvelopeContent
+from llmcore.run.streaming.run_stream import stands_within
 from llmcore.support.code.cooperative_work import Pace
 from llmcore.support.code.emitter import Emit
 from llmcore.support.values.copies import copied, updated
@@ -134,7 +134,7 @@ class Sending:
         self._taught = _taught(call)
         own = call.own_dialects
         self._own = own if own is None or self._taught is None else own | {self._taught}
-        self._words = EnvelopeWords() if self._enveloped and len(tools) else None
+        self._words = EnvelopeContent() if self._enveloped and len(tools) else None
         self.withheld: Callable[[int], str] = _no_withheld_text
         """`withheld(start)`: the text that came and was not emitted yet, from its character `start` on."""
         self.envelope: Envelope | None = None
@@ -296,16 +296,16 @@ class Sending:
     def _withheld_text(self, normalizer: Normalizer, joiners: Joiners, start: int) -> str:
         return restored_withheld(joiners, normalizer.held(0), start)
 
-    def _events_of_chunk(self, events: list[NormalizerEvent], held: Callable[[int], str] | None = None) -> list[Event]:
+    def _events_of_chunk(self, events: list[NormalizerEvent], withheld_from: Callable[[int], str] | None = None) -> list[Event]:
         """The events of a chunk, with the text of llmcore's envelope that the normaliser withholds."""
-        shown = self._with_envelope_words(events, held)
+        shown = self._with_envelope_words(events, withheld_from)
         return shown if self._restoring is None else self._restoring.events(shown)
 
-    def _with_envelope_words(self, events: list[NormalizerEvent], held: Callable[[int], str] | None) -> list[Event]:
+    def _with_envelope_words(self, events: list[NormalizerEvent], withheld_from: Callable[[int], str] | None) -> list[Event]:
         if self._words is None:
             return [*events]
-        shown = [left for event in events if (left := self._words.left_of(event)) is not None]
-        words = self._words.coming(held) if held is not None else None
+        shown = [left for event in events if (left := self._words.without_emitted(event)) is not None]
+        words = self._words.new_content(withheld_from) if withheld_from is not None else None
         return shown if words is None else [*shown, words]
 
     async def _rest(self, pace: Pace) -> float | None:
@@ -375,7 +375,7 @@ class Sending:
                 return  # the answer, not a call of a tool
             so_far.calls.append(copied(event.call))
         elif isinstance(event, Reclassified) and event.kind != "call" and so_far.calls:
-            so_far.calls = [call for call in so_far.calls if not is_within(call, event)]
+            so_far.calls = [call for call in so_far.calls if not stands_within(call, event)]
         else:
             return
         await self._hooks.on_streaming_response(so_far)

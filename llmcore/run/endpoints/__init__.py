@@ -1,1 +1,1 @@
-"""The models of an orchestrator, and which of them, in which output mode, is asked next."""
+"""Chooses what to ask: the models of an orchestrator, their output modes, and what is known about their endpoints."""

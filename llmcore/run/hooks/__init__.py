@@ -1,1 +1,1 @@
-"""What hooks and approvals change in a request, a reply or a call."""
+"""Applies hooks and approvals to requests, replies and calls."""

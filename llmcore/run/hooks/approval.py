@@ -1,4 +1,4 @@
-"""Does a call need the caller's approval? What its tool says, asked of the call as it would run."""
+"""Whether a call needs the caller's approval: its tool decides, by the arguments that would run."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ __all__ = ["approval_due"]
 
 
 async def approval_due(tool: Tool, call: ToolCall, context: RunContext[Any], seconds: float | None) -> OpenCall | None:
-    """The call as it waits to be approved; None where it may run at once. A predicate that fails requires approval, and its error
-    is the reason. Raises `Timeout` when the deadline passes meanwhile."""
+    """The call as it waits for approval; None if it may run at once.
+
+    If a predicate raises, approval is required, and its error is the reason. Raises `Timeout` if the deadline passes
+    meanwhile.
+    """
     asked = tool.options.requires_approval
     if asked is False:
         return None
@@ -26,10 +29,10 @@ async def approval_due(tool: Tool, call: ToolCall, context: RunContext[Any], sec
     if asked is not True:
         try:
             predicate = CallersFunction(f"requires_approval of {tool.name!r}", asked, 1)
-            said = await predicate(seconds, context, copied(call.arguments or {}))
-            if not said:
+            answer = await predicate(seconds, context, copied(call.arguments or {}))
+            if not answer:
                 return None
-            reason = clipped_words(said, MAX_WORDS) if isinstance(said, str) else ""
+            reason = clipped_words(answer, MAX_WORDS) if isinstance(answer, str) else ""
         except Timeout:
             raise
         except Exception as error:

@@ -1,8 +1,9 @@
-"""What a hook changed, and all that repeats it made to agree: so that nothing it took out is sent, stored or recorded.
+"""Makes all parts of a reply or an outcome agree after a hook changed some, so that nothing that the hook removed is sent, stored
+or recorded.
 
-Rule: a part that the hook changed counts; a part that it left follows the ones that it changed. Of a reply the parts are
-its text, reasoning, calls and blocks; of an outcome its content, value and error. What cannot follow goes: the source
-text, spans, signatures, the values in repairs.
+A part that the hook changed is kept. A part that it left follows the changed ones. The parts of a reply are its text,
+reasoning, calls and blocks; those of an outcome are its content, value and error. What cannot follow is removed: the source
+text, spans, signatures, and the values in repairs.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ from llmcore.types import (
 
 __all__ = [
     "OutcomeBefore",
-    "answered",
     "consistent_outcome",
     "consistent_reply",
+    "outcome_of_block",
     "rebuilt_envelope",
-    "restated",
     "same_call",
+    "without_model_text",
     "without_values",
 ]
 
@@ -50,20 +51,20 @@ __all__ = [
 
 
 def consistent_reply(before: Envelope, changed: Envelope, blocks: Sequence[Block]) -> Envelope:
-    """The reply `before` as a hook left it: its fields in `changed`, its blocks in `blocks`."""
-    changed = _following(before, changed, blocks)
-    calls = [call if _is_one_of(call, before.tool_calls) else restated(call) for call in changed.tool_calls]
-    content, reasoning = _to_say(before.content, changed.content), _to_say(before.reasoning, changed.reasoning)
-    if content is None and reasoning is None and calls == before.tool_calls and _data(blocks) == _data(before.blocks):
+    """The reply `before` as a hook returned it: its fields are in `changed`, its blocks in `blocks`."""
+    changed = _following_blocks(before, changed, blocks)
+    calls = [call if _is_one_of(call, before.tool_calls) else without_model_text(call) for call in changed.tool_calls]
+    content, reasoning = _changed_text(before.content, changed.content), _changed_text(before.reasoning, changed.reasoning)
+    if content is None and reasoning is None and calls == before.tool_calls and _json(blocks) == _json(before.blocks):
         return changed.attach(before.source, lambda: before.segments, blocks)
     made, dropped = _consistent_blocks(
-        _honest(blocks, before.blocks),
+        _with_valid_signatures(blocks, before.blocks),
         None if _wrote_into_blocks(_text_in, content, blocks, before) else content,
-        None if _wrote_into_blocks(_thoughts_in, reasoning, blocks, before) else reasoning,
+        None if _wrote_into_blocks(_thinking_in, reasoning, blocks, before) else reasoning,
         calls,
     )
     if before.tool_calls and not calls and before.needs_more_work == changed.needs_more_work:
-        changed = updated(changed, {"needs_more_work": None})  # it was so for the sake of the calls
+        changed = updated(changed, {"needs_more_work": None})  # it was True because of the calls
     notes = [Repair(kind="opaque_parts_dropped", before=dropped)] if dropped else []
     return rebuilt_envelope(changed, calls, made, notes)
 
@@ -71,7 +72,7 @@ def consistent_reply(before: Envelope, changed: Envelope, blocks: Sequence[Block
 def rebuilt_envelope(
     envelope: Envelope, calls: Sequence[ToolCall], blocks: Sequence[Block], notes: Iterable[Repair] = ()
 ) -> Envelope:
-    """The envelope with these calls and blocks, and without what else told of those that it had."""
+    """The envelope with these calls and blocks, and without other traces of its old ones."""
     source = envelope.content
     end = len(source)
     changes: dict[str, Any] = {
@@ -83,38 +84,38 @@ def rebuilt_envelope(
     return updated(envelope, changes).attach(source, segments, blocks)
 
 
-def _to_say(before: str, after: str) -> str | None:
+def _changed_text(before: str, after: str) -> str | None:
     return None if before == after else after
 
 
 def _wrote_into_blocks(
-    said_in: Callable[[Iterable[Block]], str], words: str | None, blocks: Sequence[Block], before: Envelope
+    text_in: Callable[[Iterable[Block]], str], words: str | None, blocks: Sequence[Block], before: Envelope
 ) -> bool:
-    """Did the hook write these words into the blocks itself?"""
-    said = said_in(blocks)
-    return words == said and said != said_in(before.blocks)
+    """Whether the hook wrote this text into the blocks itself."""
+    written = text_in(blocks)
+    return words == written and written != text_in(before.blocks)
 
 
 def _text_in(blocks: Iterable[Block]) -> str:
     return "".join(block.text for block in blocks if isinstance(block, TextBlock))
 
 
-def _thoughts_in(blocks: Iterable[Block]) -> str:
+def _thinking_in(blocks: Iterable[Block]) -> str:
     return "".join(block.thinking for block in blocks if isinstance(block, ThinkingBlock))
 
 
-_SAID_IN: dict[str, Callable[[Iterable[Block]], str]] = {"content": _text_in, "reasoning": _thoughts_in}
+_BLOCK_TEXT: dict[str, Callable[[Iterable[Block]], str]] = {"content": _text_in, "reasoning": _thinking_in}
 
 
-def _following(before: Envelope, changed: Envelope, blocks: Sequence[Block]) -> Envelope:
-    """The fields, those that were left as the changed blocks have them."""
+def _following_blocks(before: Envelope, changed: Envelope, blocks: Sequence[Block]) -> Envelope:
+    """The fields. Those that the hook left follow the blocks that it changed."""
     changes: dict[str, Any] = {
-        field: said_in(blocks)
-        for field, said_in in _SAID_IN.items()
-        if getattr(changed, field) == getattr(before, field) and said_in(blocks) != said_in(before.blocks)
+        field: text_in(blocks)
+        for field, text_in in _BLOCK_TEXT.items()
+        if getattr(changed, field) == getattr(before, field) and text_in(blocks) != text_in(before.blocks)
     }
     uses, shown = _uses(blocks), _uses(before.blocks)
-    if _data(uses) != _data(shown) and _shown_calls(changed.tool_calls) == _shown_calls(before.tool_calls):
+    if _json(uses) != _json(shown) and _shown_calls(changed.tool_calls) == _shown_calls(before.tool_calls):
         changes["tool_calls"] = _calls_of(uses, changed.tool_calls, {use.id for use in shown})
     return updated(changed, changes) if changes else changed
 
@@ -124,7 +125,7 @@ def _uses(blocks: Iterable[Block]) -> list[ToolUseBlock]:
 
 
 def _calls_of(uses: Sequence[ToolUseBlock], calls: Sequence[ToolCall], had_blocks: set[str]) -> list[ToolCall]:
-    """The calls as these blocks have them, and those that never had one."""
+    """The calls as these blocks have them, then the calls that never had a block."""
     waiting: defaultdict[str, deque[ToolCall]] = defaultdict(deque)
     for call in calls:
         waiting[call.id].append(call)
@@ -137,8 +138,8 @@ def _calls_of(uses: Sequence[ToolUseBlock], calls: Sequence[ToolCall], had_block
     return [*made, *(call for left in waiting.values() for call in left if call.id not in had_blocks)]
 
 
-def _data(blocks: Iterable[Block | TextBlock | ImageBlock]) -> str:
-    """Tells apart also what Python takes for equal (1, 1.0 and True)."""
+def _json(blocks: Iterable[Block | TextBlock | ImageBlock]) -> str:
+    """Distinguishes values that Python calls equal (1, 1.0 and True)."""
     return json.dumps([block.model_dump() for block in blocks])
 
 
@@ -146,8 +147,8 @@ def _shown_calls(calls: Iterable[ToolCall]) -> str:
     return json.dumps([[call.id, call.name, call.arguments] for call in calls])
 
 
-def _honest(blocks: Sequence[Block], before: Sequence[Block]) -> list[Block]:
-    """The blocks; a signature stays only with the words that it signs."""
+def _with_valid_signatures(blocks: Sequence[Block], before: Sequence[Block]) -> list[Block]:
+    """The blocks. A signature is removed if its text changed."""
     signed = {block.signature: block.thinking for block in before if isinstance(block, ThinkingBlock)}
     return [
         updated(block, {"signature": None})
@@ -162,12 +163,12 @@ def _is_one_of(call: ToolCall, calls: Sequence[ToolCall]) -> bool:
 
 
 def same_call(call: ToolCall, other: ToolCall) -> bool:
-    """Told apart are also what Python takes for equal (1, 1.0 and True)."""
+    """Whether name and arguments are the same. Distinguishes values that Python calls equal (1, 1.0 and True)."""
     return json.dumps([call.name, call.arguments]) == json.dumps([other.name, other.arguments])
 
 
-def restated(call: ToolCall) -> ToolCall:
-    """A call whose raw text and repairs say nothing of what the model had written."""
+def without_model_text(call: ToolCall) -> ToolCall:
+    """The call without the raw text and the repair values that show what the model wrote."""
     raw = call.raw_arguments if call.arguments is None else json.dumps(call.arguments, ensure_ascii=False)
     return updated(call, {"raw_arguments": raw, "span": None, "repairs": without_values(call.repairs)})
 
@@ -179,9 +180,12 @@ def without_values(repairs: Iterable[Repair]) -> list[Repair]:
 def _consistent_blocks(
     blocks: Sequence[Block], content: str | None, reasoning: str | None, calls: Sequence[ToolCall]
 ) -> tuple[list[Block], int]:
-    """The blocks with new text and new reasoning (None: as they were) and with just these calls, and how many opaque
-    parts had to go: those of calls that went, and where text or reasoning changed all that belong to no call, since
-    they may repeat it."""
+    """The blocks with new text and reasoning (None: unchanged) and with exactly these calls, and the number of dropped opaque
+    parts.
+
+    Opaque parts of removed calls are dropped. If text or reasoning changed, so are those that belong to no call: they may
+    repeat it.
+    """
     spoken = [TextBlock(text=content)] if content and content.strip() else []
     thoughts = [ThinkingBlock(thinking=reasoning)] if reasoning and reasoning.strip() else []
     waiting: defaultdict[str, deque[ToolCall]] = defaultdict(deque)
@@ -217,7 +221,7 @@ def _consistent_blocks(
 
 @dataclass(frozen=True, slots=True)
 class OutcomeBefore:
-    """What an outcome said before a hook saw it. `value` as it is shown, since values need not compare."""
+    """The parts of an outcome before a hook saw it. `value` is its JSON, because values need not be comparable."""
 
     content: str
     value: str
@@ -225,22 +229,22 @@ class OutcomeBefore:
     ended: TerminateLoop | None
 
     @classmethod
-    def by(cls, outcome: Outcome, max_chars: int) -> OutcomeBefore:
-        """Raises `UnwritableResult` when the value cannot be written as text, but for that of a `TerminateLoop`: the caller is
-        given it as it is."""
+    def of(cls, outcome: Outcome, max_chars: int) -> OutcomeBefore:
+        """Raises `UnwritableResult` if the value cannot be written as text, unless it belongs to a `TerminateLoop`: the caller
+        gets that value as it is."""
         error = (outcome.error.type, outcome.error.message) if outcome.error is not None else None
         try:
-            value = _data(rendered(outcome.value, max_chars))
+            value = _json(rendered(outcome.value, max_chars))
         except UnwritableResult as unwritable:
             if outcome.ended is None:
                 raise
             value = f"{unwritable} ({id(outcome.value)})"
-        return cls(_data(outcome.content), value, error, outcome.ended)
+        return cls(_json(outcome.content), value, error, outcome.ended)
 
 
 def consistent_outcome(before: OutcomeBefore, given: Outcome, max_chars: int) -> Outcome:
-    """The outcome as a hook left it, as a copy. Raises `UnwritableResult` when its value cannot be written as text."""
-    after = OutcomeBefore.by(given, max_chars)
+    """A copy of the outcome as a hook returned it. Raises `UnwritableResult` if its value cannot be written as text."""
+    after = OutcomeBefore.of(given, max_chars)
     content, value, error, ended = given.content, given.value, given.error, given.ended
     new_content, new_value = after.content != before.content, after.value != before.value
     new_error = after.error != before.error
@@ -259,11 +263,11 @@ def consistent_outcome(before: OutcomeBefore, given: Outcome, max_chars: int) ->
     return replace(given, content=copied(content), value=copied(value), error=error, ended=ended)
 
 
-def answered(outcome: Outcome, block: ToolResultBlock, max_chars: int) -> Outcome:
-    """The outcome as its block in the history tells it, which a hook may have changed."""
+def outcome_of_block(outcome: Outcome, block: ToolResultBlock, max_chars: int) -> Outcome:
+    """The outcome as its block in the history states it, which a hook may have changed."""
     try:
-        before = OutcomeBefore.by(outcome, max_chars)
-    except UnwritableResult:  # its value is another one at each look
+        before = OutcomeBefore.of(outcome, max_chars)
+    except UnwritableResult:  # the value changes with each read
         before = OutcomeBefore("", "", None, outcome.ended)
     error = outcome.error
     if block.is_error != (error is not None):

@@ -1,9 +1,8 @@
-"""What hooks make of a request, a reply, a call or its results: taken as it stands, or refused.
+"""Applies what hooks return for a request, a reply, a call or its results, or refuses it.
 
-Rules
-- A hook is shown a copy, so it reaches nothing but what it is asked about; what it changes in place counts as changed.
-- What it gives back is checked and copied, and everything that repeats it (blocks, raw text, spans) is made to agree.
-- What cannot be honoured is a `ConfigError` that names the hook and the fix.
+- A hook gets a copy, so it can change nothing else. What it changes in place counts as changed.
+- What it returns is validated and copied. Whatever repeats it (blocks, raw text, spans) is made to agree.
+- If a change cannot be applied, a `ConfigError` names the hook and the fix.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from llmcore.run.hooks.hook_edits import (
     consistent_outcome,
     consistent_reply,
     rebuilt_envelope,
-    restated,
     same_call,
+    without_model_text,
 )
-from llmcore.run.results.boundary_copies import is_fit, mended, recorded, refusing
-from llmcore.run.results.history import fit_call, fit_reply
+from llmcore.run.results.boundary_copies import checked_copy, damage_repairs, encodable_copy, is_encodable
+from llmcore.run.results.history import encodable_call, encodable_reply
 from llmcore.run.setup.settings import Toolbox, resolve_request
 from llmcore.support.values.copies import copied, updated
 from llmcore.tools import Tool, as_tool
@@ -55,36 +54,36 @@ from llmcore.validator import Problem, Strictness, validate
 from llmcore.validator.schema.problems import summary
 
 __all__ = [
-    "Decided",
-    "fit_outcome",
+    "CheckedCall",
+    "changed_call",
+    "encodable_outcome",
     "hooked_call",
     "hooked_outcome",
     "hooked_reply",
     "hooked_request",
     "hooked_results",
-    "judged_again",
-    "judged_anew",
-    "sound",
-    "wrong_call",
-    "wrong_change",
+    "invalid_call_outcome",
+    "invalid_change",
+    "revalidated",
+    "revalidated_call",
 ]
 
 _log = logger("run")
 
-Told = tuple[Tool, ToolDefinition]
+OfferedTool = tuple[Tool, ToolDefinition]
 _TurnBlock = Annotated[
     TextBlock | ImageBlock | ToolUseBlock | ThinkingBlock | RedactedThinkingBlock | ProviderBlock, Field(discriminator="type")
 ]
 _BLOCKS: TypeAdapter[list[_TurnBlock]] = TypeAdapter(list[_TurnBlock])
-"""What a turn of the assistant may hold."""
+"""The blocks that an assistant message may hold."""
 Model = TypeVar("Model", bound=BaseModel)
 
-_OF_THE_RUN = {"model": "models", "output_type": "typed output", "deadline": "deadlines"}
-"""Fields of a request that are settled before a hook sees it."""
+_FIXED_FIELDS = {"model": "models", "output_type": "typed output", "deadline": "deadlines"}
+"""The fields of a request that are fixed before a hook sees it."""
 
 
 class _Offered(ToolDefinition):
-    """A definition that knows its tool, also when a hook copies it under another name."""
+    """A tool definition that knows its tool, even if a hook copies it under another name."""
 
     _tool: Tool = PrivateAttr()
 
@@ -95,65 +94,65 @@ class _Offered(ToolDefinition):
         return offered
 
     @property
-    def definitions(self) -> Told:
+    def definitions(self) -> OfferedTool:
         return self._tool, ToolDefinition.model_validate(dict(self))
 
 
-def _refused(hook: str, words: str) -> ConfigError:
+def _hook_error(hook: str, words: str) -> ConfigError:
     return ConfigError(f"the hook {hook}: {words}")
 
 
-def _read(hook: str, kind: type[Model], value: Model) -> Model:
-    """What a hook gave back as a copy of our own; a model's `model_copy` validates nothing, so this does, at every depth."""
-    with _naming(hook):
-        checked = kind.model_validate({name: sound(getattr(value, name)) for name in kind.model_fields})
-        return refusing(checked, lambda words: _refused(hook, f"in the {kind.__name__} it returned, {words}"))
+def _validated_copy(hook: str, kind: type[Model], value: Model) -> Model:
+    """A validated copy of what a hook returned. Pydantic's `model_copy` validates nothing, so this validates at every depth."""
+    with _naming_hook(hook):
+        checked = kind.model_validate({name: revalidated(getattr(value, name)) for name in kind.model_fields})
+        return checked_copy(checked, lambda words: _hook_error(hook, f"in the {kind.__name__} it returned, {words}"))
 
 
 @contextmanager
-def _naming(hook: str, what: str = "") -> Generator[None]:
-    """What is found wrong with what a hook gave back is an error that names the hook, and `what` (default: the model)."""
+def _naming_hook(hook: str, what: str = "") -> Generator[None]:
+    """A context in which validation errors become errors that name the hook, and `what` it returned (default: the model)."""
     try:
         yield
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         where = ".".join(map(str, problem["loc"]))
-        raise _refused(hook, f"{what or error.title}.{where} of what it returned: {problem['msg']}") from None
+        raise _hook_error(hook, f"{what or error.title}.{where} of what it returned: {problem['msg']}") from None
     except RecursionError:
-        raise _refused(hook, "what it returned holds itself, or is nested too deeply to be sent") from None
+        raise _hook_error(hook, "what it returned holds itself, or is nested too deeply to be sent") from None
 
 
-def sound(value: Any) -> Any:
-    """The value with each model in it validated: pydantic takes a model that stands in another as it is."""
+def revalidated(value: Any) -> Any:
+    """The value with each model in it validated. Pydantic does not validate a model that stands in another one."""
     if isinstance(value, BaseModel):
-        return type(value).model_validate({name: sound(getattr(value, name)) for name in type(value).model_fields})
-    return [sound(item) for item in value] if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType]  # any list
+        return type(value).model_validate({name: revalidated(getattr(value, name)) for name in type(value).model_fields})
+    return [revalidated(item) for item in value] if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType]  # any list
 
 
 # --- requests ---------------------------------------------------------------------------------------------------------
 
 
-async def hooked_request(hooks: HookChain, request: Request, told: Iterable[Told]) -> tuple[Request, list[Told]]:
-    """The request to send and the tools to offer with it, as `before_request` leaves them."""
+async def hooked_request(hooks: HookChain, request: Request, tools: Iterable[OfferedTool]) -> tuple[Request, list[OfferedTool]]:
+    """The request to send and the tools to offer with it, as `before_request` returns them."""
     hook = "before_request"
-    shown = request.model_copy(update={"tools": tuple(_Offered.of(*tool) for tool in told)})
+    shown = request.model_copy(update={"tools": tuple(_Offered.of(*tool) for tool in tools)})
     known = {offered.name: offered._tool for offered in shown.tools}  # pyright: ignore[reportPrivateUsage]  # of this module
     changed = await hooks.before_request(shown)
-    with _naming(hook):
+    with _naming_hook(hook):
         try:
             if hooks.has(hook):
-                changed = changed.model_copy(update={"messages": sound(changed.messages)})
+                changed = changed.model_copy(update={"messages": revalidated(changed.messages)})
             changed = resolve_request(changed, {})
             left = [_tool_of(given, known) for given in changed.tools]
         except CallerError as error:
-            raise _refused(hook, str(error)) from error
-    if wrong := wrong_change(request, changed, [definition.name for _, definition in left]):
-        raise _refused(hook, wrong)
+            raise _hook_error(hook, str(error)) from error
+    if wrong := invalid_change(request, changed, [definition.name for _, definition in left]):
+        raise _hook_error(hook, wrong)
     return updated(changed, {"tools": ()}), left
 
 
-def _tool_of(given: object, known: dict[str, Tool]) -> Told:
-    """A tool that a hook left, changed or added. A bare definition under a known name belongs to the known tool."""
+def _tool_of(given: object, known: dict[str, Tool]) -> OfferedTool:
+    """A tool that a hook kept, changed or added. A bare definition with the name of a known tool belongs to that tool."""
     if isinstance(given, _Offered):
         return given.definitions
     tool = as_tool(given)
@@ -162,11 +161,11 @@ def _tool_of(given: object, known: dict[str, Tool]) -> Told:
     return tool, tool.definition
 
 
-def wrong_change(request: Request, changed: Request, names: list[str]) -> str:
-    """What is wrong with a request that was changed on its way out, beside tools of these names; empty where nothing is."""
-    for field, what in _OF_THE_RUN.items():
+def invalid_change(request: Request, changed: Request, names: list[str]) -> str:
+    """Why a changed request is invalid, given the names of its tools; "" if it is valid."""
+    for field, what in _FIXED_FIELDS.items():
         if getattr(changed, field) != getattr(request, field):
-            return f"`{field}` cannot be changed here; {what} are settled when the run starts: give it to the call"
+            return f"`{field}` cannot be changed here; {what} are fixed when the run starts: give it to the call"
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         return f"two tools are called {twice!r}; rename one"
@@ -182,115 +181,116 @@ def wrong_change(request: Request, changed: Request, names: list[str]) -> str:
 
 
 async def hooked_reply(hooks: HookChain, reply: Envelope) -> Envelope:
-    """The reply as `on_response` leaves it; its blocks, its source, its repairs and the raw text of its calls hold
-    nothing else."""
+    """The reply as `on_response` returns it. Its blocks, source, repairs and the raw text of its calls agree with it."""
     hook = "on_response"
     if not hooks.has(hook):
         return reply
-    blocks, found = mended(reply.blocks)
+    blocks, found = encodable_copy(reply.blocks)
     if found:
-        reply = updated(reply, {"repairs": [*reply.repairs, *recorded(found)]})
+        reply = updated(reply, {"repairs": [*reply.repairs, *damage_repairs(found)]})
     before = reply.model_copy(update={"blocks": blocks})
     given = await hooks.on_response(before.model_copy())
-    changed = _read(hook, Envelope, given)
+    changed = _validated_copy(hook, Envelope, given)
     agreed = consistent_reply(before, changed, _read_blocks(hook, given))
     if given.source != before.source:
         agreed = rebuilt_envelope(agreed, agreed.tool_calls, agreed.blocks)
-    return fit_reply(agreed)
+    return encodable_reply(agreed)
 
 
 def _read_blocks(hook: str, given: Envelope) -> list[Block]:
-    with _naming(hook, "Envelope.blocks"):
+    with _naming_hook(hook, "Envelope.blocks"):
         try:
-            blocks: list[Block] = [*_BLOCKS.validate_python(sound([*given.blocks]))]
+            blocks: list[Block] = [*_BLOCKS.validate_python(revalidated([*given.blocks]))]
         except TypeError as error:
-            raise _refused(hook, f"Envelope.blocks of what it returned: {error}") from None
-        return refusing(blocks, lambda words: _refused(hook, f"in the blocks of the Envelope it returned, {words}"))
+            raise _hook_error(hook, f"Envelope.blocks of what it returned: {error}") from None
+        return checked_copy(blocks, lambda words: _hook_error(hook, f"in the blocks of the Envelope it returned, {words}"))
 
 
 # --- calls and their results ------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
-class Decided:
-    """A call as it may run. `changed`: not as the model made it; `problems`: why it may not run after all."""
+class CheckedCall:
+    """A validated call. `changed`: whether it differs from the model's call. `problems`: why it may not run."""
 
     call: ToolCall
     changed: bool = False
     problems: Sequence[Problem] = ()
 
 
-async def hooked_call(hooks: HookChain, call: ToolCall, context: Any, toolbox: Toolbox, strictness: Strictness) -> Veto | Decided:
-    """The call as `before_tool_run` leaves it, judged again if it was changed. It keeps its id."""
+async def hooked_call(
+    hooks: HookChain, call: ToolCall, context: Any, toolbox: Toolbox, strictness: Strictness
+) -> Veto | CheckedCall:
+    """The call as `before_tool_run` returns it, validated again if it was changed. It keeps its id."""
     hook = "before_tool_run"
     if not hooks.has(hook):
-        return Decided(copied(call))
+        return CheckedCall(copied(call))
     given = await hooks.before_tool_run(copied(call), context)
     if isinstance(given, Veto):
         return given
-    decided = judged_anew(call, _read(hook, ToolCall, given), toolbox, strictness)
+    decided = changed_call(call, _validated_copy(hook, ToolCall, given), toolbox, strictness)
     name = decided.call.name
     if not decided.problems and toolbox.can_run(name) != toolbox.can_run(call.name):
         has, due = ("has no function", "can") if toolbox.can_run(call.name) else ("has a function", "cannot")
-        raise _refused(hook, f"it made a call of {name!r}, which {has}; name a tool that {due} be run here")
+        raise _hook_error(hook, f"it made a call of {name!r}, which {has}; name a tool that {due} be run here")
     return decided
 
 
-def judged_anew(call: ToolCall, changed: ToolCall, toolbox: Toolbox, strictness: Strictness) -> Decided:
-    """The call as somebody left it, judged again if it is another one now. It keeps its id."""
+def changed_call(call: ToolCall, changed: ToolCall, toolbox: Toolbox, strictness: Strictness) -> CheckedCall:
+    """The call as a hook or the caller changed it, validated again if it differs. It keeps its id."""
     changed = updated(changed, {"id": call.id})
     if same_call(changed, call) and changed.complete:
-        return Decided(copied(call))
-    report = validate(Envelope(toolCalls=[restated(changed)]), toolbox.tool_set(), strictness=strictness)
-    return Decided(fit_call(report.calls[0]), True, report.problems)
+        return CheckedCall(copied(call))
+    report = validate(Envelope(toolCalls=[without_model_text(changed)]), toolbox.tool_set(), strictness=strictness)
+    return CheckedCall(encodable_call(report.calls[0]), True, report.problems)
 
 
-def judged_again(call: ToolCall, toolbox: Toolbox, strictness: Strictness) -> Decided:
-    """A call of an earlier run by the tools that there are now."""
+def revalidated_call(call: ToolCall, toolbox: Toolbox, strictness: Strictness) -> CheckedCall:
+    """A call of an earlier run, validated by the tools of this one."""
     report = validate(Envelope(toolCalls=[call]), toolbox.tool_set(), strictness=strictness)
-    made = fit_call(report.calls[0])
-    return Decided(made, not same_call(made, call), report.problems)
+    made = encodable_call(report.calls[0])
+    return CheckedCall(made, not same_call(made, call), report.problems)
 
 
 _OUTCOME_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "call": (lambda value: isinstance(value, ToolCall), "the ToolCall"),
     "error": (lambda value: isinstance(value, ToolError | None), "None or a ToolError"),
     "ended": (lambda value: isinstance(value, TerminateLoop | None), "None or a TerminateLoop"),
-    "duration": (lambda value: isinstance(value, float | int) and 0 <= value <= _MOST, "a number of seconds"),
-    "retries": (lambda value: isinstance(value, int) and 0 <= value <= _MOST, "a whole number"),
+    "duration": (lambda value: isinstance(value, float | int) and 0 <= value <= _MAX_NUMBER, "a number of seconds"),
+    "retries": (lambda value: isinstance(value, int) and 0 <= value <= _MAX_NUMBER, "a whole number"),
     "summary": (lambda value: isinstance(value, str), "a text"),
 }
-_MOST = 10**9
+_MAX_NUMBER = 10**9
 
 
 async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max_chars: int) -> Outcome:
-    """The outcome as `after_tool_run` leaves it; an `ended` that it sets ends the run."""
+    """The outcome as `after_tool_run` returns it. If it sets `ended`, the run ends."""
     hook = "after_tool_run"
     if not hooks.has(hook):
         return outcome
-    before, as_it_was = OutcomeBefore.by(outcome, max_chars), replace(outcome)
+    before, original = OutcomeBefore.of(outcome, max_chars), replace(outcome)
     given = await hooks.after_tool_run(copied(call), outcome)
     for name, (is_one, words) in _OUTCOME_FIELDS.items():
         if not is_one(getattr(given, name)):
-            raise _refused(hook, f"the outcome's `{name}` must be {words}")
+            raise _hook_error(hook, f"the outcome's `{name}` must be {words}")
     if given.error is not None and not is_sound(given.error):
-        raise _refused(hook, "the outcome's `error` has no readable message, type, tool_name or tool_id")
+        raise _hook_error(hook, "the outcome's `error` has no readable message, type, tool_name or tool_id")
     if given.call.id != call.id:
-        raise _refused(
+        raise _hook_error(
             hook, f"it returned an outcome of the call {given.call.id!r} for {call.id!r}; change the outcome that it was given"
         )
     try:
-        content = sound(ToolResultBlock(tool_use_id=call.id, content=given.content).content)
-        given = replace(given, call=call, content=content, ran=as_it_was.ran, raised=as_it_was.raised, held=as_it_was.held)
+        content = revalidated(ToolResultBlock(tool_use_id=call.id, content=given.content).content)
+        given = replace(given, call=call, content=content, ran=original.ran, raised=original.raised, held=original.held)
         return consistent_outcome(before, given, max_chars)
-    except (ConfigError, ValidationError):  # of a block that is none
-        raise _refused(hook, "the outcome's `content` must be a list of TextBlock and ImageBlock") from None
+    except (ConfigError, ValidationError):  # an invalid block
+        raise _hook_error(hook, "the outcome's `content` must be a list of TextBlock and ImageBlock") from None
     except UnwritableResult as error:
-        raise _refused(hook, f"the outcome's `value`: {error}") from error
+        raise _hook_error(hook, f"the outcome's `value`: {error}") from error
 
 
-def wrong_call(decided: Decided, what: str = "the changed call") -> Outcome:
-    """The outcome of a call that cannot run as somebody left it; the model is told why."""
+def invalid_call_outcome(decided: CheckedCall, what: str = "the changed call") -> Outcome:
+    """The error outcome of a changed call that cannot run. It tells the model why."""
     call, problems = decided.call, decided.problems
     unknown = any(problem.kind == "unknown_tool" for problem in problems)
     error = ToolError(
@@ -303,11 +303,11 @@ def wrong_call(decided: Decided, what: str = "the changed call") -> Outcome:
     return Outcome(call, [TextBlock(text=error.message)], None, error)
 
 
-def fit_outcome(outcome: Outcome, max_chars: int) -> Outcome:
-    """The outcome with content that can be encoded, and a failure's no longer than any result may be."""
+def encodable_outcome(outcome: Outcome, max_chars: int) -> Outcome:
+    """The outcome with encodable content. If it failed, its text is cut to `max_chars`."""
     content = outcome.content
-    if not is_fit(content):
-        content, _ = mended(content)
+    if not is_encodable(content):
+        content, _ = encodable_copy(content)
         _log.warning("the result of tool %r held text that cannot be encoded; it was replaced", outcome.call.name)
     outcome.content = [*content]
     if outcome.error is not None and len(outcome.text) > max_chars:
@@ -319,22 +319,22 @@ def fit_outcome(outcome: Outcome, max_chars: int) -> Outcome:
 
 
 async def hooked_results(hooks: HookChain, message: Message) -> Message:
-    """The message with a turn's results as `on_tool_response` leaves it: one result for each call, in their order, and
-    perhaps text or images after them."""
+    """The message with a turn's results as `on_tool_response` returns it: one result for each call, in order, then perhaps text
+    or images."""
     hook = "on_tool_response"
     if not hooks.has(hook):
         return message
-    changed = _read(hook, Message, await hooks.on_tool_response(copied(message)))
+    changed = _validated_copy(hook, Message, await hooks.on_tool_response(copied(message)))
     order = [result.tool_use_id for result in message.tool_results]
     results = {result.tool_use_id: result for result in changed.tool_results}
     if changed.role != "tool" or len(changed.tool_results) != len(order) or results.keys() != set(order):
         got = [result.tool_use_id for result in changed.tool_results]
-        raise _refused(
+        raise _hook_error(
             hook, f"a {message.role} message with one result for each of {order} is due, not a {changed.role} message for {got}"
         )
     others = [block for block in changed.content if not isinstance(block, ToolResultBlock)]
     wrong = next((block.type for block in others if not isinstance(block, TextBlock | ImageBlock)), None)
     if wrong is not None:
-        raise _refused(hook, f"a message of results holds results, text and images, no {wrong} block")
+        raise _hook_error(hook, f"a message of results holds results, text and images, no {wrong} block")
     named = [updated(results[shown.tool_use_id], {"name": shown.name}) for shown in message.tool_results]
     return Message(role="tool", content=[*named, *others])

@@ -1,1 +1,1 @@
-"""Who is told what a run does: observers, logs, statistics, recordings."""
+"""Observers of a run: logs, statistics and recordings."""

@@ -27,20 +27,20 @@ MethodsByPoint = Mapping[str, Sequence[Callable[..., None]]]
 class Watchers:
     """The observers of one run."""
 
-    __slots__ = ("_failed", "_told", "run")
+    __slots__ = ("_failed", "_methods", "run")
 
-    def __init__(self, run: ObservedRun, told: MethodsByPoint) -> None:
+    def __init__(self, run: ObservedRun, methods: MethodsByPoint) -> None:
         self.run = run
-        self._told = told
+        self._methods = methods
         self._failed: set[int] = set()
 
     def has(self, point: str) -> bool:
         """Whether any observer has a method for this point. Ask before you prepare costly arguments."""
-        return point in self._told
+        return point in self._methods
 
     def notify(self, point: str, *what: object) -> None:
         """Call the observers' methods for this point. If one raises, log that and go on."""
-        for method in self._told.get(point, ()):
+        for method in self._methods.get(point, ()):
             try:
                 method(self.run, *what)
             except Exception as error:
@@ -48,7 +48,7 @@ class Watchers:
 
     def begin(self, point: str, *what: object) -> Scope:
         """Notify the observers of the start of some work. The work goes on under the returned scope."""
-        if point not in self._told:
+        if point not in self._methods:
             return EMPTY_SCOPE if current_run.get() == self.run.id else Scope([(current_run, self.run.id)])
         context = copy_context()
         context.run(current_run.set, self.run.id)

@@ -1,4 +1,4 @@
-"""What observers are told of that is no record of the result: the run itself, and that a tool is tried again."""
+"""What observers get that is no record of the result: the run itself, and a retry of a tool."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ __all__ = ["ObservedRun", "ToolRetry"]
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class ObservedRun:
-    """One run, the same object at each point. `id` is that of its result; `name` the orchestrator's; `parent_id` the id of the
-    run in whose tool this one was begun, "" for none. `model` is the alias of the model it begins with. `request` is what was
-    asked, the history included; it is not for changing. `config` is that model's entry in the registry, `endpoint` where it is
-    asked."""
+    """One run; the same object at each point.
+
+    - `id`: that of its result.
+    - `model`: the alias of its first model.
+    - `name`: that of the orchestrator.
+    - `parent_id`: the id of the run whose tool started this one, "" for none.
+    - `request`: the request with its history. Do not change it.
+    - `config`: the first model's entry in the registry. `endpoint` is the model's endpoint.
+    """
 
     id: str
     model: str
@@ -33,7 +38,7 @@ class ObservedRun:
 
 @dataclass(frozen=True, slots=True)
 class ToolRetry:
-    """Try `n` (from 1) of a call failed with `error` after `duration` seconds, and the tool is tried again in `wait` seconds.
+    """Try `n` (from 1) of a call failed with `error` after `duration` seconds; the next try follows in `wait` seconds.
     `tool_use_id` and `turn` are those of its `ToolStarted`."""
 
     tool_use_id: str

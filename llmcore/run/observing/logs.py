@@ -1,8 +1,8 @@
-"""What a run writes into the log: an observer like any other, there only while somebody listens (see `types.logs`).
+"""Writes a run's log lines: an observer that is active only while the loggers are enabled (see `types.logs`).
 
-No line holds what anybody wrote. What a tool raised stands in its line with its traceback and its causes, without their words,
-which may quote an argument or a key. Where `llmcore.content` is switched on, its lines tell prompts, replies, arguments and
-results, and the tracebacks their words; secrets that the process knows of are taken out there too.
+No line holds content. If a tool raised, its line has the traceback and the causes without their messages, which may quote an
+argument or a key. If `llmcore.content` is enabled, its lines hold prompts, replies, arguments and results, and tracebacks have
+their messages. Secrets that the process knows of are removed there, too.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from llmcore.types.logs import content_logger, failure_name, logger
 __all__ = ["Logbook"]
 
 _log, _tools = logger("run"), logger("tools")
-_MOST_NAME = 100
-"""Characters of a name or an id, which may be a model's own."""
+_MAX_NAME = 100
+"""The longest name or id in a log line, in characters: a model may have made it up."""
 
 
 class Logbook(Observer):
-    """The lines of the loggers `llmcore.run`, `llmcore.tools` and `llmcore.content`."""
+    """Writes the lines of the loggers `llmcore.run`, `llmcore.tools` and `llmcore.content`."""
 
     def run_started(self, run: ObservedRun) -> None:
         extra = {"run_id": run.id, "parent_id": run.parent_id, "model": run.model}
@@ -43,28 +43,39 @@ class Logbook(Observer):
 
     def run_ended(self, run: ObservedRun, result: RunResult[Any], error: BaseException | None) -> None:
         failed = error is not None and not isinstance(error, GeneratorExit)
-        became = "ended" if error is None else f"failed ({failure_name(error)})" if failed else "was left"
+        outcome = "ended" if error is None else f"failed ({failure_name(error)})" if failed else "was left"
         _log.log(
             logging.INFO if failed else logging.DEBUG,
             "run %s after %.2f s: %d requests, %d tool calls, %d + %d tokens",
-            became,
+            outcome,
             result.duration,
             len(result.attempts),
             sum(record.ran for record in result.tool_results),
             result.usage.input_tokens,
             result.usage.output_tokens,
-            extra={"run_id": run.id, "model": run.model, "duration": result.duration, **_spent(result), **_why(error)},
+            extra={
+                "run_id": run.id,
+                "model": run.model,
+                "duration": result.duration,
+                **_usage(result),
+                **_failure(error),
+            },
         )
 
     def attempt_started(self, run: ObservedRun, attempt: Attempt, call: ModelCall) -> None:
         level = logging.INFO if attempt.reason == "reask" else logging.DEBUG
         line = "request %d: %s (%s), %s"
-        _log.log(level, line, attempt.n, _place(attempt), attempt.mode, attempt.reason, extra=_of(run, attempt))
+        _log.log(level, line, attempt.n, _place(attempt), attempt.mode, attempt.reason, extra=_labels(run, attempt))
         sent = partial(call.request.model_dump, mode="json", exclude_none=True)
-        _say("request %d: %s", attempt.n, sent, _of(run, attempt), partial(call_scrubber, call))
+        _log_content("request %d: %s", attempt.n, sent, _labels(run, attempt), partial(call_scrubber, call))
 
     def attempt_ended(self, run: ObservedRun, attempt: Attempt, reply: Envelope | None, error: BaseException | None) -> None:
-        extra = {**_of(run, attempt), "duration": attempt.duration, **_spent(attempt), **_why(error)}
+        extra = {
+            **_labels(run, attempt),
+            "duration": attempt.duration,
+            **_usage(attempt),
+            **_failure(error),
+        }
         if error is not None or reply is None:
             failure = failure_name(error) if error is not None else "no reply"
             _log.debug("request %d failed after %.2f s: %s", attempt.n, attempt.duration, failure, extra=extra)
@@ -80,7 +91,7 @@ class Logbook(Observer):
                 extra=extra,
             )
         if reply is not None:
-            _say("reply %d: %s", attempt.n, lambda: reply.model_dump(mode="json"), extra)
+            _log_content("reply %d: %s", attempt.n, lambda: reply.model_dump(mode="json"), extra)
 
     def repaired(self, run: ObservedRun, repair: RepairRecord) -> None:
         extra = {"run_id": run.id, "attempt": repair.attempt, **({"call_id": _name(repair.call_id)} if repair.call_id else {})}
@@ -92,7 +103,7 @@ class Logbook(Observer):
         name, call_id = _name(tool.name), _name(tool.tool_use_id)
         extra = {"run_id": run.id, "tool": name, "call_id": call_id, "turn": tool.turn}
         _tools.debug("tool %s (%s) begins", name, call_id, extra=extra)
-        _say("tool %s is called with %s", name, lambda: tool.arguments, extra)
+        _log_content("tool %s is called with %s", name, lambda: tool.arguments, extra)
 
     def tool_retried(self, run: ObservedRun, retry: ToolRetry, raised: BaseException | None) -> None:
         name, call_id, error = _name(retry.name), _name(retry.tool_use_id), retry.error
@@ -118,22 +129,24 @@ class Logbook(Observer):
             _tools.debug("tool %s (%s) ended after %.3f s", name, call_id, record.duration, extra=extra)
         else:
             words = f"{error.type}, {error.exception}" if error.exception else error.type
-            became = "failed" if record.ran else "was not carried out"
+            outcome = "failed" if record.ran else "was not carried out"
             _tools.info(
                 "tool %s (%s) %s after %.3f s: %s",
                 name,
                 call_id,
-                became,
+                outcome,
                 record.duration,
                 words,
                 extra={**extra, "failure": error.exception or error.type},
                 exc_info=None if raised is None else without_content(raised),
             )
-        _say("tool %s gave %s", name, lambda: record.content, extra)
+        _log_content("tool %s gave %s", name, lambda: record.content, extra)
 
 
-def _say(line: str, which: object, what: Any, extra: dict[str, Any], scrubber: Callable[[], Scrubber] = process_scrubber) -> None:
-    """A line of content, where it was asked for; `what` makes it, without what `scrubber` takes out."""
+def _log_content(
+    line: str, which: object, what: Any, extra: dict[str, Any], scrubber: Callable[[], Scrubber] = process_scrubber
+) -> None:
+    """Log a line of content, if that is enabled. `what` makes the content, and `scrubber` removes its secrets."""
     log = content_logger()
     if log is not None:
         shown = scrubber().value(json_data(what()))
@@ -145,17 +158,17 @@ def _place(attempt: Attempt) -> str:
 
 
 def _name(text: str) -> str:
-    """A name or an id of a model's in one line."""
-    return escaped(text if text.isprintable() else ascii(text))[:_MOST_NAME]
+    """A model's name or id, in one line."""
+    return escaped(text if text.isprintable() else ascii(text))[:_MAX_NAME]
 
 
-def _of(run: ObservedRun, attempt: Attempt) -> dict[str, Any]:
+def _labels(run: ObservedRun, attempt: Attempt) -> dict[str, Any]:
     return {"run_id": run.id, "attempt": attempt.n, "model": attempt.model, "mode": attempt.mode, "reason": attempt.reason}
 
 
-def _spent(on: Attempt | RunResult[Any]) -> dict[str, Any]:
+def _usage(on: Attempt | RunResult[Any]) -> dict[str, Any]:
     return {"input_tokens": on.usage.input_tokens, "output_tokens": on.usage.output_tokens, "cost": on.usage.cost}
 
 
-def _why(error: BaseException | None) -> dict[str, Any]:
+def _failure(error: BaseException | None) -> dict[str, Any]:
     return {} if error is None else {"failure": type(error).__name__, "status": getattr(error, "status", None)}

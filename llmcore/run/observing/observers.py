@@ -1,11 +1,10 @@
-"""Who is told what a run does: observers see and change nothing. Logs, statistics and traces are made of what they are told.
+"""Observers are notified of what a run does, and change nothing. Logs, statistics and traces are observers.
 
-Rules
-- Each point is told once, in order, by a plain call in the run's own task: an observer that waits holds up the run.
-- What an observer raises is logged (its first error of a run as a warning) and changes nothing.
-- Context variables that a `..._started` sets hold for what it announces, and for nothing else: for the run, the request or the
-  tool, with the tasks and threads begun there, and never for who listens between two events.
-- A run without observers pays one context variable, its id, and calls that do nothing.
+- Each point is notified once, in order, by a plain call in the run's own task. An observer that blocks delays the run.
+- If an observer raises, that is logged (the first error of a run as a warning), and changes nothing.
+- Context variables that a `..._started` method sets hold for the run, request or tool that it announces, and for the tasks and
+  threads started there. They never hold for a listener between two events.
+- A run without observers costs one context variable, its id, and calls that do nothing.
 """
 
 from __future__ import annotations
@@ -33,39 +32,40 @@ _ENDED = "run_ended"
 
 
 class Observer:
-    """Derive it, and define what you want to be told. Each method is a plain function that returns nothing.
+    """Derive this class, and define the methods that you need. Each is a plain function that returns nothing.
 
-    | method | told |
+    | method | called |
     |---|---|
     | `run_started(run)` | first |
-    | `attempt_started(run, attempt, call)` | a request goes out; `call` is the whole `ModelCall`: endpoint, messages, tools |
-    | `attempt_ended(run, attempt, reply, error)` | it was answered and judged, or failed: `error` is what ended it, None where |
-    | | the reply is used or asked for again; `reply` is the `Envelope` that came, None where nothing did |
-    | `chunk_came(run, attempt, seconds)` | a chunk of a streamed reply, `seconds` after the one before it; not of the first |
+    | `attempt_started(run, attempt, call)` | when a request is sent; `call` is the whole `ModelCall`: endpoint, messages, tools |
+    | `attempt_ended(run, attempt, reply, error)` | when the reply was validated, or the request failed. `error` ended the |
+    | | attempt; None if the reply is used or a re-ask follows. `reply` is the `Envelope`, None if no part of it came |
+    | `chunk_came(run, attempt, seconds)` | for each chunk of a streamed reply but the first, `seconds` after the one before |
     | `waiting(run, waiting)` | before a wait; `waiting` is the event |
-    | `repaired(run, repair)` | a `RepairRecord` of an accepted reply |
-    | `tool_started(run, tool)` | a call is carried out; `tool` is the event `ToolStarted` |
-    | `tool_progress(run, progress)` | it reported progress; `progress` is the event `ToolProgress` |
-    | `tool_retried(run, retry, raised)` | a try of it failed and it is tried again; `retry` is a `ToolRetry`; the last try is |
-    | | told by `tool_ended` alone |
-    | `tool_ended(run, record, raised)` | its `ToolRecord`, and the exception that the tool raised, if it did. Also of a call |
-    | | that was refused, which no `tool_started` came before |
-    | `run_ended(run, result, error)` | last: the result, whole or partial, and what the run raises, None where it ends well. A |
-    | | stream that was left early ends with `GeneratorExit` |
+    | `repaired(run, repair)` | for each `RepairRecord` of an accepted reply |
+    | `tool_started(run, tool)` | when a call starts; `tool` is the event `ToolStarted` |
+    | `tool_progress(run, progress)` | when a tool reports progress; `progress` is the event `ToolProgress` |
+    | `tool_retried(run, retry, raised)` | when a try failed and another follows; `retry` is a `ToolRetry`. After |
+    | | the last try, only `tool_ended` is called |
+    | `tool_ended(run, record, raised)` | with the `ToolRecord`, and the exception that the tool raised, if any. Also |
+    | | for refused calls, which have no `tool_started` |
+    | `run_ended(run, result, error)` | last: with the result, whole or partial, and the exception that the run raises, |
+    | | or None. A stream that was left early ends with `GeneratorExit` |
 
-    Each `..._started` is followed by its `..._ended`, whatever happens between. Records are shared with the result: read them,
-    and change nothing. Raises `ConfigError` when a class is made with a method whose name is almost one of these, and for an
-    async one.
+    Each `..._started` is followed by its `..._ended`, whatever happens between them. Records are shared with the result: read
+    them, but do not change them.
+
+    Raises `ConfigError` when a class is made with a method whose name is almost one of these, and for an async method.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         for name, value in vars(cls).items():
             if name in POINTS and inspect.iscoroutinefunction(value):
-                raise ConfigError(f"{cls.__name__}.{name} is async; an observer is told by a plain call: write `def {name}`")
-            if (near := _meant(name)) is not None and (callable(value) or isinstance(value, staticmethod | classmethod)):
+                raise ConfigError(f"{cls.__name__}.{name} is async; observers are called as plain functions: write `def {name}`")
+            if (near := _intended_point(name)) is not None and (callable(value) or isinstance(value, staticmethod | classmethod)):
                 fix = f"did you mean {near!r}? Call it _{name} if it is a helper"
-                raise ConfigError(f"{cls.__name__}.{name} is never told anything; {fix}")
+                raise ConfigError(f"{cls.__name__}.{name} is never called; {fix}")
 
     def run_started(self, run: ObservedRun, /) -> None: ...
 
@@ -94,66 +94,66 @@ class Observer:
 
 POINTS = frozenset(name for name, value in vars(Observer).items() if inspect.isfunction(value) and name[0] != "_")
 
-_BEGINS = re.compile(
+_EVENT_NAME = re.compile(
     r"(?:run|attempt|llm|model|request|tool)_\w*(?:ed|start|begin|end|finish|done|call|result|error|retry|response)"
 )
-_ON = re.compile(r"(?:on|before|after)_\w+")
+_HOOK_NAME = re.compile(r"(?:on|before|after)_\w+")
 
 
-def _meant(name: str) -> str | None:
-    """The point that a method was meant for which is none: its name is almost one, or it is made as such names are."""
+def _intended_point(name: str) -> str | None:
+    """The point that a misspelt or differently named method was meant for; None for any other name."""
     if name in POINTS or name.startswith("_"):
         return None
-    alike = name if _ON.match(name) is None else name.partition("_")[2]
+    alike = name if _HOOK_NAME.match(name) is None else name.partition("_")[2]
     near = get_close_matches(name, POINTS, n=1, cutoff=0.8)
-    if near or (alike is name and _BEGINS.fullmatch(name) is None):
+    if near or (alike is name and _EVENT_NAME.fullmatch(name) is None):
         return near[0] if near else None
     return get_close_matches(alike, POINTS, n=1, cutoff=0)[0]
 
 
 class Observers:
-    """Those of an orchestrator. Raises `ConfigError` for one that is none."""
+    """The observers of an orchestrator. Raises `ConfigError` for an object that is no observer."""
 
     def __init__(self, given: Observer | Iterable[Observer] | None = None, log: Observer | None = None) -> None:
-        observers = _all_of(given)
-        self._told = _by_point(observers)
-        self._logged = self._told if log is None else _by_point([*observers, log])
+        observers = _observers_in(given)
+        self._methods = _by_point(observers)
+        self._methods_with_log = self._methods if log is None else _by_point([*observers, log])
 
-    def watch(self, run: ObservedRun, recordings: Sequence[Recording] = ()) -> Watchers:
-        """Let them see a run; the log too, where anything of it would be heard, and those that record it."""
-        told = self._logged if _is_heard() else self._told
+    def watchers(self, run: ObservedRun, recordings: Sequence[Recording] = ()) -> Watchers:
+        """The observers for one run, with the log if it is enabled, and with the recordings."""
+        methods = self._methods_with_log if _is_log_enabled() else self._methods
         if recordings:
-            told = {**told, _ENDED: [*told.get(_ENDED, ()), *(one.run_ended for one in recordings)]}
-        return Watchers(run, told)
+            methods = {**methods, _ENDED: [*methods.get(_ENDED, ()), *(one.run_ended for one in recordings)]}
+        return Watchers(run, methods)
 
 
-def _is_heard() -> bool:
+def _is_log_enabled() -> bool:
     return _log.isEnabledFor(logging.INFO) or _tools.isEnabledFor(logging.INFO)
 
 
 def _by_point(observers: Sequence[Observer]) -> MethodsByPoint:
-    own = {point: [method for one in observers if (method := _own(one, point)) is not None] for point in POINTS}
+    own = {point: [method for one in observers if (method := _own_method(one, point)) is not None] for point in POINTS}
     return {point: methods for point, methods in own.items() if methods}
 
 
-def _own(observer: Observer, point: str) -> Callable[..., None] | None:
-    """Its method for the point, None where it has none of its own. Raises `ConfigError` for one that cannot be called so."""
-    told = getattr(Observer, point)
+def _own_method(observer: Observer, point: str) -> Callable[..., None] | None:
+    """The observer's own method for the point; None if it has none. Raises `ConfigError` for one with wrong parameters."""
+    methods = getattr(Observer, point)
     method: Callable[..., None] = getattr(observer, point)
-    if getattr(method, "__func__", method) is told:
+    if getattr(method, "__func__", method) is methods:
         return None
-    names = list(inspect.signature(told).parameters)[1:]
+    names = list(inspect.signature(methods).parameters)[1:]
     try:
         inspect.signature(method).bind(*names)
     except TypeError as error:
         name = f"{type(observer).__name__}.{point}"
         raise ConfigError(f"{name} is called with {', '.join(names)}, which it does not take: {error}") from None
-    except ValueError:  # it tells no signature
+    except ValueError:  # it has no signature
         pass
     return method
 
 
-def _all_of(given: object) -> list[Observer]:
+def _observers_in(given: object) -> list[Observer]:
     if given is None:
         return []
     several = isinstance(given, Iterable) and not isinstance(given, Observer | type | str | Mapping)

@@ -17,16 +17,16 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """Delivers the events of one turn's calls, in order, on the event loop. `hear` receives each event; None: nobody listens.
+    """Delivers the events of one turn's calls, in order, on the event loop. `listener` receives each event; None: nobody listens.
 
     A thread puts its events and its result on the same queue of the event loop, so its events come first.
     """
 
-    def __init__(self, watch: Watchers, turn: int, hear: Callable[[Any], object] | None, *, hears_nested: bool) -> None:
+    def __init__(self, watch: Watchers, turn: int, listener: Callable[[Any], object] | None, *, hears_nested: bool) -> None:
         self.turn = turn
         self.hears_nested = hears_nested
         self._watch = watch
-        self._hear = hear
+        self._listener = listener
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._coming: deque[tuple[TryState, Any]] = deque()
@@ -41,7 +41,7 @@ class Progress:
 
     def end(self) -> None:
         """The turn is over. This drops the listener, which would otherwise stay in a reference cycle with the calls' contexts."""
-        self._hear = None
+        self._listener = None
 
     def _deliver(self) -> None:
         while self._coming:
@@ -50,5 +50,5 @@ class Progress:
                 continue
             if isinstance(event, ToolProgress):
                 self._watch.notify("tool_progress", event)
-            if self._hear is not None:
-                self._hear(event)
+            if self._listener is not None:
+                self._listener(event)

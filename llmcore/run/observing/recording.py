@@ -1,4 +1,5 @@
-"""`record`: the runs of the user's own program as lines of a transcript file, which `llmcore replay` and `ReplayAdapter` read."""
+"""`record`: writes the runs of the user's program as lines of a transcript file, which `llmcore replay` and `ReplayAdapter`
+read."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _open: list[Recording] = []
 
 
 class _Orchestrator(Protocol):
-    """What can be made anew so that it is recorded."""
+    """An object that can make a recorded copy of itself."""
 
     def _recorded(self, recording: Recording) -> Self: ...
 
@@ -35,8 +36,8 @@ class _Orchestrator(Protocol):
 Recorded = TypeVar("Recorded", bound=_Orchestrator)
 
 
-class _Run:
-    """One run that goes on."""
+class _RecordedRun:
+    """A run in progress."""
 
     def __init__(self, endpoint: Endpoint, provenance: str | None) -> None:
         self.recorder = Recorder(provenance=provenance or _provenance(endpoint))
@@ -45,17 +46,16 @@ class _Run:
 
 
 class Recording:
-    """Writes each run as a line when it ends. As a context (`with`, `async with`) it records all runs of the process
-    meanwhile."""
+    """Writes each run as a line when the run ends. As a context (`with`, `async with`), it records all runs of the process."""
 
     def __init__(self, path: str | PathLike[str], provenance: str | None = None) -> None:
         self.path = Path(path)
         self.runs = 0
-        """How many were written."""
+        """The number of runs written."""
         self._provenance = provenance
         self._file = TranscriptFile(self.path)
         self._lock = ForkSafeLock()
-        self._going_on: dict[str, _Run] = {}
+        self._in_progress: dict[str, _RecordedRun] = {}
         self._is_closed = False
 
     def __enter__(self) -> Self:
@@ -67,8 +67,8 @@ class Recording:
         _open.remove(self)
         self._is_closed = True
         with self._lock:
-            left, self._going_on = self._going_on, {}
-        for run in left.values():  # as far as they have come
+            left, self._in_progress = self._in_progress, {}
+        for run in left.values():  # runs in progress
             self._write(run)
 
     async def __aenter__(self) -> Self:
@@ -81,28 +81,28 @@ class Recording:
         return f"Recording({str(self.path)!r}: {self.runs} runs)"
 
     def adapter(self, run_id: str, adapter: Adapter) -> Adapter:
-        """The adapter, whose requests of this run are recorded. For runs."""
+        """For runs: the adapter, whose requests of this run are recorded."""
         return observed(adapter, partial(self._observe, run_id))
 
     def _observe(self, run_id: str, call: ModelCall, what: str, value: Any) -> None:
         with self._lock:
             if self._is_closed:
                 return
-            run = self._going_on.get(run_id)
+            run = self._in_progress.get(run_id)
             if run is None:
-                run = self._going_on[run_id] = _Run(call.endpoint, self._provenance)
+                run = self._in_progress[run_id] = _RecordedRun(call.endpoint, self._provenance)
             run.tools |= {tool.name: tool for tool in call.tools if tool.name != FINAL_RESULT}
             run.output_schema = run.output_schema or call.output_schema
         run.recorder.observe(call, what, value)
 
     def run_ended(self, run: ObservedRun, *_: object) -> None:
-        """A run is over. For runs."""
+        """For runs: a run has ended."""
         with self._lock:
-            ended = self._going_on.pop(run.id, None)
+            ended = self._in_progress.pop(run.id, None)
         if ended is not None:
             self._write(ended)
 
-    def _write(self, run: _Run) -> None:
+    def _write(self, run: _RecordedRun) -> None:
         line = run.recorder.line(id=f"{self.path.stem}-1", tools=run.tools.values(), output_schema=run.output_schema)
         try:
             self._file.append(line)
@@ -113,7 +113,7 @@ class Recording:
 
 
 def open_recordings() -> Sequence[Recording]:
-    """Those that record all runs now."""
+    """The recordings of all runs of the process."""
     return tuple(_open)
 
 
@@ -134,15 +134,17 @@ def record(path: str | PathLike[str], orchestrator: Recorded, *, provenance: str
 def record(
     path: str | PathLike[str], orchestrator: Recorded | None = None, *, provenance: str | None = None
 ) -> Recording | Recorded:
-    """Record runs to a transcript file: each is a line, appended when the run ends, also where it fails.
+    """Record runs to a transcript file: each run is a line, appended when the run ends, even if it fails.
 
-    With an `orchestrator`, returns one of the same settings, models and connections whose runs are recorded. Without one, returns
-    a context: `with llmcore.record("runs.jsonl"):` (or `async with`) records all runs of the process, those of agents, of runs
-    within runs and of all threads, too. `ReplayAdapter("runs.jsonl")` replays the first run of the file, `run="runs-2"` another.
+    With an `orchestrator`, returns a copy with the same settings, models and connections, whose runs are recorded. Without
+    one, returns a context: `with llmcore.record("runs.jsonl"):` (or `async with`). It records all runs of the process,
+    including those of agents, of child runs and of all threads. `ReplayAdapter("runs.jsonl")` replays the first run of the
+    file, `run="runs-2"` another.
 
-    `provenance` says where the replies are from; None = `live`, or `local` for an address of this machine, and the model. No key
-    or secret is written; all else is, so a recording is as confidential as what was said. Raises `ConfigError` for a path that
-    cannot be written to, and for an `orchestrator` that is none.
+    `provenance` says where the replies are from. The default is the model with `live`, or with `local` for an address of this
+    machine. No key or secret is written. Everything else is, so a recording is as confidential as its conversations.
+
+    Raises `ConfigError` for a path that cannot be written to, and for an `orchestrator` of another kind.
     """
     try:
         Path(path).open("a").close()

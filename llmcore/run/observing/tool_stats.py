@@ -1,7 +1,7 @@
-"""How often each tool was called, how long it took and how often it failed, over one run or over any number.
+"""Statistics of tools over any number of runs: how often each was called, how long it took and how often it failed.
 
-Durations are counted in classes, each a fifth wider than the one before, so that many runs take no more room than one, and what
-was counted apart adds up exactly. A percentile is right to 10 %.
+Durations are counted in buckets, each a fifth wider than the one before. So many runs take no more memory than one, and
+separate counts add up exactly. A percentile is exact to 10 %.
 """
 
 from __future__ import annotations
@@ -22,16 +22,19 @@ from llmcore.types import ConfigError
 
 __all__ = ["ToolStatistics", "ToolStats"]
 
-_WIDTH = math.log(1.2)
+_LOG_BUCKET_WIDTH = math.log(1.2)
 
 
 @dataclass(slots=True)
 class ToolStats:
-    """One tool's numbers; `a + b` adds up. Durations are in seconds, over all tries of a call, of the calls that ran.
+    """One tool's numbers; `a + b` adds them. Durations are in seconds, over all tries of a call, and cover the calls that ran.
 
-    `calls`: all, also those that were refused; `ran`: those whose function was begun; `failed`: those that ended in an error,
-    refused ones among them; `retries`: tries after the first of each. `errors` counts the failed ones by the type of the
-    `ToolError`, `exceptions` by the class of what the tool raised.
+    - `calls`: all calls, including refused ones.
+    - `ran`: calls whose function was started.
+    - `failed`: calls that ended in an error, including refused ones.
+    - `retries`: tries after the first one of each call.
+    - `errors`: the failed calls by the type of their `ToolError`.
+    - `exceptions`: the failed calls by the class of the exception that the tool raised.
     """
 
     calls: int = 0
@@ -43,7 +46,7 @@ class ToolStats:
     errors: Counter[str] = field(default_factory=Counter[str])
     exceptions: Counter[str] = field(default_factory=Counter[str])
     durations: Counter[int] = field(default_factory=Counter[int])
-    """How many calls were in each class: class n holds the durations from 1.2**n to 1.2**(n + 1) seconds."""
+    """The number of calls in each bucket. Bucket n holds the durations from 1.2**n to 1.2**(n + 1) seconds."""
 
     @classmethod
     def of(cls, record: ToolRecord) -> ToolStats:
@@ -56,7 +59,7 @@ class ToolStats:
                 made.exceptions[error.exception] = 1
         if record.ran:
             made.ran, made.total_duration, made.max_duration = 1, record.duration, record.duration
-            made.durations[_class_of(record.duration)] = 1
+            made.durations[_bucket_of(record.duration)] = 1
         return made
 
     def __add__(self, other: ToolStats) -> ToolStats:
@@ -74,16 +77,16 @@ class ToolStats:
 
     @property
     def error_rate(self) -> float:
-        """The part of the calls that failed, from 0 to 1; 0 where there were none."""
+        """The share of the calls that failed, from 0 to 1; 0 without calls."""
         return self.failed / self.calls if self.calls else 0.0
 
     @property
     def mean_duration(self) -> float:
-        """0 where none ran."""
+        """Seconds; 0 if no call ran."""
         return self.total_duration / self.ran if self.ran else 0.0
 
     def percentile(self, part: float) -> float:
-        """The duration that this part of the calls (0.5, 0.95) did not exceed, right to 10 %; 0 where none ran.
+        """The duration that this part of the calls (0.5, 0.95) did not exceed, exact to 10 %; 0 if no call ran.
 
         Raises `ConfigError` for a part that is not from 0 to 1.
         """
@@ -93,11 +96,11 @@ class ToolStats:
         for one, count in sorted(self.durations.items()):
             left -= count
             if left <= 0:
-                return min(self.max_duration, math.exp((one + 0.5) * _WIDTH))
+                return min(self.max_duration, math.exp((one + 0.5) * _LOG_BUCKET_WIDTH))
         return 0.0
 
     def as_data(self) -> dict[str, Any]:
-        """The numbers as JSON data, with `error_rate`, `mean_duration`, `p50` and `p95`, and without the classes."""
+        """The numbers as JSON data, with `error_rate`, `mean_duration`, `p50` and `p95`, and without the buckets."""
         own: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(ToolStats) if one.name != "durations"}
         rates = {"error_rate": self.error_rate, "mean_duration": self.mean_duration}
         return {**own, "errors": dict(self.errors), "exceptions": dict(self.exceptions), **rates, **self._percentiles()}
@@ -109,9 +112,9 @@ class ToolStats:
 class ToolStatistics(Observer, Mapping[str, ToolStats]):
     """The `ToolStats` of each tool by its name: `ToolStatistics(result)["get_weather"].error_rate`.
 
-    Takes results and records, any number of each; `add` takes more. Given to an orchestrator as an observer it counts the calls
-    of each run when the run ends, well or badly. It can be sent to another process and added there. Calls of tools that do not
-    exist are counted together under `UNKNOWN`. For any number of threads.
+    Takes any number of results and records; `add` takes more. As an observer of an orchestrator, it counts the calls of each
+    run when the run ends, even if it fails. It can be pickled, sent to another process and added there. Calls of unknown tools
+    are counted together under `UNKNOWN`. Thread-safe.
     """
 
     UNKNOWN = "(unknown)"
@@ -122,12 +125,12 @@ class ToolStatistics(Observer, Mapping[str, ToolStats]):
         self.add(*given)
 
     def add(self, *given: RunResult[Any] | ToolRecord | ToolStatistics) -> None:
-        """Count these calls too. Raises `ConfigError` for anything else."""
+        """Count these calls, too. Raises `ConfigError` for anything else."""
         numbers = [pair for one in given for pair in _numbers(one)]
         with self._lock:
             for name, stats in numbers:
-                held = self._by_tool.get(name)
-                self._by_tool[name] = stats if held is None else held + stats
+                known = self._by_tool.get(name)
+                self._by_tool[name] = stats if known is None else known + stats
 
     def run_ended(self, run: ObservedRun, result: RunResult[Any], error: BaseException | None) -> None:
         if result.tool_results:
@@ -135,7 +138,7 @@ class ToolStatistics(Observer, Mapping[str, ToolStats]):
 
     @property
     def total(self) -> ToolStats:
-        """All tools together."""
+        """The numbers of all tools together."""
         return sum(self.values(), ToolStats())
 
     def as_data(self) -> dict[str, dict[str, Any]]:
@@ -143,7 +146,7 @@ class ToolStatistics(Observer, Mapping[str, ToolStats]):
         return {encodable(name): self[name].as_data() for name in self}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _read_again, (dict(self._by_tool),)
+        return _rebuilt, (dict(self._by_tool),)
 
     def __getitem__(self, name: str) -> ToolStats:
         return self._by_tool[name]
@@ -156,11 +159,11 @@ class ToolStatistics(Observer, Mapping[str, ToolStats]):
         return len(self._by_tool)
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name}: {self[name].calls} calls, {self[name].failed} failed" for name in self)
-        return f"ToolStatistics({told})"
+        numbers = ", ".join(f"{name}: {self[name].calls} calls, {self[name].failed} failed" for name in self)
+        return f"ToolStatistics({numbers})"
 
 
-def _read_again(by_tool: dict[str, ToolStats]) -> ToolStatistics:
+def _rebuilt(by_tool: dict[str, ToolStats]) -> ToolStatistics:
     made = ToolStatistics()
     made._by_tool.update(by_tool)  # pyright: ignore[reportPrivateUsage]  # of this module
     return made
@@ -168,18 +171,18 @@ def _read_again(by_tool: dict[str, ToolStats]) -> ToolStatistics:
 
 def _numbers(given: object) -> Iterable[tuple[str, ToolStats]]:
     if isinstance(given, RunResult):
-        return [_counted(record) for record in given.tool_results]
+        return [_stats_of(record) for record in given.tool_results]
     if isinstance(given, ToolRecord):
-        return [_counted(given)]
+        return [_stats_of(given)]
     if isinstance(given, ToolStatistics):
         return [(name, given[name]) for name in given]
     raise ConfigError(f"ToolStatistics counts RunResults and ToolRecords, not {describe_value(given)}")
 
 
-def _counted(record: ToolRecord) -> tuple[str, ToolStats]:
+def _stats_of(record: ToolRecord) -> tuple[str, ToolStats]:
     unknown = record.error is not None and record.error.type == "not_found"
     return ToolStatistics.UNKNOWN if unknown else record.name, ToolStats.of(record)
 
 
-def _class_of(seconds: float) -> int:
-    return math.floor(math.log(max(seconds, 1e-9)) / _WIDTH)
+def _bucket_of(seconds: float) -> int:
+    return math.floor(math.log(max(seconds, 1e-9)) / _LOG_BUCKET_WIDTH)

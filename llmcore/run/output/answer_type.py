@@ -1,12 +1,13 @@
 """Typed output: its schema, the output tool, and the one way in which an answer becomes a value.
 
-A type whose schema is no object is asked for as `{"result": ...}`, for tools and strict formats want an object. Every mode
-asks so: by the output tool, the response format or the prompt. Whether the model does so or not, whether its answer comes
-as text, in a response format or as a call of `final_result` (which is never run): the answer is a text, and
-`OutputSpec.read` reads it, so that parsing, repair and re-ask are one path for all types, modes and wires.
+If a type's schema is no object, the model is asked for `{"result": ...}`, because tools and strict formats need an object.
+Every mode does so: the output tool, the response format and the prompt. The answer may come as text, in a response format, or
+as a call of `final_result` (which never runs), wrapped or not. In each case it is a text that `OutputSpec.read` reads. So
+parsing, repair and re-ask are one path for all types, modes and wires.
 
-A type that takes the text itself (`str`, `int | str`, `Any`) takes all of it: only a wrapper that is the whole message,
-perhaps in a fence and behind words that do nothing but name the answer, is one; one in other prose is what that speaks of.
+Some types take the text itself (`str`, `int | str`, `Any`), and then take all of it. The text counts as a wrapper only if the
+wrapper is the whole message, perhaps in a fence and behind words that name the answer. A wrapper within other prose is
+content.
 """
 
 from __future__ import annotations
@@ -31,26 +32,26 @@ from llmcore.tools import compile_tools
 from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
 
 if TYPE_CHECKING:
-    from llmcore.validator import ParseDetail  # loads jsonschema, as all of it does: only where typed output is asked for
+    from llmcore.validator import ParseDetail  # loads jsonschema, which only typed output needs
 
-__all__ = ["OutputSpec", "take_final_call"]
+__all__ = ["OutputSpec", "split_final_call"]
 
 _HEAD = 200  # of a text, within which it shows how it begins
-_WORD = 10  # letters, of the longest words that name an answer
+_WORD = 10  # letters of the longest word that names an answer
 _KEY = f'{{"{WRAPPER}":'
 _BETWEEN_CALLS = ", "
-"""Between the values of several calls of the output tool: a list of answers where one was asked for."""
+"""Separates the values of several calls of the output tool."""
 _EMPTY_LIST = re.compile(r"(?:\A|</[\w:]+>)\s*(?P<list>(?:```\w*\s*)?\[\s*(?:null|None)?\s*\]\s*(?:```)?)\s*\Z")
-"""Alone or behind the closer of reasoning."""
-_kept: LRUCache[Hashable, OutputSpec] = LRUCache(256)
+"""An empty list, alone or behind the end of the reasoning."""
+_cache: LRUCache[Hashable, OutputSpec] = LRUCache(256)
 _lock = ForkSafeLock()
-"""For what is kept."""
+"""Guards the cache."""
 
 
 class OutputSpec:
-    """What one output type needs: its JSON Schema, the tool that takes it, and how it is read. Made once for a type.
+    """What one output type needs: its JSON Schema, its tool, and how its values are read. Made once for each type.
 
-    Raises `CallerError` for a type pydantic knows no schema of.
+    Raises `CallerError` if pydantic has no schema for the type.
     """
 
     __slots__ = ("asked_wrapped", "output_type", "schema", "tool", "wrapped_type")
@@ -71,24 +72,24 @@ class OutputSpec:
 
     @classmethod
     def of(cls, output_type: Any) -> OutputSpec | None:
-        """The spec of a type, None for None. Kept for types; a schema given as a dict is read anew."""
+        """The spec of a type; None for None. Specs of types are cached; a schema given as a dict is read each time."""
         if output_type is None:
             return None
         if is_object(output_type):
             return cls(output_type)
         key = type_key(output_type)
         with _lock:
-            found = _kept.get(key)
+            found = _cache.get(key)
         if found is None:
             made = cls(output_type)
             with _lock:
-                found = _kept.setdefault(key, made)
+                found = _cache.setdefault(key, made)
         return found
 
     def read(self, text: str, strictness: Any = "safe") -> ParseDetail:
         """The value in an answer, wrapped or not. Raises `OutputParseError`.
 
-        As it was asked for is tried first; the other form only when the answer does not fit that.
+        The form that was asked for is tried first, then the other one.
         """
         asked, other = (self._unwrapped, self._plain) if self.asked_wrapped else (self._plain, self._unwrapped)
         try:
@@ -103,37 +104,37 @@ class OutputSpec:
             return other(text, strictness)
         except OutputParseError as error:
             as_asked = not self.asked_wrapped or f'"{WRAPPER}"' in text
-            told = failed if as_asked else error
-            raise told from told.__cause__
+            failure = failed if as_asked else error
+            raise failure from failure.__cause__
 
     def read_partial(self, text: str) -> Any:
-        """What is certain of the value while the answer is still coming; None while nothing is."""
+        """The certain part of the value of an incomplete answer; None while nothing is certain."""
         from llmcore.validator import parse, parse_detailed
 
-        begins = _may_be_wrapped(text)
-        if self.asked_wrapped and (begins or f'"{WRAPPER}"' in text):
-            text = text.rstrip("`~")  # a fence that is half closed
+        may_be_wrapped = _may_be_wrapped(text)
+        if self.asked_wrapped and (may_be_wrapped or f'"{WRAPPER}"' in text):
+            text = text.rstrip("`~")  # a partial closing fence
             found = parse_detailed(text, self.wrapped_type, partial=True)
-            takes_all = not (begins and _is_whole(found, text)) and self._whole_text(text) is not None
+            takes_all = not (may_be_wrapped and _is_whole(found, text)) and self._whole_text(text) is not None
             if not takes_all and is_object(found.value) and WRAPPER in found.value:
                 return found.value[WRAPPER]
-            if begins and not takes_all:
+            if may_be_wrapped and not takes_all:
                 return None
         return parse(text, self.output_type, partial=True)
 
     @property
     def runs_code(self) -> bool:
-        """Does reading a value run code of the caller's? See `CompiledOutput.runs_code`."""
+        """Whether reading a value runs the caller's code. See `CompiledOutput.runs_code`."""
         from llmcore.validator.output.output_types import compile_output
 
         return compile_output(self.output_type).runs_code
 
     def text_of(self, call: ToolCall) -> str:
-        """The answer that a call of the output tool holds, as JSON text; what could not be read, raw."""
+        """The answer in a call of the output tool, as JSON text. Unreadable arguments are returned raw."""
         return call.raw_arguments if call.arguments is None else as_json(call.arguments)
 
     def fitting(self, value: Any) -> tuple[Any] | None:
-        """A Python value as one of the type, as `CompiledOutput.strictly` says; None where it is none."""
+        """A 1-tuple of the Python value as one of the type (see `CompiledOutput.strictly`); None if it does not fit."""
         from llmcore.validator.output.output_types import compile_output
 
         return compile_output(self.output_type).strictly(value)
@@ -151,7 +152,7 @@ class OutputSpec:
         from llmcore.validator.schema.problems import shown_value
 
         detail = parse_detailed(text, self.wrapped_type, strictness=strictness)
-        made_fit = any(repair.path == WRAPPER for repair in detail.repairs)  # JSON that is the answer itself
+        made_fit = any(repair.path == WRAPPER for repair in detail.repairs)  # the JSON was the answer itself
         if self.asked_wrapped and (made_fit or not _is_whole(detail, text)) and self._whole_text(text) is not None:
             got = Problem(
                 kind="incomplete", path=WRAPPER, expected="a whole text", got=shown_value(text), message="it is no text"
@@ -160,7 +161,7 @@ class OutputSpec:
         return replace(detail, value=detail.value[WRAPPER])
 
     def _whole_text(self, text: str) -> ParseDetail | None:
-        """The text itself, where the type takes it."""
+        """The text itself, if the type takes it."""
         from llmcore.validator.output.parsing import whole_text
 
         return whole_text(text, self.output_type)
@@ -171,7 +172,7 @@ def _is_wrapper(value: Any) -> bool:
 
 
 def _is_whole(detail: ParseDetail, text: str) -> bool:
-    """Is the value all that the message says, words that name the answer apart?"""
+    """Whether the value is the whole message, except for words that name the answer."""
     from llmcore.validator.output.candidates import is_whole_answer, stands_alone
 
     found = next((repair for repair in detail.repairs if repair.kind == "found_in_text"), None)
@@ -187,8 +188,7 @@ def _wrapping(output_type: Any) -> Any:
 
 
 def _is_broken_wrapper(text: str) -> bool:
-    """Is it the object that was asked for and nothing else, but cut, damaged or given
-    more than once? As a text it would keep its braces."""
+    """Whether the text is a wrapper alone, but cut, damaged or repeated. As a text it would keep its braces."""
     from llmcore.validator.output.candidates import find_values, is_whole_answer, stands_alone
 
     head = _head(text)
@@ -205,25 +205,25 @@ def _is_broken_wrapper(text: str) -> bool:
 
 
 def _may_be_wrapped(text: str) -> bool:
-    """Does a text begin like `{"result":`, perhaps in a fence or behind words that name the answer, the last of them begun?"""
+    """Whether a text begins like `{"result":`, perhaps in a fence or behind words that name the answer. The last of them may be
+    incomplete."""
     head = _head(text)
     return head.startswith(_KEY) or _KEY.startswith(head) or (len(head) < _WORD and head.isalpha())
 
 
 def _head(text: str) -> str:
-    """How a text begins, without words that name the answer, a fence and white space."""
+    """The beginning of a text, without words that name the answer, fences and white space."""
     from llmcore.validator.output.candidates import named_until
 
     return re.sub(r"\s", "", text[named_until(text) :].lstrip("`~")[:_HEAD])
 
 
-def take_final_call(envelope: Envelope, output: OutputSpec | None) -> tuple[Envelope, ToolCall | None]:
-    """The envelope without the calls of the output tool, and the last of them.
+def split_final_call(envelope: Envelope, output: OutputSpec | None) -> tuple[Envelope, ToolCall | None]:
+    """The envelope without the calls of the output tool, and the last of those calls.
 
-    Without other calls its arguments become the content, to be parsed like any answer; those of several that differ become it
-    together, for then it is open which is meant. In a cut reply that says more than the call, the call may be a first idea:
-    nothing of it is used. An empty list becomes the content too: the normaliser knows no output type, and to it that is an
-    empty list of calls.
+    If there are no other calls, the arguments become the content, which is parsed like any answer. If several calls differ,
+    all their arguments become the content, because none is preferred. If a cut reply holds more than the call, the call may be
+    a first idea, and is not used. An empty list becomes the content, too: the normaliser takes it for an empty list of calls.
     """
     if output is None:
         return envelope, None
@@ -231,21 +231,21 @@ def take_final_call(envelope: Envelope, output: OutputSpec | None) -> tuple[Enve
     if not any(call.name == FINAL_RESULT for call in envelope.tool_calls):
         return _with_empty_list(envelope), None
     finals = [call for call in envelope.tool_calls if call.name == FINAL_RESULT]
-    said = {output.text_of(call): None for call in finals}
+    texts = {output.text_of(call): None for call in finals}
     others = [call for call in envelope.tool_calls if call.name != FINAL_RESULT]
     changes: dict[str, Any] = {"tool_calls": others, "needs_more_work": True if others else None}
     if not others:
         says_more = envelope.finish_reason == "length" and bool(envelope.content.strip())
-        changes["content"] = _BETWEEN_CALLS.join(said)
+        changes["content"] = _BETWEEN_CALLS.join(texts)
         changes["truncated"] = says_more or not all(call.complete for call in finals)
     changed = updated(envelope, changes)
-    is_open = bool(others) and len(said) > 1  # several values beside calls: what the calls give is waited for
+    is_open = bool(others) and len(texts) > 1  # several values beside calls: wait for the calls' results
     return changed.attach(envelope.source, envelope.segments, envelope.blocks), None if is_open else finals[-1]
 
 
 def _with_final_calls(envelope: Envelope, output: OutputSpec) -> Envelope:
-    """The envelope with the calls of the output tool that its text makes though the tool was not offered: the model knows it
-    from other turns. Read for what it is, such a call would be an object with a `name`."""
+    """The envelope with the calls of the output tool in its text, although the tool was not offered. The model knows it from
+    other turns."""
     if FINAL_RESULT not in envelope.content or envelope.tool_calls:
         return envelope
     from llmcore.normalizer import normalize
@@ -258,11 +258,11 @@ def _with_final_calls(envelope: Envelope, output: OutputSpec) -> Envelope:
 
 
 def _with_empty_list(envelope: Envelope) -> Envelope:
-    """The envelope with an empty list as its content, if that is all that the reply says."""
+    """The envelope with an empty list as its content, if the reply is nothing else."""
     if envelope.content.strip() or envelope.tool_calls:
         return envelope
-    said = "".join([envelope.source[one.start : one.end] for one in envelope.segments if one.kind != "reasoning"])
-    found = _EMPTY_LIST.search(said)
+    text = "".join([envelope.source[one.start : one.end] for one in envelope.segments if one.kind != "reasoning"])
+    found = _EMPTY_LIST.search(text)
     if found is None:
         return envelope
     return updated(envelope, {"content": found["list"]}).attach(envelope.source, envelope.segments, envelope.blocks)

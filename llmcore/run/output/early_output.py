@@ -1,7 +1,7 @@
-"""What can be said of text that the normaliser still holds back: the answer in it, and the words of the library's envelope.
+"""What is certain about text that the normaliser withholds: the answer in it, and the `content` of llmcore's envelope.
 
-The normaliser tells nothing of what may turn out to be a call. Who asked for a typed value, or for the envelope of the JSON
-modes, knows more of the text than it does, and need not wait for the end of an answer that is certain to be one.
+The normaliser withholds text that may turn out to be a call. If a typed value or the envelope of the JSON modes was asked for,
+more is known about the text. Then a certain part can be shown before the reply ends.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from llmcore.normalizer.scanning.words import ID_KEYS
 from llmcore.support.values.narrowing import is_list, is_object, object_in
 from llmcore.types import Event, JsonSchema, TextDelta, ToolSet
 
-__all__ = ["AnswerKeys", "EnvelopeWords", "answer_in"]
+__all__ = ["AnswerKeys", "EnvelopeContent", "certain_answer"]
 
 _ALTERNATIVES = ("anyOf", "oneOf", "allOf", "prefixItems")
 _KINDS = ("type", "kind")
 _KIND_OF_CALL = re.compile(r"function|tool|call|message|assistant|response", re.IGNORECASE)
 _BESIDE_A_CALL = frozenset((*BESIDE_CALLS, *ID_KEYS))
-"""Keys that stand in a call object, and make none by themselves."""
+"""Keys of a call object that do not make an object a call."""
 
 _ARGUMENTS = re.compile(rf'"{FINAL_RESULT}"\s*,\s*"(?:arguments|parameters|args|input)"\s*:\s*(?={{)')
-_WORDS_BEGIN = re.compile(
+_CONTENT_BEGIN = re.compile(
     r"""\s*(?:```\w*\s*)?\{\s*(?:"toolCalls"\s*:\s*\[\s*\]\s*,\s*)?(?:"needsMoreWork"\s*:\s*(?:true|false|null)\s*,\s*)?"""
     r""""content"\s*:\s*\""""
 )
-_HEAD = 200  # of the text, in which the envelope's words must begin
-_SAYS = re.compile(r"\s*[^\W_]+[,;.!]?[ \n]+[^\W_]+[ ,;.!?:\n]")
-"""Two words of prose: what begins so holds no call that is all of it."""
-_NO_NAME = re.compile(rf"[^(<\[{{]{{{_HEAD}}}|[^(<\[{{]*[，。！？；、…]")  # noqa: RUF001  (the signs of prose without spaces)
-"""Longer than any name before a call's bracket, or with a sign that no name has."""
+_HEAD = 200  # characters in which the envelope's content must begin
+_PROSE = re.compile(r"\s*[^\W_]+[,;.!]?[ \n]+[^\W_]+[ ,;.!?:\n]")
+"""Two words of prose. A text that begins so is not a call as a whole."""
+_NOT_A_NAME = re.compile(rf"[^(<\[{{]{{{_HEAD}}}|[^(<\[{{]*[，。！？；、…]")  # noqa: RUF001  (the signs of prose without spaces)
+"""Text that is longer than any tool name, or holds a character that no name has, before a call's bracket."""
 _PIECE = re.compile(r'(?:[^"\\]|\\(?:[^u]|u(?![dD][89abAB])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}))*')
 """Whole characters of a JSON string."""
 
 
 class AnswerKeys:
-    """The keys that objects of the answer have where a call would stand: at its root, in its lists, in each of its forms."""
+    """The keys of the answer's objects where a call could stand: at the root, in lists, and in each alternative."""
 
     def __init__(self, schema: JsonSchema) -> None:
         self._named: set[str] = set()
@@ -73,9 +73,12 @@ def _referred(reference: Any, root: JsonSchema) -> Any:
         return None
 
 
-def answer_in(text: str, tools: ToolSet, fields: Container[str]) -> str | None:
-    """The part of a text that is still coming which is certain to be the answer, or the arguments of `final_result`; None while
-    it may be a call. `fields`: the keys of the answer's objects, `AnswerKeys`."""
+def certain_answer(text: str, tools: ToolSet, fields: Container[str]) -> str | None:
+    """The part of an incomplete text that is certain to be the answer or the arguments of `final_result`; None while it may be a
+    call.
+
+    `fields`: the keys of the answer's objects (`AnswerKeys`).
+    """
     from llmcore.validator.output.candidates import find_values
 
     values = find_values(text, cut=True).values
@@ -89,7 +92,7 @@ def answer_in(text: str, tools: ToolSet, fields: Container[str]) -> str | None:
         value = value[0] if value else None
     if at and not is_object(value):
         return text if _is_no_call(value, at in cut) and not (is_nested and is_known(str(value), tools)) else None
-    seen = _Seen(value if is_object(value) else {}, {path.removeprefix(f"{at}." if at else "") for path in cut}, tools)
+    seen = _SeenObject(value if is_object(value) else {}, {path.removeprefix(f"{at}." if at else "") for path in cut}, tools)
     keys = list(seen.value)
     if not keys:
         return None
@@ -107,15 +110,15 @@ def answer_in(text: str, tools: ToolSet, fields: Container[str]) -> str | None:
     return text if is_answer else None
 
 
-class _Seen(NamedTuple):
-    """What came of an object, which texts in it are still coming, and the tools that it may be a call of."""
+class _SeenObject(NamedTuple):
+    """The part of an object that came, the paths of its incomplete texts, and the tools that it may call."""
 
     value: dict[str, Any]
     cut: Collection[str]
     tools: ToolSet
 
     def marks_answer(self, key: str) -> bool:
-        """Does this key of the answer's type say that the object is no call?"""
+        """Whether this key of the answer's type shows that the object is no call."""
         if key in _KINDS:
             kind = self.value[key]
             return isinstance(kind, str) and key not in self.cut and _KIND_OF_CALL.search(kind) is None
@@ -125,10 +128,10 @@ class _Seen(NamedTuple):
 
 
 def _is_no_call(item: Any, is_cut: bool) -> bool:
-    """Is a list with this first item no list of calls? A text is none of `name(...)` as soon as it begins like prose."""
+    """Whether a list with this first item is no list of calls. A text that begins like prose is no `name(...)`."""
     if not isinstance(item, str):
         return item is not None
-    is_prose = _SAYS.match(item) is not None or _NO_NAME.match(item) is not None
+    is_prose = _PROSE.match(item) is not None or _NOT_A_NAME.match(item) is not None
     return is_prose or ("(" not in item and not is_cut)
 
 
@@ -142,59 +145,59 @@ def _arguments(text: str) -> str | None:
         return None
     try:
         end = json.JSONDecoder(strict=False).raw_decode(text, found.end())[1]
-    except (ValueError, RecursionError):  # still coming, or damaged
+    except (ValueError, RecursionError):  # incomplete or damaged
         end = len(text)
     return text[found.end() : end]
 
 
-class EnvelopeWords:
-    """Tells the words under `content` of an envelope that is held back, as they come; then of the event that tells all of them
-    what is left. Linear: each character is looked at once."""
+class EnvelopeContent:
+    """Emits the `content` of a withheld envelope while it comes, then removes that text from the final event. Each character is
+    read once, so the cost is linear."""
 
     def __init__(self) -> None:
-        # Where the next character of the words is, in the held text; -1 until they begin, -2 when there are no more.
+        # The position of the next character in the withheld text; -1 before the content begins, -2 after its end.
         self._at = -1
-        self._raw = ""  # what came of them and was not told
-        self._told = ""
-        self._begun = False
+        self._raw = ""  # JSON text that came and was not emitted
+        self._emitted = ""
+        self._has_begun = False
 
-    def coming(self, held: Any) -> TextDelta | None:
-        """`held(start)` gives what is held back from there on."""
+    def new_content(self, withheld: Any) -> TextDelta | None:
+        """The content that came since the last call. `withheld(start)` returns the withheld text from `start` on."""
         if self._at == -1:
-            head: str = held(0)
-            found = _WORDS_BEGIN.match(head[:_HEAD])
+            head: str = withheld(0)
+            found = _CONTENT_BEGIN.match(head[:_HEAD])
             if found is None:
                 self._at = -1 if len(head) < _HEAD else -2
                 return None
             self._at = found.end()
         if self._at < 0:
             return None
-        more: str = held(self._at)
+        more: str = withheld(self._at)
         self._at += len(more)
         self._raw += more
         whole = _PIECE.match(self._raw)
-        assert whole is not None  # it matches nothing, too
-        if not self._begun and _SAYS.match(whole[0]) is None:
+        assert whole is not None  # it also matches the empty text
+        if not self._has_begun and _PROSE.match(whole[0]) is None:
             self._at = -2 if len(self._raw) > _HEAD else self._at
             return None
-        said, self._raw, self._begun = whole[0], self._raw[whole.end() :], True
+        piece, self._raw, self._has_begun = whole[0], self._raw[whole.end() :], True
         if self._raw.startswith('"') or len(self._raw) > len(r"\ud83d\ude00"):
             self._at = -2
-        return self._tell(said)
+        return self._delta(piece)
 
-    def _tell(self, said: str) -> TextDelta | None:
+    def _delta(self, piece: str) -> TextDelta | None:
         try:
-            text: str = json.loads(f'"{said}"', strict=False)
-        except ValueError:  # an escape that is none: the normaliser decides what it means
+            text: str = json.loads(f'"{piece}"', strict=False)
+        except ValueError:  # an invalid escape: the normaliser decides what it means
             self._at = -2
             return None
-        self._told += text
+        self._emitted += text
         return TextDelta(text) if text else None
 
-    def left_of(self, event: Event) -> Event | None:
-        """The event without what was told of it already; None where nothing is left."""
-        if not self._told or not isinstance(event, TextDelta):
+    def without_emitted(self, event: Event) -> Event | None:
+        """The event without the text that was emitted already; None if nothing is left."""
+        if not self._emitted or not isinstance(event, TextDelta):
             return event
-        told, self._told, self._at = self._told, "", -2
-        rest = event.text.removeprefix(told)
+        emitted, self._emitted, self._at = self._emitted, "", -2
+        rest = event.text.removeprefix(emitted)
         return TextDelta(rest) if rest else None

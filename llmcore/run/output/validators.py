@@ -1,8 +1,8 @@
-"""Output validators: functions of the caller's that judge a final answer, after its type has.
+"""Output validators: the caller's functions that check a final answer, after its type has.
 
-One that raises `RetryTool` or `ValueError` refuses the answer: the model is told its words and asked again, which counts as a
-re-ask. What it returns takes the place of the value, and must be one of the type that was asked for; None leaves the value as it
-is. Anything else that it raises ends the run.
+If a validator raises `RetryTool` or `ValueError`, the answer is refused: the model gets the message and answers again, which
+counts as a re-ask. What it returns replaces the value, and must fit the output type; None keeps the value. Any other exception
+ends the run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.run.caller_functions import CallersFunction
 from llmcore.run.output.answer_type import OutputSpec
-from llmcore.run.output.validation import with_types_code
+from llmcore.run.output.validation import run_types_code
 from llmcore.support.code.quoted_words import MAX_LOOKED_THROUGH, MAX_WORDS, clipped_words
 from llmcore.tools import RunContext
 from llmcore.tools.results import error_text_of
@@ -28,7 +28,7 @@ _NO_WORDS = "the answer was refused"
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The value as the validators leave it, or the problem that one of them has with it, and what that one raised."""
+    """The value as the validators returned it, or the problem that one of them found, and the exception that it raised."""
 
     value: Any = None
     problem: Problem | None = None
@@ -36,7 +36,7 @@ class Checked:
 
 
 def output_validators(given: object) -> tuple[CallersFunction, ...]:
-    """A list of functions, one function, or None. Raises `ConfigError`."""
+    """A list of functions, one function, or None, as validators. Raises `ConfigError`."""
     if given is None:
         return ()
     functions: list[object] = [given] if callable(given) else [*given] if isinstance(given, Iterable) else [given]
@@ -52,23 +52,23 @@ async def check_output(
     seconds_left: Callable[[], float | None],
     output: OutputSpec | None,
 ) -> Checked:
-    """Ask them in order, each with the value that the one before left. Raises `ConfigError` for one that returns what is no value
-    of the type that was asked for."""
+    """Run the validators in order, each with the value that the one before returned. Raises `ConfigError` if one returns a value
+    that does not fit the output type."""
     for validator in validators:
         try:
             given = await validator(seconds_left(), context, value)
         except (RetryTool, ValueError) as error:
             if isinstance(error, LLMCoreError):
                 raise
-            said = process_scrubber().text(error_text_of(error).partition(": ")[2].strip()[:MAX_LOOKED_THROUGH]) or _NO_WORDS
-            return Checked(value, Problem(kind="value", message=clipped_words(said, MAX_WORDS)), error)
+            text = process_scrubber().text(error_text_of(error).partition(": ")[2].strip()[:MAX_LOOKED_THROUGH]) or _NO_WORDS
+            return Checked(value, Problem(kind="value", message=clipped_words(text, MAX_WORDS)), error)
         if given is not None:
-            value = given if output is None else await _of_the_type(given, output, seconds_left(), validator)
+            value = given if output is None else await _as_output_type(given, output, seconds_left(), validator)
     return Checked(value)
 
 
-async def _of_the_type(given: Any, output: OutputSpec, seconds: float | None, validator: CallersFunction) -> Any:
-    fit = await with_types_code(output, seconds, lambda: output.fitting(given))
+async def _as_output_type(given: Any, output: OutputSpec, seconds: float | None, validator: CallersFunction) -> Any:
+    fit = await run_types_code(output, seconds, lambda: output.fitting(given))
     if fit is None:
         wanted = getattr(output.output_type, "__name__", None) or repr(output.output_type)
         raise ConfigError(

@@ -1,1 +1,1 @@
-"""What a run gives back: its result, its history, and the calls that still wait."""
+"""The result of a run: its history, its records, and the calls that wait."""

@@ -1,4 +1,5 @@
-"""What a saved run says in the types of layer 3: `types`, where attempts and errors are defined, does not know them."""
+"""Restores the validator's types in the attempts of a saved run. `types`, which defines attempts and errors, does not know
+them."""
 
 from __future__ import annotations
 
@@ -11,18 +12,20 @@ from llmcore.support.values.copies import updated
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import Attempt, FallbackExhausted, OutputParseError
 
-__all__ = ["as_they_were"]
+__all__ = ["typed_attempts"]
 
 
-def as_they_were(attempts: list[Attempt]) -> list[Attempt]:
-    """The attempts with each report that was read as data as a `ValidationReport`, and each problem of a failure as a `Problem`.
-    What is none, in a file that somebody wrote, stays data."""
+def typed_attempts(attempts: list[Attempt]) -> list[Attempt]:
+    """The attempts with their reports as `ValidationReport`s, and the problems of failures as `Problem`s.
+
+    Data that is no such report or problem, in a file written by hand, stays data.
+    """
     return [_with_report(attempt) for attempt in attempts]
 
 
 def _with_report(attempt: Attempt) -> Attempt:
-    for error in _unfit(attempt.failure):
-        from llmcore.validator import Problem  # loads jsonschema: only where there is one
+    for error in _output_errors(attempt.failure):
+        from llmcore.validator import Problem  # loads jsonschema, so only if needed
 
         error.with_problems([_read(Problem.model_validate, problem) for problem in error.problems])
     if not is_object(attempt.report):
@@ -32,12 +35,12 @@ def _with_report(attempt: Attempt) -> Attempt:
     return updated(attempt, {"report": _read(ValidationReport.model_validate, attempt.report)})
 
 
-def _unfit(failure: object) -> Iterator[OutputParseError]:
-    """The errors that say what is wrong with a value."""
+def _output_errors(failure: object) -> Iterator[OutputParseError]:
+    """The `OutputParseError`s in a failure."""
     if isinstance(failure, OutputParseError) and is_list(getattr(failure, "problems", None)):
         yield failure
     for inner in failure.failures if isinstance(failure, FallbackExhausted) else ():
-        yield from _unfit(inner)
+        yield from _output_errors(inner)
 
 
 def _read(read: Callable[[Any], Any], given: Any) -> Any:

@@ -1,13 +1,12 @@
-"""What crosses the border of a run: copied, and fit to be encoded.
+"""Copies of what enters or leaves a run, made encodable.
 
-Rules
-- Dicts and lists are copied at every depth. What cannot change (text, numbers, frozen models of such) is shared.
-- Text that UTF-8 cannot encode (a lone surrogate), numbers that JSON has not (NaN, infinity) or that no reader takes
-  (whole ones of more than 4300 digits), what nests deeper than
-  `MAX_DEPTH` and what is no JSON at all: `mended` replaces it and tells where, `refusing` raises.
-- Two surrogates that make a pair become the character they stand for; one alone becomes U+FFFD.
+- Dicts and lists are copied at every depth. Values that cannot change (text, numbers, frozen models of such) are shared.
+- These cannot be encoded: text that UTF-8 cannot encode (a lone surrogate), NaN and infinity, integers of more than 4300 digits,
+  values nested deeper than `MAX_DEPTH`, and values that are no JSON. `encodable_copy` replaces them and reports where;
+  `checked_copy` raises.
+- Two surrogates that form a pair become their character. A lone one becomes U+FFFD.
 
-Linear in the size of the value; of text that is ASCII nothing is read.
+The cost is linear in the size of the value. ASCII text is not scanned.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from llmcore.support.values.narrowing import is_list, is_object, kind_of
 from llmcore.types import Repair
 from llmcore.validator.schema.problems import cut, join_path
 
-__all__ = ["MAX_DEPTH", "Damage", "is_fit", "mended", "recorded", "refusing"]
+__all__ = ["MAX_DEPTH", "Damage", "checked_copy", "damage_repairs", "encodable_copy", "is_encodable"]
 
 MAX_DEPTH: Final = 128
 _MAX_RECORDED = 20
@@ -35,15 +34,16 @@ T = TypeVar("T")
 
 
 class Damage(NamedTuple):
-    """What could not stay as it was. `path` is where (`""` the whole), `what` in words, `before` as ASCII."""
+    """A part that could not be encoded. `path`: its place (`""` = the whole value); `what`: a description; `before`: the part as
+    ASCII."""
 
     path: str
     what: str
     before: str
 
 
-def is_fit(value: Any) -> bool:
-    """Can it be encoded as it stands? Where that takes more than a look: no."""
+def is_encodable(value: Any) -> bool:
+    """Whether the value can be encoded as it stands. False if only a full check could tell."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
         below: list[Any] = []
@@ -58,7 +58,7 @@ def is_fit(value: Any) -> bool:
                 fields: dict[str, Any] = item.__dict__
                 for name in names:
                     part = fields.get(name)
-                    if part is not None and not (kind_of(part) is str and part.isascii()):  # else it is, as most fields
+                    if part is not None and not (kind_of(part) is str and part.isascii()):  # most fields are ASCII text
                         below.append(part)
             elif kind is list or kind is tuple:
                 below += item
@@ -84,25 +84,25 @@ def is_fit(value: Any) -> bool:
     return False
 
 
-def mended(value: T) -> tuple[T, list[Damage]]:
-    """A copy that can be encoded, and what had to be replaced in it."""
+def encodable_copy(value: T) -> tuple[T, list[Damage]]:
+    """A copy that can be encoded, and the parts that were replaced in it."""
     found: list[Damage] = []
     return _Copy(found.append).of(value), found
 
 
-def refusing(value: T, error: Callable[[str], Exception]) -> T:
-    """A copy. Raises `error(words)` where the value cannot be encoded; the words tell the place and the fix, and not
-    the value, which may be secret."""
+def checked_copy(value: T, error: Callable[[str], Exception]) -> T:
+    """A copy. If the value cannot be encoded, raises `error(words)`. The words name the place and the fix. They omit the value,
+    which may be secret."""
 
     def refuse(damage: Damage) -> None:
         where = f"`{damage.path}`: " if damage.path else ""
         raise error(f"{where}{damage.what} cannot be sent; give plain JSON data and text that UTF-8 can encode")
 
-    return copied(value) if is_fit(value) else _Copy(refuse).of(value)
+    return copied(value) if is_encodable(value) else _Copy(refuse).of(value)
 
 
-def recorded(found: list[Damage]) -> list[Repair]:
-    """Damage as repairs: one each for the first few places, one for all the others."""
+def damage_repairs(found: list[Damage]) -> list[Repair]:
+    """The damage as repairs: one for each of the first places, and one for the number of the rest."""
     repairs = [
         Repair(kind="not_encodable", path=damage.path, before=damage.before, after=damage.what, safety="coerced")
         for damage in found[:_MAX_RECORDED]
@@ -113,11 +113,11 @@ def recorded(found: list[Damage]) -> list[Repair]:
 
 _PLAIN: Final[frozenset[type[Any]]] = frozenset({bool, type(None)})
 _Place = tuple[Any, str | int] | None
-"""Where in the value: the place of what holds it, and the key or index in that. None = the whole."""
+"""A place in the value: the place of the container, and the key or index in it. None = the whole value."""
 
 
 class _Copy:
-    """One pass over one value. Places are written out only where something is damaged."""
+    """One pass over one value. Paths are computed only for damaged parts."""
 
     __slots__ = ("_found",)
 
@@ -130,14 +130,16 @@ class _Copy:
             return value if value.isascii() else self._text(value, at)
         if kind is int:
             return (
-                value if SMALLEST_INT <= value <= LARGEST_INT else self._lost("a number of too many digits", hex(value), None, at)
+                value
+                if SMALLEST_INT <= value <= LARGEST_INT
+                else self._replaced("a number of too many digits", hex(value), None, at)
             )
         if kind in _PLAIN:
             return value
         if isinstance(value, float):
-            return value if math.isfinite(value) else self._lost("a number that JSON has not", value, None, at)
+            return value if math.isfinite(value) else self._replaced("a number that JSON has not", value, None, at)
         if depth > MAX_DEPTH:
-            return self._lost(f"what is nested deeper than {MAX_DEPTH} levels", "", None, at)
+            return self._replaced(f"what is nested deeper than {MAX_DEPTH} levels", "", None, at)
         if getattr(kind, "__pydantic_fields__", None) is not None:  # isinstance(value, BaseModel) takes ten times as long
             return self._model(value, at, depth + 1)
         if is_object(value):
@@ -154,28 +156,28 @@ class _Copy:
             kind = value.__class__
             if kind in _PLAIN or (kind is str and value.isascii()):
                 continue
-            copied = self.of(value, (at, name), depth)
-            if copied is not value:
-                changes[name] = copied
+            copy_of = self.of(value, (at, name), depth)
+            if copy_of is not value:
+                changes[name] = copy_of
         return updated(model, changes) if changes else model
 
     def _object(self, given: dict[Any, Any], at: _Place, depth: int) -> dict[str, Any]:
-        copied: dict[str, Any] = {}
+        copy_of: dict[str, Any] = {}
         number = len(given)
         for key, value in given.items():
             name = stem = key if key.__class__ is str and key.isascii() else self._key(key, at)
-            while name in copied:  # two keys that differed in what was replaced; the number never goes back
+            while name in copy_of:  # replacement made two keys equal; the number only grows
                 number += 1
                 name = f"{stem}_{number}"
-            copied[name] = value if value.__class__ in _PLAIN else self.of(value, (at, name), depth)
-        return copied
+            copy_of[name] = value if value.__class__ in _PLAIN else self.of(value, (at, name), depth)
+        return copy_of
 
     def _key(self, key: Any, at: _Place) -> str:
-        return self._text(key, at) if isinstance(key, str) else self._lost("a key that is no text", str(key), str(key), at)
+        return self._text(key, at) if isinstance(key, str) else self._replaced("a key that is no text", str(key), str(key), at)
 
     def _text(self, text: str, at: _Place) -> str:
         made = encodable(text)
-        return made if made is text else self._lost("a lone surrogate", text, made, at)
+        return made if made is text else self._replaced("a lone surrogate", text, made, at)
 
     def _other(self, value: Any, at: _Place, depth: int) -> Any:
         if isinstance(value, str):  # an enum, perhaps
@@ -184,19 +186,19 @@ class _Copy:
             return value
         if isinstance(value, tuple):
             items: tuple[Any, ...] = value  # pyright: ignore[reportUnknownVariableType]  # any tuple
-            copied = tuple(self.of(item, (at, index), depth) for index, item in enumerate(items))
-            return items if all(map(operator.is_, copied, items)) else copied
+            copy_of = tuple(self.of(item, (at, index), depth) for index, item in enumerate(items))
+            return items if all(map(operator.is_, copy_of, items)) else copy_of
         kind = type(value).__name__
-        return self._lost(f"a value of type {kind}", kind, str(value), at)
+        return self._replaced(f"a value of type {kind}", kind, str(value), at)
 
-    def _lost(self, what: str, value: object, instead: Any, at: _Place) -> Any:
+    def _replaced(self, what: str, value: object, instead: Any, at: _Place) -> Any:
         shown = ascii(value[:_MAX_SHOWN] if isinstance(value, str) else value)
         self._found(Damage(cut(join_path(_steps(at)), 5 * _MAX_SHOWN), what, shown))
         return instead
 
 
 def _steps(at: _Place) -> list[str | int]:
-    """The way to a place, from the outside in."""
+    """The path to a place, from the outside in."""
     steps: list[str | int] = []
     while at is not None:
         at, step = at

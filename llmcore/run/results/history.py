@@ -1,9 +1,9 @@
-"""The history of a run: assistant turns rebuilt from envelopes, results added, and always valid for the next request.
+"""The history of a run: assistant messages made from envelopes, results added, always valid for the next request.
 
-Rules: every call in the history has an id of its own and, once its turn is over, exactly one result, in call order,
-directly after. A call stands in the history as it ran: with the validated name and arguments. Opaque parts keep their
-places. What a model wrote can be encoded before anything else looks at it (`fit_reply`), and so can what validation made
-of its calls (`fit_call`).
+- Each call in the history has a unique id. Once its turn is over, it has exactly one result, in call order, directly after it.
+- A call stands in the history as it ran: with the validated name and arguments.
+- Opaque parts keep their places.
+- A reply is made encodable before anything else reads it (`encodable_reply`), and so are validated calls (`encodable_call`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 
 from llmcore.adapters.request.history import is_sendable_id
-from llmcore.run.results.boundary_copies import is_fit, mended, recorded
+from llmcore.run.results.boundary_copies import damage_repairs, encodable_copy, is_encodable
 from llmcore.support.values.copies import copied, made, updated
 from llmcore.types import (
     Block,
@@ -28,8 +28,8 @@ from llmcore.types import (
 
 __all__ = [
     "assistant_message",
-    "fit_call",
-    "fit_reply",
+    "encodable_call",
+    "encodable_reply",
     "ids_in",
     "in_call_order",
     "last_calls",
@@ -42,36 +42,36 @@ __all__ = [
 _MAX_ID_SHOWN = 40
 
 
-def fit_reply(envelope: Envelope) -> Envelope:
-    """The reply with text that can be encoded and ids that can be sent; each change is a repair of the call or of the
-    envelope. A reply that is fit already is returned as it is."""
-    if is_fit(envelope) and all(map(_has_sendable_id, envelope.tool_calls)):
+def encodable_reply(envelope: Envelope) -> Envelope:
+    """The reply with encodable text and sendable ids. Each change is a repair of the call or the envelope. If nothing changes,
+    returns the same object."""
+    if is_encodable(envelope) and all(map(_has_sendable_id, envelope.tool_calls)):
         return envelope
     ids = _fresh_ids(envelope.tool_calls)
-    calls = [_with_id(fit_call(call), ids.get(call.id, call.id)) for call in envelope.tool_calls]
-    rest, found = mended(updated(envelope, {"tool_calls": []}))
+    calls = [_with_id(encodable_call(call), ids.get(call.id, call.id)) for call in envelope.tool_calls]
+    rest, found = encodable_copy(updated(envelope, {"tool_calls": []}))
     if not found and all(map(operator.is_, calls, envelope.tool_calls)):
         return envelope
-    fit = updated(rest, {"tool_calls": calls, "repairs": [*rest.repairs, *recorded(found)]})
-    return fit.attach(envelope.source, lambda: envelope.segments, lambda: _fit_blocks(envelope.blocks, ids))
+    encodable = updated(rest, {"tool_calls": calls, "repairs": [*rest.repairs, *damage_repairs(found)]})
+    return encodable.attach(envelope.source, lambda: envelope.segments, lambda: _encodable_blocks(envelope.blocks, ids))
 
 
-def fit_call(call: ToolCall) -> ToolCall:
-    """The call with a name and arguments that can be encoded; the same object when they can be."""
-    if is_fit(call):
+def encodable_call(call: ToolCall) -> ToolCall:
+    """The call with an encodable name and arguments. If nothing changes, returns the same object."""
+    if is_encodable(call):
         return call
-    fit, found = mended(call)
-    return updated(fit, {"repairs": [*fit.repairs, *recorded(found)]}) if found else call
+    encodable, found = encodable_copy(call)
+    return updated(encodable, {"repairs": [*encodable.repairs, *damage_repairs(found)]}) if found else call
 
 
 def _fresh_ids(calls: Sequence[ToolCall]) -> dict[str, str]:
-    """A new id for each one that cannot be sent: too long, or with characters that cannot be printed."""
-    taken = {call.id for call in calls}
+    """A new id for each id that cannot be sent: it is too long, or has unprintable characters."""
+    used = {call.id for call in calls}
     fresh: dict[str, str] = {}
     for number, call in enumerate(calls):
         if call.id not in fresh and not _has_sendable_id(call):
-            fresh[call.id] = _free(f"call_{number}", taken)
-            taken.add(fresh[call.id])
+            fresh[call.id] = _free_id(f"call_{number}", used)
+            used.add(fresh[call.id])
     return fresh
 
 
@@ -88,11 +88,11 @@ def _with_id(call: ToolCall, wanted: str) -> ToolCall:
     return updated(call, {"id": wanted, "repairs": [*call.repairs, repair]})
 
 
-def _fit_blocks(blocks: Sequence[Block], ids: Mapping[str, str]) -> list[Block]:
+def _encodable_blocks(blocks: Sequence[Block], ids: Mapping[str, str]) -> list[Block]:
     renamed = [
         updated(block, {"id": ids.get(block.id, block.id)}) if isinstance(block, ToolUseBlock) else block for block in blocks
     ]
-    return mended(renamed)[0]
+    return encodable_copy(renamed)[0]
 
 
 def ids_in(messages: Iterable[Message]) -> set[str]:
@@ -100,32 +100,31 @@ def ids_in(messages: Iterable[Message]) -> set[str]:
     return {use.id for message in messages for use in message.tool_uses}
 
 
-def with_unique_ids(calls: Sequence[ToolCall], taken: set[str]) -> list[ToolCall]:
-    """The calls with ids that no other call has; they are added to `taken`. An id that is free is kept verbatim."""
+def with_unique_ids(calls: Sequence[ToolCall], used: set[str]) -> list[ToolCall]:
+    """The calls with ids that no other call has; the ids are added to `used`. An unused id is kept."""
     renamed: list[ToolCall] = []
     for call in calls:
-        unique = _free(call.id or "call_0", taken)
-        taken.add(unique)
+        unique = _free_id(call.id or "call_0", used)
+        used.add(unique)
         renamed.append(call if unique == call.id else updated(call, {"id": unique}))
     return renamed
 
 
-def _free(wanted: str, taken: set[str]) -> str:
-    if wanted not in taken:
+def _free_id(wanted: str, used: set[str]) -> str:
+    if wanted not in used:
         return wanted
     stem = wanted.rpartition("_")[0] if wanted.startswith("call_") else wanted
-    number = len(taken)
-    while f"{stem}_{number}" in taken:
+    number = len(used)
+    while f"{stem}_{number}" in used:
         number += 1
     return f"{stem}_{number}"
 
 
 def assistant_message(envelope: Envelope, before: Sequence[ToolCall], calls: Sequence[ToolCall]) -> Message | None:
-    """The reply as a turn of the history, None when it holds nothing.
+    """The reply as a message of the history; None if it holds nothing.
 
-    `calls` are the calls that stand in the history, `before` the same ones as the envelope's blocks know them: each
-    block of a call is replaced by its call, blocks of calls that were dropped go, and calls without a block come
-    last.
+    `calls` are the calls for the history. `before` are the same calls as the envelope's blocks have them. Each call block is
+    replaced by its call, blocks of dropped calls are removed, and calls without a block come last.
     """
     if envelope.is_calls_alone:
         return made(Message, role="assistant", content=[use_block(call, None) for call in calls]) if calls else None
@@ -134,7 +133,7 @@ def assistant_message(envelope: Envelope, before: Sequence[ToolCall], calls: Seq
         waiting[call.id].append(index)
     blocks: list[Block] = []
     placed: set[int] = set()
-    for block in envelope.blocks or _text(envelope):
+    for block in envelope.blocks or _text_blocks(envelope):
         if not isinstance(block, ToolUseBlock):
             blocks.append(copied(block))
         elif waiting[block.id]:
@@ -146,12 +145,12 @@ def assistant_message(envelope: Envelope, before: Sequence[ToolCall], calls: Seq
     return made(Message, role="assistant", content=blocks) if blocks else None
 
 
-def _text(envelope: Envelope) -> list[Block]:
+def _text_blocks(envelope: Envelope) -> list[Block]:
     return [TextBlock(text=envelope.content)] if envelope.content else []
 
 
 def use_block(call: ToolCall, block: ToolUseBlock | None) -> ToolUseBlock:
-    """The call as it stands in the history, in place of this block if there was one."""
+    """The call as a block of the history, in place of `block` if there was one."""
     arguments = copied(call.arguments)
     return made(
         ToolUseBlock,
@@ -164,7 +163,7 @@ def use_block(call: ToolCall, block: ToolUseBlock | None) -> ToolUseBlock:
 
 
 def with_call(message: Message, call: ToolCall) -> Message:
-    """The message with this call in the place of the one with its id."""
+    """The message with this call in place of the one with its id."""
     blocks = (use_block(call, old) if isinstance(old, ToolUseBlock) and old.id == call.id else old for old in message.content)
     return Message(role=message.role, content=[*blocks])
 
@@ -181,7 +180,7 @@ def open_calls(messages: Sequence[Message]) -> list[ToolUseBlock]:
 
 
 def last_calls(messages: Sequence[Message]) -> list[ToolUseBlock]:
-    """The calls of the last turn of the assistant."""
+    """The calls of the last assistant turn."""
     for message in reversed(messages):
         if message.role == "assistant":
             return message.tool_uses
@@ -189,7 +188,7 @@ def last_calls(messages: Sequence[Message]) -> list[ToolUseBlock]:
 
 
 def in_call_order(messages: Sequence[Message], results: Sequence[ToolResultBlock]) -> list[ToolResultBlock]:
-    """The results as the calls of the last assistant turn stand there: one that was corrected may stand behind others."""
+    """The results in the order of the last turn's calls. Corrections may have reordered them."""
     if len(results) < 2:
         return [*results]
     places = {use.id: place for place, use in enumerate(last_calls(messages))}

@@ -1,4 +1,4 @@
-"""Calls that have no result yet: what a result tells of them, so that another process can settle them."""
+"""Calls that have no result yet, as results describe them, so that another process can answer them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNKNOWN_OUTCOME = (
     "effect, and was not run again."
 )
 NOT_BEGUN = "No result yet: this call was not run."
-_TOLD = {
+_RESULT_TEXTS = {
     "approval": f"{NOT_BEGUN} It waits for somebody's approval.",
     "elsewhere": "No result yet: this call is carried out elsewhere.",
     "within": "No result yet: it was begun, and calls within it wait for somebody.",
@@ -32,11 +32,18 @@ _TOLD = {
 class OpenCall(Value):
     """A call of the last turn that has no result.
 
-    `stage`: it waits for `approval`; it is to be carried out `elsewhere`, for its tool has no function; it was begun, and calls
-    of a run `within` it wait, which are listed behind it, by ids of both (`call_1/call_0`), or that run was saved in its midst;
-    it is `ready`: approved, and not begun; or it was `started`, and what became of it is not known. A call that is not begun
-    and waits for nobody is not listed. `summary` is the call in words (`tool(summary=...)`, else its name and arguments);
-    `reason` says why approval is required: what the predicate said or raised. `approved`: a caller approved it.
+    `stage` is one of:
+
+    - `approval`: it waits for approval.
+    - `elsewhere`: its tool has no function here, so the caller carries it out.
+    - `within`: it was started. Calls of the run within it wait, or that run was saved while it was running. Calls that wait are
+      listed behind it, by both ids (`call_1/call_0`).
+    - `ready`: it was approved, and has not started.
+    - `started`: it was started, and its outcome is unknown.
+
+    A call that has not started and waits for nobody is not listed. `summary` describes the call (`tool(summary=...)`, else its
+    name and arguments). `reason` says why approval is required: what the predicate returned or raised. `approved`: a caller
+    approved it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -51,13 +58,13 @@ class OpenCall(Value):
 
     @property
     def waits(self) -> bool:
-        """Does it wait for the caller?"""
+        """Whether the call waits for the caller."""
         return self.stage in ("approval", "elsewhere", "within")
 
     @property
-    def told(self) -> str:
-        """What a history says in the place of its result."""
-        return _TOLD[self.stage]
+    def result_text(self) -> str:
+        """The text that stands in for its result in a history."""
+        return _RESULT_TEXTS[self.stage]
 
     @classmethod
     def of(
@@ -82,5 +89,5 @@ class OpenCall(Value):
 
 
 def id_within(call_id: str, inner_id: str) -> str:
-    """The id by which the outer run's caller answers a call that waits within another one."""
+    """The id by which the caller of the parent run answers a call of a child run."""
     return f"{call_id}/{inner_id}"

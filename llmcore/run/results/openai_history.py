@@ -1,4 +1,4 @@
-"""How a history comes back into a run, from a result or from outside, and how it goes out in OpenAI's form."""
+"""Checks of histories and saved results that enter a run, and the history in OpenAI's form."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from llmcore.support.code.suggestions import mistake_in, unknown
 from llmcore.types import CallerError, Message, TextBlock, ToolResultBlock
 
 __all__ = [
-    "check_asks",
+    "check_ends_with_request",
     "check_not_empty",
     "check_results_answer_calls",
     "check_saved",
-    "not_saved",
+    "is_blank",
+    "not_saved_error",
     "openai_messages",
-    "says_nothing",
 ]
 
 
 def check_saved(data: Mapping[Any, Any], fields: Iterable[str], version: int) -> None:
-    """Raises `CallerError` where `data` is no saved result of this version: a key that means nothing would be lost unseen."""
+    """Raises `CallerError` if `data` is no saved result of this version. An unknown key raises, too, because it would be lost."""
     given = data.get("version", version)
     if given != version:
         raise CallerError(
@@ -43,36 +43,36 @@ def _keys_of(data: Mapping[Any, Any]) -> str:
     return f" (its keys are {', '.join(str(name)[:40] for name in [*data][:5])})" if data else ", it is empty"
 
 
-def not_saved(error: ValidationError, fields: Collection[str]) -> CallerError:
-    """What is wrong with data that is no saved result."""
+def not_saved_error(error: ValidationError, fields: Collection[str]) -> CallerError:
+    """The error for data that is no saved result."""
     return CallerError(f"this is no saved RunResult: {mistake_in(error, 'RunResult', fields)}")
 
 
-def says_nothing(message: Message) -> bool:
-    """Has it no content but blanks?"""
+def is_blank(message: Message) -> bool:
+    """Whether the message has no content except whitespace."""
     return all(isinstance(block, TextBlock) and (not block.text or block.text.isspace()) for block in message.content)
 
 
 def check_not_empty(messages: Sequence[Message]) -> None:
-    """Raises `CallerError` where what is asked last is empty, which some providers refuse and others answer with anything."""
-    if messages and says_nothing(messages[-1]):
+    """Raises `CallerError` if the last message is empty. Some providers refuse such requests, others answer them with
+    anything."""
+    if messages and is_blank(messages[-1]):
         what = f"the {messages[-1].role} message that ends it" if len(messages) > 1 else "it"
         raise CallerError(f"the request is empty: {what} has no content but blanks; give text, an image, or leave it out")
 
 
-def check_asks(messages: Sequence[Message]) -> None:
-    """Raises `CallerError` where the model has had the last word: most models have nothing to add, and some providers refuse
-    it."""
+def check_ends_with_request(messages: Sequence[Message]) -> None:
+    """Raises `CallerError` if the model has the last word. Most models have nothing to add, and some providers refuse it."""
     if messages[-1].role == "assistant":
         raise CallerError(
-            "nothing is asked: what is given ends with the model's answer, and no call of it waits; say what comes next as the "
+            "nothing is asked: the messages end with the model's answer, and no call of it waits; say what comes next as the "
             "request, as in run('And then?', message_history=result)"
         )
 
 
 def check_results_answer_calls(messages: Sequence[Message], start: int = 0) -> None:
-    """Raises `CallerError` for a result, from the message `start` on, that answers no call before it: no provider takes it, and
-    what it says would have to be told in other words."""
+    """Raises `CallerError` for a result, from the message `start` on, without a call before it. No provider takes such a
+    result."""
     waiting = Counter[str]()
     for index, message in enumerate(messages):
         for result in message.tool_results:
@@ -87,9 +87,11 @@ def check_results_answer_calls(messages: Sequence[Message], start: int = 0) -> N
         waiting.update(use.id for use in message.tool_uses)
 
 
-def openai_messages(messages: Sequence[Message], told: Callable[[str], str | None]) -> list[dict[str, Any]]:
-    """The messages as OpenAI's chat API takes them. Reasoning, which it does not take, is left out; a call of the last turn that
-    has no result gets one with what is `told` of its id, if that is anything."""
+def openai_messages(messages: Sequence[Message], text_of: Callable[[str], str | None]) -> list[dict[str, Any]]:
+    """The messages in the form of OpenAI's chat API, without reasoning, which that API does not take.
+
+    If a call of the last turn has no result, `text_of(call_id)` becomes its result, unless that is None.
+    """
     from llmcore.adapters.base import Endpoint, ModelCall
     from llmcore.adapters.providers import provider_of
     from llmcore.adapters.request.messages import render_messages
@@ -97,19 +99,19 @@ def openai_messages(messages: Sequence[Message], told: Callable[[str], str | Non
     from llmcore.types import Request
 
     endpoint = Endpoint(provider="openai", model="gpt-4o", alias="openai")
-    call = ModelCall(endpoint=endpoint, request=Request(messages=_closed(messages, told)))
+    call = ModelCall(endpoint=endpoint, request=Request(messages=_with_missing_results(messages, text_of)))
     rendered = render_messages(call, provider_of(endpoint), NameMap((), None))
-    return [message for message in rendered if message != _SAID_NOTHING]
+    return [message for message in rendered if message != _BLANK_REPLY]
 
 
-_SAID_NOTHING = {"role": "assistant", "content": ""}
-"""What becomes of a message of the model that has nothing but reasoning."""
+_BLANK_REPLY = {"role": "assistant", "content": ""}
+"""The form of a model's message with nothing but reasoning."""
 
 
-def _closed(messages: Sequence[Message], told: Callable[[str], str | None]) -> list[Message]:
-    """The messages with a result for each call of the last turn that lacks one and of which something is told."""
-    words = [(use, said) for use in open_calls(messages) if (said := told(use.id)) is not None]
+def _with_missing_results(messages: Sequence[Message], text_of: Callable[[str], str | None]) -> list[Message]:
+    """The messages with a result for each open call of the last turn for which `text_of` has a text."""
+    words = [(use, text) for use in open_calls(messages) if (text := text_of(use.id)) is not None]
     made = [
-        ToolResultBlock(tool_use_id=use.id, name=use.name, content=[TextBlock(text=said)], is_error=True) for use, said in words
+        ToolResultBlock(tool_use_id=use.id, name=use.name, content=[TextBlock(text=text)], is_error=True) for use, text in words
     ]
     return [*messages, Message(role="tool", content=made)] if made else list(messages)

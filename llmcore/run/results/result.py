@@ -1,4 +1,4 @@
-"""What a run gives back, whole or partial."""
+"""The result of a run, whole or partial."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from pydantic_core import from_json
 from typing_extensions import TypeVar  # with a default, so that a bare RunResult is one of any value
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
-from llmcore.run.results.attempts_read import as_they_were
+from llmcore.run.results.attempts_read import typed_attempts
 from llmcore.run.results.open_calls import NOT_BEGUN, OpenCall
-from llmcore.run.results.openai_history import check_saved, not_saved, openai_messages
+from llmcore.run.results.openai_history import check_saved, not_saved_error, openai_messages
 from llmcore.support.code.suggestions import describe_value, dollars
 from llmcore.support.values.copies import Value
 from llmcore.support.values.json_data import JsonData, JsonObject, JsonText, json_data
@@ -53,12 +53,12 @@ from llmcore.types import ToolResult as ToolEvent
 __all__ = ["RepairRecord", "RunEvent", "RunResult", "ToolFailure", "ToolRecord"]
 
 T = TypeVar("T", default=Any)
-_SHOWN = 60
-"""Characters of the content in a result's `repr`."""
-_LOOKED_THROUGH = 4096
-"""Characters of it that are looked through for keys: so many that none that begins in what is shown is cut."""
-_SHOWN_TOOLS = 4
-_ELSEWHERE = {
+_MAX_SHOWN = 60
+"""How many characters of the content a result's `repr` shows."""
+_MAX_SCANNED = 4096
+"""How many characters are scanned for keys: enough that none that begins in the shown part is cut."""
+_MAX_TOOLS_SHOWN = 4
+_FOREIGN_NAMES = {
     **dict.fromkeys(("text", "response", "final_output"), "content"),
     **dict.fromkeys(("data", "parsed", "result"), "value"),
     **dict.fromkeys(("all_messages", "history", "to_input_list"), "messages"),
@@ -66,12 +66,15 @@ _ELSEWHERE = {
     "reasoning": "envelope.reasoning",
     "finish_reason": "envelope.finish_reason",
 }
-"""What other libraries' results call what this one has."""
+"""The names that other libraries give to a result's attributes, and the attribute here."""
 
 
 class ToolFailure(Value):
-    """Why a tool failed: the `ToolError`'s type, message and details (JSON data). `exception`: the class of what the tool raised
-    (`KeyError`), "" where it raised nothing: it did not end in time, was refused, or its arguments did not fit."""
+    """Why a tool failed: the type, message and details (JSON data) of the `ToolError`.
+
+    `exception`: the class of what the tool raised (`KeyError`). It is "" if the tool raised nothing: it timed out, was
+    refused, or its arguments did not fit.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -82,7 +85,7 @@ class ToolFailure(Value):
 
     @classmethod
     def of(cls, error: ToolError, exception: str) -> ToolFailure:
-        """What an error says, its details without the keys that the process knows of."""
+        """The failure of an error, with details that hold no key that the process knows of."""
         details = None if error.details is None else process_scrubber().value(json_data(error.details))
         return cls(type=error.type, message=error.message, exception=exception, details=details)
 
@@ -90,16 +93,22 @@ class ToolFailure(Value):
 class ToolRecord(Value):
     """One call that the model made, whether it ran or not.
 
-    `id` is the call's in the history. A call that never came into the history, because its reply was corrected, replaced or not
-    used, has an `id` of its own that ends in `_not_run`. `arguments` are those it ran with, or would have run with, `value`
-    what the tool returned, `content` the text the model was shown, `summary` the call in words where the tool has some
-    (`tool(summary=...)`). `ran`: the tool was begun, so it may have done something, also where it failed or was stopped; False
-    for a call that a correction replaced, that the model took back, whose arguments did not fit, that a hook or the caller
-    refused, that was not allowed, over the budget or only a guess, or that the run's end left no time for. Then `error` says
-    why: its `type` is `validation` or `not_found` where the call itself was wrong, else `execution`. `answer`: what the caller
-    said of it when the run went on (`Approve`, `Deny`, `Answer`). `ended`: it ended the run. `duration` is in seconds over all
-    tries, `retries` counts those after the first, `turn` counts the tool turns of the run from 1.
-    In JSON a `value` that is no JSON data stands as its text.
+    - `id`: the call's id in the history. If its reply was corrected, replaced or not used, the call never entered the history;
+      its id then ends in `_not_run`.
+    - `arguments`: those that it ran with, or would have.
+    - `value`: what the tool returned. In JSON, a value that is no JSON data stands as its text.
+    - `content`: the text that the model saw.
+    - `error`: why it failed or did not run. Its `type` is `validation` or `not_found` if the call itself was wrong, else
+      `execution`.
+    - `duration`: seconds over all tries.
+    - `retries`: tries after the first.
+    - `turn`: the tool turn of the run, from 1.
+    - `ran`: whether the tool was started, so that it may have had effects, even if it failed or was stopped. False for a call
+      that a correction replaced, that the model withdrew, or whose arguments did not fit. Also False for a call that a hook or
+      the caller refused, that was not allowed, over the budget or a guess, or that the end of the run prevented.
+    - `summary`: the call in words, if the tool has them (`tool(summary=...)`).
+    - `answer`: the caller's answer when the run resumed (`Approve`, `Deny`, `Answer`).
+    - `ended`: whether it ended the run.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -119,14 +128,16 @@ class ToolRecord(Value):
     ended: bool = False
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        """Its fields; a value that Python cannot show (a number of too many digits) as its text."""
-        return [(name, value if _is_shown(value) else json_data(value)) for name, value in super().__repr_args__()]
+        """The fields. A value that Python cannot show (a number of too many digits) stands as its text."""
+        return [(name, value if _has_repr(value) else json_data(value)) for name, value in super().__repr_args__()]
 
 
 class RepairRecord(Value):
-    """One repair of a reply that was accepted: of a call (`call_id` is its id in the history), of the typed output, or
-    of the reply itself. `attempt` is the number of the request whose reply it was (`Attempt.n`). A repair of the `history` that
-    the run was given has the attempt 0."""
+    """One repair of an accepted reply: of a call (`call_id` is its id in the history), of the typed output, or of the reply
+    itself.
+
+    `attempt` is the number of the request of that reply (`Attempt.n`). It is 0 for repairs of the given `history`.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -136,8 +147,8 @@ class RepairRecord(Value):
     repair: Repair
 
 
-def _value_or_none_yet(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
-    """The typed value; of a run that has none, such as one that waits, whatever stands in its place."""
+def _validated_output(value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    """The typed value. If the run has none, for example because calls wait, the field may hold anything."""
     try:
         return handler(value)
     except ValidationError:
@@ -147,31 +158,37 @@ def _value_or_none_yet(value: Any, handler: ValidatorFunctionWrapHandler, info: 
 
 
 class RunResult(Value, Generic[T]):
-    """A run's end, or as far as it came (`error.partial`).
+    """The result of a run, whole or partial (`error.partial`).
 
-    `value` is what was asked for: the typed value (`output`), or the text where no type was asked for. `id` names the run,
-    `started_at` and `duration` (seconds) are its times.
-    `envelope` is the last reply; its `truncated` says that it was cut, also where words that a limit ended (`finish_reason`
-    `length`) are the answer. `messages` is the whole history, ready for the next request; `usage` of all requests; `attempts`
-    one entry a request. `degraded`: every strategy failed and the best text stands in for an answer, or none where the model
-    said nothing after tools ran. `pending`: calls that wait for the caller; of those `approvals` wait to be approved, and the
-    others (`calls_elsewhere`) are of tools without a function. `open_calls` tells more of them. The run goes on by `run(result,
-    answers={call.id: Approve(), ...})`. `ended` is False in what was saved while the run went on (`checkpoint=`). `output` is
-    the typed value when one was asked for, and None where the run ended without one (`has_output` tells a None that is the
-    value from that); where none was asked for, it is the value with which a tool or hook ended the run. `tool_results` are the
-    calls that the model made, in the order in which they were settled, each with whether it `ran` and, if not, why; calls that
-    wait are `pending`. `repairs` is what was repaired of the replies that were accepted and of the history that was given.
-    `given_messages`: so many of `messages` were given to the run. `not_entered`: interjections that came too late for its last
-    request. They are in no message of the history, and wait in their box for the next run that is given it.
-    `saved_as` is its key in a `run_store`. `digest` is over its open calls: a result whose calls were changed is refused.
-    `runs` are the runs made within this one (`parent=`): their usage is part of this one's, their attempts are their own; each
-    has as `parent_call` the id of the call whose tool made it.
+    - `value`: what was asked for: the typed value (`output`), or the text if no type was asked for.
+    - `id`, `started_at`, `duration`: the run's id, its start, and its length in seconds.
+    - `envelope`: the last reply. If it was cut, `truncated` is True, even if text that a limit ended (`finish_reason` `length`)
+      is the answer.
+    - `messages`: the whole history, ready for the next request.
+    - `given_messages`: how many of them were given to the run.
+    - `usage`: that of all requests. `attempts`: one entry for each request.
+    - `degraded`: every strategy failed, and the best text stands in for an answer. If the model said nothing after tools ran,
+      there is no text.
+    - `pending`: calls that wait for the caller. `approvals` are those that wait for approval, `calls_elsewhere` those of tools
+      without a function. `open_calls` describes them. Resume the run by `run(result, answers={call.id: Approve(), ...})`.
+    - `ended`: False in what was saved while the run went on (`checkpoint=`).
+    - `output`: the typed value, if one was asked for. It is None if the run ended without one; `has_output` tells whether a
+      None is the value. If no type was asked for, it is the value with which a tool or hook ended the run.
+    - `tool_results`: the model's calls, in the order of their outcomes, with whether each `ran` and, if not, why. Calls that
+      wait are in `pending` instead.
+    - `repairs`: the repairs of accepted replies and of the given history.
+    - `not_entered`: interjections that came too late for the last request. No message of the history holds them. They wait in
+      their box for the next run with that box.
+    - `saved_as`: the key in a `run_store`. `digest`: covers the open calls, so that a result with changed calls is refused.
+    - `runs`: the child runs (`parent=`). Their usage is part of this run's; their attempts are their own. `parent_call` is the
+      id of the call whose tool made the run.
 
-    `model_dump_json()` works at any end of a run and `model_validate_json` reads it back: `output` and values of tools as plain
-    data, all other fields as they were (an envelope's `source` and `segments`, which are none, apart). What JSON has no form for
-    stands as text: infinity as "Infinity", a number of more than 4300 digits as its digits. `version` counts up when the JSON's
-    keys change their meaning; a key or a version that is not known is a `CallerError`. A result, also one read back, goes
-    on as `message_history` of the next run.
+    `model_dump_json()` works at any end of a run, and `model_validate_json` reads it back. `output` and the values of tools
+    come back as plain data, all other fields as they were. An envelope's `source` and `segments` are no fields and are lost.
+    Values that JSON cannot express stand as text: infinity as "Infinity", a number of more than 4300 digits as its digits.
+
+    `version` grows when the JSON's keys change their meaning. An unknown key or version raises `CallerError`. A result, even
+    one that was read back, can be the `message_history` of the next run.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -183,15 +200,15 @@ class RunResult(Value, Generic[T]):
     envelope: Envelope = Field(default_factory=Envelope)
     messages: list[Message] = Field(default_factory=list[Message])
     usage: Usage = Field(default_factory=Usage)
-    attempts: Annotated[list[Attempt], AfterValidator(as_they_were)] = Field(default_factory=list[Attempt])
+    attempts: Annotated[list[Attempt], AfterValidator(typed_attempts)] = Field(default_factory=list[Attempt])
     degraded: bool = False
     pending: list[ToolCall] = Field(default_factory=list[ToolCall])
     has_output: bool = False
-    output: Annotated[T, WrapValidator(_value_or_none_yet), PlainSerializer(json_data, return_type=Any, when_used="json")] = (
-        Field(default=cast("T", None))
+    output: Annotated[T, WrapValidator(_validated_output), PlainSerializer(json_data, return_type=Any, when_used="json")] = Field(
+        default=cast("T", None)
     )
     output_asked: bool = False
-    """Was a typed value asked for?"""
+    """Whether a typed value was asked for."""
     tool_results: list[ToolRecord] = Field(default_factory=list[ToolRecord])
     repairs: list[RepairRecord] = Field(default_factory=list[RepairRecord])
     given_messages: int = 0
@@ -205,14 +222,14 @@ class RunResult(Value, Generic[T]):
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
-        """A result of data as `model_dump(mode="json")` gives it. Raises `CallerError` for what is none."""
+        """A result from data such as `model_dump(mode="json")` returns. Raises `CallerError` for anything else."""
         if is_object(obj):
             check_saved(obj, cls.model_fields, 1)
         return cls._read(cast("Callable[..., Self]", super().model_validate), obj, options)
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
-        """A result that `model_dump_json` wrote. Raises `CallerError` for what is none, or is of another version."""
+        """A result that `model_dump_json` wrote. Raises `CallerError` for anything else, and for another version."""
         try:
             data: object = from_json(json_data)
         except TypeError:
@@ -227,26 +244,28 @@ class RunResult(Value, Generic[T]):
     def _read(cls, read: Callable[..., Self], given: object, options: Mapping[str, Any]) -> Self:
         try:
             made = read(given, **options)
-            if cls.__pydantic_generic_metadata__["args"]:  # a type of the caller's
+            if cls.__pydantic_generic_metadata__["args"]:  # the caller's type
                 vars(made)["output"] = listed(made.output, ("output",))
             return made
         except ValidationError as error:
-            raise not_saved(error, cls.model_fields) from None
+            raise not_saved_error(error, cls.model_fields) from None
 
     def __iter__(self) -> NoReturn:
-        raise CallerError("a RunResult is no list: what the model gave is `result.value`, the history `result.messages`")
+        raise CallerError("a RunResult is no list: the answer is `result.value`, the history `result.messages`")
 
     def messages_as_openai(self) -> list[dict[str, Any]]:
-        """The whole history as OpenAI's chat API takes it. Reasoning, which it does not take, is left out; a call that has no
-        result gets one that says so: that it waits, was not run, or was started and what became of it is not known."""
-        told = {call.id: call.told for call in self.open_calls}
-        return openai_messages(self.messages, lambda call_id: told.get(call_id, None if self.ended else NOT_BEGUN))
+        """The whole history in the form of OpenAI's chat API, without reasoning, which that API does not take.
+
+        A call without a result gets one that says why: it waits, it was not run, or it was started and its outcome is unknown.
+        """
+        texts = {call.id: call.result_text for call in self.open_calls}
+        return openai_messages(self.messages, lambda call_id: texts.get(call_id, None if self.ended else NOT_BEGUN))
 
     @property
     def value(self) -> T:
-        """The typed value. Where no type was asked for, the text, or what a tool, a hook or a validator made the answer.
+        """The typed value. If no type was asked for: the text, or what a tool, a hook or a validator made the answer.
 
-        Where a typed value was asked for and there is none (`has_output` tells), raises `CallsPending` if calls wait, else
+        If a typed value was asked for and there is none (see `has_output`), raises `CallsPending` if calls wait, else
         `CallerError`.
         """
         if self.has_output:
@@ -261,9 +280,12 @@ class RunResult(Value, Generic[T]):
 
     @property
     def unpriced(self) -> list[str]:
-        """The models of requests whose cost is not known, although that of other requests is: for them `usage.cost` is None. They
-        are named as `Attempt.model` has them; empty where every cost is known, or none. Requests of the runs within this one
-        count, too. Give the models `prices` in the registry."""
+        """The models, as `Attempt.model` names them, of requests without a known cost, if other requests have one. `usage.cost`
+        is then None.
+
+        The list is empty if every cost is known, or none. Requests of child runs count, too. To fix it, give these models
+        `prices` in the registry.
+        """
         attempts = [*self._all_attempts()]
         unknown = dict.fromkeys(one.model for one in attempts if one.usage.cost is None and one.usage.total_tokens)
         return [*unknown] if any(one.usage.cost is not None for one in attempts) else []
@@ -275,41 +297,40 @@ class RunResult(Value, Generic[T]):
 
     @property
     def approvals(self) -> list[OpenCall]:
-        """The pending calls that wait to be approved: their ids, arguments, `summary` in words and the `reason`."""
+        """The pending calls that wait for approval: their ids, arguments, `summary` and `reason`."""
         return [call for call in self.open_calls if call.stage == "approval"]
 
     @property
     def calls_elsewhere(self) -> list[OpenCall]:
-        """The pending calls of tools without a function, which the caller carries out."""
+        """The pending calls of tools without a function. The caller carries them out."""
         return [call for call in self.open_calls if call.stage == "elsewhere"]
 
     @property
     def content(self) -> str:
-        """The text for the user."""
+        """The text of the answer."""
         return self.envelope.content
 
     @property
     def new_messages(self) -> list[Message]:
-        """What this run added to the history it was given."""
+        """The messages that this run added to the given history."""
         return self.messages[self.given_messages :]
 
     @property
     def time_to_first_token(self) -> float | None:
-        """Seconds from the first request that was answered to the first piece of its reply; None where it is not
-        known."""
+        """Seconds from the first answered request to the first part of its reply; None if unknown."""
         return next((one.time_to_first_token for one in self.attempts if one.time_to_first_token is not None), None)
 
     def __repr__(self) -> str:
-        """One line: how the content begins, without keys, and how much there is of the rest."""
+        """One line: the beginning of the content, without keys, and the numbers of the rest."""
         parts = [
-            repr(_cut(process_scrubber().text(self.content[:_LOOKED_THROUGH]), _SHOWN)),
+            repr(_cut(process_scrubber().text(self.content[:_MAX_SCANNED]), _MAX_SHOWN)),
             _counted(len(self.messages), "message"),
             _counted(len(self.attempts), "attempt"),
         ]
         if self.tool_results:
             names = list(dict.fromkeys(_cut(record.name, 20) for record in self.tool_results))
-            more = ", ..." if len(names) > _SHOWN_TOOLS else ""
-            parts.append(f"{_counted(len(self.tool_results), 'tool call')} ({', '.join(names[:_SHOWN_TOOLS])}{more})")
+            more = ", ..." if len(names) > _MAX_TOOLS_SHOWN else ""
+            parts.append(f"{_counted(len(self.tool_results), 'tool call')} ({', '.join(names[:_MAX_TOOLS_SHOWN])}{more})")
         unpriced = ", cost unknown" if self.unpriced else ""
         cost = unpriced if self.usage.cost is None else f" {dollars(self.usage.cost)}"
         parts.append(f"{self.usage.input_tokens}+{self.usage.output_tokens} tokens{cost}")
@@ -328,11 +349,11 @@ class RunResult(Value, Generic[T]):
     if not TYPE_CHECKING:  # for a checker any attribute would exist then
 
         def __getattr__(self, name: str) -> Any:
-            """What the value has is not the result's."""
+            """Name the right attribute in the error."""
             try:
                 return super().__getattr__(name)
             except AttributeError as error:
-                if (other := _ELSEWHERE.get(name)) is not None:
+                if (other := _FOREIGN_NAMES.get(name)) is not None:
                     raise AttributeError(f"{error}; it is `result.{other}`") from None
                 if name.startswith("_") or not self.__dict__.get("has_output"):
                     raise
@@ -351,13 +372,13 @@ RunEvent = (
     | PartialOutput[T]
     | Finished[RunResult[T]]
 )
-"""What `stream` gives: an `Event`, with the value's type where one was asked for."""
+"""What `stream` yields: an `Event`, with the type of the value."""
 
 
-def _is_shown(value: object) -> bool:
+def _has_repr(value: object) -> bool:
     try:
         repr(value)
-    except Exception:  # its own code
+    except Exception:  # the value's own code
         return False
     return True
 

@@ -1,1 +1,1 @@
-"""How a saved run goes on: its history, the answers to its open calls, its save points, who may resume it."""
+"""Saves and resumes runs: save points, claims, given histories, and the answers to open calls."""

@@ -1,4 +1,4 @@
-"""What a caller says of the calls that wait for it, when a run goes on: `run(result, answers={call_id: Approve(), ...})`."""
+"""The caller's answers to calls that wait, when a run resumes: `run(result, answers={call_id: Approve(), ...})`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from llmcore.run.results.boundary_copies import refusing
+from llmcore.run.results.boundary_copies import checked_copy
 from llmcore.support.code.suggestions import describe_value
 from llmcore.support.values.copies import copied
 from llmcore.support.values.json_data import as_json
@@ -14,13 +14,13 @@ from llmcore.support.values.narrowing import is_object
 from llmcore.types import CallerError, ConfigError
 from llmcore.types.input.argument_errors import Kind, check_kinds, in_words
 
-__all__ = ["Answer", "Answers", "Approve", "CallAnswer", "Deny", "check_answered"]
+__all__ = ["Answer", "Answers", "Approve", "CallAnswer", "Deny", "check_answers"]
 
 _MAX_SHOWN = 80
 
 
 class CallAnswer:
-    """What may be said of a call that waits: `Approve`, `Deny` or `Answer`."""
+    """An answer to a call that waits: `Approve`, `Deny` or `Answer`."""
 
     __slots__ = ()
 
@@ -28,21 +28,21 @@ class CallAnswer:
 @in_words()
 @dataclass(frozen=True, slots=True)
 class Approve(CallAnswer):
-    """The call may run. `arguments` take the place of those that the model gave; None = as it gave them. They are copied.
+    """The call may run. `arguments` replace those of the model and are copied; None keeps the model's.
 
-    Raises `ConfigError` for arguments that are no dict of plain JSON data.
+    Raises `ConfigError` if they are no dict of plain JSON data.
     """
 
     arguments: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         check_kinds("Approve", {"arguments": self.arguments}, {"arguments": Kind(is_object, "a dict of the arguments by name")})
-        own = refusing(self.arguments, lambda words: ConfigError(f"Approve: `arguments`: {words}"))
+        arguments = checked_copy(self.arguments, lambda words: ConfigError(f"Approve: `arguments`: {words}"))
         try:
-            as_json(own)
+            as_json(arguments)
         except (TypeError, ValueError) as error:
             raise ConfigError(f"Approve: `arguments` must be plain JSON data: {error}") from None
-        object.__setattr__(self, "arguments", own)
+        object.__setattr__(self, "arguments", arguments)
 
 
 @in_words()
@@ -61,7 +61,7 @@ class Deny(CallAnswer):
 @dataclass(frozen=True, slots=True)
 class Answer(CallAnswer):
     """The call was carried out elsewhere. `value` is its result: text, a list of `TextBlock` and `ImageBlock`, or any value that
-    a tool may return; it is copied. `is_error`: the value says why it failed."""
+    a tool may return. It is copied. `is_error`: the call failed, and the value says why."""
 
     value: Any = None
     is_error: bool = False
@@ -74,16 +74,16 @@ class Answer(CallAnswer):
 
 _NONE_WAITS = "none waits: the result whose calls wait is what the run is given, as in run(result, answers=...)"
 Answers = Mapping[str, CallAnswer]
-"""By the calls' ids."""
+"""Answers by call id."""
 
 
-def check_answered(answers: Mapping[str, object], waiting: Mapping[str, str]) -> None:
-    """Raises `CallerError` for an answer to a call that does not wait, and for what is no answer. `waiting`: the calls' names by
-    their ids."""
+def check_answers(answers: Mapping[str, object], waiting: Mapping[str, str]) -> None:
+    """Raises `CallerError` for an answer to a call that does not wait, and `ConfigError` for what is no answer. `waiting`: the
+    names of the waiting calls, by id."""
     for call_id, answer in answers.items():
         if not isinstance(answer, Approve | Deny | Answer):
-            said = f"answers: that of {str(call_id)[:_MAX_SHOWN]!r} must be Approve(), Deny(...) or Answer(...)"
-            raise ConfigError(f"{said}, not {describe_value(answer)}")
+            rule = f"answers: that of {str(call_id)[:_MAX_SHOWN]!r} must be Approve(), Deny(...) or Answer(...)"
+            raise ConfigError(f"{rule}, not {describe_value(answer)}")
         if call_id not in waiting:
             listed = ", ".join(f"{one!r} ({name})" for one, name in waiting.items())
             wait = f"those that wait are {listed}" if waiting else _NONE_WAITS

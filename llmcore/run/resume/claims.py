@@ -1,9 +1,9 @@
-"""Who may resume a saved run: each state once, so that its tools run once.
+"""Claims on saved runs: each saved state is resumed once, so that its tools run once.
 
-A store holds one chain of entries for each run. An entry is a checkpoint of the run, or says which other run has claimed the last
-checkpoint. Entries are added by one atomic step that fails where there is one already. So behind each checkpoint stands either
-the run's own next one or one claim, whichever came first, and neither clocks nor locks are needed: a run whose checkpoint was
-claimed cannot save any more, and no tool starts that is not saved.
+A store holds one chain of entries for each run. An entry is a checkpoint, or names the run that claimed the checkpoint before
+it. Entries are added by one atomic step, which fails if the key exists. So each checkpoint is followed either by the run's own
+next checkpoint or by one claim, whichever came first. This needs neither clocks nor locks. A run whose checkpoint was claimed
+cannot save any more, and no tool starts that is not saved.
 """
 
 from __future__ import annotations
@@ -32,35 +32,35 @@ from llmcore.types import CallerError, ConfigError
 
 __all__ = ["FileStore", "Journal", "RunStore", "claim_object"]
 
-_TOLD_ANEW = "{}"
-"""What is left of a checkpoint when a newer one is there."""
+_SUPERSEDED = "{}"
+"""The text of a checkpoint that a newer one superseded."""
 
 
 class RunStore(ABC):
-    """Where runs save their checkpoints, and where a saved run is claimed by the one run that resumes it (`run_store=`).
+    """Where runs save their checkpoints, and where the one run that resumes a saved run claims it (`run_store=`).
 
-    Derive it for a store of your own: three operations on texts by key. Keys are `<run id>/<number>`. All processes that resume a
-    run must use the same store.
+    For your own store, derive this class and write three operations on texts by key. Keys are `<run id>/<number>`. All
+    processes that resume a run must use the same store.
     """
 
     @abstractmethod
     async def add(self, key: str, text: str) -> bool:
-        """Put the text under the key if nothing is there: one atomic step for all processes (`SET key text NX` in Redis). Returns
-        False, and changes nothing, where something is there."""
+        """Put the text under the key if the key does not exist: one atomic step for all processes (`SET key text NX` in Redis).
+        Returns False, and changes nothing, if it exists."""
 
     @abstractmethod
     async def get(self, key: str) -> str | None:
-        """The text under the key, None where there is none."""
+        """The text under the key; None if there is none."""
 
     @abstractmethod
     async def replace(self, key: str, text: str) -> None:
-        """Put the text under a key that is there."""
+        """Replace the text under a key that exists."""
 
     async def newest(self, run_id: str) -> RunResult[Any] | None:
-        """The newest checkpoint of a run, or of the run that resumed it; None where the store has none.
+        """The newest checkpoint of a run, or of the run that resumed it; None if the store has none.
 
-        After a crash, go on from it: `run(await store.newest(run_id))`. The run that saved it is ended by that, should it still
-        go on: before it starts another tool it finds its checkpoint claimed.
+        After a crash, resume from it: `run(await store.newest(run_id))`. If the run that saved it is still going on, it ends:
+        before it starts another tool, it finds its checkpoint claimed.
         """
         seen = set[str]()
         while run_id not in seen:
@@ -68,14 +68,14 @@ class RunStore(ABC):
             last = await self._last(run_id)
             if not last:
                 return None
-            entry = object_in(from_json(await self.get(_key(run_id, last)) or _TOLD_ANEW))
+            entry = object_in(from_json(await self.get(_key(run_id, last)) or _SUPERSEDED))
             if (state := entry.get("state")) is not None:
                 return RunResult.model_validate(state)
             run_id = str(entry.get("claimed_by"))
         return None
 
     def newest_sync(self, run_id: str) -> RunResult[Any] | None:
-        """`newest` for code without an event loop, in a loop of its own. Raises `CallerError` where one runs."""
+        """`newest` for code without an event loop. Raises `CallerError` if an event loop runs in this thread."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -83,7 +83,7 @@ class RunStore(ABC):
         raise CallerError("newest_sync would block the event loop that runs here: write `await store.newest(run_id)`")
 
     async def _last(self, run_id: str) -> int:
-        """The number of the run's last entry, 0 where there is none. They have no gaps."""
+        """The number of the run's last entry, 0 if there is none. The numbers have no gaps."""
         first, beyond = 0, 1
         while await self.get(_key(run_id, beyond)) is not None:
             first, beyond = beyond, beyond * 2
@@ -97,8 +97,8 @@ class RunStore(ABC):
 
 
 class FileStore(RunStore):
-    """A folder, which is made if there is none. Each entry is a file that only its owner may read. The folder must be on a file
-    system with hard links; all processes on it share the store. Raises `ConfigError` for a path that is no folder."""
+    """A store in a folder, which is created if needed. Only the owner may read its files. The folder must be on a file system
+    with hard links; all processes that use it share the store. Raises `ConfigError` for a path that is no folder."""
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         self._folder = Path(folder)
@@ -120,7 +120,7 @@ class FileStore(RunStore):
         await thread_within(None, partial(self._replace, key, text))
 
     def _path(self, key: str) -> Path:
-        """Ids of a file that somebody wrote may be anything."""
+        """The file of an entry. Ids from a hand-written file may be anything, so unusual ones are hashed."""
         run, _, number = key.rpartition("/")
         name = run if re.fullmatch(r"[0-9a-f]{1,64}", run) else f"other-{hashlib.sha256(run.encode()).hexdigest()}"
         return self._folder / f"{name}.{number}.json"
@@ -128,7 +128,7 @@ class FileStore(RunStore):
     def _add(self, key: str, text: str) -> bool:
         written = self._written(text)
         try:
-            os.link(written, self._path(key))  # whole, or not at all
+            os.link(written, self._path(key))  # atomic
         except FileExistsError:
             return False
         finally:
@@ -169,11 +169,11 @@ class Journal:
 
     @property
     def next(self) -> str:
-        """What the next checkpoint is saved as."""
+        """The key of the next checkpoint."""
         return _key(self._run, self._count + 1)
 
-    async def enter(self, state: RunResult[Any]) -> None:
-        """Add a checkpoint. Raises `CallerError` where another run has claimed the one before."""
+    async def add(self, state: RunResult[Any]) -> None:
+        """Add a checkpoint. Raises `CallerError` if another run has claimed the last one."""
         key = self.next
         if not await self._store.add(key, f'{{"state": {state.model_dump_json()}}}'):
             other = await self._claimant(key)
@@ -182,24 +182,25 @@ class Journal:
             )
         self._count += 1
         if self._count > 1:
-            await self._store.replace(_key(self._run, self._count - 1), _TOLD_ANEW)
+            await self._store.replace(_key(self._run, self._count - 1), _SUPERSEDED)
 
     async def claim(self, saved: RunResult[Any]) -> None:
-        """Claim the state that this run resumes, whose first checkpoint is there. Raises `CallerError` where another one has."""
-        run, number = _place_of(saved)
+        """Claim the state that this run resumes. This run's first checkpoint is stored by then. Raises `CallerError` if another
+        run has claimed it."""
+        run, number = _position_of(saved)
         key = _key(run, number + 1)
         if await self._store.add(key, as_json({"claimed_by": self._run})):
             return
-        await self._store.replace(_key(self._run, self._count), _TOLD_ANEW)  # nobody goes on from it
+        await self._store.replace(_key(self._run, self._count), _SUPERSEDED)  # nobody resumes it
         other = await self._claimant(key)
         if other:
-            raise CallerError(_resumed_by(saved, other) + f"; after a crash of that run go on from run_store.newest({other!r})")
+            raise CallerError(_already_resumed(saved, other) + f"; after a crash of that run, resume run_store.newest({other!r})")
         raise CallerError(
             f"run {run} went on behind the state that it is to be resumed from; its newest one is run_store.newest({run!r})"
         )
 
     async def _claimant(self, key: str) -> str:
-        entry = object_in(from_json(await self._store.get(key) or _TOLD_ANEW))
+        entry = object_in(from_json(await self._store.get(key) or _SUPERSEDED))
         return str(entry.get("claimed_by") or "")
 
 
@@ -207,13 +208,13 @@ def _key(run: str, number: int) -> str:
     return f"{run}/{number}"
 
 
-def _place_of(saved: RunResult[Any]) -> tuple[str, int]:
-    """The run whose checkpoint it is, and which; one that is in no store as the beginning of its run."""
+def _position_of(saved: RunResult[Any]) -> tuple[str, int]:
+    """The run and the number of a checkpoint; the beginning of its run for a result that is in no store."""
     run, _, number = saved.saved_as.rpartition("/")
     return (run, int(number)) if run and number.isdecimal() else (saved.id, 0)
 
 
-def _resumed_by(saved: RunResult[Any], other: str) -> str:
+def _already_resumed(saved: RunResult[Any], other: str) -> str:
     return (
         f"this state of run {saved.id} was resumed already, by run {other}: go on from that run's result, or from the `partial` "
         "of the error that it ended in"
@@ -222,17 +223,17 @@ def _resumed_by(saved: RunResult[Any], other: str) -> str:
 
 _lock = ForkSafeLock()
 _claimed: dict[int, tuple[weakref.ref[RunResult[Any]], str]] = {}
-"""By the ids of results that are alive: which run has resumed each."""
+"""The run that resumed each living result, by the result's `id()`."""
 
 
 def claim_object(saved: RunResult[Any], by: str) -> None:
-    """Claim a result in this process, where there is no store. Raises `CallerError` where another run has resumed this object."""
+    """Claim a result in this process, if there is no store. Raises `CallerError` if another run has resumed this object."""
     at = id(saved)
     with _lock:
         known, other = _claimed.get(at, (None, ""))
         if known is not None and known() is saved:
             raise CallerError(
-                f"{_resumed_by(saved, other)}; to resume it once more all the same, read it back again "
+                f"{_already_resumed(saved, other)}; to resume it once more all the same, read it back again "
                 "(RunResult.model_validate_json), and its tools run once more"
             )
         _claimed[at] = weakref.ref(saved, lambda ref: _forget(at, ref)), by

@@ -1,10 +1,9 @@
-"""How a given history enters a run: repaired where it is broken, and with the turn that it left open, if the run goes on there.
+"""How a given history enters a run: repaired if it is broken, with its open turn if the run resumes it.
 
-Rules
-- A result that is given goes on where it ended: its open calls are settled first, by what it tells of them and by the caller's
-  `answers`; what was said behind it enters then.
-- So does a list of messages that comes with `answers`; it tells nothing of its open calls, so those without an answer wait.
-- In any other history an open call gets a result that says that there is none.
+- If a result is given, the run resumes it. Its open calls are resolved first, by their saved stages and the caller's `answers`.
+  Then the messages behind them enter.
+- If messages come with `answers`, the same holds. They have no saved stages, so calls without an answer wait.
+- In any other history, an open call gets a result that says that there is none.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from llmcore.run.results.history import ids_in, open_calls
 from llmcore.run.results.open_calls import OpenCall, id_within
 from llmcore.run.results.openai_history import check_results_answer_calls
 from llmcore.run.results.result import RepairRecord, RunResult, ToolRecord
-from llmcore.run.resume.answers import Answers, check_answered
+from llmcore.run.resume.answers import Answers, check_answers
 from llmcore.run.resume.seals import SigningKey, check_seal
 from llmcore.support.values.copies import copied
 from llmcore.support.values.json_data import as_json
@@ -36,18 +35,28 @@ from llmcore.types import (
     ToolUseBlock,
 )
 
-__all__ = ["Entered", "Resumed", "entered"]
+__all__ = ["GivenHistory", "Resumed", "enter_history"]
 
-_UNTOLD = "the history does not tell whether it was carried out"
+_NOT_RECORDED = "the history does not tell whether it was carried out"
 
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A turn that is not over. So many of the request's messages, `head`, belong to it and to what was before; those behind it
-    enter when it is settled. `calls` have no result; `stages` is what is told of some of them, and `answers` what the caller
-    says. `carried`: outcomes that were saved in the midst of the turn. `envelope`: the reply that made the calls. `goes_on`:
-    that made none and was no answer. `within`: by the ids of calls, the runs within them that wait. `used_tools`: the run that
-    was saved in the midst had used its tools. `not_entered`: messages that were added to it. `saved`: the result itself."""
+    """A turn that is not over.
+
+    - `head`: how many of the request's messages belong to the turn and to those before it. The rest enters when the turn is over.
+    - `calls`: the calls without a result.
+    - `stages`: the saved stages of those calls, by id.
+    - `answers`: the caller's answers.
+    - `carried`: the outcomes that were saved while the turn was running.
+    - `envelope`: the reply that made the calls.
+    - `goes_on`: that reply made no calls and was no answer.
+    - `within`: the runs that wait within calls, by call id.
+    - `used_tools`: whether the saved run had used its tools.
+    - `not_entered`: interjections that had not entered.
+    - `dropped`: records of calls that never entered the history.
+    - `saved`: the result itself.
+    """
 
     head: int
     calls: list[ToolCall]
@@ -64,15 +73,15 @@ class Resumed:
 
 
 @dataclass(slots=True)
-class Entered:
-    """The messages as the run has them, what was repaired of them, and the turn that is not over, if there is one."""
+class GivenHistory:
+    """The messages as the run uses them, their repairs, and the open turn, if there is one."""
 
     messages: Sequence[Message]
     repairs: list[RepairRecord] = field(default_factory=list[RepairRecord])
     resumed: Resumed | None = None
 
 
-def entered(
+def enter_history(
     messages: Sequence[Message],
     *,
     history: int,
@@ -80,11 +89,14 @@ def entered(
     answers: Answers | None,
     system: str,
     key: SigningKey | None,
-) -> Entered:
-    """`history`: so many of the messages were given as what came before. `saved`: the result that they are of, if they are.
-    Raises `CallerError` for an answer to a call that does not wait, and for a result behind the history that answers none."""
-    if saved is None and answers is None and len(messages) == 1 and _is_words(messages[0]):
-        return Entered(messages)
+) -> GivenHistory:
+    """Check and repair the given messages. `history`: how many of them are earlier history. `saved`: the result that they are
+    from.
+
+    Raises `CallerError` for an answer to a call that does not wait, and for a result in the request that answers no call.
+    """
+    if saved is None and answers is None and len(messages) == 1 and _is_plain_text(messages[0]):
+        return GivenHistory(messages)
     if history:
         check_results_answer_calls(messages, start=history)
     resumes = saved is not None or answers is not None
@@ -93,17 +105,17 @@ def entered(
     resumed = _resumed(mended, saved, answers or {}) if resumes else None
     if resumed is not None and saved is not None:
         check_seal(saved, key)
-        known = ids_in(mended)  # calls that were dropped stand in no history
+        known = ids_in(mended)  # dropped calls are in no history
         last = max([record.turn for record in saved.tool_results], default=0)
         dropped = [one for one in saved.tool_results if one.id not in known and one.turn == last and not saved.ended]
         used_tools = not saved.ended and any(record.id in known for record in saved.tool_results)
         resumed = replace(resumed, used_tools=used_tools, dropped=copied(dropped), not_entered=copied(saved.not_entered))
         resumed = replace(resumed, saved=saved)
-    return Entered(mended, repairs, resumed)
+    return GivenHistory(mended, repairs, resumed)
 
 
-def _is_words(message: Message) -> bool:
-    """Are they words of the user and nothing else, in which there is nothing to repair?"""
+def _is_plain_text(message: Message) -> bool:
+    """Whether the message is text of the user alone, which needs no repair."""
     return message.role == "user" and all(block.__class__ is TextBlock for block in message.content)
 
 
@@ -111,19 +123,19 @@ def _resumed(messages: Sequence[Message], saved: RunResult[Any] | None, answers:
     is_midway = saved is not None and not saved.ended
     at = last_open_turn(messages)
     if at is None:
-        check_answered(answers, {})
+        check_answers(answers, {})
         goes_on = is_midway and bool(messages) and messages[-1].role == "assistant"
         envelope = saved.envelope if saved is not None else None
         return Resumed(len(messages), [], {}, {}, [], envelope, goes_on=True) if goes_on else None
     results = messages[at + 1].tool_results if at + 1 < len(messages) else []
     uses = open_calls(messages[: at + 2])
     if not uses and not is_midway:
-        check_answered(answers, {})
+        check_answers(answers, {})
         return None
     waiting = {call.id: call.name for call in saved.open_calls if call.waits} if saved is not None else {}
-    check_answered(answers, {use.id: use.name for use in uses} | waiting)
+    check_answers(answers, {use.id: use.name for use in uses} | waiting)
     known = {call.id: call for call in saved.pending} if saved is not None else {}
-    within = _within(saved) if saved is not None else {}
+    within = _waiting_child_runs(saved) if saved is not None else {}
     if saved is not None:
         _check_shown(saved, uses, within)
     return Resumed(
@@ -131,14 +143,15 @@ def _resumed(messages: Sequence[Message], saved: RunResult[Any] | None, answers:
         calls=[known.get(use.id) or _call(use) for use in uses],
         stages=_stages(uses, saved, answers),
         answers=answers,
-        carried=_carried(results, saved.tool_results) if saved is not None and is_midway else [],
+        carried=_saved_outcomes(results, saved.tool_results) if saved is not None and is_midway else [],
         envelope=saved.envelope if saved is not None else None,
         within=within,
     )
 
 
-def _within(saved: RunResult[Any]) -> dict[str, RunResult[Any]]:
-    """The last run of each call whose own calls wait, or that was saved in its midst. Raises `CallerError` where one is lost."""
+def _waiting_child_runs(saved: RunResult[Any]) -> dict[str, RunResult[Any]]:
+    """The last child run of each call within which calls wait, or that was saved while it ran. Raises `CallerError` if one is
+    missing."""
     runs = {run.parent_call: run for run in saved.runs if run.pending or not run.ended}
     wanted = [call.id for call in saved.open_calls if call.stage == "within"]
     if lost := [call_id for call_id in wanted if call_id not in runs]:
@@ -147,28 +160,28 @@ def _within(saved: RunResult[Any]) -> dict[str, RunResult[Any]]:
 
 
 def _check_shown(saved: RunResult[Any], uses: Sequence[ToolUseBlock], within: Mapping[str, RunResult[Any]]) -> None:
-    """Raises `CallerError` where a call that is shown as open is not the one that the history holds, and that would run: whoever
-    approves the one must not set off the other."""
-    held: dict[str, Any] = {use.id: (use.name, use.input) for use in uses}
-    held |= {id_within(at, call.id): (call.name, call.arguments) for at, run in within.items() for call in run.pending}
+    """Raises `CallerError` if a call that the result shows as open differs from the one in its history. The caller must approve
+    what runs."""
+    by_id: dict[str, Any] = {use.id: (use.name, use.input) for use in uses}
+    by_id |= {id_within(at, call.id): (call.name, call.arguments) for at, run in within.items() for call in run.pending}
     shown_open: list[ToolCall | OpenCall] = [*saved.pending, *saved.open_calls]
     for shown in shown_open:
-        if shown.id in held and _plain((shown.name, shown.arguments)) != _plain(held[shown.id]):
+        if shown.id in by_id and _comparable((shown.name, shown.arguments)) != _comparable(by_id[shown.id]):
             raise CallerError(
                 f"the result shows its call {shown.id!r} ({shown.name}) with other arguments than its history holds: one was "
                 "changed; give other arguments by Approve(arguments={...})"
             )
 
 
-def _plain(call: tuple[str, Any]) -> str:
+def _comparable(call: tuple[str, Any]) -> str:
     return json.dumps(call, sort_keys=True, default=str)
 
 
 def _stages(uses: Sequence[ToolUseBlock], saved: RunResult[Any] | None, answers: Answers) -> dict[str, OpenCall]:
     if saved is None:
-        return {use.id: OpenCall.of(_call(use), "approval", reason=_UNTOLD) for use in uses if use.id not in answers}
-    told = {call.id: OpenCall.of(call, "elsewhere") for call in saved.pending}
-    return told | {call.id: call for call in saved.open_calls}
+        return {use.id: OpenCall.of(_call(use), "approval", reason=_NOT_RECORDED) for use in uses if use.id not in answers}
+    stages = {call.id: OpenCall.of(call, "elsewhere") for call in saved.pending}
+    return stages | {call.id: call for call in saved.open_calls}
 
 
 def _call(use: ToolUseBlock) -> ToolCall:
@@ -176,7 +189,7 @@ def _call(use: ToolUseBlock) -> ToolCall:
     return ToolCall(id=use.id, name=use.name, arguments=copied(use.input), raw_arguments=raw)
 
 
-def _carried(results: Sequence[ToolResultBlock], records: Sequence[ToolRecord]) -> list[Outcome]:
+def _saved_outcomes(results: Sequence[ToolResultBlock], records: Sequence[ToolRecord]) -> list[Outcome]:
     """The outcomes of the calls that had ended when the turn was saved."""
     by_id = {record.id: record for record in records}
     return [_outcome(result, by_id[result.tool_use_id]) for result in results if result.tool_use_id in by_id]

@@ -1,7 +1,7 @@
-"""Save points: the caller is given the run as far as it has come, each time before something is done that cannot be undone.
+"""Save points: the caller gets the run as it stands, each time before something that cannot be undone.
 
-One at a time, so that what is saved last is what came last. What the caller's function raises ends the run. A run that carries
-out a call of an outer one is saved with that one, too.
+Saves are serialised, so the last one saved is the newest. If the caller's function raises, the run ends. A run that carries
+out a call of a parent run is saved with that parent, too.
 """
 
 from __future__ import annotations
@@ -20,28 +20,33 @@ __all__ = ["SavePoints", "checkpoint_of"]
 
 
 def checkpoint_of(given: object) -> CallersFunction | None:
-    """The option as a function of a `RunResult`. Raises `ConfigError`."""
+    """The option `checkpoint` as a function of a `RunResult`. Raises `ConfigError`."""
     return None if given is None else CallersFunction("checkpoint", given, 1)
 
 
 class SavePoints:
-    """Of one run. `function` is its own, `above` saves the outer run with this one, `journal` is the run's place in a store: some
-    of them are None. `saved_as` is told under which key of the store the next snapshot will be."""
+    """The save points of one run. Each of `function`, `save_parent` and `journal` may be None.
+
+    - `function`: the run's own checkpoint.
+    - `save_parent`: saves the parent run with this one.
+    - `journal`: the run's entries in a store.
+    - `set_saved_as`: receives the key of the next entry.
+    """
 
     def __init__(
         self,
         function: CallersFunction | None,
         snapshot: Callable[[], RunResult[Any]],
-        above: Callable[[RunResult[Any]], Awaitable[object]] | None,
+        save_parent: Callable[[RunResult[Any]], Awaitable[object]] | None,
         journal: Journal | None,
-        saved_as: Callable[[str], object],
+        set_saved_as: Callable[[str], object],
     ) -> None:
         self._function = function
         self._snapshot = snapshot
-        self._above = above
+        self._save_parent = save_parent
         self._journal = journal
-        self._saved_as = saved_as
-        self._turn = asyncio.Lock()
+        self._set_saved_as = set_saved_as
+        self._lock = asyncio.Lock()
 
     async def save(
         self,
@@ -49,28 +54,28 @@ class SavePoints:
         context: Callable[[], RunContext[Any]],
         change: Callable[[], object] | None = None,
     ) -> None:
-        """Make the `change` (None: there is none), which nothing that is saved before it tells, and save. Raises what the
-        functions raise."""
-        async with self._turn:
+        """Make the `change`, if there is one, and save. Nothing saved before holds the change. Raises what the functions
+        raise."""
+        async with self._lock:
             if change is not None:
                 change()
-            await self._enter(seconds)
+            await self._add_entry(seconds)
             if self._function is not None:
                 await self._function(seconds, context(), self._snapshot())
-            if self._above is not None:
-                await self._above(self._snapshot())
+            if self._save_parent is not None:
+                await self._save_parent(self._snapshot())
 
     async def claim(self, seconds: float | None, saved: RunResult[Any]) -> bool:
-        """Claim in the store the state that this run resumes; False where there is no store. Raises `CallerError` where another
+        """Claim the state that this run resumes in the store. Returns False if there is no store. Raises `CallerError` if another
         run has claimed it."""
         if self._journal is None:
             return False
-        async with self._turn:
-            await self._enter(seconds)  # first, so that a claim is never without a checkpoint behind it
+        async with self._lock:
+            await self._add_entry(seconds)  # first, so that each claim has a checkpoint behind it
             await within(seconds, self._journal.claim(saved))
         return True
 
-    async def _enter(self, seconds: float | None) -> None:
+    async def _add_entry(self, seconds: float | None) -> None:
         if self._journal is not None:
-            self._saved_as(self._journal.next)
-            await within(seconds, self._journal.enter(self._snapshot()))
+            self._set_saved_as(self._journal.next)
+            await within(seconds, self._journal.add(self._snapshot()))

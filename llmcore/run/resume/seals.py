@@ -1,7 +1,7 @@
-"""The digest over the calls of a saved run that are open: whoever resumes it runs the calls that it was saved with.
+"""The digest of a saved run's open calls, so that whoever resumes it runs the calls that it was saved with.
 
-A plain digest tells a file that was damaged or edited. Whoever can edit a file can also compute it. A signing key makes it a
-protection: the digest is an HMAC then, and without the key nobody can make one.
+A plain digest detects a damaged or edited file, but whoever edits the file can compute it. With a signing key the digest is an
+HMAC, which nobody can make without the key.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from llmcore.support.values.json_data import json_data
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import CallerError, ConfigError
 
-__all__ = ["SigningKey", "check_seal", "signed_result", "signing_key_of"]
+__all__ = ["SigningKey", "as_signing_key", "check_seal", "signed_result"]
 
-_LEAST = 16
-"""Bytes of a key."""
+_MIN_BYTES = 16
+"""The shortest key, in bytes."""
 _PLAIN, _SIGNED = "sha256:", "hmac-sha256:"
 
 
 class SigningKey:
-    """The bytes of a key, which no `repr`, copy or pickle shows."""
+    """The bytes of a key. No `repr`, copy or pickle shows them."""
 
     __slots__ = ("_key",)
 
@@ -47,30 +47,30 @@ class SigningKey:
         raise TypeError("a signing key cannot be pickled")
 
 
-def signing_key_of(given: object) -> SigningKey | None:
-    """The option as a key. Raises `ConfigError`, which does not show it."""
+def as_signing_key(given: object) -> SigningKey | None:
+    """The option `signing_key` as a key. Raises `ConfigError`, which does not show the key."""
     if given is None or isinstance(given, SigningKey):
         return given
     if not isinstance(given, str | bytes):
         raise ConfigError(f"signing_key must be a text or bytes, not {type(given).__name__}")
     key = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else given
-    if len(key) < _LEAST:
-        raise ConfigError(f"signing_key must have at least {_LEAST} bytes: make one by secrets.token_bytes(32)")
+    if len(key) < _MIN_BYTES:
+        raise ConfigError(f"signing_key must have at least {_MIN_BYTES} bytes: make one by secrets.token_bytes(32)")
     remember([key.decode("utf-8", "ignore"), key.hex()])
     return SigningKey(key)
 
 
 def signed_result(result: RunResult[Any], key: SigningKey | None) -> RunResult[Any]:
-    """The result with the digest over its open calls, where it has any or goes on."""
+    """The result with the digest of its open calls, if it has any or has not ended."""
     if result.ended and not result.pending and not result.open_calls:
         return result
     return updated(result, {"digest": _digest(result, key)})
 
 
 def check_seal(saved: RunResult[Any], key: SigningKey | None) -> None:
-    """Raises `CallerError` where the calls of a result that a run goes on from are not those that it was saved with.
+    """Raises `CallerError` if a result's open calls are not those that it was saved with.
 
-    A result without a digest, as earlier releases saved it, passes where no key is given.
+    Without a key, a result without a digest passes: earlier releases saved such results.
     """
     if not saved.digest and key is None:
         return
@@ -95,7 +95,7 @@ def _digest(result: RunResult[Any], key: SigningKey | None) -> str:
 
 
 def _digested(result: RunResult[Any]) -> dict[str, Any]:
-    """What the digest is over, in a form that is the same for all writings of the same JSON."""
+    """The data that the digest covers, in a form that does not depend on how the JSON was written."""
     at = last_open_turn(result.messages)
     uses = [] if at is None else open_calls(result.messages[: at + 2])
     return {
@@ -110,24 +110,24 @@ def _digested(result: RunResult[Any]) -> dict[str, Any]:
 
 
 def _canonical(value: Any, *, exact: bool = False) -> Any:
-    """`exact`: each digit of a number counts. Else the nearest float's, for other programs round what is shown of a call."""
-    return _form(json_data(value), exact)
+    """If `exact`, each digit of a number counts. Otherwise its nearest float counts, because other programs round numbers."""
+    return _canonical_data(json_data(value), exact)
 
 
-def _form(value: Any, exact: bool) -> Any:
+def _canonical_data(value: Any, exact: bool) -> Any:
     if is_object(value):
-        return {key: _form(item, exact) for key, item in value.items()}
+        return {key: _canonical_data(item, exact) for key, item in value.items()}
     if is_list(value):
-        return [_form(item, exact) for item in value]
+        return [_canonical_data(item, exact) for item in value]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return [_number(value, exact)]
     return value if value is None or isinstance(value, bool) else f"={value}"
 
 
 def _number(value: float, exact: bool) -> str:
-    """`1`, `1.0` and `1e0` are one number."""
+    """One form for all writings of a number: `1`, `1.0` and `1e0` are equal."""
     if not exact:
-        with suppress(OverflowError):  # an integer beyond every float
+        with suppress(OverflowError):  # an integer larger than any float
             value = float(value)
     sign, digits, exponent = Decimal(value if isinstance(value, int) else repr(value)).as_tuple()
     written = "".join(map(str, digits))

@@ -1,1 +1,1 @@
-"""What a caller gave, as the checked settings of one run."""
+"""The caller's input as the checked settings of one run."""

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from llmcore.run.caller_functions import CallersFunction
-from llmcore.run.results.boundary_copies import refusing
-from llmcore.run.results.openai_history import says_nothing
+from llmcore.run.results.boundary_copies import checked_copy
+from llmcore.run.results.openai_history import is_blank
 from llmcore.support.values.copies import copied
 from llmcore.support.values.narrowing import is_object
 from llmcore.tools import RunContext
@@ -129,6 +129,6 @@ def _messages(given: object) -> list[Message]:
     for message in made:
         if message.role not in _ROLES or message.tool_results:
             raise CallerError(f"an interjection is a message of the user or the system, not one of the role {message.role!r}")
-        if says_nothing(message):
+        if is_blank(message):
             raise CallerError("an interjection is empty: give text, or leave it out")
-    return refusing(made, lambda words: CallerError(f"an interjection's {words}"))
+    return checked_copy(made, lambda words: CallerError(f"an interjection's {words}"))

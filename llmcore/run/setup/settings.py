@@ -14,13 +14,13 @@ from pydantic import PydanticUndefinedAnnotation, ValidationError
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.run.caller_functions import CallersFunction
 from llmcore.run.output.answer_type import OutputSpec
-from llmcore.run.results.boundary_copies import is_fit, refusing
-from llmcore.run.results.openai_history import check_asks, check_not_empty, check_results_answer_calls
+from llmcore.run.results.boundary_copies import checked_copy, is_encodable
+from llmcore.run.results.openai_history import check_ends_with_request, check_not_empty, check_results_answer_calls
 from llmcore.run.results.result import RepairRecord, RunResult
 from llmcore.run.resume.claims import RunStore
-from llmcore.run.resume.resumption import Resumed, entered
+from llmcore.run.resume.resumption import Resumed, enter_history
 from llmcore.run.resume.saving import checkpoint_of
-from llmcore.run.resume.seals import SigningKey, signing_key_of
+from llmcore.run.resume.seals import SigningKey, as_signing_key
 from llmcore.run.setup.context_size import ContextLimit, context_limit
 from llmcore.run.setup.interjections import interjections_function
 from llmcore.run.setup.options import REQUEST_OPTIONS, Given, Strictness, check_options
@@ -268,7 +268,7 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
 def _resolved(given: Given | None, options: Mapping[str, Any]) -> tuple[Request, int]:
     """The request, and how many of its messages are the history before it."""
     if given.__class__ is str and not options:
-        if is_fit(given):  # the message is of our own making
+        if is_encodable(given):  # the message is of our own making
             return made(Request, messages=given_messages(given)), 0
         return _owned(made(Request, messages=given_messages(given))), 0
     history = _history(options.get("message_history"))
@@ -309,7 +309,7 @@ def _history(given: object) -> Sequence[Any]:
 
 def _owned(request: Request) -> Request:
     copied = {name: getattr(request, name) for name in _SENT_AS_DATA if name in request.model_fields_set}
-    return updated(request, refusing(copied, lambda words: CallerError(f"the request's {words}")))
+    return updated(request, checked_copy(copied, lambda words: CallerError(f"the request's {words}")))
 
 
 def resolve_settings(
@@ -339,8 +339,8 @@ def resolve_settings(
         check_not_empty(request.messages)
     if request.system is None and system is not None:
         request = _owned(updated(request, {"system": system}))
-    key = signing_key_of(options.get("signing_key", signing_key))
-    came = entered(
+    key = as_signing_key(options.get("signing_key", signing_key))
+    came = enter_history(
         request.messages,
         history=history,
         saved=_saved(given, options.get("message_history")),
@@ -349,7 +349,7 @@ def resolve_settings(
         key=key,
     )
     if not is_new and came.resumed is None and options.get("interjections") is None:
-        check_asks(came.messages)
+        check_ends_with_request(came.messages)
     if came.messages is not request.messages:
         request = updated(request, {"messages": came.messages})
     toolbox = tools.extended(request.tools, more=more_tools) if request.tools else tools
@@ -390,7 +390,7 @@ _READ: Mapping[str, Callable[[Any], object]] = {  # the last: it may be one that
     "interjections": interjections_function,
     "output_validators": lambda given: validators_of(given),
     "checkpoint": checkpoint_of,
-    "signing_key": signing_key_of,
+    "signing_key": as_signing_key,
     "max_context_tokens": lambda given: context_limit(given, None),
     "output_type": OutputSpec.of,
 }

@@ -1,1 +1,1 @@
-"""The events of a run for whoever reads them: as a stream, step by step, or as JSON."""
+"""The events of a run for its reader: as a stream, step by step, or as JSON."""

@@ -1,4 +1,4 @@
-"""What is read by `async for` alone: who reads it in another way is told the right one, not Python's words of missing methods."""
+"""A base class for objects that are read by `async for` alone. Other uses raise an error that names the right one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["AsyncOnly"]
 
 
 class AsyncOnly:
-    """`_what_is`: the beginning of each sentence, as `a RunStream is`."""
+    """`_what_is`: the beginning of each error message, such as `a RunStream is`."""
 
     _what_is = ""
 
-    if not TYPE_CHECKING:  # a checker refuses what these tell
+    if not TYPE_CHECKING:  # type checkers reject these uses anyway
 
         def __iter__(self) -> Any:
             raise CallerError(f"{self._what_is} read by `async for`; without an event loop call stream_sync")

@@ -1,6 +1,6 @@
-"""A run's events for whoever reads them, with what they add up to so far.
+"""A run's events for their reader, with what they add up to so far.
 
-The view follows the rule of the events: what an attempt emitted is void when another one follows, unless its calls ran.
+What an attempt emitted is void when another attempt follows, unless its calls ran.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from llmcore.types import (
     ToolResult,
 )
 
-__all__ = ["RunStream", "SyncRunStream", "in_sync", "is_within"]
+__all__ = ["RunStream", "SyncRunStream", "stands_within", "sync_stream"]
 
 E = TypeVar("E")
 
 
 class _Run(Protocol):
-    """What a stream needs of a run."""
+    """The part of a run that a stream needs."""
 
     def events(self) -> AsyncGenerator[Event, None]: ...
 
@@ -43,41 +43,41 @@ class _Run(Protocol):
 
 
 class _Loop(Protocol):
-    """The event loop that code without one reads by."""
+    """The event loop that serves a reader without one."""
 
     def stream(self, items: AsyncGenerator[E, None]) -> Generator[E, None, None]: ...
 
-    def leave(self, items: AsyncGenerator[Any, None]) -> None: ...
+    def close_stream(self, items: AsyncGenerator[Any, None]) -> None: ...
 
 
-_RUNNING = ("generator already executing",)
-"""What Python says of a generator that another thread is in."""
-_SECONDS_BETWEEN_LOOKS = 0.5
+_ALREADY_EXECUTING = ("generator already executing",)
+"""Python's message for a generator that another thread executes."""
+_POLL_SECONDS = 0.5
 """A signal does not wake every wait (never on Windows)."""
 
 
-class _View(Generic[T]):
-    """What the events that were read add up to."""
+class _StreamView(Generic[T]):
+    """What the events read so far add up to."""
 
     def __init__(self, run: _Run) -> None:
         self._run = run
         self.text = ""
-        """The text of the reply that is coming, or of the last one; at the end the answer's."""
+        """The text of the current or last reply; at the end, the answer."""
         self.reasoning = ""
         """The reasoning of that reply."""
         self.calls: list[ToolCall] = []
-        """The calls that the run's replies made, in order; those of a reply that another attempt took the place of left out."""
+        """The calls of the run's replies, in order, without those of a reply that another attempt replaced."""
         self.results: list[ToolResult] = []
-        """What came of the calls."""
+        """The results of the calls."""
         self.partial: T | None = None
-        """The typed value as far as it is certain; None while nothing is."""
-        self._accepted = 0  # so many of the calls have run
+        """The certain part of the typed value; None while nothing is certain."""
+        self._accepted = 0  # how many of the calls have run
         self._result: RunResult[T] | None = None
         self._is_over = False
 
     @property
     def result(self) -> RunResult[T]:
-        """The run's result, as `Finished` holds it. Where the stream was left early or failed, the run as far as it came.
+        """The run's result, as `Finished` holds it. If the stream was left early or failed, the partial result.
 
         Raises `CallerError` while the run goes on.
         """
@@ -87,12 +87,12 @@ class _View(Generic[T]):
             raise CallerError("the stream has no result yet: read it to its end, or leave it (by `aclose`, or the end of `with`)")
         return cast("RunResult[T]", self._run.partial_result())
 
-    def _left(self) -> None:
+    def _mark_abandoned(self) -> None:
         if not self._is_over:
             self._run.abandon()
         self._is_over = True
 
-    def _saw(self, event: RunEvent[T]) -> RunEvent[T]:
+    def _apply(self, event: RunEvent[T]) -> RunEvent[T]:
         match event:
             case TextDelta():
                 self.text += event.text
@@ -119,25 +119,25 @@ class _View(Generic[T]):
         return event
 
     def _withdraw(self, event: Reclassified) -> None:
-        """What was told as text was reasoning, from the beginning on; what was told as a call is none."""
+        """Move text that turned out to be reasoning, and drop calls that turned out to be none."""
         if event.kind == "reasoning" and event.start == 0:
             self.reasoning, self.text = self.reasoning + self.text, ""
         if event.kind != "call":
             new = self.calls[self._accepted :]
-            self.calls[self._accepted :] = [call for call in new if not is_within(call, event)]
+            self.calls[self._accepted :] = [call for call in new if not stands_within(call, event)]
 
 
-def is_within(call: ToolCall, event: Reclassified) -> bool:
-    """Does the call stand in the part of the text that the event tells of?"""
+def stands_within(call: ToolCall, event: Reclassified) -> bool:
+    """Whether the call stands in the part of the text that the event reclassifies."""
     return call.span is not None and event.start <= call.span[0] and call.span[1] <= event.end
 
 
-class RunStream(AsyncOnly, _View[T], AsyncGenerator[RunEvent[T], None]):
+class RunStream(AsyncOnly, _StreamView[T], AsyncGenerator[RunEvent[T], None]):
     """The events of a run: `async for event in stream`. `text`, `reasoning`, `calls`, `results` and `partial` are what they add
-    up to, `result` is the run's at its end.
+    up to. `result` is the run's result at the end.
 
-    `async with orchestrator.stream(...) as stream` closes it when it is left early: what the run waits for is stopped, the
-    connection is closed, and `result` is the run as far as it came, its history fit for another run.
+    `async with orchestrator.stream(...) as stream` closes the stream if you leave it early. That stops what the run waits for,
+    and closes the connection. `result` is then the partial result, whose history is valid for another run.
     """
 
     _what_is = "a RunStream is"
@@ -147,12 +147,12 @@ class RunStream(AsyncOnly, _View[T], AsyncGenerator[RunEvent[T], None]):
         self._events = ClosableStream(cast("AsyncGenerator[RunEvent[T], None]", run.events()))
 
     async def asend(self, value: None = None) -> RunEvent[T]:
-        return self._saw(await self._over_on_error(self._events.asend(value)))
+        return self._apply(await self._ending_on_error(self._events.asend(value)))
 
     async def athrow(self, typ: Any, val: Any = None, tb: TracebackType | None = None) -> RunEvent[T]:
-        return self._saw(await self._over_on_error(self._events.athrow(typ if val is None else val)))
+        return self._apply(await self._ending_on_error(self._events.athrow(typ if val is None else val)))
 
-    async def _over_on_error(self, event: Any) -> RunEvent[T]:
+    async def _ending_on_error(self, event: Any) -> RunEvent[T]:
         try:
             return cast("RunEvent[T]", await event)
         except BaseException:
@@ -160,9 +160,10 @@ class RunStream(AsyncOnly, _View[T], AsyncGenerator[RunEvent[T], None]):
             raise
 
     async def aclose(self) -> None:
-        """Leave the run, also from another task than the one that reads, whose loop then ends. Raises nothing when it is over."""
+        """Leave the run. Another task than the reader may call this; the reader's loop then ends. If the run is over, does
+        nothing."""
         await self._events.aclose()
-        self._left()
+        self._mark_abandoned()
 
     async def __aenter__(self) -> RunStream[T]:
         return self
@@ -171,7 +172,7 @@ class RunStream(AsyncOnly, _View[T], AsyncGenerator[RunEvent[T], None]):
         await self.aclose()
 
 
-class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):
+class SyncRunStream(_StreamView[T], Generator[RunEvent[T], None, None]):
     """`RunStream` for code without an event loop: `for event in stream`, `with orchestrator.stream_sync(...) as stream`."""
 
     def __init__(self, run: _Run, loop: _Loop) -> None:
@@ -179,13 +180,13 @@ class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):
         self._loop = loop
         self._read = ClosableStream(cast("AsyncGenerator[RunEvent[T], None]", run.events()))
         self._events = loop.stream(self._read)
-        self._is_left, self._is_closed = False, Flag()
+        self._is_abandoned, self._is_closed = False, Flag()
 
     def send(self, value: None) -> RunEvent[T]:
         try:
-            return self._saw(self._events.send(value))
+            return self._apply(self._events.send(value))
         except BaseException as error:
-            if isinstance(error, ValueError) and error.args == _RUNNING:
+            if isinstance(error, ValueError) and error.args == _ALREADY_EXECUTING:
                 self._end_if_left()
                 raise CallerError(READ_TWICE.format("thread")) from None
             self._is_over = True
@@ -196,24 +197,24 @@ class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):
         return self._events.throw(typ if val is None else val)
 
     def _end_if_left(self) -> None:
-        """The thread in the generator may be one that closes it: then who reads waits for that, and hears that it is over."""
-        if self._is_left:
-            while not self._is_closed.wait(_SECONDS_BETWEEN_LOOKS):
+        """If another thread closes the stream, wait for that, then end the iteration."""
+        if self._is_abandoned:
+            while not self._is_closed.wait(_POLL_SECONDS):
                 pass
-            self._left()
+            self._mark_abandoned()
             raise StopIteration
 
     def close(self) -> None:
-        """Leave the run, also from another thread than the one that reads, whose loop then ends: it is cancelled and waited for.
-        Raises nothing when it is over."""
-        self._is_left = True
+        """Leave the run. Another thread than the reader may call this; the reader's loop then ends. Cancels the run and waits for
+        it. If the run is over, does nothing."""
+        self._is_abandoned = True
         try:
             self._events.close()
-        except ValueError:  # it waits in another thread
-            self._loop.leave(self._read)
+        except ValueError:  # another thread executes it
+            self._loop.close_stream(self._read)
         finally:
             self._is_closed.set()
-        self._left()
+        self._mark_abandoned()
 
     def __enter__(self) -> SyncRunStream[T]:
         return self
@@ -222,8 +223,8 @@ class SyncRunStream(_View[T], Generator[RunEvent[T], None, None]):
         self.close()
 
 
-class _Foreign:
-    """What a `stream` gives that a derived class has written anew, as a run. It is left by who reads it."""
+class _ForeignStream:
+    """The result of a `stream` method that a derived class overrides, as a run. Its reader abandons it."""
 
     def __init__(self, events: AsyncGenerator[Event, None]) -> None:
         self._events = events
@@ -238,6 +239,6 @@ class _Foreign:
         return RunResult()
 
 
-def in_sync(stream: AsyncGenerator[Any, None], loop: _Loop) -> SyncRunStream[Any]:
-    """What the async method `stream` gives, for code without an event loop."""
-    return SyncRunStream(stream._run if isinstance(stream, RunStream) else _Foreign(stream), loop)  # pyright: ignore[reportPrivateUsage]  # its own
+def sync_stream(stream: AsyncGenerator[Any, None], loop: _Loop) -> SyncRunStream[Any]:
+    """The stream of the async method `stream`, for code without an event loop."""
+    return SyncRunStream(stream._run if isinstance(stream, RunStream) else _ForeignStream(stream), loop)  # pyright: ignore[reportPrivateUsage]  # its own

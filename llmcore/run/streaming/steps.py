@@ -1,7 +1,7 @@
-"""A run taken step by step: one step a reply of the model, one a batch of tool results.
+"""A run step by step: one step for each reply of the model, and one for each batch of tool results.
 
-Between two steps nothing goes on: the next request, or the tools, begin when the next step is asked for. So whoever iterates may
-look at what came, add a message, or leave.
+Nothing runs between two steps. The next request, or the tools, begin when the next step is requested. So you can look at the
+reply, add a message, or leave.
 """
 
 from __future__ import annotations
@@ -22,8 +22,12 @@ __all__ = ["Step", "Steps"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`kind` is `reply` (the model answered, and its calls have not run yet) or `results` (they have). `message` is what entered
-    the history, a copy; None for a reply that held nothing. `turn` counts from 1."""
+    """One step of a run.
+
+    - `kind`: `reply` (the model answered, and its calls have not run yet) or `results` (they have).
+    - `turn`: counts from 1.
+    - `message`: a copy of what entered the history; None for an empty reply.
+    """
 
     kind: Literal["reply", "results"]
     turn: int
@@ -31,7 +35,7 @@ class Step:
 
 
 class _Run(Protocol):
-    """What the steps need of a run."""
+    """The part of a run that the steps need."""
 
     is_stepped: bool
 
@@ -43,9 +47,9 @@ class _Run(Protocol):
 
 
 class Steps(AsyncOnly, Generic[T]):
-    """The steps of one run: `async for step in steps`. Leave early by `break` and `await steps.aclose()`, or by `async with`.
+    """The steps of one run: `async for step in steps`. To leave early, use `break` and `await steps.aclose()`, or `async with`.
 
-    `result` is the run as far as it has come. When the run is left or ends, each call in its history has a result.
+    `result` is the run as it stands. When the run is left or ends, each call in its history has a result.
     """
 
     _what_is = "the steps are"
@@ -57,12 +61,12 @@ class Steps(AsyncOnly, Generic[T]):
         self._interjections = interjections
 
     def interject(self, *messages: str | Message) -> None:
-        """Add messages of the user, which enter before the next request. Raises `CallerError`."""
+        """Add messages of the user, which enter before the next request. Raises `CallerError` for anything else."""
         self._interjections.add(*messages)
 
     @property
     def result(self) -> RunResult[T]:
-        """The run as far as it has come; its parts are copies."""
+        """The result of the run as it stands, as a copy."""
         return copied(cast("RunResult[T]", self._run.partial_result()))
 
     def __aiter__(self) -> Steps[T]:
@@ -75,7 +79,7 @@ class Steps(AsyncOnly, Generic[T]):
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
-        """Leave the run: what it waits for is stopped, and calls that are open get a result that says so."""
+        """Leave the run. This stops what it waits for, and gives each open call a result that says so."""
         await self._events.aclose()
         self._run.abandon()
 

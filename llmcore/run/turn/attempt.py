@@ -25,11 +25,11 @@ from llmcore.run.endpoints.choices import RunModels, callable_tools
 from llmcore.run.endpoints.modes import build_call
 from llmcore.run.hooks.hook_results import hooked_reply, hooked_request
 from llmcore.run.observing.dispatch import AttemptNotices, ChunkClock
-from llmcore.run.output.answer_type import take_final_call
+from llmcore.run.output.answer_type import split_final_call
 from llmcore.run.output.partial import PartialValues
-from llmcore.run.output.validation import with_types_code
+from llmcore.run.output.validation import run_types_code
 from llmcore.run.output.validators import Checked, check_output
-from llmcore.run.results.history import fit_reply
+from llmcore.run.results.history import encodable_reply
 from llmcore.run.setup.context_size import check_context
 from llmcore.run.setup.settings import Toolbox
 from llmcore.run.turn.calls_left_out import CALL_NOT_ALLOWED, left_out_calls
@@ -295,9 +295,9 @@ class TurnAttempt:
             if event is not None:
                 await emit(event_copy(event))
             return
-        look = partial(values.read_withheld, sending.withheld) if event is None else partial(values.saw, event)
+        look = partial(values.read_withheld, sending.withheld) if event is None else partial(values.feed, event)
         value = await self._run_types_code(look)
-        if event is not None and not values.hides(event):
+        if event is not None and not values.is_output_call(event):
             await emit(event_copy(event))
         if value is not None:
             await emit(value)
@@ -330,7 +330,7 @@ class TurnAttempt:
     async def _run_types_code(self, function: Callable[[], T]) -> T:
         """The function's value. If there is an output type, its code runs off the event loop and within the deadline."""
         output = self._state.settings.output
-        return function() if output is None else await with_types_code(output, self._state.ledger.seconds_left, function)
+        return function() if output is None else await run_types_code(output, self._state.ledger.seconds_left, function)
 
     async def _ask_validators(self, loop: CorrectionLoop) -> None:
         """Let the caller's validators check a final answer. If they refuse it, the correction loop asks for another one."""
@@ -522,7 +522,7 @@ class TurnAttempt:
             raise failure
         if is_object(choice := self._request.tool_choice):
             envelope = forced_calls_alone(envelope, choice["name"])
-        self._envelope, self._final = take_final_call(envelope, output)
+        self._envelope, self._final = split_final_call(envelope, output)
         if asked.parallel_tool_calls is False:
             self._envelope = first_call_alone(self._envelope)
 
@@ -670,7 +670,7 @@ def _record_response_facts(attempt: Attempt, sending: Sending) -> None:
 
 def _encodable_reply(sending: Sending) -> Envelope:
     """The reply, or the part that came, as a result may hold it."""
-    envelope = fit_reply(sending.envelope or Envelope())
+    envelope = encodable_reply(sending.envelope or Envelope())
     word = envelope.finish_word
     if not word or envelope.finish_reason is not None:  # a known one
         return envelope

@@ -14,7 +14,7 @@ from typing import Any
 
 from llmcore.hooks import HookChain, Veto
 from llmcore.run.hooks.approval import approval_due
-from llmcore.run.hooks.hook_results import fit_outcome, hooked_call, hooked_outcome, hooked_results, wrong_call
+from llmcore.run.hooks.hook_results import encodable_outcome, hooked_call, hooked_outcome, hooked_results, invalid_call_outcome
 from llmcore.run.observing.dispatch import Scope
 from llmcore.run.observing.events import ToolRetry
 from llmcore.run.observing.progress import Progress
@@ -132,9 +132,9 @@ class TurnCalls:
         state = self._state
         if not self._emits_events and not state.watch.has("tool_progress"):
             return None
-        hear = running.tell if self._emits_events else None
+        listener = running.tell if self._emits_events else None
         hears_nested = self._emits_events and state.settings.nested_events
-        return Progress(state.watch, state.tool_turns, hear, hears_nested=hears_nested)
+        return Progress(state.watch, state.tool_turns, listener, hears_nested=hears_nested)
 
     def _runs_alone(self, call: ToolCall) -> bool:
         tool = self._toolbox.get(call.name)
@@ -250,12 +250,12 @@ class TurnCalls:
             return synthetic(call, decided.reason)
         if decided.changed:
             self._state.replace_call(decided.call)
-        return wrong_call(decided) if decided.problems or self._toolbox.get(decided.call.name) is None else decided.call
+        return invalid_call_outcome(decided) if decided.problems or self._toolbox.get(decided.call.name) is None else decided.call
 
     async def _apply_result_hooks(self, call: ToolCall, outcome: Outcome) -> Outcome:
         """The outcome as the hooks return it. It is final from here on, whatever ends the run."""
         limit = self._tools.max_result_chars
-        outcome = fit_outcome(await hooked_outcome(self._hooks, call, outcome, limit), limit)
+        outcome = encodable_outcome(await hooked_outcome(self._hooks, call, outcome, limit), limit)
         self._state.done[call.id] = outcome
         self._interrupted_outcomes[call.id] = itself = lambda: outcome
         self._notify_ended(itself)

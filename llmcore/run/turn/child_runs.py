@@ -105,10 +105,10 @@ class ChildRuns:
         """Whether there is any child run."""
         return bool(self.ended or self._waiting or self._running)
 
-    def child_results(self, held: Collection[str], begun: Collection[str]) -> list[RunResult]:
-        """The child runs that ended, and those of an earlier run that wait in the calls `held` or run in the calls `begun`."""
-        left = [run for call_id, run in self._waiting.items() if call_id in held]
-        left += [run for call_id, run in self._running.items() if call_id in begun]
+    def child_results(self, waiting_ids: Collection[str], started_ids: Collection[str]) -> list[RunResult]:
+        """The child runs that ended, and those of an earlier run that wait in the calls `waiting_ids` or run in `started_ids`."""
+        left = [run for call_id, run in self._waiting.items() if call_id in waiting_ids]
+        left += [run for call_id, run in self._running.items() if call_id in started_ids]
         return [*self.ended, *(run for run in left if not any(run is one for one in self.ended))]
 
     def unanswered_text(self, call_id: str) -> str:

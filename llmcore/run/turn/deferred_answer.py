@@ -8,7 +8,7 @@ the model sees the results and gives another one.
 from __future__ import annotations
 
 from llmcore.adapters.request.output import FINAL_RESULT
-from llmcore.run.output.validation import with_types_code
+from llmcore.run.output.validation import run_types_code
 from llmcore.run.output.validators import Checked, check_output
 from llmcore.run.resume.resumption import Resumed
 from llmcore.run.setup.settings import Toolbox
@@ -33,7 +33,7 @@ def deferred_final_call(resumed: Resumed, state: RunState, toolbox: Toolbox) -> 
 
 
 async def close_deferred_final_call(final: ToolCall, state: RunState) -> bool:
-    """Accept the final result, or emit the model that it was not accepted. Returns whether it was accepted.
+    """Accept the final result, or tell the model that it was not accepted. Returns whether it was accepted.
 
     Raises `Timeout` if the deadline passes, and what the caller's validators raise.
     """
@@ -53,7 +53,7 @@ async def _checked_value(final: ToolCall, state: RunState) -> Checked | None:
     assert output is not None  # otherwise no call is the output tool's
     text, strictness = output.text_of(final), state.settings.strictness
     try:
-        detail = await with_types_code(output, ledger.seconds_left, lambda: output.read(text, strictness))
+        detail = await run_types_code(output, ledger.seconds_left, lambda: output.read(text, strictness))
     except OutputParseError:
         return None
     return await check_output(

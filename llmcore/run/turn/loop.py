@@ -21,7 +21,7 @@ from llmcore.run.endpoints.choices import RunModels
 from llmcore.run.endpoints.first_choice import FirstChoice, revise_model
 from llmcore.run.endpoints.runtime import Runtime
 from llmcore.run.observing.events import ObservedRun
-from llmcore.run.output.validation import with_types_code
+from llmcore.run.output.validation import run_types_code
 from llmcore.run.results.open_calls import OpenCall
 from llmcore.run.results.result import RunResult
 from llmcore.run.resume.claims import Journal, claim_object
@@ -77,11 +77,11 @@ class Run:
         listening = listening or (parent is not None and parent.emits_nested)
         self._listening = listening
         self.emits_events = listening
-        """Are events told, though nothing is streamed?"""
+        """Whether events are emitted, even if nothing is streamed."""
         self.copied_from: RunResult | None = None
-        """The result that the one which this goes on with is a copy of, until it is claimed."""
+        """The original of the result that this run resumes, until it is claimed."""
         self.is_stepped = False
-        """Are the run's steps told among its events?"""
+        """Whether the run emits its steps among the events."""
         self._mode: OutputMode | None = None
         self._deployment = ""
         self._without: frozenset[str] = frozenset()
@@ -92,9 +92,9 @@ class Run:
         self._toolbox: Toolbox = settings.toolbox
         run = ObservedRun(urandom(16).hex(), self._model.alias, runtime.name, current_run.get(), request, self._model)
         recordings = [*runtime.recordings, *runtime.open_recordings()]
-        self.state = RunState(settings, runtime.observers.watch(run, recordings), recordings)
+        self.state = RunState(settings, runtime.observers.watchers(run, recordings), recordings)
         self._models = RunModels(runtime.catalog, chosen.needs, priced_only=self.state.ledger.bounds_cost)
-        self._hooks = runtime.hooks.under(self._seconds_left, self._seconds_uncounted)
+        self._hooks = runtime.hooks.with_deadline(self._seconds_left, self._seconds_uncounted)
         save_parent = parent.save if parent is not None and parent.saves else None
         store = None if parent is not None and parent.is_the_calls else settings.run_store  # the parent run has it
         journal = None if store is None else Journal(store, run.id)
@@ -188,7 +188,7 @@ class Run:
         if last is None:
             return False
         try:
-            return await with_types_code(self.state.settings.output, self._seconds_left(), partial(alike, last.value, value))
+            return await run_types_code(self.state.settings.output, self._seconds_left(), partial(alike, last.value, value))
         except Exception:  # the deadline has passed: emit it again
             return False
 

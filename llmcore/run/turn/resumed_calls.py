@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from llmcore.adapters.request.output import FINAL_RESULT
-from llmcore.run.hooks.hook_results import judged_again, judged_anew, wrong_call
+from llmcore.run.hooks.hook_results import changed_call, invalid_call_outcome, revalidated_call
 from llmcore.run.results.open_calls import UNKNOWN_OUTCOME, OpenCall, id_within
 from llmcore.run.resume.answers import Answer, Approve, CallAnswer, Deny
 from llmcore.run.resume.resumption import Resumed
@@ -103,12 +103,12 @@ class _Resolver:
                 raise _cannot_run(call, f"{self._ended_by.id!r} ({self._ended_by.name}) has ended the run; leave the answer out")
             fate = unfinished(call)
         if fate is None and self._toolbox.can_run(call.name) and call.id not in self._changed:
-            decided = judged_again(call, self._toolbox, self._strictness)
+            decided = revalidated_call(call, self._toolbox, self._strictness)
             if decided.problems and is_within:
                 raise _cannot_run(call, f"its arguments do not fit the tool as it is now: {summary(decided.problems)}")
             if decided.changed:
                 self._changed[call.id] = decided.call
-            fate = wrong_call(decided, "the call") if decided.problems else None
+            fate = invalid_call_outcome(decided, "the call") if decided.problems else None
         if fate is not None:
             self._fates[call.id] = fate
 
@@ -152,7 +152,9 @@ def _waiting_child_run(resumed: Resumed, call_id: str) -> WaitingRun:
     """The run that waits within a call, with the caller's answers to its calls."""
     state = resumed.within[call_id]
     ids = {call.id: id_within(call_id, call.id) for call in state.pending}
-    return WaitingRun(state, {own: resumed.answers[outer] for own, outer in ids.items() if outer in resumed.answers})
+    return WaitingRun(
+        state, {inner_id: resumed.answers[outer_id] for inner_id, outer_id in ids.items() if outer_id in resumed.answers}
+    )
 
 
 def _cannot_run(call: ToolCall, why: str) -> CallerError:
@@ -236,7 +238,7 @@ def _approved_call(call: ToolCall, answer: Approve, toolbox: Toolbox, strictness
         raise CallerError(f"answers: {call.id!r} cannot be approved, for it calls {call.name!r}; {why}")
     if answer.arguments is None:
         return []
-    decided = judged_anew(call, updated(call, {"arguments": copied(answer.arguments), "complete": True}), toolbox, strictness)
+    decided = changed_call(call, updated(call, {"arguments": copied(answer.arguments), "complete": True}), toolbox, strictness)
     if misfit := summary(decided.problems) or _signature_problem(toolbox.get(call.name), decided.call):
         raise CallerError(f"answers: the arguments given for {call.id!r} ({call.name}) do not fit its tool: {misfit}")
     return [decided.call] if decided.changed else []

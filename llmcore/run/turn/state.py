@@ -13,14 +13,14 @@ from llmcore.adapters.base import Adapter
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.fallback import Ledger
 from llmcore.run.asking.sending import RefusedRequests
-from llmcore.run.hooks.hook_edits import answered, rebuilt_envelope, without_values
+from llmcore.run.hooks.hook_edits import outcome_of_block, rebuilt_envelope, without_values
 from llmcore.run.observing.dispatch import Watchers
 from llmcore.run.observing.recording import Recording
-from llmcore.run.output.validation import with_types_code
-from llmcore.run.results.boundary_copies import is_fit, mended, recorded
+from llmcore.run.output.validation import run_types_code
+from llmcore.run.results.boundary_copies import damage_repairs, encodable_copy, is_encodable
 from llmcore.run.results.history import (
     assistant_message,
-    fit_call,
+    encodable_call,
     ids_in,
     in_call_order,
     last_calls,
@@ -315,7 +315,7 @@ class RunState:
         self._hooked_blocks = []
         before = [*calls, *([final] if final else [])]
         fit = set(map(id, encodable_calls))
-        unique = [call if id(call) in fit else fit_call(call) for call in with_unique_ids(before, self._ids)]
+        unique = [call if id(call) in fit else encodable_call(call) for call in with_unique_ids(before, self._ids)]
         message = assistant_message(envelope, before, unique)
         runnable = unique[: len(calls)]
         self.envelope = updated(with_truncation_shown(envelope), {"tool_calls": runnable})
@@ -472,7 +472,8 @@ class RunState:
         results = in_call_order(self.messages, [*hooked, *message.tool_results])
         self.messages[-1] = Message(role="tool", content=[*results, *others])
         hooked_outcomes = [
-            one if after[one.call.id] == before[one.call.id] else answered(one, after[one.call.id], max_chars) for one in outcomes
+            one if after[one.call.id] == before[one.call.id] else outcome_of_block(one, after[one.call.id], max_chars)
+            for one in outcomes
         ]
         del self.tool_results[len(self.tool_results) - len(hooked_outcomes) :]
         self.note_outcomes(hooked_outcomes)
@@ -481,9 +482,9 @@ class RunState:
     def _enter(self, message: Message, *, known_encodable: bool = False) -> Message:
         """Append a message to the history, made encodable. Every message enters here. `known_encodable`: the check is not
         needed."""
-        entered, found = (message, None) if known_encodable or is_fit(message) else mended(message)
+        entered, found = (message, None) if known_encodable or is_encodable(message) else encodable_copy(message)
         if found:
-            self.envelope = updated(self.envelope, {"repairs": [*self.envelope.repairs, *recorded(found)]})
+            self.envelope = updated(self.envelope, {"repairs": [*self.envelope.repairs, *damage_repairs(found)]})
         self.messages.append(entered)
         return entered
 
@@ -555,7 +556,7 @@ class RunState:
         value = copied(ended.value)
         fit = None
         if asked is not None and is_written:
-            fit = await with_types_code(asked, self.ledger.seconds_left, lambda: asked.fitting(value))
+            fit = await run_types_code(asked, self.ledger.seconds_left, lambda: asked.fitting(value))
         if fit is not None:
             self.set_output(fit[0])
         elif self.settings.output is None:

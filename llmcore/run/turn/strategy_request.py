@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from llmcore.run.hooks.hook_results import sound, wrong_change
+from llmcore.run.hooks.hook_results import invalid_change, revalidated
 from llmcore.run.setup.settings import resolve_request
 from llmcore.run.turn.attempt import TurnAttempt
 from llmcore.run.turn.state import RunState
@@ -34,7 +34,7 @@ class TurnRequest:
         if request.tools != now.tools:
             raise ConfigError("`tools` cannot be changed by a strategy; the hook `before_request` can")
         try:
-            given = request.model_copy(update={"messages": sound(list(request.messages))})
+            given = request.model_copy(update={"messages": revalidated(list(request.messages))})
             changed = resolve_request(given, {})
         except (CallerError, ValidationError) as error:
             raise ConfigError(str(error)) from None
@@ -42,6 +42,6 @@ class TurnRequest:
         unanswered = [use.id for message in changed.messages for use in message.tool_uses if use.id not in results]
         if unanswered:
             raise ConfigError(f"the call {unanswered[0]!r} has no result; leave both in its messages, or neither")
-        if wrong := wrong_change(now, changed, self._turn.tool_names):
+        if wrong := invalid_change(now, changed, self._turn.tool_names):
             raise ConfigError(wrong)
         return updated(changed, {"tools": now.tools})

@@ -423,7 +423,7 @@ def test_what_is_no_observer_is_refused(given: Any, words: str) -> None:
 
 
 def test_a_misspelt_or_async_method_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"Mine.tool_start is never told anything; did you mean 'tool_started'\?"):
+    with pytest.raises(ConfigError, match=r"Mine.tool_start is never called; did you mean 'tool_started'\?"):
         type("Mine", (Observer,), {"tool_start": vars(Diary)["tool_started"]})
 
     async def run_started(self: Any, run: ObservedRun) -> None: ...

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from llmcore import Orchestrator
 from llmcore.adapters.base import Capabilities
-from llmcore.run.output.early_output import EnvelopeWords, answer_in
+from llmcore.run.output.early_output import EnvelopeContent, certain_answer
 from llmcore.support.values.narrowing import is_object
 from llmcore.testing import FakeModel
 from llmcore.tools import compile_tools
@@ -193,7 +193,7 @@ ONLY = compile_tools([{"name": "final_result", "parameters": {"type": "object"}}
     ],
 )
 def test_what_may_be_a_call_is_no_answer(text: str, tools: Any, shown: bool) -> None:
-    assert answer_in(text, tools, {"id", "type", "title", "name", "reasoning", "arguments"}) == (text if shown else None)
+    assert certain_answer(text, tools, {"id", "type", "title", "name", "reasoning", "arguments"}) == (text if shown else None)
 
 
 class Row(NamedTuple):
@@ -226,7 +226,7 @@ def test_a_list_whose_first_item_is_a_text_comes_as_text_as_it_does_as_a_call(ki
 
 def test_the_arguments_of_the_output_tool_are_the_answer() -> None:
     text = '{"content": "", "toolCalls": [{"id": "1", "name": "final_result", "arguments": {"title": "x'
-    assert answer_in(text, BOTH, ()) == '{"title": "x'
+    assert certain_answer(text, BOTH, ()) == '{"title": "x'
 
 
 class Bug(BaseModel):
@@ -335,18 +335,18 @@ def _from(text: str, start: int) -> str:
     "content", ["add(a=1, b=2)", '<tool_call>{"name": "add"', "{", "", "one", r"bad \q escape of a word here", "x" * 500]
 )
 def test_words_that_may_be_a_call_or_are_damaged_are_left_to_the_normaliser(content: str) -> None:
-    words, text, told = EnvelopeWords(), f'{{"content": "{content}", "toolCalls": []}}', ""
+    words, text, told = EnvelopeContent(), f'{{"content": "{content}", "toolCalls": []}}', ""
     for end in range(len(text) + 1):
-        delta = words.coming(partial(_from, text[:end]))
+        delta = words.new_content(partial(_from, text[:end]))
         told += delta.text if delta else ""
     assert told in ("", "bad ")
-    left = words.left_of(TextDelta("bad q escape"))
+    left = words.without_emitted(TextDelta("bad q escape"))
     assert left == TextDelta("bad q escape"[len(told) :])
 
 
 def test_an_event_that_is_not_what_was_told_is_told_whole() -> None:
-    words = EnvelopeWords()
+    words = EnvelopeContent()
     text = '{"content": "Some words here'
-    assert words.coming(partial(_from, text)) == TextDelta("Some words here")
-    assert words.left_of(TextDelta(text)) == TextDelta(text)
-    assert words.left_of(TextDelta("more")) == TextDelta("more")
+    assert words.new_content(partial(_from, text)) == TextDelta("Some words here")
+    assert words.without_emitted(TextDelta(text)) == TextDelta(text)
+    assert words.without_emitted(TextDelta("more")) == TextDelta("more")

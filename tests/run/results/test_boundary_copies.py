@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from llmcore.run.results.boundary_copies import MAX_DEPTH, mended, recorded, refusing
+from llmcore.run.results.boundary_copies import MAX_DEPTH, checked_copy, damage_repairs, encodable_copy
 from llmcore.support.values.json_data import LARGEST_INT, encodable
 from llmcore.types import ConfigError, ProviderBlock
 
@@ -41,39 +41,39 @@ def test_text_that_utf_8_cannot_encode_is_replaced_and_pairs_are_joined(text: st
     ],
 )
 def test_what_cannot_be_encoded_is_replaced_and_named(value: Any, expected: Any, path: str) -> None:
-    made, found = mended(value)
+    made, found = encodable_copy(value)
     assert (made, found[0].path) == (expected, path)
-    assert all(repair.model_dump_json() for repair in recorded(found))
+    assert all(repair.model_dump_json() for repair in damage_repairs(found))
     with pytest.raises(ConfigError, match="cannot be sent"):
-        refusing(value, ConfigError)
+        checked_copy(value, ConfigError)
 
 
 def test_what_can_be_encoded_is_equal_and_names_nothing() -> None:
     value = {"a": [1, 2.5, None, True, "größer"], "b": {"c": ()}}
-    assert mended(value) == (value, [])
-    assert refusing(value, ConfigError) == value
+    assert encodable_copy(value) == (value, [])
+    assert checked_copy(value, ConfigError) == value
 
 
 @pytest.mark.parametrize("number", [LARGEST_INT + 1, -(10**5000)], ids=["above", "below"])
 def test_a_number_of_more_digits_than_any_reader_takes_does_not_cross(number: int) -> None:
-    made, found = mended({"a": [LARGEST_INT, number]})
+    made, found = encodable_copy({"a": [LARGEST_INT, number]})
     assert made == {"a": [LARGEST_INT, None]}
     assert (found[0].path, found[0].what) == ("a[1]", "a number of too many digits")
     json.dumps(made)
     with pytest.raises(ConfigError, match="too many digits cannot be sent"):
-        refusing(number, ConfigError)
+        checked_copy(number, ConfigError)
 
 
 def test_what_nests_without_end_is_cut() -> None:
     endless: list[Any] = []
     endless.append(endless)
-    made, found = mended(endless)
+    made, found = encodable_copy(endless)
     assert json.dumps(made).count("[") == MAX_DEPTH + 1
     assert "nested deeper" in found[0].what
 
 
 def test_many_damaged_places_are_counted_not_kept() -> None:
-    repairs = recorded(mended(["\ud800"] * 1000)[1])
+    repairs = damage_repairs(encodable_copy(["\ud800"] * 1000)[1])
     assert (len(repairs), repairs[-1].after) == (21, "980 more places")
 
 
@@ -85,7 +85,7 @@ def test_keys_that_become_one_take_linear_time() -> None:
     def seconds(count: int) -> float:
         given = keys(count)
         started = time.perf_counter()
-        assert len(mended(given)[0]) == 2 * count
+        assert len(encodable_copy(given)[0]) == 2 * count
         return time.perf_counter() - started
 
     assert min(seconds(8000) for _ in range(3)) < 40 * min(seconds(800) for _ in range(3))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmcore.run.results.boundary_copies import MAX_DEPTH, is_fit, mended
+from llmcore.run.results.boundary_copies import MAX_DEPTH, encodable_copy, is_encodable
 from llmcore.types import Envelope, Message, TextBlock, ToolCall, ToolUseBlock
 
 _LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(categories=None), max_size=4)
@@ -19,8 +19,8 @@ _VALUES = st.recursive(
 
 @given(_VALUES)
 def test_a_look_and_the_mending_agree(value: Any) -> None:
-    copied, found = mended(value)
-    assert is_fit(value) == (not found)
+    copied, found = encodable_copy(value)
+    assert is_encodable(value) == (not found)
     if not found:
         assert copied == value
 
@@ -48,14 +48,14 @@ def nested(depth: int) -> Any:
     ],
 )
 def test_what_has_to_be_mended_is_not_fit(value: Any) -> None:
-    assert not is_fit(value)
-    assert mended(value)[1]
+    assert not is_encodable(value)
+    assert encodable_copy(value)[1]
 
 
 def test_what_holds_itself_is_not_fit() -> None:
     value: list[Any] = []
     value.append(value)
-    assert not is_fit(value)
+    assert not is_encodable(value)
 
 
 @pytest.mark.parametrize(
@@ -67,4 +67,4 @@ def test_what_holds_itself_is_not_fit() -> None:
     ],
 )
 def test_what_can_be_encoded_is_fit(value: Any) -> None:
-    assert is_fit(value)
+    assert is_encodable(value)

@@ -61,7 +61,7 @@ async def test_a_run_that_is_over_needs_something_new(as_history: bool, stored: 
     result = await first()
     given = RunResult[Any].model_validate_json(result.model_dump_json()) if stored else result
     orchestrator = Orchestrator(fake, [add])
-    words = re.escape("ends with the model's answer, and no call of it waits; say what comes next")
+    words = re.escape("the messages end with the model's answer, and no call of it waits; say what comes next")
     with pytest.raises(CallerError, match=words):
         await (orchestrator.run(message_history=given) if as_history else orchestrator.run(given))
     with pytest.raises(CallerError, match=words):

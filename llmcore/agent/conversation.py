@@ -1,7 +1,7 @@
-"""An agent's conversation: what was said, and the rules by which it grows.
+"""An agent's conversation: its messages, and the rules by which it grows.
 
-Rules: it is always valid as the history of the next request. A chat that ends well leaves its messages; so does one that fails
-after a tool of it was begun, as far as it came, so that the model knows what was done; any other leaves no trace.
+It is always valid as the history of the next request. A chat that ends well leaves its messages. So does one that fails after
+one of its tools started, so that the model knows what was done. Any other chat leaves no trace.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from llmcore.agent.turns import Turns
+from llmcore.agent.cross_loop_lock import CrossLoopLock
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
 from llmcore.run.hooks.hook_edits import consistent_reply
@@ -23,11 +23,11 @@ from llmcore.support.values.copies import copied, updated
 from llmcore.types import CallerError, Message, TextBlock
 from llmcore.types.input.message_input import given_messages
 
-__all__ = ["Talk", "as_messages", "from_json", "system_blocks", "to_json", "with_answer"]
+__all__ = ["Conversation", "as_messages", "from_json", "system_blocks", "to_json", "with_answer"]
 
 
 class _Messages(list[Message]):
-    """A list that does not change while a chat goes on in it: what is added meanwhile would be lost when that ends."""
+    """A list that refuses changes while a chat runs, because the end of the chat would overwrite them."""
 
     is_open = False
 
@@ -35,7 +35,7 @@ class _Messages(list[Message]):
         return list, (list(self),)
 
 
-def _refusing(name: str) -> Any:
+def _refusing_while_open(name: str) -> Any:
     change = getattr(list, name)
 
     @wraps(change)
@@ -52,90 +52,93 @@ def _refusing(name: str) -> Any:
 
 _CHANGES = ("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse")
 for _name in (*_CHANGES, "__setitem__", "__delitem__", "__iadd__", "__imul__"):
-    setattr(_Messages, _name, _refusing(_name))
+    setattr(_Messages, _name, _refusing_while_open(_name))
 
 
-class Talk:
-    """One conversation of an agent: its messages, whether a chat goes on in it, and the orchestrator that is bound to it."""
+class Conversation:
+    """One conversation of an agent: its messages, whether a chat runs in it, and the orchestrator that is bound to it."""
 
     def __init__(self, given: Any) -> None:
         self._messages = _Messages()
         self._state: RunResult[Any] | None = None
-        """The result to go on from: calls of it wait, or it was saved before its run ended."""
+        """The result to resume: its calls wait, or it was saved before its run ended."""
         self.given: RunResult[Any] | None = None
-        """The one that it is a copy of, which a run that goes on with it claims."""
+        """The original of `_state`, which the run that resumes it claims."""
         self.snapshot: Callable[[], RunResult[Any]] | None = None
-        """Gives the run that goes on, as far as it has come."""
+        """Returns the running chat's result so far."""
         self.set(given)
-        self.turns = Turns()
-        """For tools whose calls go on in it."""
-        self.left_within: object = None
-        """The run, of whoever asks by a tool, that ended while calls of this one's wait."""
+        self.lock = CrossLoopLock()
+        """The lock of tools whose calls continue this conversation."""
+        self.waiting_parent: object = None
+        """The parent run that ended while calls of this conversation wait."""
         self.orchestrator: Orchestrator | None = None
-        self.bound_by: object = None
-        """The agent's options and client of which that one was made."""
+        self.made_from: object = None
+        """The `Core` that the orchestrator was made from."""
 
     @property
     def messages(self) -> list[Message]:
-        """What was said, which may be changed by anybody while no chat goes on."""
+        """The messages. Anybody may change them while no chat runs."""
         return self._messages
 
     @property
     def is_open(self) -> bool:
-        """Does a chat go on in it?"""
+        """Whether a chat runs in it."""
         return self._messages.is_open
 
     def _put(self, messages: Sequence[Message]) -> None:
         list[Message].__setitem__(self._messages, slice(None), messages)
 
     def set(self, given: Any) -> None:
-        """Go on from messages, or from a result. Raises `CallerError`."""
+        """Continue from messages, or from a result. Raises `CallerError`."""
         self._put(as_messages(given))
         result: RunResult[Any] | None = cast("Any", given) if isinstance(given, RunResult) else None
         self.given = result if result is not None and (result.pending or not result.ended) else None
         self._state = copied(self.given)
 
     def state(self, messages: Sequence[Message]) -> RunResult[Any] | None:
-        """The result to go on from, with what was said behind it since; None where its messages are others by now."""
+        """The result to resume, with the messages added since. None if its messages are no longer a prefix of the
+        conversation."""
         state = self._state
         if state is None or messages[: len(state.messages)] != state.messages:
             return None
         return updated(state, {"messages": list(messages)})
 
     @property
-    def goes_on(self) -> bool:
-        """Is there something for the model to answer, though nothing new is said? Raises `CallerError`."""
+    def has_question(self) -> bool:
+        """Whether the model has something to answer, although nothing new was messages. Raises `CallerError`."""
         messages = as_messages(self.messages)
         if not messages or self.state(messages) is not None:
             return bool(messages)
         return messages[-1].role != "assistant" or bool(messages[-1].tool_uses)
 
-    def begin(self, name: str, said: Sequence[Message]) -> list[Message]:
-        """Enter what the user said. Gives what stood there before. Raises `CallerError` while another chat goes on."""
+    def begin(self, name: str, messages: Sequence[Message]) -> list[Message]:
+        """Add the user's messages. Returns the messages before them. Raises `CallerError` while another chat runs."""
         if self.is_open:
             raise CallerError(
                 f"agent {name} is in a chat already, and two in one conversation would mix: await the first, add to it by "
                 "`interjections=`, or give this one a history of its own: `message_history=[...]`"
             )
         before = as_messages(self.messages)
-        self._put([*before, *said])
+        self._put([*before, *messages])
         self._messages.is_open = True
         return before
 
     def fail(self, before: Any, so_far: RunResult[Any] | None, given: RunResult[Any] | None) -> None:
-        """Keep what was done; `before`, messages or the result that waited, where that is nothing. `given`: the one that this is
-        a copy of, where the chat has not claimed it."""
-        is_done = so_far is not None and _was_done(so_far)
+        """Keep what the failed chat did. If it did nothing, restore `before`: messages, or the result that waited.
+
+        `given`: the original of that result, if the chat has not claimed it.
+        """
+        is_done = so_far is not None and _ran_tools(so_far)
         self.set(so_far if is_done else before)
         if not is_done and given is not None:
             self.given = given
 
-    def waits_within(self, run: object) -> bool:
-        """Do calls of it wait which another call of that run made?"""
-        return run is not None and self.left_within is run and self.state(as_messages(self.messages)) is not None
+    def is_waiting_within(self, run: object) -> bool:
+        """Whether calls of this conversation wait that another call of that run made."""
+        return run is not None and self.waiting_parent is run and self.state(as_messages(self.messages)) is not None
 
     def messages_since(self, left: RunResult[Any]) -> list[Message]:
-        """What was said in it since a run of it was left so, without the results by which its calls were closed."""
+        """The messages added since a run was left in this state, without the results that closed its calls."""
         messages = as_messages(self.messages)
         pairs = zip(messages, left.messages, strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
@@ -143,8 +146,10 @@ class Talk:
 
     @contextmanager
     def rejoined(self, name: str, since: Sequence[Message]) -> Generator[Callable[[RunResult[Any]], None]]:
-        """While a run that it was left in goes on beside it: no chat does, and what the run did, unless it waits once more, comes
-        before what was said `since`. Raises `CallerError` while a chat goes on."""
+        """A context for a run that was left in this conversation and resumes beside it. No chat may run meanwhile.
+
+        Unless the run waits again, its messages come before those added `since`. Raises `CallerError` while a chat runs.
+        """
         self.begin(name, ())
 
         def rejoin(result: RunResult[Any]) -> None:
@@ -155,7 +160,7 @@ class Talk:
             yield rejoin
         except BaseException as error:
             so_far: RunResult[Any] | None = getattr(error, "partial", None)
-            if so_far is not None and _was_done(so_far):
+            if so_far is not None and _ran_tools(so_far):
                 rejoin(so_far)
             raise
         finally:
@@ -166,13 +171,13 @@ class Talk:
         self._messages.is_open, self.snapshot = False, None
 
 
-def _was_done(run: RunResult[Any]) -> bool:
-    """Was a tool of it begun?"""
+def _ran_tools(run: RunResult[Any]) -> bool:
+    """Whether a tool of the run was started."""
     return any(record.ran for record in run.tool_results)
 
 
 def as_messages(given: Any) -> list[Message]:
-    """Text, messages, dicts of any provider or a result as messages, which are copies. Raises `CallerError`."""
+    """Text, messages, dicts of any provider, or a result, as copied messages. Raises `CallerError`."""
     if isinstance(given, RunResult):
         return copied(given.messages)
     try:
@@ -181,12 +186,12 @@ def as_messages(given: Any) -> list[Message]:
         raise CallerError(mistake_in(error, "Message", Message.model_fields)) from None
 
 
-def to_json(talk: Talk) -> str:
-    """A saved result: the run that goes on, the one to go on from, or one that holds nothing but messages."""
-    if talk.snapshot is not None:
-        return talk.snapshot().model_dump_json()
-    messages = as_messages(talk.messages)
-    if (state := talk.state(messages)) is not None:
+def to_json(conversation: Conversation) -> str:
+    """A saved result: the running chat's, the one to resume, or one with nothing but messages."""
+    if conversation.snapshot is not None:
+        return conversation.snapshot().model_dump_json()
+    messages = as_messages(conversation.messages)
+    if (state := conversation.state(messages)) is not None:
         return state.model_dump_json()
     return RunResult(messages=messages).model_dump_json(include={"version", "messages"})
 
@@ -197,7 +202,7 @@ def from_json(saved: str | bytes | RunResult[Any]) -> RunResult[Any]:
 
 
 def system_blocks(name: str, given: Any) -> list[TextBlock]:
-    """What was given as system prompt, as texts: a text, a block, a message, a dict of one, or several. Raises `CallerError`."""
+    """A system prompt as texts. It may be a text, a block, a message, a dict of one, or several. Raises `CallerError`."""
     if given is None:
         return []
     several = not isinstance(given, str | Mapping | Message | TextBlock) and isinstance(given, Iterable)
@@ -219,7 +224,7 @@ def _blocks(name: str, given: Any) -> list[TextBlock]:
 
 
 def with_answer(result: RunResult[Any], text: str) -> RunResult[Any]:
-    """The result with this text as its answer, in the history as well."""
+    """The result with this text as its answer, in the history, too."""
     before = result.envelope
     if text == before.content and not isinstance(result.output, str):
         return result

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from llmcore import Agent, Budget, FakeModel, tool
-from llmcore.agent import telling
+from llmcore.agent import chat_emitter
 from llmcore.types import RateLimited, Timeout
 
 pytestmark = pytest.mark.anyio
@@ -147,7 +147,7 @@ async def test_the_end_of_a_chat_whose_deadline_has_passed_is_told() -> None:
 
 
 async def test_a_callback_that_was_left_behind_is_told_nothing_more_of_the_chat(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telling, "_SECONDS", 0.02)
+    monkeypatch.setattr(chat_emitter, "_MAX_SECONDS", 0.02)
     told: list[str] = []
 
     async def hang(event: dict[str, Any]) -> None:
@@ -171,7 +171,7 @@ async def test_a_callback_that_fails_or_hangs_breaks_nothing(
     emit: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if emit is _hang:  # a busy machine may take that long for the others
-        monkeypatch.setattr(telling, "_SECONDS", 0.02)
+        monkeypatch.setattr(chat_emitter, "_MAX_SECONDS", 0.02)
     assert await Adder(adding(), None, emit).chat("Add.") == "It is 3."
     warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
     assert {record.name for record in warnings} == {"llmcore.agent"}
