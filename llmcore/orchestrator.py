@@ -23,9 +23,8 @@ from llmcore.adapters.base import Adapter
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.hooks import HookChain, HooksGiven
 from llmcore.models import ModelRegistry
-from llmcore.run.endpoints.catalog import Catalog
+from llmcore.run.endpoints.catalog import Catalog, KnownModels
 from llmcore.run.endpoints.first_choice import choose_first
-from llmcore.run.endpoints.model_capabilities import KnownModels
 from llmcore.run.observing.observers import Observer, Observers
 from llmcore.run.observing.recording import Recording
 from llmcore.run.results.result import RunResult

@@ -85,9 +85,9 @@ class Agent(ReadableOptions):
       its runs (`system`, `tools`, `hooks`, `budget`, `max_tool_turns`, `tool_choice`, `max_tokens`, `thinking`,
       `max_context_tokens`, `deps`, ...). It also takes `client`, `model`, `socket_emit`, `messages` (the conversation so far),
       `name`, `description`, `output_type` and `log` (a function of one line). A chat's own options win over both. If you set an
-      option on the object later (`self.system = ...`), it holds from the next chat on. `client` is what an orchestrator takes
-      as models (a registry, a path, a name, a `FakeModel`), or an orchestrator, whose models, connections and tools the agent
-      then shares. An adapter as `client` is the only model, whatever `model` says.
+      option on the object later (`self.system = ...`), it holds from the next chat on; the models cannot change. `client` is
+      what an orchestrator takes as models (a registry, a path, a name, a `FakeModel`), or an orchestrator, whose models,
+      connections and tools the agent then shares. An adapter as `client` is the only model, whatever `model` says.
     - **Tools** are the methods under `@tool`, including inherited ones, then those of `tools`. An agent in `tools` is a tool,
       too.
     - **Hooks** are the methods with the names of `Hooks`, or with a mark (`@hook.before_tool_run`). They run before those of

@@ -1,4 +1,4 @@
-"""An agent whose calls wait for approval: the conversation goes on from what was decided."""
+"""An agent whose calls wait for approval: the conversation continues with the decisions."""
 
 from __future__ import annotations
 

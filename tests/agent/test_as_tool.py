@@ -67,14 +67,14 @@ async def test_its_answer_is_the_result_and_its_spending_the_asking_runs(as_tool
     assert ToolRegistry([desk]).list()[0].name == "librarian"
 
 
-async def test_a_model_that_asks_nothing_is_told_so() -> None:
+async def test_a_model_that_asks_nothing_is_reported() -> None:
     fake = FakeModel().tool_call("librarian", {"message": " "}).text("Well.")
     result = await Agent(fake, tools=[librarian("On shelf 3.")]).run("Where is Emma?")
     assert result.tool_results[0].content == "the message is empty: ask something"
     assert result.content == "Well."
 
 
-async def test_each_call_begins_anew_also_those_at_once() -> None:
+async def test_each_call_begins_again_also_those_at_once() -> None:
     desk = Librarian(FakeModel(default=lambda request: f"{len(request.messages)}"))
     boss = Agent(asking("librarian", "librarian", "librarian"), tools=[desk])
     result = await boss.run("Go")
@@ -179,7 +179,7 @@ async def test_a_class_is_no_tool() -> None:
 @pytest.mark.parametrize(
     ("limits", "told"), [({}, "inner (look_up 3 times)"), ({"max_tool_turns": 2}, "inner (look_up 2 times)")]
 )
-async def test_what_was_done_below_a_failure_is_told_at_each_level(limits: dict[str, Any], told: str) -> None:
+async def test_what_was_done_below_a_failure_is_reported_at_each_level(limits: dict[str, Any], told: str) -> None:
     """To the model as well, which would have it done again."""
     fake = FakeModel()
     for _ in range(3):
@@ -195,7 +195,7 @@ async def test_what_was_done_below_a_failure_is_told_at_each_level(limits: dict[
     assert {record.content for record in below.runs[0].tool_results if record.ran} == {"Emma: shelf 3"}
 
 
-async def test_what_was_done_below_a_call_that_is_cut_short_is_told() -> None:
+async def test_what_was_done_below_a_call_that_is_cut_short_is_reported() -> None:
     waiting = asyncio.Event()
 
     async def hang() -> None:

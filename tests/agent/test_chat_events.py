@@ -1,4 +1,4 @@
-"""What an agent tells while a chat goes on: JSON to a callback, lines to a log; whoever listens breaks nothing."""
+"""What an agent emits while a chat runs: JSON to a callback, lines to a log. A listener breaks nothing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def adding(**arguments: int) -> FakeModel:
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-async def test_a_chat_is_told_as_json(is_async: bool) -> None:
+async def test_a_chat_is_reported_as_json(is_async: bool) -> None:
     told: list[dict[str, Any]] = []
 
     async def later(event: dict[str, Any]) -> None:
@@ -60,7 +60,7 @@ async def test_a_chat_is_told_as_json(is_async: bool) -> None:
     assert json.loads(json.dumps(told)) == told
 
 
-async def test_a_stream_tells_the_pieces_too() -> None:
+async def test_a_stream_emits_the_deltas_too() -> None:
     told: list[dict[str, Any]] = []
     agent = Adder(FakeModel("one two", chunk_size=3), socket_emit=told.append)
     events = [event async for event in agent.stream("Go")]
@@ -69,13 +69,13 @@ async def test_a_stream_tells_the_pieces_too() -> None:
     assert json.dumps(told)
 
 
-async def test_a_typed_answer_is_told_as_data() -> None:
+async def test_a_typed_answer_is_reported_as_data() -> None:
     told: list[dict[str, Any]] = []
     await Agent(FakeModel("[1, 2]"), socket_emit=told.append).chat("Go", tuple[int, int])
     assert told[-1] == {"type": "ai_response", "message": [1, 2]}
 
 
-async def test_a_failure_is_told_with_its_class() -> None:
+async def test_a_failure_is_reported_with_its_class() -> None:
     told: list[dict[str, Any]] = []
     agent = Agent(FakeModel(RateLimited(f"slow {SECRET}", retry_after=0.0)), strategies=[], socket_emit=told.append)
     with pytest.raises(RateLimited):
@@ -134,7 +134,7 @@ async def test_a_callback_that_hangs_leaves_the_chat_its_time(emit: Any, options
     RELEASED.set()
 
 
-async def test_the_end_of_a_chat_whose_deadline_has_passed_is_told() -> None:
+async def test_the_end_of_a_chat_whose_deadline_has_passed_is_reported() -> None:
     told: list[str] = []
 
     def slowly(event: dict[str, Any]) -> None:
@@ -146,7 +146,7 @@ async def test_the_end_of_a_chat_whose_deadline_has_passed_is_told() -> None:
     assert told[-1] == "error"
 
 
-async def test_a_callback_that_was_left_behind_is_told_nothing_more_of_the_chat(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_callback_that_was_left_behind_gets_nothing_more_of_the_chat(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat_emitter, "_MAX_SECONDS", 0.02)
     told: list[str] = []
 
@@ -159,7 +159,7 @@ async def test_a_callback_that_was_left_behind_is_told_nothing_more_of_the_chat(
     assert told == ["attempt_started"]
 
 
-async def test_the_answer_is_told_without_keys() -> None:
+async def test_the_answer_is_reported_without_keys() -> None:
     told: list[dict[str, Any]] = []
     agent = Agent(FakeModel(f"it is {SECRET}"), socket_emit=told.append)
     assert SECRET in await agent.chat("Go")

@@ -181,7 +181,7 @@ async def test_a_context_bound_ends_a_chat_cleanly() -> None:
     ],
     ids=str,
 )
-async def test_what_does_not_fit_is_told_when_the_agent_is_made(options: dict[str, Any], words: str) -> None:
+async def test_what_does_not_fit_is_reported_when_the_agent_is_made(options: dict[str, Any], words: str) -> None:
     with pytest.raises(CallerError, match=words):
         await Agent(FakeModel("ok"), **options).chat("Hi")  # a request's own fields are told with the first chat
 
@@ -193,7 +193,7 @@ async def test_an_agent_without_a_model_says_so() -> None:
         await Agent(FakeModel("x")).chat("Hi", temprature=1)  # type: ignore[call-overload]
 
 
-async def test_an_init_that_does_not_call_its_base_is_told() -> None:
+async def test_an_init_that_does_not_call_its_base_is_reported() -> None:
     class Forgetful(Agent):
         def __init__(self) -> None:
             self.x = 1
@@ -242,7 +242,7 @@ async def test_cache_marks_of_system_messages_are_kept() -> None:
     assert [block.text for block in fake.requests[0].system or () if isinstance(block, TextBlock)] == ["Short.", "long"]
 
 
-async def test_a_system_message_of_another_role_is_told() -> None:
+async def test_a_system_message_of_another_role_is_reported() -> None:
     class Wrong(Agent):
         def system_messages(self) -> Any:
             return [{"role": "user", "content": "x"}]

@@ -1,4 +1,4 @@
-"""What stays of a chat, however it ends; one chat at a time; histories of their own."""
+"""What a chat leaves in the conversation, however it ends; one chat at a time; chats with their own history."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ async def test_what_a_chat_gave_shares_nothing_with_the_history() -> None:
 @pytest.mark.parametrize(
     "message", [None, 3, [], b"x", {"role": "user", "content": "x"}, Request(messages="x"), RunResult()], ids=str
 )
-async def test_what_is_no_message_is_told_and_enters_nothing(message: Any) -> None:
+async def test_what_is_no_message_is_reported_and_enters_nothing(message: Any) -> None:
     agent = Worker(FakeModel("ok"))
     with pytest.raises(CallerError):
         await agent.chat(message)

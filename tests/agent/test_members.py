@@ -1,4 +1,4 @@
-"""What a class says: tools, hooks and options among its members, and what would never be heard."""
+"""The members of an agent's class: tools, hooks and options, and errors for members without effect."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("members", "words"), WRONG, ids=[words for _, words in WRONG])
-def test_what_would_never_be_heard_is_told_when_the_class_is_made(members: dict[str, Any], words: str) -> None:
+def test_what_would_have_no_effect_is_reported_when_the_class_is_made(members: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         type("Made", (Agent,), members)
 
@@ -145,7 +145,7 @@ _UNHEARD: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("name", "value", "words"), _UNHEARD)
-def test_what_would_never_be_heard_is_an_error_that_names_the_fix(name: str, value: Any, words: str) -> None:
+def test_what_would_have_no_effect_is_an_error_that_names_the_fix(name: str, value: Any, words: str) -> None:
     with pytest.raises(CallerError, match=words):
         type("Made", (Agent,), {name: value})
 
@@ -254,7 +254,7 @@ def test_messages_of_a_class_are_each_objects_own() -> None:
         ("finalize_response", bare),
     ],
 )
-def test_a_method_that_cannot_be_called_so_is_told_when_the_agent_is_made(name: str, method: Any) -> None:
+def test_a_method_that_cannot_be_called_so_is_reported_when_the_agent_is_made(name: str, method: Any) -> None:
     with pytest.raises(ConfigError, match=name):
         type("Made", (Agent,), {name: method})(FakeModel())
 
@@ -354,7 +354,7 @@ async def test_hooks_classes_may_mark_methods_too() -> None:
                 """Not marked."""
 
 
-def test_marks_that_cannot_be_are_told_where_they_stand() -> None:
+def test_marks_that_cannot_be_are_reported_where_they_stand() -> None:
     marks: Any = hook
     with pytest.raises(ConfigError, match="there is no hook 'before_tool'; did you mean 'before_tool_run'"):
         marks.before_tool  # noqa: B018  # asked for
@@ -374,7 +374,7 @@ def test_marks_that_cannot_be_are_told_where_they_stand() -> None:
         Orchestrator(FakeModel(), hooks=[nothing])
 
 
-def test_a_hook_that_is_a_tool_is_told_where_it_stands() -> None:
+def test_a_hook_that_is_a_tool_is_reported_where_it_stands() -> None:
     with pytest.raises(ToolDefinitionError, match=r"marked as a hook \(@hook\.before_tool_run\)"):
 
         class _Both(Agent):  # pyright: ignore[reportUnusedClass]
@@ -385,7 +385,7 @@ def test_a_hook_that_is_a_tool_is_told_where_it_stands() -> None:
 
 @pytest.mark.parametrize("above", [property, functools.cached_property, functools.partialmethod, functools.lru_cache])
 @pytest.mark.parametrize("base", [Agent, Hooks])
-def test_a_hook_that_something_hides_is_told_when_the_class_is_made(above: Any, base: type) -> None:
+def test_a_hook_that_something_hides_is_reported_when_the_class_is_made(above: Any, base: type) -> None:
     def guard(self: Any, call: Any, context: Any) -> None: ...
 
     with pytest.raises(ConfigError, match=r"Hidden\.guard: \w+ hides the hook below it"):
@@ -397,7 +397,7 @@ async def test_an_agent_is_not_hooks() -> None:
         Orchestrator(FakeModel(), hooks=cast("Any", Base(FakeModel())))
 
 
-def test_tools_that_could_never_run_are_told_when_the_class_is_made() -> None:
+def test_tools_that_could_never_run_are_reported_when_the_class_is_made() -> None:
     with pytest.raises(ToolDefinitionError, match=r"'look' is a method without `self`"):
 
         class _Without(Agent):  # pyright: ignore[reportUnusedClass]
@@ -430,7 +430,7 @@ def test_tools_that_could_never_run_are_told_when_the_class_is_made() -> None:
     assert names(Alias(FakeModel())) == ["first", "other_name", "apart"]
 
 
-def test_a_decorator_above_a_tool_may_tell_its_name() -> None:
+def test_a_decorator_above_a_tool_may_give_its_name() -> None:
     told: list[str] = []
 
     def logged(function: Any) -> Any:

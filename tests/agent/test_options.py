@@ -1,4 +1,4 @@
-"""The options of an agent: checked when it is made, as a run would, and heard however they are set."""
+"""The options of an agent: validated when it is made, as a run would, and effective however they are set."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
 
 @pytest.mark.parametrize("index", range(len(MISTAKES)), ids=[f"{name}={value!r:.20}" for name, value, _ in MISTAKES])
 @pytest.mark.parametrize("way", ["given", "in the class", "set"])
-def test_what_no_chat_could_go_by_is_told_at_once(index: int, way: str) -> None:
+def test_what_no_chat_could_go_by_is_reported_at_once(index: int, way: str) -> None:
     name, value, words = MISTAKES[index]
     fake = FakeModel(default="x")
     with pytest.raises(CallerError) as caught:
@@ -117,7 +117,7 @@ def test_so_it_is_for_an_orchestrator(name: str, value: Any) -> None:
         cast("Any", Orchestrator)(FakeModel("x"), **{name: value})
 
 
-def test_a_chats_own_are_told_at_once_too() -> None:
+def test_a_chats_own_are_reported_at_once_too() -> None:
     agent = AGENT(FakeModel("x"))
     with pytest.raises(ConfigError, match=r"chat\.deadline must be a finite number above 0"):
         agent.stream("Hi", deadline="soon")
@@ -202,7 +202,7 @@ def test_what_only_orchestrators_have_holds_too() -> None:
     assert len(counted) == 1
 
 
-def test_a_methods_place_is_taken_by_what_is_set() -> None:
+def test_a_methods_place_is_filled_by_what_is_set() -> None:
     class Talker(Agent):
         def log(self, line: str) -> None:
             raise AssertionError(line)
@@ -214,7 +214,7 @@ def test_a_methods_place_is_taken_by_what_is_set() -> None:
     assert lines
 
 
-def test_what_says_where_models_are_is_settled() -> None:
+def test_what_says_where_models_are_is_fixed() -> None:
     fake = FakeModel(default="x")
     agent = AGENT(fake)
     for name, value in (("client", FakeModel("y")), ("adapter", fake), ("capabilities", CapabilityStore())):
@@ -269,7 +269,7 @@ METHODS = [
 
 
 @pytest.mark.parametrize(("name", "meant"), METHODS)
-def test_a_method_that_is_almost_an_options_is_told_when_the_class_is_made(name: str, meant: str) -> None:
+def test_a_method_that_is_almost_an_options_is_reported_when_the_class_is_made(name: str, meant: str) -> None:
     def method(self: Any, given: Any) -> None: ...
 
     for value in (method, staticmethod(method)):

@@ -1,4 +1,4 @@
-"""The agent of docs/agents.md, as it stands there, against a server on loopback that speaks a provider's wire."""
+"""The agent of docs/agents.md against a loopback server that speaks a provider's wire."""
 
 from __future__ import annotations
 

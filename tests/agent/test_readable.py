@@ -1,4 +1,4 @@
-"""Options read back, methods that call their base's, and sync forms of methods that a class has written anew."""
+"""Options can be read, overridden methods can call their base's, and overridden methods have sync forms."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_one_method_in_two_spellings_is_refused_over_bases_too() -> None:
 # Sync forms
 
 
-def test_the_sync_forms_call_what_a_class_has_written_anew() -> None:
+def test_the_sync_forms_call_what_a_class_overrides() -> None:
     class Shouting(Agent):
         async def chat(self, message: Any = None, output_type: Any = None, **options: Any) -> Any:
             return str(await cast("Any", super()).chat(message, output_type, **options)).upper()
@@ -286,7 +286,7 @@ async def test_a_sync_chat_is_refused_where_a_loop_runs() -> None:
         agent.chat_sync("Hi")
 
 
-def test_an_orchestrators_sync_forms_call_what_a_class_has_written_anew() -> None:
+def test_an_orchestrators_sync_forms_call_what_a_class_overrides() -> None:
     class Own(Orchestrator):
         async def execute(self, request: Any, output_type: Any, **options: Any) -> Any:
             return await super().execute(request, output_type, **options) + 1

@@ -1,4 +1,4 @@
-"""An agent goes on after a crash: from what was saved at any point, in every way in which a state may be given."""
+"""An agent resumes after a crash: from any save point, in every way in which a state may be given."""
 
 from __future__ import annotations
 
@@ -209,13 +209,13 @@ def test_what_openai_is_sent_says_the_same_of_calls_without_a_result() -> None:
     assert "elsewhere" in waiting.messages_as_openai()[-1]["content"]
 
 
-def test_of_a_bare_history_nothing_is_told_that_is_not_known() -> None:
+def test_of_a_bare_history_nothing_unknown_is_reported() -> None:
     started = next(RunResult.model_validate_json(one) for one in STATES if RunResult.model_validate_json(one).open_calls)
     result = Cashier(FakeModel("ok")).run_sync("And now?", message_history=started.messages)
     assert "may have taken effect" in result.messages[2].tool_results[0].text
 
 
 @pytest.mark.parametrize("wrong", [5, None, ["x"], "no json"])
-def test_what_is_no_saved_conversation_is_told(wrong: Any) -> None:
+def test_what_is_no_saved_conversation_is_reported(wrong: Any) -> None:
     with pytest.raises(CallerError, match="no saved RunResult"):
         Cashier(FakeModel()).load_messages(wrong)

@@ -1,4 +1,4 @@
-"""Calls of a sub-agent that wait: the asking run ends with them, and answers go down to it, also in another process."""
+"""Calls of a sub-agent that wait: the calling run ends with them, and answers reach the sub-agent, also in another process."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def test_what_the_checkpoint_raises_within_an_agent_ends_the_asking_run() -> Non
     assert "work 3" not in did
 
 
-def test_other_runs_of_a_call_are_not_taken_for_the_one_that_carries_it_out() -> None:
+def test_other_runs_of_a_call_are_not_mistaken_for_the_one_that_carries_it_out() -> None:
     states: list[RunResult] = []
 
     class Asking(Agent):
@@ -380,7 +380,7 @@ def test_after_answers_that_do_not_fit_the_saved_state_waits_again() -> None:
     assert sorted(done) == ["pay Ann", "wipe c", "wipe d"]
 
 
-def test_a_call_within_that_is_shown_with_other_arguments_is_not_taken() -> None:
+def test_a_call_within_that_is_shown_with_other_arguments_is_not_accepted() -> None:
     done: list[str] = []
     state = waiting(done)
     arguments: Any = state.pending[0].arguments

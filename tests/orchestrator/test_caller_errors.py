@@ -1,4 +1,4 @@
-"""What the caller got wrong is told at once, with its name and the fix, before anything is sent."""
+"""The caller's mistakes raise errors that name the thing and the fix, before anything is sent."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def next_of(number: int) -> int:
 
 
 @pytest.mark.parametrize("name", ["timeout", "timout", "requires_approval"])
-def test_an_option_of_a_tool_is_settled_when_it_is_made(name: str) -> None:
+def test_an_option_of_a_tool_is_fixed_when_it_is_made(name: str) -> None:
     with pytest.raises(ConfigError, match=r"is settled when a tool is made: tool\("):
         setattr(Tool(next_of), name, 3)
 
@@ -161,7 +161,7 @@ def test_hooks_must_be_hooks() -> None:
         Orchestrator(FakeModel(), hooks=[{}])  # type: ignore[list-item]
 
 
-async def test_no_key_stands_in_what_a_failed_run_tells() -> None:
+async def test_no_key_stands_in_what_a_failed_run_shows() -> None:
     registry = ModelRegistry.from_dict(
         {
             "models": {

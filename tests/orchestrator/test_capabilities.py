@@ -1,4 +1,5 @@
-"""`orchestrator.capabilities.get` shows what runs go by, where each belief comes from, and the bounds of the provider's tools."""
+"""`orchestrator.capabilities.get` shows what runs believe, where each belief comes from, and the limits of the provider's
+tools."""
 
 from __future__ import annotations
 

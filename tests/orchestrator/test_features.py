@@ -1,4 +1,4 @@
-"""Through the public API alone: what the layers promise together rather than one of them."""
+"""What several layers promise together, through the public API alone."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_documents_forms_are_one_envelope_whole_and_streamed(text: str) -> N
         assert (envelope.content, envelope.needs_more_work) == ("", True)
 
 
-def test_a_form_that_holds_no_argument_is_a_call_of_which_a_report_tells_what_lacks() -> None:
+def test_a_form_that_holds_no_argument_is_a_call_of_which_a_report_shows_what_is_missing() -> None:
     envelope = llmcore.normalize(MARKED, [read_file])
     assert [(call.name, call.arguments) for call in envelope.tool_calls] == [("read_file", {})]
     assert envelope.needs_more_work

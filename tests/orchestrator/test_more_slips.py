@@ -1,4 +1,4 @@
-"""Slips of callers that were taken in silence, or told in words that lead nowhere."""
+"""Mistakes of callers that earlier versions accepted silently, or reported without a fix."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ WORDS: list[tuple[Callable[[], object], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize("number", range(len(WORDS)))
-def test_a_slip_is_told_with_its_fix(number: int) -> None:
+def test_a_slip_is_reported_with_its_fix(number: int) -> None:
     slip, kind, words = WORDS[number]
     with pytest.raises(kind, match=re.escape(words)) as raised:
         slip()
@@ -126,7 +126,7 @@ def test_a_misspelt_field_of_a_message_is_refused(role: str, key: str, meant: st
 
 @pytest.mark.parametrize("key", ["created_at", "x_request_id", "foo", "additional_kwargs"])
 @pytest.mark.parametrize("role", ["user", "assistant"])
-def test_a_field_that_nobody_knows_is_refused(role: str, key: str) -> None:
+def test_a_field_that_is_unknown_is_refused(role: str, key: str) -> None:
     history: list[dict[str, Any]] = [{"role": "user", "content": "q"}, {"role": role, "content": "x", key: "c"}]
     with pytest.raises(CallerError, match=rf"message 1 of the request has no field '{key}'; "):
         Orchestrator(FakeModel("ok")).run_sync("more", message_history=history)
@@ -166,7 +166,7 @@ class Pair(BaseModel):
         ('{"a": 9, "b": 200}', "`b`: expected a value that the type's own validators take, got integer 200: b is small"),
     ],
 )
-def test_the_words_of_a_validator_are_told_as_such(text: str, said: str) -> None:
+def test_the_words_of_a_validator_are_reported_as_such(text: str, said: str) -> None:
     with pytest.raises(OutputParseError, match=re.escape(said)):
         parse(text, Pair)
     model = FakeModel(text).text('{"a": 1, "b": 2}')

@@ -1,4 +1,4 @@
-"""What newcomers get wrong: each is a `CallerError` at once that names the thing and the fix, and nothing is sent."""
+"""Mistakes of newcomers: each raises a `CallerError` at once that names the thing and the fix, and nothing is sent."""
 
 from __future__ import annotations
 
@@ -374,13 +374,13 @@ def _long(run_context: Any, value: Any) -> None:
 
 
 @pytest.mark.parametrize("judge", [_first, _last, _long])
-def test_a_context_is_told_by_its_name_where_its_annotation_says_nothing(judge: Any) -> None:
+def test_a_context_is_reported_by_its_name_where_its_annotation_says_nothing(judge: Any) -> None:
     Orchestrator(FakeModel("5"), deps="d").execute_sync("q", int, output_validators=[judge])
     context, value = SEEN.pop()
     assert (context.deps, value) == ("d", 5)
 
 
-def test_a_null_for_an_optional_key_is_told_to_be_left_out() -> None:
+def test_a_null_for_an_optional_key_is_reported_to_be_left_out() -> None:
     parameters = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["b"]}
     given = FACE.Tool.from_definition({"name": "f", "parameters": parameters}, lambda a="", b="": a + b)
     fake = FakeModel().tool_call("f", {"a": None, "b": "x"}).tool_call("f", {"b": None}).tool_call("f", {"b": "x"}).text("done")

@@ -1,4 +1,4 @@
-"""What a tool sets on the loop that all synchronous calls share stays for nobody."""
+"""What a tool sets on the shared event loop has no effect on later runs."""
 
 from __future__ import annotations
 

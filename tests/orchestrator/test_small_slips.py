@@ -1,4 +1,4 @@
-"""Slips of a caller's: each is taken for what it means, or told how it is meant to be."""
+"""Small mistakes of callers: each works as meant, or its error names the fix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_one_stop_text_is_a_list_of_one() -> None:
     Orchestrator(FakeModel("Hi.")).run_sync("Hi", stop="END")
 
 
-def test_a_timeout_is_told_which_there_are() -> None:
+def test_a_timeout_is_reported_which_there_are() -> None:
     wrong: dict[str, Any] = {"timeout": 3}
     with pytest.raises(ConfigError, match="the whole run has its `deadline`, a model its `timeout`"):
         Orchestrator(FakeModel("Hi.")).run_sync("Hi", **wrong)

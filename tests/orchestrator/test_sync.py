@@ -92,7 +92,7 @@ def cancelling(loops: list[asyncio.AbstractEventLoop], *, itself: bool, threaded
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("calls", [1, 2])
 @pytest.mark.parametrize(("itself", "threaded"), [(False, False), (True, False), (True, True)])
-def test_nobody_is_told_of_a_cancellation_that_he_did_not_ask_for(itself: bool, threaded: bool, calls: int) -> None:
+def test_an_unrequested_cancellation_is_an_internal_error(itself: bool, threaded: bool, calls: int) -> None:
     loops: list[asyncio.AbstractEventLoop] = []
 
     async def ask(_: object) -> dict[str, Any]:
@@ -292,7 +292,7 @@ async def _running_loop() -> asyncio.AbstractEventLoop:
     return asyncio.get_running_loop()
 
 
-def test_a_loop_that_takes_no_more_calls_is_made_anew() -> None:
+def test_a_loop_that_takes_no_more_calls_is_replaced() -> None:
     orchestrator = Orchestrator(FakeModel(default="x"))
     assert orchestrator.run_sync("x").content == "x"
     closed = shared_loop()

@@ -1,4 +1,4 @@
-"""What the orchestrator's tests share: tools, registries of fakes, and a judge of histories."""
+"""What the tests of runs share: tools, registries of fake models, and a check of histories."""
 
 from __future__ import annotations
 

@@ -132,8 +132,8 @@ class Sending:
         self._enveloped = call.mode in _JSON_MODES and call.output_schema is None
         """Whether llmcore's envelope was asked for, without a typed value that may look like it."""
         self._taught = _taught(call)
-        own = call.own_dialects
-        self._own = own if own is None or self._taught is None else own | {self._taught}
+        dialects = call.own_dialects
+        self._own_dialects = dialects if dialects is None or self._taught is None else dialects | {self._taught}
         self._words = EnvelopeContent() if self._enveloped and len(tools) else None
         self.withheld: Callable[[int], str] = _no_withheld_text
         """`withheld(start)`: the text that came and was not emitted yet, from its character `start` on."""
@@ -222,7 +222,7 @@ class Sending:
                 enveloped=self._enveloped,
                 taught=self._taught,
                 text_calls=self._call.text_calls,
-                own=self._own,
+                own=self._own_dialects,
             )
             self.envelope = self._restored(read)
             return []
@@ -327,7 +327,7 @@ class Sending:
             enveloped=self._enveloped,
             taught=self._taught,
             text_calls=self._call.text_calls,
-            own=self._own,
+            own=self._own_dialects,
         )
 
     def _is_adapter_notice(self, chunk: object) -> bool:

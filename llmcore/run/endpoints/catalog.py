@@ -28,6 +28,7 @@ from llmcore.types import ConfigError, InternalError, LLMCoreError, Usage
 
 __all__ = [
     "Catalog",
+    "KnownModels",
     "adapter_raised",
     "call_adapter",
     "has_price",
@@ -143,6 +144,34 @@ class Catalog:
 
     def fits(self, config: ModelConfig, needs: Needs) -> bool:
         return not missing_capabilities(config, needs, self.can)
+
+
+class KnownModels(CapabilityStore):
+    """A view of the store, which shares its state: what is learned or set in one is learned or set in the other."""
+
+    __slots__ = ("_catalog",)
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.__dict__ = catalog.store.__dict__
+        self._catalog = catalog
+
+    def get(self, endpoint: Endpoint | str) -> Beliefs:
+        """What the orchestrator's runs believe about a model, given by its alias (then: its first deployment) or as an
+        `Endpoint`.
+
+        The registry entry is included. `Beliefs.sources` tells where each belief comes from. Raises `ModelNotFound` for an
+        alias that the registry does not have.
+        """
+        config = self._catalog.registry.get(endpoint) if isinstance(endpoint, str) else self._model_at(endpoint)
+        return super().get(endpoint) if config is None else self._catalog.beliefs(config)
+
+    def _model_at(self, endpoint: Endpoint) -> ModelConfig | None:
+        """The model of the registry with this endpoint; None if there is none."""
+        registry = self._catalog.registry
+        if getattr(endpoint, "alias", None) not in registry:  # the store raises for what is no endpoint
+            return None
+        model = registry.get(endpoint.alias)
+        return next((config for config in map(model.at, model.places) if config.endpoint.key == endpoint.key), None)
 
 
 _MODELS = "a ModelRegistry, a path to a YAML file or folder, a model name such as 'openai/gpt-4o', or an adapter"

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.run.caller_functions import CallersFunction
+from llmcore.run.deadline import thread_within
 from llmcore.run.output.answer_type import OutputSpec
-from llmcore.run.output.validation import run_types_code
 from llmcore.support.code.quoted_words import MAX_LOOKED_THROUGH, MAX_WORDS, clipped_words
 from llmcore.tools import RunContext
 from llmcore.tools.results import error_text_of
 from llmcore.types import ConfigError, LLMCoreError, RetryTool
 from llmcore.validator import Problem
 
-__all__ = ["Checked", "check_output", "output_validators"]
+__all__ = ["Checked", "check_output", "output_validators", "run_types_code"]
 
 _NO_WORDS = "the answer was refused"
 
@@ -76,3 +76,18 @@ async def _as_output_type(given: Any, output: OutputSpec, seconds: float | None,
             "let an output validator return a value of the type that was asked for, or None to leave it as it is"
         )
     return given if type(fit[0]) is type(given) else fit[0]  # in its JSON form
+
+
+T = TypeVar("T")
+
+
+async def run_types_code(output: OutputSpec | None, seconds: float | None, function: Callable[[], T]) -> T:
+    """The function's value. The function may run the code of the output type.
+
+    That code may block for seconds. On the event loop it would block every run of the process, and no deadline could end it.
+    So it runs in a thread. A type without the caller's code is validated in place, because a thread costs more than that.
+
+    Raises what the function raises, and `Timeout` if the deadline, `seconds` from now, passes. Then the thread is abandoned,
+    and its value dropped.
+    """
+    return function() if output is None or not output.runs_code else await thread_within(seconds, function)

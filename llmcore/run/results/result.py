@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NoReturn, Self, cast
 
@@ -20,13 +20,12 @@ from pydantic_core import from_json
 from typing_extensions import TypeVar  # with a default, so that a bare RunResult is one of any value
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
-from llmcore.run.results.attempts_read import typed_attempts
 from llmcore.run.results.open_calls import NOT_BEGUN, OpenCall
 from llmcore.run.results.openai_history import check_saved, not_saved_error, openai_messages
 from llmcore.support.code.suggestions import describe_value, dollars
-from llmcore.support.values.copies import Value
+from llmcore.support.values.copies import Value, updated
 from llmcore.support.values.json_data import JsonData, JsonObject, JsonText, json_data
-from llmcore.support.values.narrowing import is_object
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.support.values.typed_data import listed
 from llmcore.types import (
     Attempt,
@@ -35,10 +34,12 @@ from llmcore.types import (
     CallerError,
     CallsPending,
     Envelope,
+    FallbackExhausted,
     Finished,
     Message,
     NestedEvent,
     NormalizerEvent,
+    OutputParseError,
     PartialOutput,
     Repair,
     ToolCall,
@@ -155,6 +156,42 @@ def _validated_output(value: Any, handler: ValidatorFunctionWrapHandler, info: V
         if info.data.get("has_output"):
             raise
         return value
+
+
+def typed_attempts(attempts: list[Attempt]) -> list[Attempt]:
+    """The attempts of a saved run with their reports as `ValidationReport`s, and the problems of failures as `Problem`s. `types`,
+    which defines attempts and errors, does not know these classes.
+
+    Data that is no such report or problem, in a file written by hand, stays data.
+    """
+    return [_with_report(attempt) for attempt in attempts]
+
+
+def _with_report(attempt: Attempt) -> Attempt:
+    for error in _output_errors(attempt.failure):
+        from llmcore.validator import Problem  # loads jsonschema, so only if needed
+
+        error.with_problems([_validated_or_as_is(Problem.model_validate, problem) for problem in error.problems])
+    if not is_object(attempt.report):
+        return attempt
+    from llmcore.validator import ValidationReport
+
+    return updated(attempt, {"report": _validated_or_as_is(ValidationReport.model_validate, attempt.report)})
+
+
+def _output_errors(failure: object) -> Iterator[OutputParseError]:
+    """The `OutputParseError`s in a failure."""
+    if isinstance(failure, OutputParseError) and is_list(getattr(failure, "problems", None)):
+        yield failure
+    for inner in failure.failures if isinstance(failure, FallbackExhausted) else ():
+        yield from _output_errors(inner)
+
+
+def _validated_or_as_is(read: Callable[[Any], Any], given: Any) -> Any:
+    try:
+        return read(given) if is_object(given) else given
+    except ValidationError:
+        return given
 
 
 class RunResult(Value, Generic[T]):

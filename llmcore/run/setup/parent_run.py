@@ -61,11 +61,11 @@ class ParentRun:
 
     def __init__(self, run: EnclosingRun, context: RunContext[Any]) -> None:
         """`context`: of the call, which the child run may carry out."""
-        call_id, is_the_calls = context.tool_call_id, context.is_of_its_run
+        call_id, is_of_call = context.tool_call_id, context.is_of_its_run
         self._name, self._nested_sink = context.tool_name, context.hearing()
         self.ledger = run.ledger
-        self.is_the_calls = is_the_calls
-        self.saves = is_the_calls and run.save is not None
+        self.is_of_call = is_of_call
+        self.saves = is_of_call and run.save is not None
         self._run = run
         self._call_id = call_id
         self._try = context.in_thread()

@@ -1,4 +1,4 @@
-"""An async generator that one task may close while another task reads it.
+"""Bases of streams: objects for `async for` alone, and an async generator that one task may close while another task reads it.
 
 Python refuses to close a generator that is executing ("asynchronous generator is already running"). Here, closing first stops
 the task within: a reader is cancelled, and its iteration ends. If another task is closing already, the second one waits for
@@ -11,12 +11,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from llmcore.run.deadline import needed_loop
 from llmcore.types import CallerError
 
-__all__ = ["READ_TWICE", "ClosableStream"]
+__all__ = ["READ_TWICE", "AsyncOnly", "ClosableStream"]
 
 READ_TWICE = "another {0} reads this already, and each event is emitted once: let one {0} read and pass them on"
 _OTHER_LOOP = "another event loop reads this, and only that one can close it: await `aclose()` there"
@@ -110,3 +110,23 @@ class ClosableStream(AsyncGenerator[E, None]):
     def _leave(self, visit: _Visit) -> None:
         self._within = None
         visit.over.set()
+
+
+class AsyncOnly:
+    """`_what_is`: the beginning of each error message, such as `a RunStream is`."""
+
+    _what_is = ""
+
+    if not TYPE_CHECKING:  # type checkers reject these uses anyway
+
+        def __iter__(self) -> Any:
+            raise CallerError(f"{self._what_is} read by `async for`; without an event loop call stream_sync")
+
+        def __enter__(self) -> Any:
+            raise CallerError(f"{self._what_is} entered by `async with`; without an event loop call stream_sync")
+
+        def __exit__(self, *_: object) -> None:
+            """Only asked for beside `__enter__`."""
+
+        def __await__(self) -> Any:
+            raise CallerError(f"{self._what_is} read by `async for`, and not awaited; `await run(...)` gives the result at once")

@@ -11,8 +11,7 @@ from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from llmcore.run.results.result import RunEvent, RunResult, T  # another TypeVar would make another model of RunResult
-from llmcore.run.streaming.async_only import AsyncOnly
-from llmcore.run.streaming.closable import READ_TWICE, ClosableStream
+from llmcore.run.streaming.closable import READ_TWICE, AsyncOnly, ClosableStream
 from llmcore.types import (
     AttemptStarted,
     CallerError,

@@ -12,8 +12,7 @@ from typing import Generic, Literal, Protocol, cast
 
 from llmcore.run.results.result import RunResult, T  # another TypeVar would make another model of RunResult
 from llmcore.run.setup.interjections import Interjections
-from llmcore.run.streaming.async_only import AsyncOnly
-from llmcore.run.streaming.closable import ClosableStream
+from llmcore.run.streaming.closable import AsyncOnly, ClosableStream
 from llmcore.support.values.copies import copied
 from llmcore.types import Event, Message
 

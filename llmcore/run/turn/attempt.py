@@ -27,8 +27,7 @@ from llmcore.run.hooks.hook_results import hooked_reply, hooked_request
 from llmcore.run.observing.dispatch import AttemptNotices, ChunkClock
 from llmcore.run.output.answer_type import split_final_call
 from llmcore.run.output.partial import PartialValues
-from llmcore.run.output.validation import run_types_code
-from llmcore.run.output.validators import Checked, check_output
+from llmcore.run.output.validators import Checked, check_output, run_types_code
 from llmcore.run.results.history import encodable_reply
 from llmcore.run.setup.context_size import check_context
 from llmcore.run.setup.settings import Toolbox

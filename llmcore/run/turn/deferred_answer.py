@@ -8,8 +8,7 @@ the model sees the results and gives another one.
 from __future__ import annotations
 
 from llmcore.adapters.request.output import FINAL_RESULT
-from llmcore.run.output.validation import run_types_code
-from llmcore.run.output.validators import Checked, check_output
+from llmcore.run.output.validators import Checked, check_output, run_types_code
 from llmcore.run.resume.resumption import Resumed
 from llmcore.run.setup.settings import Toolbox
 from llmcore.run.turn.state import RunState

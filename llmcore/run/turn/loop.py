@@ -14,19 +14,22 @@ from itertools import count
 from os import urandom
 from typing import Literal, cast
 
+from pydantic import ValidationError
+
 from llmcore.adapters.secrets.known_secrets import hide_in_error
 from llmcore.fallback import FallbackContext, Plan, best_place, first_well, resting
 from llmcore.run.deadline import needed_loop
 from llmcore.run.endpoints.choices import RunModels
 from llmcore.run.endpoints.first_choice import FirstChoice, revise_model
 from llmcore.run.endpoints.runtime import Runtime
+from llmcore.run.hooks.hook_results import invalid_change, revalidated
 from llmcore.run.observing.events import ObservedRun
-from llmcore.run.output.validation import run_types_code
+from llmcore.run.output.validators import run_types_code
 from llmcore.run.results.open_calls import OpenCall
 from llmcore.run.results.result import RunResult
 from llmcore.run.resume.claims import Journal, claim_object
 from llmcore.run.resume.saving import SavePoints
-from llmcore.run.setup.settings import Toolbox, check_choice, check_tool_names
+from llmcore.run.setup.settings import Toolbox, check_choice, check_tool_names, resolve_request
 from llmcore.run.setup.tool_source import ToolSource
 from llmcore.run.streaming.steps import Step
 from llmcore.run.turn.attempt import TurnAttempt
@@ -36,13 +39,14 @@ from llmcore.run.turn.learning import SPARE_REQUESTS
 from llmcore.run.turn.reply_checks import always_raises, failure_cause
 from llmcore.run.turn.resumed_calls import ended_by_failure, resumed_calls
 from llmcore.run.turn.state import GO_ON, RunState
-from llmcore.run.turn.strategy_request import TurnRequest
 from llmcore.support.code.emitter import Emit, emit_after, event_stream
-from llmcore.support.values.copies import copied
+from llmcore.support.values.copies import copied, updated
 from llmcore.support.values.identity import alike
 from llmcore.tools.outcome import unfinished
 from llmcore.types import (
     AttemptReason,
+    CallerError,
+    ConfigError,
     Event,
     FallbackExhausted,
     Finished,
@@ -50,6 +54,7 @@ from llmcore.types import (
     MaxToolTurns,
     OutputMode,
     PartialOutput,
+    Request,
     TerminateLoop,
     Timeout,
     ToolCall,
@@ -96,7 +101,7 @@ class Run:
         self._models = RunModels(runtime.catalog, chosen.needs, priced_only=self.state.ledger.bounds_cost)
         self._hooks = runtime.hooks.with_deadline(self._seconds_left, self._seconds_uncounted)
         save_parent = parent.save if parent is not None and parent.saves else None
-        store = None if parent is not None and parent.is_the_calls else settings.run_store  # the parent run has it
+        store = None if parent is not None and parent.is_of_call else settings.run_store  # the parent run has it
         journal = None if store is None else Journal(store, run.id)
         saves = settings.checkpoint is not None or save_parent is not None or journal is not None
         points = (settings.checkpoint, self.state.snapshot, save_parent, journal, self.state.set_saved_as)
@@ -143,7 +148,7 @@ class Run:
             await self._end_after(error)
         if self._listening and state.has_output and not await self._is_output_emitted():
             await emit(PartialOutput(state.output))
-        result = self._final_result()
+        result = self._deliver_result()
         state.watch.notify("run_ended", result, None)
         await emit(Finished(result))
         return result
@@ -203,7 +208,7 @@ class Run:
         """Claim the saved state that this run resumes. Raises `CallerError` if another run has claimed it."""
         state, parent, points = self.state, self.state.settings.place, self._save_points
         saved = None if state.settings.resumed is None else state.settings.resumed.saved
-        if saved is None or (parent is not None and parent.is_the_calls):  # the parent run has claimed it
+        if saved is None or (parent is not None and parent.is_of_call):  # the parent run has claimed it
             return
         if points is None or not await points.claim(self._seconds_left(), saved):
             claim_object(saved if self.copied_from is None else self.copied_from, state.watch.run.id)
@@ -350,8 +355,8 @@ class Run:
     def partial_result(self) -> RunResult:
         return self.state.result()
 
-    def _final_result(self) -> RunResult:
-        """The result that the run ends with. The parent run gets it, too."""
+    def _deliver_result(self) -> RunResult:
+        """The result at the end of the run. Warns if its cost is unknown, and adds it to the parent run."""
         result, parent = self.state.result(), self.state.settings.place
         if unpriced := result.unpriced:
             _log.warning("the cost of the run is unknown: %s answered and has no `prices` in the registry", ", ".join(unpriced))
@@ -367,7 +372,7 @@ class Run:
     def _attach_partial(self, error: BaseException) -> None:
         """Attach the partial result to the error. This includes cancellation and what hooks raise."""
         self.state.ended = True
-        result = self._final_result()
+        result = self._deliver_result()
         if isinstance(error, Timeout) and not result.attempts:
             error.with_words(f"{error}; nothing was sent")
         if isinstance(error, LLMCoreError):
@@ -468,3 +473,36 @@ class Run:
         it."""
         last = next((one for one in reversed(self.state.messages[-2:]) if one.role == role), None)
         return cast("Event", Step(kind, turn, copied(last)))
+
+
+class TurnRequest:
+    """The request of one turn, as `FallbackContext.asked`."""
+
+    def __init__(self, state: RunState, turn: TurnAttempt) -> None:
+        self._state = state
+        self._turn = turn
+
+    def request(self) -> Request:
+        return copied(self._state.request())
+
+    def optional(self, *, last: bool) -> frozenset[str]:
+        return self._turn.optional(last=last)
+
+    def checked(self, request: Request) -> Request:
+        """A copy, validated at every depth. Raises `ConfigError` if the request changes the tools or a field that is fixed when
+        the run starts, or has a history that no provider takes."""
+        now = self._state.request()
+        if request.tools != now.tools:
+            raise ConfigError("`tools` cannot be changed by a strategy; the hook `before_request` can")
+        try:
+            given = request.model_copy(update={"messages": revalidated(list(request.messages))})
+            changed = resolve_request(given, {})
+        except (CallerError, ValidationError) as error:
+            raise ConfigError(str(error)) from None
+        results = {result.tool_use_id for message in changed.messages for result in message.tool_results}
+        unanswered = [use.id for message in changed.messages for use in message.tool_uses if use.id not in results]
+        if unanswered:
+            raise ConfigError(f"the call {unanswered[0]!r} has no result; leave both in its messages, or neither")
+        if wrong := invalid_change(now, changed, self._turn.tool_names):
+            raise ConfigError(wrong)
+        return updated(changed, {"tools": now.tools})

@@ -16,7 +16,7 @@ from llmcore.run.asking.sending import RefusedRequests
 from llmcore.run.hooks.hook_edits import outcome_of_block, rebuilt_envelope, without_values
 from llmcore.run.observing.dispatch import Watchers
 from llmcore.run.observing.recording import Recording
-from llmcore.run.output.validation import run_types_code
+from llmcore.run.output.validators import run_types_code
 from llmcore.run.results.boundary_copies import damage_repairs, encodable_copy, is_encodable
 from llmcore.run.results.history import (
     assistant_message,

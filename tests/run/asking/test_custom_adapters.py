@@ -1,4 +1,4 @@
-"""An adapter that breaks its contract is named, with what it gave and without the secrets in it."""
+"""If an adapter breaks its contract, the error names it and shows the value without secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing of a reply that the stream broke off runs or is the answer: it is asked again."""
+"""If a stream breaks off, no call of the reply runs and its text is no answer: a re-ask follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Usage that no server told: one estimate on every wire, whole and streamed, with a budget and without."""
+"""If the server reports no usage, the estimate is the same on every wire, whole and streamed, with and without a budget."""
 
 from __future__ import annotations
 

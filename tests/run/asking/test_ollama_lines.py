@@ -1,4 +1,4 @@
-"""Ollama's stream is read as its lines say: thoughts stay thoughts, and only `done: true` ends it."""
+"""Ollama's stream: `thinking` is reasoning, and only `done: true` ends the reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`await orchestrator.probe(alias)`: what `llmcore probe` asks, from Python."""
+"""`await orchestrator.probe(alias)` asks from Python what `llmcore probe` asks."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def test_one_deployment_of_several_is_named() -> None:
         assert {seen.path for seen in server.requests} == {"/v1/there/chat/completions"}
 
 
-async def test_what_cannot_be_asked_is_told_at_once() -> None:
+async def test_what_cannot_be_asked_is_reported_at_once() -> None:
     orchestrator = Orchestrator(FakeModel())
     with pytest.raises(ModelNotFound, match="nobody"):
         await orchestrator.probe("nobody")

@@ -1,4 +1,4 @@
-"""A stream that ended early was paid for: its usage is estimated, as usage is that no server told, whatever ended it."""
+"""If a stream ends early, its usage is estimated, whatever ended it."""
 
 from __future__ import annotations
 

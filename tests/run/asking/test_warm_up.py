@@ -1,4 +1,4 @@
-"""What is done once in a process counts in no deadline: the adapter's warm-up, in runs of every kind."""
+"""The adapter's warm-up counts in no deadline, in runs of every kind."""
 
 from __future__ import annotations
 

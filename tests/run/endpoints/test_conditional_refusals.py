@@ -1,4 +1,4 @@
-"""A server that takes a part of a request on a condition: what is learnt is the condition. Over real sockets."""
+"""A server takes a part of a request only under a condition. The run learns the condition. Over real sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several deployments of one alias, and what becomes of sick ones, over real sockets where waits are real."""
+"""Several deployments of one alias, and cooldowns of failing ones. Over real sockets if waits are real."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def test_another_deployment_answers_without_a_wait(failure: Failure, strea
 
 
 @pytest.mark.parametrize("header", [{"Retry-After": "1"}, {}, {"Retry-After": "DATE"}], ids=str)
-async def test_a_single_place_is_waited_for_and_the_wait_is_told(
+async def test_a_single_place_is_waited_for_and_the_wait_is_reported(
     header: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     given = {name: formatdate(time.time() + 2, usegmt=True) if value == "DATE" else value for name, value in header.items()}

@@ -1,4 +1,4 @@
-"""What other processes learnt is read before the first model of a run is settled."""
+"""What other processes learned is loaded before a run chooses its first model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images that are refused beside what the words name: they are learnt when the same words come in another run."""
+"""A server refuses images and names another part. The run learns of the images when another run meets the same refusal."""
 
 from __future__ import annotations
 

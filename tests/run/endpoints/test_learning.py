@@ -1,4 +1,5 @@
-"""What a run learns of its endpoint, and what that changes: in the same run, in the next one, after a restart, beside others."""
+"""What a run learns about its endpoint, and its effect: in the same run, in the next, after a restart, and beside other
+runs."""
 
 from __future__ import annotations
 
@@ -270,7 +271,7 @@ class Sleepy:
             await asyncio.Event().wait()
 
 
-async def test_a_backend_that_hangs_costs_a_run_a_part_of_its_time_and_is_told_at_the_end(
+async def test_a_backend_that_hangs_costs_a_run_a_part_of_its_time_and_is_reported_at_the_end(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     backend = Sleepy()
@@ -404,7 +405,7 @@ async def test_a_model_that_calls_nothing_in_any_mode_teaches_nothing_of_tools()
         (Capabilities(), {"preferred_modes": ["native_tools"]}),
     ],
 )
-async def test_where_nothing_tells_that_tools_are_ignored_the_call_is_asked_for_again(can: Capabilities, settings: Any) -> None:
+async def test_where_nothing_shows_that_tools_are_ignored_the_call_is_asked_for_again(can: Capabilities, settings: Any) -> None:
     fake = FakeModel("No.", called("get_weather", {"city": "Rome"}), "Done.", capabilities=can)
     registry = {"models": {"m": {"provider": "fake", "model": "m", **settings}}}
     result = await Orchestrator(registry, [get_weather], adapter=fake, strategies=FAST).run("Weather?", tool_choice="required")

@@ -1,4 +1,4 @@
-"""Failures after which only another account or another model helps, over sockets: spent quota, and a model's own refusal."""
+"""Failures after which only another account or model helps: spent quota, and a model's own refusal. Over sockets."""
 
 from __future__ import annotations
 

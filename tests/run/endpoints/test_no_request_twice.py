@@ -1,5 +1,5 @@
-"""No body that a server refused leaves again in the same run, whatever made it the same: also where what a comparison leaves out
-was left out before, beneath us. What was left out of a request that failed is told all the same. Over real sockets."""
+"""A body that a server refused is not sent again in the same run, even if a comparison would leave out what was left out
+before. The attempt records what a failed request left out. Over real sockets."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A server that refuses what we add to a request ourselves (a system message, the options of a stream), in words that nobody has
-listed: the run ends well without it, it is learnt by contrast, and nothing else is. Over real sockets."""
+"""A server refuses, in unknown words, what llmcore adds to a request (a system message, the options of a stream). The run
+ends well without it, learns it by contrast, and learns nothing else. Over real sockets."""
 
 from __future__ import annotations
 

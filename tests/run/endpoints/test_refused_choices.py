@@ -1,5 +1,5 @@
-"""A server that takes tools and no tool choice but auto: each choice that it refuses is learnt, tools are asked for without one, and
-the choice is seen to by us. Over real sockets."""
+"""A server takes tools and no tool choice but auto. The run learns each refused choice, sends tools without one, and
+enforces the choice itself. Over real sockets."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ async def test_a_named_choice_that_falls_to_required_stays_there() -> None:
     assert [attempt.failure for attempt in second.attempts] == [None, None]
 
 
-async def test_a_refused_none_is_left_out_with_the_tools_and_they_are_not_taken_for_refused() -> None:
+async def test_a_refused_none_is_left_out_with_the_tools_and_they_are_not_mistaken_for_refused() -> None:
     def script(seen: Seen) -> Step:
         refused = Failure(400, {"error": {"message": UNKNOWN}})
         said = json.dumps(ANSWER) if "response_format" in seen.body else "It is sunny."
@@ -133,7 +133,7 @@ async def test_a_refused_none_is_left_out_with_the_tools_and_they_are_not_taken_
     ("tool_choice", "suspected"),
     [(NAMED, "native_tools+tool_choice_named"), ("required", "native_tools+tool_choice_required")],
 )
-async def test_a_choice_is_suspected_before_the_tools_in_words_that_nobody_knows(tool_choice: Any, suspected: str) -> None:
+async def test_a_choice_is_suspected_before_the_tools_in_unknown_words(tool_choice: Any, suspected: str) -> None:
     with WireServer(choosing(UNKNOWN)) as server:
         results, learnt = await runs(server, tool_choice, 3)
     assert {result.content for result in results} == {"It is sunny."}

@@ -1,5 +1,5 @@
-"""A server that takes each of several parts and refuses them together: what is learnt is the set, and a mode or a search that is
-taken alone stays. Over real sockets."""
+"""A server takes each of several parts and refuses them together. The run learns the set; a mode or a search that is taken
+alone stays. Over real sockets."""
 
 from __future__ import annotations
 

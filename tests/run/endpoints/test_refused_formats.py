@@ -1,5 +1,5 @@
-"""A response format that is refused in words that nobody knows, where native tools answer: what only the refused request held is
-that format and the system prompt that taught it, so two runs meet a refusal, and the third goes straight. Over real sockets."""
+"""A server refuses a response format in unknown words, and native tools get an answer. The refused request differs by that
+format and its system prompt. So two runs meet a refusal, and the third does not. Over real sockets."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Which part of a request does a server refuse in words that nobody knows? For every provider and each part: at most two runs are
-refused, the fact that is learnt is the right one, nothing else is, and no request goes out twice. Over real sockets."""
+"""A server refuses one part of a request in unknown words. For every provider and part: at most two runs are refused, the
+right fact is learned and no other, and no request is sent twice. Over real sockets."""
 
 from __future__ import annotations
 

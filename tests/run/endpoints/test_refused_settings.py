@@ -1,4 +1,5 @@
-"""A system prompt, a stop sequence, or our own room for an answer, refused: the same mode without it, at once and from then on."""
+"""A server refuses a system prompt, a stop sequence, or llmcore's own `max_tokens`. The same mode is used without it, at
+once and from then on."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ async def test_a_stop_that_is_refused_in_words_is_left_out() -> None:
     assert len(again.attempts) == 1
 
 
-async def test_of_two_that_are_not_taken_together_one_is_left_out_and_that_is_learnt() -> None:
+async def test_of_two_that_are_not_accepted_together_one_is_left_out_and_that_is_learnt() -> None:
     words = "`temperature` and `top_p` cannot both be specified here. Please use only one."
     with WireServer(refusing(lambda seen: {"temperature", "top_p"} <= seen.body.keys(), words)) as server:
         async with orchestrator(server, "anthropic", "claude-sonnet-4-5") as made:
@@ -144,7 +145,7 @@ async def test_thinking_that_the_user_promised_is_left_out_of_the_run() -> None:
         ({"extra_body": {"top_k_min": 3}}, "we have no top_k_min here"),
     ],
 )
-async def test_a_value_or_field_of_the_callers_own_is_told_at_once(given: dict[str, Any], words: str) -> None:
+async def test_a_value_or_field_of_the_callers_own_is_reported_at_once(given: dict[str, Any], words: str) -> None:
     name = next(iter(given.get("extra_body", given)))
     held = re.compile(rf'"(?:{name}|max_completion_tokens)"')
     store = CapabilityStore()

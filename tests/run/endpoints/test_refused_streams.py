@@ -1,5 +1,5 @@
-"""A server that refuses a stream, or what a stream is asked for with: the same mode is asked at once without it, and it is
-learnt. Over real sockets."""
+"""A server refuses a stream, or an option of streams. The same mode is used without it at once, and the run learns it. Over
+real sockets."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Words that nobody knows refuse what an endpoint is known to do: once they are a doubt, the second time they are believed. And what
-is wrong with one tool, or holds on a condition, is never learnt of the endpoint. Over real sockets."""
+"""Unknown words refuse what an endpoint is known to take: the first refusal is a doubt, the second is believed. A fault of
+one tool, or one under a condition, is never learned. Over real sockets."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ async def test_a_format_that_is_refused_is_doubted_before_the_tools_beside_it() 
     assert [attempt.failure for attempt in results[-1].attempts] == [None]
 
 
-async def test_words_that_name_the_tools_are_not_taken_for_the_choice() -> None:
+async def test_words_that_name_the_tools_are_not_mistaken_for_the_choice() -> None:
     store = CapabilityStore()
     with WireServer(refusing(has_tools, "Nobody ever taught this one tools.", lambda _: '{"name": "Oslo"}')) as server:
         first, second = await asked(server, 2, store, provider="openai_compatible", output_type=City)
@@ -159,7 +159,7 @@ async def test_words_that_name_the_tools_are_not_taken_for_the_choice() -> None:
     assert (len(first.attempts), [attempt.failure for attempt in second.attempts]) == (2, [None])
 
 
-async def test_a_named_choice_is_suspected_before_tools_of_which_nobody_knows() -> None:
+async def test_a_named_choice_is_suspected_before_tools_that_are_unknown() -> None:
     store = CapabilityStore()
     script = refusing(lambda seen: isinstance(seen.body.get("tool_choice"), dict), answer=native)
     with WireServer(script) as server:

@@ -1,5 +1,5 @@
-"""A server that refuses several parts of a request, all in the same words that say nothing: each run ends well, no request goes out
-twice in one, and after two runs (three, where three parts are refused) none is refused. Over real sockets, random sets of parts."""
+"""A server refuses several parts of a request in the same words without a reason. Each run ends well and sends no request
+twice. After two runs (three for three parts) none is refused. Over real sockets, with random sets of parts."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ CASES = (
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(sorted(case.refused)))
-async def test_runs_come_to_what_is_taken(case: Case) -> None:
+async def test_runs_come_to_what_is_accepted(case: Case) -> None:
     refused = await _refused_in_each_run(case, runs=5)
     assert refused[4] == 0
     assert refused[3] == 0 or len(case.refused) > 2

@@ -1,5 +1,5 @@
-"""A server that refuses several parts of a request in one sentence: the run ends well, the next goes straight, and nothing is
-learnt but what was sent. Over real sockets."""
+"""A server names several refused parts in one sentence. The run ends well, the next one is not refused, and only parts that
+were sent are learned. Over real sockets."""
 
 from __future__ import annotations
 

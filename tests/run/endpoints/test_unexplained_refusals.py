@@ -1,5 +1,5 @@
-"""A server that takes no tools, or no response format, and says so in words that nobody has listed: each run ends well in a
-later mode or another model, and no request goes out twice unchanged. Over real sockets."""
+"""A server takes no tools, or no response format, and says so in unknown words. Each run ends well in a later mode or with
+another model, and sends no request twice. Over real sockets."""
 
 from __future__ import annotations
 

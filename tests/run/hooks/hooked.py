@@ -1,4 +1,4 @@
-"""Runs with hooks, and all that they leave behind."""
+"""Runs with hooks, and everything that they leave behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a hook made of a call or of its result is what runs, is sent, stored, told and recorded."""
+"""What a hook returns for a call or its result is run, sent, stored, emitted and recorded."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ async def test_a_changed_call_that_nobody_can_run_is_refused() -> None:
     assert "arguments.text" in str(await refused(calling(arguments={"text": {1, 2}})))
 
 
-async def test_the_repairs_of_a_call_that_a_hook_changed_do_not_tell_what_it_was() -> None:
+async def test_the_repairs_of_a_call_that_a_hook_changed_do_not_show_what_it_was() -> None:
     fake = FakeModel().tool_call("note", {"text": 987654321}).text("done")
     plain = await run(fake, Hooks())
     assert "987654321" in str(plain.repairs)

@@ -1,4 +1,4 @@
-"""What a hook changed is what is judged, run, stored, sent and shown; what cannot be honoured is refused."""
+"""What a hook changes is validated, run, stored, sent and shown. A change that cannot be applied raises an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks alter or veto at fixed points of a run."""
+"""Hooks change or veto at fixed points of a run."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def test_on_response_changes_what_is_judged() -> None:
     assert (result.content, calls_in(result.messages)) == ("no calls today", [])
 
 
-async def test_a_veto_is_told_to_the_model_and_the_tool_does_not_run() -> None:
+async def test_a_veto_reaches_the_model_and_the_tool_does_not_run() -> None:
     ran: list[int] = []
 
     def note(n: int) -> None:
@@ -142,7 +142,7 @@ def returning(value: object) -> Any:
     return lambda given: value  # pyright: ignore[reportUnknownLambdaType, reportUnknownVariableType]  # it takes anything
 
 
-async def test_a_hook_that_returns_something_else_is_told() -> None:
+async def test_a_hook_that_returns_something_else_is_reported() -> None:
     with pytest.raises(ConfigError, match="before_request must return None or Request, not bool"):
         await run(adding(), Hooks(**{"before_request": returning(True)}))
     wrong: dict[str, Any] = {"on_streaming_response": returning("ho")}
@@ -236,7 +236,7 @@ async def test_a_class_may_take_a_hook_back() -> None:
         ("on_error", "on_response"),
     ],
 )
-def test_a_misspelt_hook_is_told_when_the_class_is_made(name: str, meant: str) -> None:
+def test_a_misspelt_hook_is_reported_when_the_class_is_made(name: str, meant: str) -> None:
     mixin = type("Mixin", (), {name: _helper})
     made: list[tuple[tuple[type, ...], dict[str, Any]]] = [
         ((Hooks,), {name: _helper}),
@@ -299,12 +299,12 @@ class Underived:
         ("abc", "not str"),
     ],
 )
-def test_what_is_no_hooks_is_told_with_the_fix(wrong: Any, fix: str) -> None:
+def test_what_is_no_hooks_is_reported_with_the_fix(wrong: Any, fix: str) -> None:
     with pytest.raises(ConfigError, match=fix):
         Orchestrator(FakeModel(), hooks=wrong)
 
 
-def test_a_class_in_place_of_an_instance_is_told() -> None:
+def test_a_class_in_place_of_an_instance_is_reported() -> None:
     mistakes: list[Any] = [Guard, [Guard]]
     for wrong in mistakes:
         with pytest.raises(ConfigError, match=r"write Guard\(\)"):
@@ -312,7 +312,7 @@ def test_a_class_in_place_of_an_instance_is_told() -> None:
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-async def test_a_veto_is_told_to_the_model_whatever_errors_of_tools_do(streamed: bool) -> None:
+async def test_a_veto_reaches_the_model_whatever_errors_of_tools_do(streamed: bool) -> None:
     hooks = Hooks(before_tool_run=lambda call, context: Veto("not today") if call.arguments == {"a": 1, "b": 2} else None)
     fake = FakeModel().tool_calls(("add", {"a": 1, "b": 2}), ("add", {"a": 3, "b": 4})).text("I may not.")
     orchestrator = Orchestrator(fake, [add], hooks=hooks, tool_errors="abort")

@@ -1,4 +1,4 @@
-"""What a hook gives back that cannot be: refused by name at any depth, in words of ours, never by an exception from within."""
+"""If a hook returns an invalid value, at any depth, the error names the hook and is llmcore's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run says of a cost that is not known, and of a mode that changes."""
+"""What a run logs about an unknown cost and a change of mode."""
 
 from __future__ import annotations
 

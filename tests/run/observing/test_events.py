@@ -1,4 +1,4 @@
-"""The events of a run: their order in every mode, each call's start and end, each failure; and their JSON form."""
+"""The events of a run: their order in every mode, the start and end of each call, each failure, and their JSON form."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ async def test_the_order_is_the_same_in_every_mode(mode: str, chunk_size: int | 
     assert (ended.tool_use_id, ended.arguments, ended.turn, ended.ran) == (started.tool_use_id, {"a": 1, "b": 2}, 1, True)
 
 
-async def test_a_call_is_told_as_started_while_it_runs() -> None:
+async def test_a_call_is_reported_as_started_while_it_runs() -> None:
     told = asyncio.Event()
 
     async def waits() -> str:
@@ -139,7 +139,7 @@ async def test_calls_that_are_not_carried_out_have_a_result_alone() -> None:
     assert [event.ran for event in events if isinstance(event, ToolResult)].count(True) == 1
 
 
-async def test_what_the_end_of_the_run_cut_short_is_told_too() -> None:
+async def test_what_the_end_of_the_run_cut_short_is_reported_too() -> None:
     async def slow() -> None:
         await asyncio.sleep(30)
 
@@ -179,7 +179,7 @@ async def test_before_the_error_of_a_run_each_call_has_its_result(by: str) -> No
     assert ended == {record.id: record.error and record.error.message for record in raised.value.partial.tool_results}
 
 
-async def test_a_failed_attempt_is_told_before_the_next_one() -> None:
+async def test_a_failed_attempt_is_reported_before_the_next_one() -> None:
     fakes = {
         "small": FakeModel(RateLimited("slow down", retry_after=0.001), Overloaded("busy", status=503)),
         "large": FakeModel("ok"),

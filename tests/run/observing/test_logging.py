@@ -1,4 +1,4 @@
-"""What a run logs: requests, re-asks, waits and changes of mode and model, and nobody's words."""
+"""A run logs requests, re-asks, waits, and changes of mode and model, and no content."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def logged(caplog: pytest.LogCaptureFixture, level: int) -> list[tuple[str
     return [(record.name, record.levelname, record.getMessage()) for record in caplog.records if record.name[:7] == "llmcore"]
 
 
-async def test_waits_retries_changes_and_re_asks_are_told_at_info(caplog: pytest.LogCaptureFixture) -> None:
+async def test_waits_retries_changes_and_re_asks_are_reported_at_info(caplog: pytest.LogCaptureFixture) -> None:
     assert await logged(caplog, logging.INFO) == [
         ("llmcore.run", "INFO", "learnt of small: native_tools is False"),
         (
@@ -57,7 +57,7 @@ async def test_waits_retries_changes_and_re_asks_are_told_at_info(caplog: pytest
     ]
 
 
-async def test_each_request_and_its_outcome_is_told_at_debug(caplog: pytest.LogCaptureFixture) -> None:
+async def test_each_request_and_its_outcome_is_reported_at_debug(caplog: pytest.LogCaptureFixture) -> None:
     lines = [line for _, level, line in await logged(caplog, logging.DEBUG) if level == "DEBUG"]
     assert [line.partition(" after ")[0] for line in lines] == [
         "run begins: small",
@@ -122,7 +122,7 @@ async def test_each_record_has_the_fields_that_apply(caplog: pytest.LogCaptureFi
     assert (whole["input_tokens"], whole["output_tokens"] > 0, whole["model"]) == (21, True, "small")
 
 
-async def test_two_runs_at_once_are_told_apart(caplog: pytest.LogCaptureFixture) -> None:
+async def test_two_runs_at_once_are_distinguished(caplog: pytest.LogCaptureFixture) -> None:
     async def run(n: int) -> str:
         fake = FakeModel().tool_call("add", {"a": n, "b": 0}).text("ok").delay(0.001)
         return (await Orchestrator(fake, [add]).run("go")).id
@@ -185,7 +185,7 @@ async def one_call(
         ("error", "execution, ToolError", ["ToolError"]),
     ],
 )
-async def test_a_tool_that_raises_is_told_with_its_traceback_and_without_its_words(
+async def test_a_tool_that_raises_is_reported_with_its_traceback_and_without_its_words(
     caplog: pytest.LogCaptureFixture, how: str, words: str, classes: list[str]
 ) -> None:
     (record,) = await one_call(caplog, "fails", {"how": how})
@@ -213,7 +213,7 @@ async def test_the_name_of_an_unknown_tool_is_a_models_words(caplog: pytest.LogC
     assert "tool of an unknown name" in caplog.text
 
 
-async def test_each_failed_try_of_a_tool_is_told(caplog: pytest.LogCaptureFixture) -> None:
+async def test_each_failed_try_of_a_tool_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     tried: list[int] = []
 
     @tool(retries=RetryConfig(max_retries=2, base=0.001))

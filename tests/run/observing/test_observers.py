@@ -1,4 +1,4 @@
-"""Observers: told each point of a run once and in order, whatever becomes of it, and unable to break it."""
+"""Observers get each point of a run once and in order, whatever happens, and cannot break the run."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def adding() -> FakeModel:
 
 
 @pytest.mark.parametrize("how", ["run", "stream", "iterate", "run_sync"])
-async def test_each_point_is_told_once_however_the_run_is_taken(how: str) -> None:
+async def test_each_point_is_reported_once_however_the_run_is_read(how: str) -> None:
     diary = Diary()
     orchestrator = Orchestrator(adding(), [add], observers=diary, name="sums")
     if how == "run":
@@ -125,7 +125,7 @@ async def test_each_point_is_told_once_however_the_run_is_taken(how: str) -> Non
     assert diary.attempts == diary.result.attempts
 
 
-async def test_failures_waits_and_re_asks_are_told() -> None:
+async def test_failures_waits_and_re_asks_are_reported() -> None:
     diary = Diary()
     fakes = {
         "small": FakeModel(RateLimited("slow down", retry_after=0.001), Overloaded("busy")),
@@ -232,7 +232,7 @@ async def test_parallel_tools_and_refused_calls() -> None:
     assert isinstance(raised, LookupError)
 
 
-async def test_each_failed_try_but_the_last_is_told_and_then_the_end() -> None:
+async def test_each_failed_try_but_the_last_is_reported_and_then_the_end() -> None:
     class Tries(Observer):
         def __init__(self) -> None:
             self.told: list[tuple[Any, ...]] = []
@@ -272,7 +272,7 @@ async def test_each_failed_try_but_the_last_is_told_and_then_the_end() -> None:
     assert [told[0] for told in tries.told if told[1] == other] == ["begins", "ends"]
 
 
-async def test_two_runs_at_once_are_told_apart() -> None:
+async def test_two_runs_at_once_are_distinguished() -> None:
     class PerRun(Observer):
         def __init__(self) -> None:
             self.told: dict[str, list[str]] = {}
@@ -441,7 +441,7 @@ def test_a_method_that_cannot_be_called_so_is_refused_at_once() -> None:
         Orchestrator(FakeModel("x"), observers=Short())
 
 
-async def test_methods_of_any_kind_are_told() -> None:
+async def test_methods_of_any_kind_are_reported() -> None:
     ends: list[str] = []
 
     def telling(word: str) -> Any:

@@ -1,4 +1,4 @@
-"""`llmcore.record`: the user's own program recorded by one line, and replayed."""
+"""`llmcore.record` records the user's program by one line, and the recording can be replayed."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ async def test_keys_that_are_said_are_not_written(tmp_path: Path) -> None:
     assert KEY[8:] not in "".join(json.loads(text)["exchanges"][0]["chunks"][:-1])
 
 
-def test_what_cannot_be_recorded_is_told_at_once(tmp_path: Path) -> None:
+def test_what_cannot_be_recorded_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="No such file"):
         llmcore.record(tmp_path / "none" / "runs.jsonl")
     with pytest.raises(ConfigError, match="must be a path"):

@@ -1,4 +1,4 @@
-"""Tools that report progress, that learn of their cancellation, and that run alone; events of runs within a run."""
+"""Tools that report progress, notice their cancellation, or run alone; events of child runs."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ CASES: list[tuple[Any, dict[str, Any], list[Any], Any]] = [
 
 
 @pytest.mark.parametrize(("function", "arguments", "progress", "value"), CASES)
-async def test_progress_is_told_in_order_between_the_start_and_the_result(
+async def test_progress_is_reported_in_order_between_the_start_and_the_result(
     function: Any, arguments: dict[str, Any], progress: list[Any], value: Any
 ) -> None:
     name = tool(function).name
@@ -130,7 +130,7 @@ async def test_progress_is_told_in_order_between_the_start_and_the_result(
 
 
 @pytest.mark.parametrize(("function", "arguments", "progress", "value"), CASES)
-async def test_observers_are_told_where_nothing_is_streamed(
+async def test_observers_are_notified_where_nothing_is_streamed(
     function: Any, arguments: dict[str, Any], progress: list[Any], value: Any
 ) -> None:
     name, heard = tool(function).name, Heard()
@@ -381,7 +381,7 @@ async def test_events_of_agents_within_reach_the_stream_with_their_calls() -> No
     assert stream.text == "Yes."
 
 
-async def test_events_of_runs_within_are_told_only_where_they_are_asked_for() -> None:
+async def test_events_of_runs_within_are_reported_only_where_they_are_asked_for() -> None:
     async with camp().stream("Go.") as stream:
         assert not [event async for event in stream if isinstance(event, NestedEvent)]
     told: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Numbers of tools: they are those of the records, add up, and hold over any number of runs."""
+"""The statistics of tools equal their records, add up, and hold over any number of runs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def test_retries_are_counted() -> None:
     assert ToolStatistics(result)["shaky"].retries == 2
 
 
-async def test_an_observer_counts_what_the_results_tell_also_of_runs_that_fail() -> None:
+async def test_an_observer_counts_what_the_results_show_also_of_runs_that_fail() -> None:
     live = ToolStatistics()
     orchestrator = Orchestrator(FakeModel(default=called("add", {"a": 1, "b": 2})), [add], observers=live)
     results: list[RunResult[Any]] = []
@@ -134,6 +134,6 @@ def test_none_is_no_error_and_mistakes_are_named() -> None:
 
 
 @pytest.mark.parametrize("part", ["x", None, 2, float("nan")])
-def test_a_percentile_that_is_none_is_told(part: Any) -> None:
+def test_a_percentile_that_is_none_is_reported(part: Any) -> None:
     with pytest.raises(ConfigError, match="from 0 to 1"):
         ToolStats().percentile(part)

@@ -1,4 +1,4 @@
-"""Annotations that say more, or other, than a type: what they stand for is meant, or an error names the fix."""
+"""Annotations that say more than a type, or something else, take effect, or an error names the fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields that are called as the words of schemas are: as an output type in every mode, and as a tool's parameter."""
+"""Fields with the names of schema keywords: as an output type in every mode, and as a tool's parameter."""
 
 from __future__ import annotations
 

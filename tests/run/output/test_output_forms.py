@@ -1,4 +1,4 @@
-"""One value, however it is answered: every kind of type, in every mode, on every wire, wrapped or not."""
+"""One value in every form of answer: every kind of type, in every mode, on every wire, wrapped or not."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ async def test_a_text_that_speaks_of_a_wrapper_is_all_of_it(mode: str, output_ty
     "text",
     ['{"result": "x"}', ' {"result": "x"}\n', '```json\n{"result": "x"}\n```', '~~~\n{"result": "x"}\n~~~', '`{"result": "x"}`'],
 )
-async def test_a_wrapper_that_is_the_whole_message_is_taken_off(text: str, output_type: Any) -> None:
+async def test_a_wrapper_that_is_the_whole_message_is_removed(text: str, output_type: Any) -> None:
     assert await Orchestrator(FakeModel(text)).execute("go", output_type) == "x"
 
 
@@ -283,7 +283,7 @@ async def test_a_wrapped_object_that_was_not_asked_for_is_still_read() -> None:
     assert fake.call_count == 1
 
 
-async def test_what_fits_neither_form_is_told_by_its_place() -> None:
+async def test_what_fits_neither_form_is_reported_by_its_place() -> None:
     fake = FakeModel('{"result": "many"}', '{"result": 3}')
     assert await Orchestrator(fake).execute("go", int) == 3
     assert "`result`" in str(fake.requests[-1].messages[-1])

@@ -1,4 +1,4 @@
-"""The code of an output type runs off the event loop, and under the run's deadline."""
+"""The code of an output type runs off the event loop and within the run's deadline."""
 
 from __future__ import annotations
 

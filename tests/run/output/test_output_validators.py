@@ -1,4 +1,4 @@
-"""Functions of the caller's judge a final answer; what they refuse is asked for again."""
+"""The caller's functions check a final answer. If they refuse it, a re-ask follows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def no_rome_retry(value: City) -> None:
 
 
 @pytest.mark.parametrize("validator", [no_rome, no_rome_async, no_rome_retry])
-async def test_what_is_refused_is_told_and_asked_again(validator: Any) -> None:
+async def test_what_is_refused_is_reported_and_asked_again(validator: Any) -> None:
     fake = FakeModel('{"name": "Rome"}', '{"name": "Oslo"}')
     result = await Orchestrator(fake, output_validators=[validator]).run("go", output_type=City)
     assert result.output == City(name="Oslo")

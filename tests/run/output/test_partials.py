@@ -1,4 +1,4 @@
-"""Partial values of a typed stream, of every type in every mode, and the words of an envelope as they come."""
+"""Partial values of a typed stream, of every type in every mode, and the content of an envelope while it streams."""
 
 from __future__ import annotations
 
@@ -315,7 +315,7 @@ ENVELOPES: Mapping[str, str] = {
 
 @pytest.mark.parametrize("mode", ["json_schema", "json_object"])
 @pytest.mark.parametrize("form", ENVELOPES)
-async def test_the_words_of_an_envelope_are_told_as_they_come(form: str, mode: OutputMode) -> None:
+async def test_the_words_of_an_envelope_are_reported_as_they_come(form: str, mode: OutputMode) -> None:
     for size in (1, 2, 7, 1000):
         events = await streamed(FakeModel(ENVELOPES[form], "Done so.", chunk_size=size), mode, True)
         last = events[-1]
@@ -344,7 +344,7 @@ def test_words_that_may_be_a_call_or_are_damaged_are_left_to_the_normaliser(cont
     assert left == TextDelta("bad q escape"[len(told) :])
 
 
-def test_an_event_that_is_not_what_was_told_is_told_whole() -> None:
+def test_an_event_that_is_not_what_was_emitted_is_reported_whole() -> None:
     words = EnvelopeContent()
     text = '{"content": "Some words here'
     assert words.new_content(partial(_from, text)) == TextDelta("Some words here")

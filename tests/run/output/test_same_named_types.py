@@ -1,4 +1,4 @@
-"""Runs for types of one name: each value is of the class that was asked for, and no tool answers for another."""
+"""Runs for types with the same name: each value has the requested class, and no tool answers for another."""
 
 from __future__ import annotations
 

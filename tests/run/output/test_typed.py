@@ -145,7 +145,7 @@ async def test_an_answer_that_does_not_fit_is_asked_for_again_with_the_problem(b
     assert_valid(result.messages)
 
 
-async def test_when_nothing_helps_the_first_failure_and_all_attempts_are_told() -> None:
+async def test_when_nothing_helps_the_first_failure_and_all_attempts_are_reported() -> None:
     fake = FakeModel(*(f"No idea {n}." for n in range(9)))
     with pytest.raises(FallbackExhausted) as caught:
         await Orchestrator(fake, strategies=FAST).execute("Which city?", City)
@@ -187,7 +187,7 @@ async def test_strictness_bounds_what_is_repaired() -> None:
         await Orchestrator(FakeModel(default=loose), strategies=()).execute("x", City, strictness="safe")
 
 
-async def test_repairs_are_told_as_events() -> None:
+async def test_repairs_are_reported_as_events() -> None:
     fake = FakeModel('{"name": "Paris", "people": "3"}')
     events = [event async for event in Orchestrator(fake).stream("x", City)]
     assert [(event.index, event.repair.safety) for event in events if isinstance(event, Repaired)] == [(None, "coerced")]
@@ -332,7 +332,9 @@ _ONE_AND_TWO: list[tuple[Any, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("output_type", "one", "two"), _ONE_AND_TWO, ids=str)
-async def test_of_two_different_values_by_the_output_tool_none_is_taken_in_silence(output_type: Any, one: Any, two: Any) -> None:
+async def test_of_two_different_values_by_the_output_tool_none_is_accepted_in_silence(
+    output_type: Any, one: Any, two: Any
+) -> None:
     fake = FakeModel().tool_calls(("final_result", one), ("final_result", two)).tool_call("final_result", two)
     result = await Orchestrator(fake).run("x", output_type=output_type)
     assert [attempt.reason for attempt in result.attempts] == ["first", "reask"]

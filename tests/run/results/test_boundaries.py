@@ -1,4 +1,4 @@
-"""The history belongs to the run: nobody outside can change it, and whatever enters it can be encoded."""
+"""The history belongs to the run: nobody outside can change it, and everything that enters it can be encoded."""
 
 from __future__ import annotations
 
@@ -304,7 +304,7 @@ async def test_a_correction_is_asked_for_a_call_that_could_not_be_encoded() -> N
         (Request(messages=[], extra_body={"a": {"b": "\ud800"}}), "extra_body.a.b"),
     ],
 )
-async def test_what_a_caller_gave_and_cannot_be_sent_is_told_at_once(given: Any, where: str) -> None:
+async def test_what_a_caller_gave_and_cannot_be_sent_is_reported_at_once(given: Any, where: str) -> None:
     fake = FakeModel("never")
     with pytest.raises(CallerError) as caught:
         await Orchestrator(fake).run(given)
@@ -312,7 +312,7 @@ async def test_what_a_caller_gave_and_cannot_be_sent_is_told_at_once(given: Any,
     assert fake.requests == []
 
 
-async def test_a_header_that_cannot_be_sent_is_told_without_its_value() -> None:
+async def test_a_header_that_cannot_be_sent_is_reported_without_its_value() -> None:
     with pytest.raises(CallerError, match=r"extra_headers: the value of 'X-Key'") as caught:
         await Orchestrator(FakeModel("never")).run(Request(messages=[], extra_headers={"X-Key": "hush\ud800"}))
     assert "hush" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""What crosses the border of a run is a copy, and can be encoded."""
+"""What enters or leaves a run is a copy that can be encoded."""
 
 from __future__ import annotations
 

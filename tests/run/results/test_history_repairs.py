@@ -1,4 +1,5 @@
-"""A history that another program broke goes on: repaired so that every wire takes it, each repair recorded, and nothing lost."""
+"""A history that another program broke is repaired so that every wire takes it. Each repair is recorded, and nothing is
+lost."""
 
 from __future__ import annotations
 
@@ -56,7 +57,7 @@ async def gone_on(history: list[Message], **options: Any) -> tuple[list[Message]
 
 
 @pytest.mark.parametrize("raw", ['{"a": 1, "b":', "[1]", "", "not JSON"])
-async def test_arguments_that_cannot_be_read_are_told(raw: str) -> None:
+async def test_arguments_that_cannot_be_read_are_reported(raw: str) -> None:
     broken = ToolUseBlock(id="a", name="tool_a", input=None, raw_input=raw)
     fake = FakeModel("ok", "ok")
     done = await Orchestrator(fake).run("?", message_history=[HI, says("assistant", "so", broken), says("tool", result("a"))])
@@ -70,7 +71,7 @@ async def test_arguments_that_cannot_be_read_are_told(raw: str) -> None:
     assert again.repairs == []
 
 
-async def test_openai_messages_with_broken_arguments_are_told() -> None:
+async def test_openai_messages_with_broken_arguments_are_reported() -> None:
     call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"a": 1,'}}
     history: list[dict[str, Any]] = [
         {"role": "assistant", "tool_calls": [call]},
@@ -358,7 +359,7 @@ async def test_an_empty_prompt_is_refused(given: Any) -> None:
     assert fake.call_count == 0
 
 
-async def test_what_is_told_in_openais_form_has_nothing_to_repair() -> None:
+async def test_what_is_reported_in_openais_form_has_nothing_to_repair() -> None:
     thoughts = says("assistant", ThinkingBlock(thinking="Hm."))
     result = RunResult[Any](messages=[HI, thoughts, says("user", "Well?"), says("assistant", "Yes.")])
     assert [one["content"] for one in result.messages_as_openai()] == ["hi", "Well?", "Yes."]
@@ -371,7 +372,7 @@ async def test_what_is_said_anew_must_answer_a_call() -> None:
         await Orchestrator(FakeModel("ok")).run([says("tool", result("b"))], message_history=history)
 
 
-def test_many_turns_of_one_id_are_told_apart_in_linear_time() -> None:
+def test_many_turns_of_one_id_are_distinguished_in_linear_time() -> None:
     begun = time.perf_counter()
     turns_ = [says("assistant", use("same")) for _ in range(3000)]
     late = [one for number in range(3000) for one in (says("tool", result("same", str(number))), BYE)]
@@ -381,7 +382,7 @@ def test_many_turns_of_one_id_are_told_apart_in_linear_time() -> None:
     assert time.perf_counter() - begun < 5
 
 
-def test_ids_that_many_calls_share_are_told_apart_in_linear_time() -> None:
+def test_ids_that_many_calls_share_are_distinguished_in_linear_time() -> None:
     calls = says("assistant", *(use("same") for _ in range(3000)))
     results = says("tool", *(result("same", str(number)) for number in range(4000)))
     messages, repairs = repaired_history([HI, calls, results])

@@ -1,4 +1,4 @@
-"""What a `RunResult` tells of a run, and that it can be written and shown at any end."""
+"""What a `RunResult` says about a run, and that it can be saved and shown at any end."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def tool_of(value: Any) -> Callable[[], Any]:
     return give
 
 
-async def test_it_tells_every_call_that_ran() -> None:
+async def test_it_lists_every_call_that_ran() -> None:
     fake = FakeModel().tool_calls(("add", {"a": 1, "b": "2"}), ("broken", {"city": "X"})).tool_call("where").text("Done.")
     result = await Orchestrator(fake, [add, broken, where]).run("go")
     added, failed, found = result.tool_results
@@ -107,7 +107,7 @@ def _ran(result: RunResult) -> dict[str, bool]:
     return {record.name: record.ran for record in result.tool_results}
 
 
-async def test_it_tells_a_call_that_ran_from_one_that_did_not() -> None:
+async def test_it_distinguishes_a_call_that_ran_from_one_that_did_not() -> None:
     def guard(call: Any, _: Any) -> Any:
         return {"quick": Veto("no"), "add": call.model_copy(update={"arguments": {"a": "x"}})}.get(call.name)
 
@@ -145,7 +145,7 @@ async def test_a_call_that_a_cancellation_stopped_ran() -> None:
     assert _ran(caught.value.partial) == {"slow": True, "where": False}  # type: ignore[attr-defined]  # set by the run
 
 
-async def test_of_calls_behind_one_that_ended_the_run_those_that_ran_are_told() -> None:
+async def test_of_calls_behind_one_that_ended_the_run_those_that_ran_are_reported() -> None:
     begun: list[int] = []
 
     async def late(n: int) -> None:
@@ -257,7 +257,7 @@ async def test_a_key_that_a_server_echoes_stands_in_no_field_of_a_result(setting
     assert KEY not in result.model_dump_json()
 
 
-async def test_it_tells_what_was_repaired() -> None:
+async def test_it_shows_what_was_repaired() -> None:
     text = '<tool_call>{"name": "add", "arguments": {"a": 1, "b": "2",}}</tool_call>'
     result = await Orchestrator(FakeModel(text, "{'x': '5'}"), [add]).run("go", output_type=Point)
     told = {(one.attempt, one.of, one.call_id, one.repair.safety) for one in result.repairs}
@@ -267,7 +267,7 @@ async def test_it_tells_what_was_repaired() -> None:
     assert (2, "output", None, "coerced") in told
 
 
-async def test_it_tells_who_answered_and_when() -> None:
+async def test_it_shows_who_answered_and_when() -> None:
     reply = Reply(raw="Hi.", id="r-1", model="m-2026", time_to_first_token=0.25, usage=Usage(input_tokens=3, output_tokens=1))
     result = await Orchestrator(FakeModel(reply)).run("go")
     attempt = result.attempts[0]
@@ -275,7 +275,7 @@ async def test_it_tells_who_answered_and_when() -> None:
     assert result.time_to_first_token == 0.25
 
 
-async def test_a_stream_tells_when_its_first_piece_came() -> None:
+async def test_a_stream_shows_when_its_first_piece_came() -> None:
     events = [event async for event in Orchestrator(FakeModel("some words", chunk_size=2)).stream("go")]
     last = events[-1]
     assert isinstance(last, Finished)

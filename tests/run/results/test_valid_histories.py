@@ -1,4 +1,4 @@
-"""What enters a history as it stands: exactly what would come out of mending unchanged."""
+"""`is_encodable` accepts exactly the values that `encodable_copy` leaves unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that wait for the caller: to be approved, or to be carried out elsewhere; and how a run goes on with what he says."""
+"""Calls that wait for the caller, for approval or to be carried out elsewhere, and how a run resumes with the answers."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ async def test_a_call_that_a_hook_changes_is_judged_as_it_would_run() -> None:
     assert done.content == "done"
 
 
-async def test_a_call_that_a_hook_refuses_bothers_nobody() -> None:
+async def test_a_call_that_a_hook_refuses_affects_no_other() -> None:
     result = await waiting(PAY, hooks=Hooks(before_tool_run=lambda call, context: Veto("closed")))
     assert not result.pending
     assert result.content == "done"
@@ -230,7 +230,7 @@ async def test_answers_in_every_way(way: str, saved: bool) -> None:
     assert_valid(fake.requests[0].messages)
 
 
-async def test_the_records_tell_what_the_caller_said() -> None:
+async def test_the_records_show_what_the_caller_said() -> None:
     result = await waiting(PAY, ("pay", {"to": "Bob", "amount": 6}), ("ask", {}), ("look", {"what": "x"}))
     ann, bob, ask = [call.id for call in result.pending]
     done = await Orchestrator(FakeModel("ok"), TOOLS).run(
@@ -324,7 +324,7 @@ async def test_arguments_whose_keys_meet_in_the_tools_types_are_the_callers_erro
     ].value == "paid {1: 1.0, 2: 2.0}"
 
 
-async def test_what_cannot_be_approved_is_told_so() -> None:
+async def test_what_cannot_be_approved_is_reported() -> None:
     result = await waiting(("ask", {}), PAY)
     ask, ann = [call.id for call in result.pending]
     with pytest.raises(CallerError, match="it has no function here: give an Answer"):
@@ -433,7 +433,7 @@ async def test_calls_written_as_text_wait_as_well() -> None:
     assert_valid(done.messages)
 
 
-async def test_a_run_that_a_tool_ends_waits_for_nobody() -> None:
+async def test_a_run_that_a_tool_ends_waits_for_no_other() -> None:
     @tool
     def stop() -> str:
         """Stop."""
@@ -474,7 +474,7 @@ async def test_two_processes_with_one_id_of_the_models() -> None:
 # With something else behind
 
 
-async def test_what_is_said_behind_enters_when_the_turn_is_settled() -> None:
+async def test_what_is_said_behind_enters_when_the_turn_is_fixed() -> None:
     result = await waiting(PAY)
     fake = FakeModel("ok")
     done = await Orchestrator(fake, TOOLS).run("and hurry", message_history=result, answers={result.pending[0].id: Approve()})
@@ -557,7 +557,7 @@ async def test_no_call_is_approved_behind_the_one_that_ended_the_run() -> None:
     assert "no" in denied.tool_results[0].content
 
 
-async def test_where_there_are_no_tools_an_open_call_is_told_so() -> None:
+async def test_where_there_are_no_tools_an_open_call_is_reported() -> None:
     states: list[RunResult] = []
     await Orchestrator(FakeModel().tool_call("add", {"a": 1, "b": 2}).text("3"), [add], checkpoint=states.append).run("Go")
     done = await Orchestrator(FakeModel("ok")).run(states[0])
@@ -566,7 +566,7 @@ async def test_where_there_are_no_tools_an_open_call_is_told_so() -> None:
 
 @pytest.mark.parametrize("field", ["pending", "open_calls"])
 @pytest.mark.parametrize("saved", [False, True])
-async def test_a_call_that_is_shown_with_other_arguments_than_would_run_is_not_taken(field: str, saved: bool) -> None:
+async def test_a_call_that_is_shown_with_other_arguments_than_would_run_is_not_accepted(field: str, saved: bool) -> None:
     result = await waiting(PAY)
     if saved:
         data = json.loads(result.model_dump_json())

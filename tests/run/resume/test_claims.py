@@ -1,4 +1,5 @@
-"""A saved run is resumed once: it is claimed, in this process or in a store, and its open calls are those that it was saved with."""
+"""A saved run is resumed once: it is claimed, in this process or in a store, and its open calls are those that it was saved
+with."""
 
 from __future__ import annotations
 
@@ -410,7 +411,7 @@ async def test_a_file_whose_calls_were_changed_is_refused(change: Callable[[dict
 
 
 @pytest.mark.parametrize("key", [None, KEY, KEY.encode()])
-async def test_a_file_that_was_written_anew_is_the_same(key: Any) -> None:
+async def test_a_file_that_was_rewritten_is_the_same(key: Any) -> None:
     numbers = {"to": "\u00e9\ud83d\ude00", "amount": 2.0}
     model = FakeModel().tool_calls(("send", numbers), ("send", {"to": "Bob", "amount": 1e21}))
     waiting = await Orchestrator(model, [send], signing_key=key).run("Go.")

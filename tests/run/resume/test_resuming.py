@@ -1,4 +1,4 @@
-"""A result goes on where it ended, also from its JSON, and its history goes out in OpenAI's form."""
+"""A run resumes from a result, also from its JSON, and its history can be exported in OpenAI's form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that is killed goes on from what was saved last: no tool runs twice, and each call has one result."""
+"""A killed run resumes from its last save: no tool runs twice, and each call has one result."""
 
 from __future__ import annotations
 
@@ -351,7 +351,7 @@ async def test_no_start_is_saved_once_the_run_is_ending(parallel: int) -> None:
 
 
 @pytest.mark.parametrize("way", ["abort", "end", "checkpoint"])
-async def test_a_call_that_another_one_kept_from_beginning_runs_where_it_goes_on_or_is_told_as_not_begun(way: str) -> None:
+async def test_a_call_that_another_one_kept_from_beginning_runs_where_it_goes_on_or_is_reported_as_not_begun(way: str) -> None:
     began: list[str] = []
 
     @tool

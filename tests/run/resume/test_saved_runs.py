@@ -1,4 +1,4 @@
-"""What is saved of a run is the run: every field of it comes back as it was, and no key that an exception told stands in it."""
+"""A saved run holds every field of the run, and no key that an exception quotes."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ RAISED = {f"{name} {how.__name__}": run for how in (_refuse, _refuse_to_try, _br
 
 
 @pytest.mark.parametrize("name", RAISED)
-def test_no_key_that_an_exception_tells_is_saved(name: str) -> None:
+def test_no_key_that_an_exception_quotes_is_saved(name: str) -> None:
     try:
         result: Any = RAISED[name]()
     except Exception as error:

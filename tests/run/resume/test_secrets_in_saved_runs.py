@@ -1,3 +1,3 @@
-"""No key that an exception tells stands in what is saved of a run, wherever the exception came from."""
+"""A saved run holds no key that an exception quotes, wherever the exception came from."""
 
 from __future__ import annotations

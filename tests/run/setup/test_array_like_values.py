@@ -1,4 +1,4 @@
-"""Values that compare element by element, as arrays and tables do, wherever a caller may give one."""
+"""Values that compare element by element, as arrays and tables do, wherever a caller may pass one."""
 
 from __future__ import annotations
 

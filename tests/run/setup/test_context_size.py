@@ -1,4 +1,5 @@
-"""What does not fit a model's context is not sent: a larger model is tried, or the run ends with what was done."""
+"""A request that does not fit the model's context is not sent: a larger model is tried, or the run ends with its partial
+result."""
 
 from __future__ import annotations
 
@@ -109,7 +110,7 @@ async def test_a_counter_may_be_async() -> None:
         await Orchestrator(FakeModel("ok"), token_counter=never, max_context_tokens=4).run("go", deadline=0.1)
 
 
-async def test_a_slow_counter_ends_by_the_deadline_and_holds_up_nobody() -> None:
+async def test_a_slow_counter_ends_by_the_deadline_and_blocks_no_other() -> None:
     release, ticks = threading.Event(), 0
 
     def slow(request: Request) -> int:

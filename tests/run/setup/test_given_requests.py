@@ -1,4 +1,4 @@
-"""What is given as a request and is none is refused in words that say what to give."""
+"""If an invalid request is passed, the error says what to pass."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _taken(given: Any, **options: Any) -> list[Message]:
 ANSWER = {"role": "tool", "tool_call_id": "c", "content": "12 degrees"}
 
 
-def test_a_history_of_openais_is_taken_as_input_and_as_history() -> None:
+def test_a_history_of_openais_is_accepted_as_input_and_as_history() -> None:
     given = [{"role": "developer", "content": "Be brief."}, USER, CALLING, ANSWER, USER]
     expected = [
         Message(role="system", content=[TextBlock(text="Be brief.")]),
@@ -133,7 +133,7 @@ def test_the_elder_form_of_calls() -> None:
     assert messages[0].tool_uses[0].id == messages[1].tool_results[0].tool_use_id
 
 
-def test_messages_of_the_openai_package_are_taken() -> None:
+def test_messages_of_the_openai_package_are_accepted() -> None:
     from openai.types.chat import ChatCompletionMessage
 
     message = ChatCompletionMessage.model_validate({"role": "assistant", "content": None, "tool_calls": CALLS})
@@ -180,5 +180,5 @@ def test_no_message_at_all_is_no_request() -> None:
 @pytest.mark.parametrize(
     "given", ["hi", [USER], [Message.model_validate(USER)], (USER,), iter([USER]), Request.model_validate({"messages": [USER]})]
 )
-def test_what_is_one_is_taken(given: Any) -> None:
+def test_what_is_one_is_accepted(given: Any) -> None:
     assert Orchestrator(FakeModel("ok")).run_sync(given).content == "ok"

@@ -1,4 +1,4 @@
-"""The settings of tools, given in code as they are in a registry's file."""
+"""The settings of tools, given in code as in a registry's file."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ async def test_a_choice_holds_where_the_request_makes_none(per_run: bool) -> Non
 @pytest.mark.parametrize("tools", [[add], lambda: [add]], ids=["list", "function"])
 @pytest.mark.parametrize("per_run", [False, True])
 @pytest.mark.parametrize("with_choice", [False, True])
-def test_a_choice_that_the_settings_leave_no_tool_for_is_told_before_anything_is_sent(
+def test_a_choice_that_the_settings_leave_no_tool_for_is_reported_before_anything_is_sent(
     choice: Any, tools: Any, per_run: bool, with_choice: bool
 ) -> None:
     fake = FakeModel("never asked")

@@ -1,4 +1,4 @@
-"""Tools that change while an orchestrator lives: a registry read before each turn, and functions asked for the tools."""
+"""Tools that change while an orchestrator lives: registries read before each turn, and providers called for each turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tools of one name: in one list an error, between a run and its orchestrator only when the run's says so."""
+"""Tools with the same name: an error in one list; between a run and its orchestrator, allowed only if the run's tool says
+so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Web search: the provider's own where there is one, else the caller's function as an ordinary tool."""
+"""Web search: the provider's own if there is one, else the caller's function as an ordinary tool."""
 
 from __future__ import annotations
 
@@ -196,7 +196,9 @@ async def test_without_a_tool_of_ours_the_search_is_left_out_and_told() -> None:
 
 
 @pytest.mark.parametrize("config", [ToolConfig(allowed={"len_of"}), ToolConfig(enabled=False)])
-async def test_a_search_that_the_tools_settings_leave_out_is_told(config: ToolConfig, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_search_that_the_tools_settings_leave_out_is_reported(
+    config: ToolConfig, caplog: pytest.LogCaptureFixture
+) -> None:
     with WireServer(["Dunno."]) as server, caplog.at_level(logging.WARNING, "llmcore"):
         async with Orchestrator(registry(server), [len_of], web_search=find) as orchestrator:
             result = await orchestrator.run("When?", allow_web_search=True, tool_config=config)

@@ -1,4 +1,4 @@
-"""A run that is left from outside: by another task of its event loop, by several, or without a loop by another thread."""
+"""A stream is closed by another task of its event loop, by several tasks, or by another thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first stream or steps of a process: the layers are loaded in a thread, and what was wrong is told as early as in later ones."""
+"""The first stream or steps of a process load the layers in a thread, and raise the caller's errors as early as later ones."""
 
 from __future__ import annotations
 
@@ -95,19 +95,19 @@ async def test_it_is_the_run_that_a_later_one_is(method: str) -> None:
     [{"temprature": 1}, {"model": "other"}, {"tool_choice": {"name": "nothing"}}, {"temperature": "hot"}, {"max_tool_turns": -1}],
     ids=lambda options: next(iter(options)),
 )
-async def test_what_the_caller_got_wrong_is_told_at_once(method: str, options: dict[str, Any]) -> None:
+async def test_what_the_caller_got_wrong_is_reported_at_once(method: str, options: dict[str, Any]) -> None:
     with pytest.raises(CallerError):
         getattr(Orchestrator(FakeModel("Hello."), [add]), method)("Hello?", **options)
 
 
 @pytest.mark.parametrize("method", ["stream", "iterate"])
-async def test_a_type_that_cannot_be_asked_for_is_told_where_it_begins(method: str) -> None:
+async def test_a_type_that_cannot_be_asked_for_is_reported_where_it_begins(method: str) -> None:
     reads = getattr(Orchestrator(FakeModel("Hello.")), method)("Hello?", asyncio.Lock)
     with pytest.raises(CallerError, match="Lock"):
         await _read(reads)
 
 
-def test_without_an_event_loop_such_a_type_is_told_at_once() -> None:
+def test_without_an_event_loop_such_a_type_is_reported_at_once() -> None:
     with pytest.raises(CallerError, match="Lock"):
         Orchestrator(FakeModel("Hello.")).stream_sync("Hello?", asyncio.Lock)
 

@@ -1,4 +1,4 @@
-"""What a stream's events add up to, and leaving it, with an event loop and without."""
+"""What a stream's events add up to, and leaving it early, with and without an event loop."""
 
 from __future__ import annotations
 

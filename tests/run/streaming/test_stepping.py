@@ -1,4 +1,4 @@
-"""A run step by step, and messages that are added to it while it goes on."""
+"""A run step by step, and messages added to it meanwhile."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ async def test_what_a_second_correction_sees_has_what_entered_before_the_first()
     assert len(model.requests[2].messages) == 4
 
 
-async def test_the_result_tells_what_came_too_late_at_any_end() -> None:
+async def test_the_result_shows_what_came_too_late_at_any_end() -> None:
     box = Interjections()
 
     def late(_: Request) -> str:

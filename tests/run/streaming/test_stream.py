@@ -1,4 +1,4 @@
-"""`stream`: the same run, listened to."""
+"""`stream`: the same run with a listener."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ async def test_the_call_by_which_a_value_comes_is_no_event(beside: list[Any]) ->
     assert not any(isinstance(event, ToolCallStarted | ArgumentsDelta | ToolCallFinished) for event in events)
 
 
-async def test_an_attempt_tells_what_made_it_necessary() -> None:
+async def test_an_attempt_shows_what_made_it_necessary() -> None:
     events = await events_of(Orchestrator(FakeModel("no number", "12")), "go", int)
     first, second = [event for event in events if isinstance(event, AttemptStarted)]
     assert (first.reason, first.detail) == ("first", "")

@@ -1,4 +1,4 @@
-"""A budget of cost or tokens holds whatever a server tells of usage, leaves out of it, or breaks off."""
+"""A budget of cost or tokens holds, whatever usage a server reports, omits or cuts off."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ async def test_a_stream_that_breaks_off_is_charged_for_what_came(bound: Any) -> 
 
 
 @pytest.mark.parametrize("usage", [{"input_tokens": float("nan")}, {"input_tokens": "many"}, {"cost": "much"}])
-async def test_a_streams_summary_that_makes_no_sense_is_as_if_nothing_was_told(usage: Any) -> None:
+async def test_a_streams_summary_that_makes_no_sense_is_as_if_nothing_was_emitted(usage: Any) -> None:
     fake = FakeModel(["y" * 400, {"llmcore": {"usage": usage}}], endpoint=PRICED)
     events = [event async for event in Orchestrator(fake, budget=Budget(tokens=10**6)).stream("go")]
     assert isinstance(events[-1], Finished)
@@ -222,7 +222,7 @@ async def test_a_call_that_a_hook_refuses_or_that_is_tried_again_takes_no_more_o
 # What a fake model says that it costs
 
 
-async def test_a_fake_that_tells_its_cost_needs_no_prices() -> None:
+async def test_a_fake_that_reports_its_cost_needs_no_prices() -> None:
     fake = FakeModel(default=called("add", {"a": 1, "b": 1})).usage(cost=0.4)
     error = await spend(fake, False, cost=1.0)
     assert isinstance(error, LimitExceeded)

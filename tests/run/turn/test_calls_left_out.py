@@ -1,4 +1,4 @@
-"""A reply with more calls than `Limits.calls` allows: the rest does not run, the model is told of it, and so is the result."""
+"""If a reply has more calls than `Limits.calls` allows, the rest does not run, and the model and the result say so."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _assert_told(result: RunResult, told: str) -> None:
 
 @pytest.mark.parametrize("write", [_text, _native])
 @pytest.mark.parametrize("streamed", [False, True])
-async def test_the_model_and_the_result_are_told_of_each_call_that_did_not_run(
+async def test_the_model_and_the_result_learn_of_each_call_that_did_not_run(
     write: Callable[[Sequence[int]], FakeModel], streamed: bool
 ) -> None:
     ran = list[int]()
@@ -65,7 +65,7 @@ async def test_the_model_and_the_result_are_told_of_each_call_that_did_not_run(
     _assert_told(result, fake.requests[1].messages[-1].text)
 
 
-async def test_the_model_is_told_when_the_calls_that_wait_are_answered() -> None:
+async def test_the_model_learns_when_the_calls_that_wait_are_answered() -> None:
     elsewhere = {"name": "pay", "parameters": {"type": "object", "properties": {"to": {"type": "integer"}}}}
     fake = _native(range(_CALLS))
     orchestrator = Orchestrator(fake, [{"type": "function", "function": elsewhere}])
@@ -77,7 +77,7 @@ async def test_the_model_is_told_when_the_calls_that_wait_are_answered() -> None
     _assert_told(waiting, fake.requests[1].messages[-1].text)
 
 
-async def test_as_many_calls_as_may_be_are_told_of_nowhere() -> None:
+async def test_as_many_calls_as_may_be_are_reported_nowhere() -> None:
     fake = _native(range(_MOST))
     result = await Orchestrator(fake, [_pay]).run("Pay all")
     assert [one for one in result.repairs if one.repair.kind == "calls_limit"] == []

@@ -1,4 +1,4 @@
-"""Calls that a request did not allow are dropped where the provider lets them through, and recorded."""
+"""If a provider returns calls that the request did not allow, they are dropped and recorded."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ async def test_another_call_in_its_place_is_asked_for_again() -> None:
     assert [(record.name, record.value) for record in result.tool_results] == [("sub", None), ("add", 3)]
 
 
-async def test_a_reply_that_is_nothing_but_such_a_call_is_told_as_one() -> None:
+async def test_a_reply_that_is_nothing_but_such_a_call_is_reported_as_one() -> None:
     fake = FakeModel(default=tool_call_body([("add", ONE)], None, 0))
     with pytest.raises(FallbackExhausted, match="the reply is a call of add and nothing else, and none is allowed"):
         await Orchestrator(fake, [add]).run("go", tool_choice="none")

@@ -1,4 +1,4 @@
-"""Each call that a reply made and that did not run stands in `tool_results` with the reason, and nowhere as a lossless repair."""
+"""Each call that did not run is in `tool_results` with the reason, and is never a lossless repair."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ _PER_REPLY = ["book:{}", "toolu_{}", "chatcmpl-tool-{}", "functions.book:{}", "c
 
 @every_way
 @pytest.mark.parametrize("ids", _PER_REPLY)
-async def test_corrections_are_told_by_their_places_whatever_ids_the_server_numbers_anew(ids: str, way: str) -> None:
+async def test_corrections_are_reported_by_their_places_whatever_ids_the_server_renumbers(ids: str, way: str) -> None:
     def numbered(*seats: Any) -> Any:
         return native(*seats, ids=[ids.format(n) for n in range(len(seats))])
 
@@ -234,7 +234,7 @@ async def test_calls_of_a_reply_that_its_provider_broke_off() -> None:
     assert (desk.booked, not_run(result)) == ([2], [("book", 1, "execution")])
 
 
-async def test_a_killed_run_that_goes_on_tells_the_dropped_calls_of_its_open_turn() -> None:
+async def test_a_killed_run_that_resumes_with_the_dropped_calls_of_its_open_turn() -> None:
     desk, saved = Desk(), list[str]()
     orchestrator = Orchestrator(FakeModel(native(1, "x"), native(2), "Done."), desk.tools)
     whole = await orchestrator.run("go", checkpoint=lambda result: saved.append(result.model_dump_json()))

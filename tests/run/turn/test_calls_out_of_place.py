@@ -1,4 +1,4 @@
-"""Replies whose call stands where none counts: in closed reasoning, and in the answer of a framed reply."""
+"""Replies with a call where none counts: in closed reasoning, and in the answer of a framed reply."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TAGGED = f"<tool_call>{CALL}</tool_call>"
 
 
 @pytest.mark.parametrize("thought", [f"<think>I look. {TAGGED}</think>", f"<|channel|>analysis<|message|>{TAGGED}<|end|>"])
-async def test_a_model_that_calls_in_its_reasoning_is_told_so(thought: str) -> None:
+async def test_a_model_that_calls_in_its_reasoning_is_reported(thought: str) -> None:
     fake = FakeModel(thought, TAGGED, "It is sunny.")
     result = await Orchestrator(fake, [get_weather], strategies=FAST).run("go")
     assert result.content == "It is sunny."

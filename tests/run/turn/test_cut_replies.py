@@ -1,4 +1,4 @@
-"""Replies that were cut off: asked again with more room, and never taken for an answer."""
+"""Cut replies are asked for again with more tokens, and are never an answer."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def test_where_no_reask_is_left_a_cut_reply_is_no_answer_either() -> None:
         await Orchestrator(FakeModel(CUT[0]), [add], budget=Budget(reasks=0)).run("go")
 
 
-async def test_no_markup_of_a_cut_call_is_told() -> None:
+async def test_no_markup_of_a_cut_call_is_reported() -> None:
     orchestrator = Orchestrator(FakeModel(CUT[0], "Done.", chunk_size=1), [add])
     said = "".join([event.text async for event in orchestrator.stream("go") if isinstance(event, TextDelta)])
     assert "<" not in said
@@ -161,7 +161,7 @@ async def test_nor_does_one_of_a_correction_with_a_kept_call_beside_it(streamed:
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
-async def test_a_typed_value_given_by_a_call_is_not_taken_where_a_limit_ended_the_words_behind_it(streamed: bool) -> None:
+async def test_a_typed_value_given_by_a_call_is_not_accepted_where_a_limit_ended_the_words_behind_it(streamed: bool) -> None:
     given = {"id": "a", "type": "tool_use", "name": "final_result", "input": {"result": 5}}
     parts = [given, {"type": "text", "text": "No wa"}]
     cut = {"type": "message", "role": "assistant", "content": parts, "stop_reason": "max_tokens"}
@@ -307,7 +307,7 @@ async def test_a_cut_call_of_the_output_tool_behind_words_is_asked_for_again(mod
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
-async def test_the_whole_value_is_taken_when_it_comes(streamed: bool) -> None:
+async def test_the_whole_value_is_emitted_when_it_comes(streamed: bool) -> None:
     fake = FakeModel(body("12"), body("1234", "stop"))
     result = await result_of(Orchestrator(fake), streamed, output_type=int)
     assert (result.output, [attempt.reason for attempt in result.attempts]) == (1234, ["first", "reask"])
@@ -445,7 +445,7 @@ async def test_the_end_of_a_reply_to_a_reask_counts_as_well(finish: str) -> None
     assert not any(one.ran for one in result.tool_results)
 
 
-async def test_what_was_told_of_calls_of_a_broken_reply_does_not_run() -> None:
+async def test_what_was_emitted_of_calls_of_a_broken_reply_does_not_run() -> None:
     orchestrator = Orchestrator(FakeModel(default=ended("a call", "error")), [add], strategies=())
     told: list[Any] = []
 

@@ -1,5 +1,5 @@
-"""The deadline holds where no timer rings, since something blocked the event loop: the clock is looked at before each
-request and before the result is given."""
+"""The deadline holds even if the event loop was blocked and no timer fired: the clock is checked before each request and
+before the result is returned."""
 
 from __future__ import annotations
 

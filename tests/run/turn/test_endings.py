@@ -1,4 +1,4 @@
-"""Deadlines, budgets and cancellation: how a run ends early, and what it leaves behind."""
+"""Deadlines, budgets and cancellation: how a run ends early, and the result that it leaves."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What a provider could not read as a call, and neither could we, is never an answer: it is asked for again, then in
-another mode."""
+"""A call that neither the provider nor the normaliser could read is never an answer: a re-ask follows, then another mode."""
 
 from __future__ import annotations
 

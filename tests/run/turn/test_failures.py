@@ -1,5 +1,4 @@
-"""Every way a model or its server can fail ends in a result or a classified error, each request with its recorded
-reason."""
+"""Every failure of a model or its server ends in a result or a classified error, and each request has its recorded reason."""
 
 from __future__ import annotations
 
@@ -158,7 +157,7 @@ def _attempts(fake: FakeModel) -> list[Any]:
     return [Reason(call, fake.calls[index - 1] if index else None) for index, call in enumerate(fake.calls)]
 
 
-async def test_an_unknown_tool_is_never_run_and_the_model_is_told_the_names() -> None:
+async def test_an_unknown_tool_is_never_run_and_the_model_gets_the_names() -> None:
     fake = FakeModel().tool_call("subtract", GOOD).tool_call("add", GOOD).text("3")
     result = await run(fake)
     assert "add" in fake.requests[1].messages[-1].text
@@ -360,6 +359,6 @@ async def test_words_before_a_call_are_no_answer_to_what_the_call_gave(failure: 
 
 
 @pytest.mark.parametrize("told", [float("inf"), float("nan"), -1.0])
-async def test_a_wait_that_never_ends_was_not_told(told: float) -> None:
+async def test_a_wait_that_never_ends_was_not_reported(told: float) -> None:
     fake = FakeModel(RateLimited("busy", retry_after=told), Overloaded("busy", retry_after=told), "ok")
     assert (await Orchestrator(fake, strategies=FAST).run("go")).content == "ok"

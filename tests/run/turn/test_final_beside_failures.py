@@ -1,4 +1,4 @@
-"""A final result beside a call that did not go well is not taken: the model hears of it, and answers again."""
+"""If a call beside a final result fails, the final result is not accepted: the model is told, and answers again."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def test_in_each_mode_the_model_answers_again_beside_a_tool_that_raised(mo
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_in_each_mode_it_is_taken_beside_tools_that_went_well(mode: str) -> None:
+async def test_in_each_mode_it_is_accepted_beside_tools_that_went_well(mode: str) -> None:
     fake = FakeModel(reply(mode, ("note", {"path": "a"}), final(1)), capabilities=MODES[mode])
     result = await Orchestrator(fake, [save, note], strategies=FAST).run("go", output_type=int)
     assert (result.output, fake.call_count) == (1, 1)
@@ -84,7 +84,7 @@ async def hang(path: str) -> str:
 
 
 @pytest.mark.parametrize("what", ["timeout", "veto", "unknown", "changed to a wrong call"])
-async def test_it_is_not_taken_whatever_became_of_the_call_beside_it(what: str) -> None:
+async def test_it_is_not_accepted_whatever_became_of_the_call_beside_it(what: str) -> None:
     hooks = {
         "veto": Hooks(before_tool_run=lambda call, context: Veto("no")),
         "changed to a wrong call": Hooks(before_tool_run=lambda call, context: call.model_copy(update={"arguments": {}})),
@@ -98,7 +98,7 @@ async def test_it_is_not_taken_whatever_became_of_the_call_beside_it(what: str) 
     assert_valid(result.messages)
 
 
-async def test_it_is_not_taken_when_a_call_that_waited_went_well_and_another_had_failed() -> None:
+async def test_it_is_not_accepted_when_a_call_that_waited_went_well_and_another_had_failed() -> None:
     @tool(requires_approval=True)
     async def wipe(path: str) -> str:
         return "wiped"
@@ -112,7 +112,7 @@ async def test_it_is_not_taken_when_a_call_that_waited_went_well_and_another_had
     assert_valid(result.messages)
 
 
-async def test_it_is_not_taken_beside_a_call_that_was_left_out() -> None:
+async def test_it_is_not_accepted_beside_a_call_that_was_left_out() -> None:
     fake = FakeModel(
         reply("native_tools", ("note", {"path": "a"}), ("note", {"path": "b"}), final(1)), reply("native_tools", final(2))
     )

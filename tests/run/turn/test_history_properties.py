@@ -1,4 +1,4 @@
-"""Whatever a model does, the history stays valid, no tool runs twice, and no request is without a reason."""
+"""Whatever a model does, the history stays valid, no tool runs twice, and each request has a reason."""
 
 from __future__ import annotations
 

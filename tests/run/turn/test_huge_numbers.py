@@ -1,4 +1,4 @@
-"""A number beyond every float is refused, and the model is told which."""
+"""A number larger than any float is refused, and the model is told which."""
 
 from __future__ import annotations
 

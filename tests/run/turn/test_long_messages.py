@@ -1,4 +1,4 @@
-"""The words of a validator or a tool may be of any length; those in errors and results are not."""
+"""Messages of validators and tools may be of any length; errors and results cut them."""
 
 from __future__ import annotations
 

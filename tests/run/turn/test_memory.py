@@ -1,4 +1,4 @@
-"""What a run holds, and when it lets go."""
+"""What a run keeps in memory, and when it is freed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools and hooks that do not end when they are told to, exit, or change what they are shown."""
+"""Tools and hooks that do not stop, exit the process, or change their arguments."""
 
 from __future__ import annotations
 

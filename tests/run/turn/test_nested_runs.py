@@ -1,4 +1,4 @@
-"""A run made by a tool of another one: one budget, one usage, and its result in the outer one's."""
+"""A run within a tool of another run: one budget, one usage, and its result in the parent's."""
 
 from __future__ import annotations
 

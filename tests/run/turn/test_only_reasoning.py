@@ -1,4 +1,4 @@
-"""A reply that is nothing but reasoning where a value was asked for: the model is asked for the answer once."""
+"""If a value was asked for and the reply is reasoning alone, the model is asked for the answer once."""
 
 from __future__ import annotations
 

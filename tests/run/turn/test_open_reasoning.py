@@ -1,4 +1,4 @@
-"""A reply that starts inside the reasoning is read so, whole and streamed, where the request says that it does."""
+"""If the request says that the reply starts inside the reasoning, it is read so, whole and streamed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole stack over real sockets: the orchestrator, LiteLLM, and a server on loopback that speaks the providers' wires."""
+"""The whole stack over real sockets: the orchestrator, LiteLLM, and a loopback server that speaks the providers' wires."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Re-asks that go wrong themselves: answered by nothing, failed on the way, or made with nothing left to make."""
+"""Re-asks that fail: an empty reply, a failed request, or nothing left to ask."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ async def test_a_retry_of_a_reask_sends_the_same_request(calls: Calls, failure: 
     assert fake.requests[1] == fake.requests[2]
 
 
-async def test_another_model_begins_the_turn_anew() -> None:
+async def test_another_model_begins_the_turn_again() -> None:
     till = Till()
     small = FakeModel(native({"amount": 1}, {"amount": "x"}), default=RemoteServerError("down", status=503))
     large = FakeModel(native({"amount": 3}), "Paid.")

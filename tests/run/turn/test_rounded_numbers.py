@@ -1,4 +1,4 @@
-"""A float with more digits than Python's floats hold is rounded, which is recorded; an integer has any size."""
+"""A float with more digits than Python's floats hold is rounded and recorded; an integer has any size."""
 
 from __future__ import annotations
 

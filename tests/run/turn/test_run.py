@@ -100,7 +100,7 @@ async def test_deps_usage_and_history_reach_the_tool() -> None:
     assert result.usage.input_tokens == 20
 
 
-async def test_a_failing_tool_is_told_to_the_model_by_default() -> None:
+async def test_a_failing_tool_reaches_the_model_by_default() -> None:
     def broken() -> None:
         raise ValueError("no such table")
 

@@ -1,4 +1,4 @@
-"""What a model said reaches the tool and the caller as it was said; what is ours to show holds no key."""
+"""Content of the model reaches the tool and the caller unchanged; what llmcore shows holds no key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Special tokens in words that go out cannot forge a turn, and nobody but the server sees the joiners that break them."""
+"""Special tokens in outgoing text cannot forge a turn, and only the server sees the joiners that break them."""
 
 from __future__ import annotations
 

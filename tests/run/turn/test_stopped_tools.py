@@ -1,4 +1,4 @@
-"""A tool that is stopped, by whatever, has the time it ran and its retries in every record of it."""
+"""If a tool is stopped, every record has the time that it ran and its retries."""
 
 from __future__ import annotations
 

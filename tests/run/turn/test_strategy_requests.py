@@ -1,4 +1,4 @@
-"""A strategy's plan may hold another request: that one is sent from then on, it is validated, and the history stays whole."""
+"""A strategy's plan may hold another request: it is validated and sent from then on, and the history stays whole."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ async def test_a_local_bound_is_trimmed_to_before_anything_is_sent() -> None:
     assert texts(fake.last_request) == ["go"]
 
 
-async def test_an_altered_request_begins_a_corrected_turn_anew() -> None:
+async def test_an_altered_request_begins_a_corrected_turn_again() -> None:
     fake = FakeModel("no number", LONG, "7")
     result = await orchestrator(fake, Alter(without_history)).execute("a number", int, message_history=OLD)
     assert result == 7

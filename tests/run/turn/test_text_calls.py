@@ -1,4 +1,4 @@
-"""Which calls in text a run takes: by its policy, and by what its endpoint was seen to write."""
+"""Which calls in text a run accepts: by its policy, and by what its endpoint has written before."""
 
 from __future__ import annotations
 

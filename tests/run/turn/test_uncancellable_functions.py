@@ -1,4 +1,4 @@
-"""Async functions of the caller's that do not stop when they are cancelled: the run ends at its deadline all the same."""
+"""If the caller's async functions ignore cancellation, the run still ends at its deadline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call of an unknown tool beside good calls costs those nothing."""
+"""A call of an unknown tool does not affect the good calls beside it."""
 
 from __future__ import annotations
 
