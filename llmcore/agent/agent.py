@@ -389,7 +389,7 @@ class Agent(ReadableOptions):
         unclaimed = None if state is None else talk.given
         try:
             asked: dict[str, Any] = {**core.per_run, **{name: methods[name] for name in _OF_CHATS & methods.keys()}, **options}
-            await core.base._machinery.ready()  # pyright: ignore[reportPrivateUsage]  # as its run does
+            await core.base._runtime.ready()  # pyright: ignore[reportPrivateUsage]  # as its run does
             until = _Until(core.base._seconds_allowed(asked))  # pyright: ignore[reportPrivateUsage]  # that of its run
             context = _context_of(asked.get("parent"), asked.get("deps", core.settings.get("deps")))
             await self._ask_system(asked, until, context)

@@ -179,7 +179,7 @@ async def test_one_that_is_cancelled_while_it_loads_carries_its_partial_result(
 
     model = FakeModel("Hello.")
     orchestrator = Orchestrator(model)
-    monkeypatch.setattr(orchestrator, "_machinery", replace(orchestrator._machinery, ready=partial(loading, None)))  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(orchestrator, "_runtime", replace(orchestrator._runtime, ready=partial(loading, None)))  # pyright: ignore[reportPrivateUsage]
     with pytest.raises((asyncio.CancelledError, InternalError)) as caught:
         await begin(orchestrator)
     error: Any = caught.value

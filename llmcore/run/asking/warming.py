@@ -131,7 +131,7 @@ async def _rehearsal(make: Callable[..., Any]) -> None:
     def orchestrator(*turns: dict[str, Any] | str | Exception, tools: Any = ()) -> Any:
         made = make(_Script(*turns), tools)
         # Logs and recordings tell of real runs.
-        made._machinery = replace(made._machinery, observers=Observers(None), open_recordings=tuple)
+        made._runtime = replace(made._runtime, observers=Observers(None), open_recordings=tuple)
         return made
 
     good, bad = {"at": "it", "count": 1}, {"at": "it", "count": "many"}
