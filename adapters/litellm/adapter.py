@@ -38,12 +38,12 @@ from llmcore.adapters.litellm.streams import (
 )
 from llmcore.adapters.litellm.usage import read_usage, usage_of_reply
 from llmcore.adapters.providers import provider_of
+from llmcore.adapters.request.conversation.twin_calls import unmarked
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.outgoing import Outgoing
 from llmcore.adapters.request.parameters import Prepared, prepare
 from llmcore.adapters.request.parts import compatible_parts
 from llmcore.adapters.request.replies import ReplyMapper, holds_litellm_tool
-from llmcore.adapters.request.twin_calls import unmarked
 from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubber
 from llmcore.adapters.secrets.log_scrubbing import hide_in_logs
 from llmcore.adapters.secrets.request_secrets import secrets_in

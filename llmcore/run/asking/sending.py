@@ -13,10 +13,10 @@ from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
+from llmcore.adapters.request.conversation.restored_tokens import Restoring, restored_envelope, restored_withheld
+from llmcore.adapters.request.conversation.special_tokens import Joiners, broken
 from llmcore.adapters.request.outgoing import not_again
 from llmcore.adapters.request.output import FINAL_RESULT
-from llmcore.adapters.request.restoring import Restoring, restored_envelope, restored_withheld
-from llmcore.adapters.request.special_tokens import Joiners, broken
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply, may_be_one_event
 from llmcore.hooks import HookChain, StreamedSoFar

@@ -92,7 +92,7 @@ def openai_messages(messages: Sequence[Message], told: Callable[[str], str | Non
     has no result gets one with what is `told` of its id, if that is anything."""
     from llmcore.adapters.base import Endpoint, ModelCall
     from llmcore.adapters.providers import provider_of
-    from llmcore.adapters.request.messages import render_messages
+    from llmcore.adapters.request.conversation.messages import render_messages
     from llmcore.adapters.request.names import NameMap
     from llmcore.types import Request
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import partial
 
-from llmcore.adapters.request.special_tokens import Joiners, without
+from llmcore.adapters.request.conversation.special_tokens import Joiners, without
 from llmcore.support.values.copies import updated
 from llmcore.types import (
     ArgumentsDelta,

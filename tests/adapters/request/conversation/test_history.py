@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmcore.adapters.request.history import NO_RESULT, sound_history
+from llmcore.adapters.request.conversation.history import NO_RESULT, sound_history
 from llmcore.types import Message, Role, TextBlock, ToolResultBlock, ToolUseBlock
 
 

@@ -14,11 +14,11 @@ from typing import Any, cast
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.providers import Provider
-from llmcore.adapters.request.history import as_one_text, sound_history
+from llmcore.adapters.request.conversation.history import as_one_text, sound_history
+from llmcore.adapters.request.conversation.prompting import write_calls, write_result
+from llmcore.adapters.request.conversation.twin_calls import marked_twins
+from llmcore.adapters.request.conversation.unsendable import MESSAGE_FIELDS
 from llmcore.adapters.request.names import IdMap, NameMap
-from llmcore.adapters.request.prompting import write_calls, write_result
-from llmcore.adapters.request.twin_calls import marked_twins
-from llmcore.adapters.request.unsendable import MESSAGE_FIELDS
 from llmcore.support.values.json_data import as_json
 from llmcore.support.values.narrowing import is_list, object_in
 from llmcore.types import (

@@ -6,7 +6,7 @@ import pytest
 
 from llmcore.adapters.base import Endpoint
 from llmcore.adapters.providers import provider_of
-from llmcore.adapters.request.unsendable import check_images
+from llmcore.adapters.request.conversation.unsendable import check_images
 from llmcore.types import CallerError, ImageBlock, Message, Request
 from tests.adapters.conftest import call_of
 

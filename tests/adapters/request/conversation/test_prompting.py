@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
+from llmcore.adapters.request.conversation.prompting import envelope_schema, example_arguments, instructions, write_result
 from llmcore.adapters.request.output import FINAL_RESULT, OutputPlan, output_tool
-from llmcore.adapters.request.prompting import envelope_schema, example_arguments, instructions, write_result
 from llmcore.types import Request, ToolDefinition
 from tests.adapters.conftest import WEATHER, call_of
 from tests.adapters.request.test_messages import Hermes

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmcore.adapters.request.special_tokens import JOINER, Joiners, broken, broken_text
+from llmcore.adapters.request.conversation.special_tokens import JOINER, Joiners, broken, broken_text
 from llmcore.normalizer.dialects.registry import FAMILIES
 from llmcore.normalizer.scanning.words import STRAY_CLOSERS, TURN_TOKENS
 from llmcore.types import (

@@ -9,7 +9,7 @@ import pytest
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.providers import PROVIDERS, provider_of
-from llmcore.adapters.request.messages import render_messages
+from llmcore.adapters.request.conversation.messages import render_messages
 from llmcore.adapters.request.names import NameMap
 from llmcore.types import (
     CacheControl,
