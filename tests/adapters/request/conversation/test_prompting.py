@@ -13,7 +13,7 @@ from llmcore.adapters.request.conversation.prompting import envelope_schema, exa
 from llmcore.adapters.request.output import FINAL_RESULT, OutputPlan, output_tool
 from llmcore.types import Request, ToolDefinition
 from tests.adapters.conftest import WEATHER, call_of
-from tests.adapters.request.test_messages import Hermes
+from tests.adapters.request.conversation.test_messages import Hermes
 
 ENDPOINT = Endpoint(provider="openai_compatible", model="m")
 
