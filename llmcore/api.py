@@ -9,9 +9,9 @@ import json
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
+from llmcore.compiling import compile_tools
 from llmcore.normalizer import Normalizer as _Normalizer
 from llmcore.normalizer import normalize as _normalize
-from llmcore.tools import compile_tools
 from llmcore.types import DEFAULT_LIMITS, CallerError, ConfigError, Envelope, Limits, ToolSet
 from llmcore.types.called import Kind, check_kinds, in_words, told
 from llmcore.types.copies import copied

@@ -3,7 +3,7 @@
 Importing this package teaches `ToolSet` to take plain functions.
 """
 
-from llmcore.tools.compiling import compile_tools
+from llmcore.compiling import compile_tools
 from llmcore.tools.config import ToolConfig, ToolErrors
 from llmcore.tools.context import RunContext, current_tool_call_id
 from llmcore.tools.decorator import tool

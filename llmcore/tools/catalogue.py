@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, Literal
 from urllib.parse import quote
 
-from llmcore.tools.compiling import compile_tools
+from llmcore.compiling import compile_tools
 from llmcore.tools.signature import hints_of, schema_of_type
 from llmcore.tools.tool import Tool, is_tool
 from llmcore.types import ConfigError, JsonSchema, ToolDefinition

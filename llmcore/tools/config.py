@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from llmcore.types import RetryConfig, ToolChoice
 from llmcore.types.bounds import Count, PositiveAmount, PositiveCount, Switch, whole_number
-from llmcore.types.copies import Value
+from llmcore.types.copies import Value, made
 
 __all__ = ["ToolConfig", "ToolErrors"]
 
@@ -52,7 +52,7 @@ class ToolConfig(Value):
     max_parallel: PositiveCount = 8
     timeout: PositiveAmount | None = 60.0
     errors: ToolErrors = "continue"
-    retry: RetryConfig = RetryConfig()
+    retry: RetryConfig = made(RetryConfig)
     max_result_chars: Annotated[int, whole_number(200)] = 100_000
 
     def overlaid(self, other: ToolConfig | None) -> ToolConfig:

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel
 from pydantic_core import from_json
 
 from llmcore.types.narrowing import is_list, is_object, object_in, objects_in
@@ -137,7 +137,7 @@ class KeyCheck:
         waiting: list[tuple[Path, Any, Any]] = [((), data, value)]
         while waiting:
             path, given, made = waiting.pop()
-            if issubclass(type(made), RootModel):
+            if getattr(type(made), "__pydantic_root_model__", False):  # to import `RootModel` builds a model
                 made = made.root
             if is_object(given):
                 yield path, given, made

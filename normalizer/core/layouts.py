@@ -9,17 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["JSON", "PYTHON", "Body", "Braces", "Json", "Layout", "Parameters", "Python", "arrays"]
-
-
-@dataclass(frozen=True, slots=True)
-class Json:
-    """The arguments are one JSON object. White space around the brackets and commas of the markup may vary."""
-
-
-@dataclass(frozen=True, slots=True)
-class Python:
-    """The arguments are keyword arguments of Python, without the parentheses."""
+__all__ = ["JSON", "PYTHON", "Body", "Braces", "Layout", "Parameters", "arrays"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +30,11 @@ class Parameters:
     literal: bool = False
 
 
-Body = Json | Python | Braces | Parameters
-JSON: Final = Json()
-PYTHON: Final = Python()
+JSON: Final = "json"
+"""The arguments are one JSON object. White space around the brackets and commas of the markup may vary."""
+PYTHON: Final = "python"
+"""The arguments are keyword arguments of Python, without the parentheses."""
+Body = Literal["json", "python"] | Braces | Parameters
 
 
 @dataclass(frozen=True, slots=True)

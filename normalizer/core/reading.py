@@ -33,6 +33,7 @@ from llmcore.normalizer.trust.judging import CERTAIN, LED_IN, Form, Judge, Place
 from llmcore.normalizer.trust.layout import has_words
 from llmcore.normalizer.trust.listed_calls import goes_on_as_list
 from llmcore.normalizer.trust.turns import other_speaks
+from llmcore.types.copies import made
 from llmcore.types.envelope import Repair
 from llmcore.types.late import late
 from llmcore.types.limits import Limits
@@ -48,7 +49,7 @@ _OPENERS = 128  # characters from the beginning of a call, among which its opene
 _NEAR = 256  # and characters that are none of its words
 _FENCE_HEAD = late(r"[`~]{3,24}[^\n]{0,80}\n\s*+(?=\S)")
 _CUT_IN_VALUE = frozenset(("cut_member", "cut_string"))
-_CUT_THERE = Repair(kind="closer_missing", safety="truncated")
+_CUT_THERE = made(Repair, kind="closer_missing", safety="truncated")
 
 
 class Reading(Record):
