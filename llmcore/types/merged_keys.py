@@ -98,9 +98,8 @@ class KeyCheck:
     def _may_merge(self) -> bool:
         """Does the type hold mappings, or fields of several names, and no code of the caller's that may take entries out?"""
         parts = [*parts_of(self._core_schema)]
-        return any(_is_mapping(part) or part.get("type") in _WITH_FIELDS for part in parts) and not any(
-            map(_changes_mappings, parts)
-        )
+        several = any(len(paths) > 1 for fields in self._fields.values() for paths in fields.values())
+        return (several or any(map(_is_mapping, parts))) and not any(map(_changes_mappings, parts))
 
     @cached_property
     def _typed_dicts(self) -> dict[frozenset[str], frozenset[str]]:
