@@ -147,11 +147,11 @@ def _by_anchor(in_ascii: bool) -> tuple[dict[str, set[Row]], set[Row]]:
     found: dict[str, set[Row]] = {}
     unspaced: set[Row] = set()
     for language in (_language(name) for name in _names() if not in_ascii or name not in NOT_IN_ASCII):
-        for kind, phrases in language.phrases.items():
-            row = Row(kind, language.name)
-            if not language.is_spaced:
-                unspaced.add(row)
-                continue
+        rows = {Row(kind, language.name): phrases for kind, phrases in language.phrases.items()}
+        if not language.is_spaced:
+            unspaced |= rows.keys()
+            continue
+        for row, phrases in rows.items():
             for phrase in phrases:
                 for anchor in _anchors(phrase):
                     found.setdefault(anchor, set()).add(row)
@@ -161,10 +161,11 @@ def _by_anchor(in_ascii: bool) -> tuple[dict[str, set[Row]], set[Row]]:
 def _anchors(phrase: str) -> tuple[str, ...]:
     """The first letters of the words one of which each sentence holds that holds the phrase."""
     best: tuple[str, ...] = ()
-    for word in _SPLITS.split(phrase.lower()):
-        if word in ("...", "$") or _OPTIONAL.fullmatch(word) is not None:
+    said = phrase.lower()
+    for word in _SPLITS.split(said) if "(" in said else said.split(" "):
+        if word in ("...", "$") or word.endswith(")?"):
             continue
-        anchors = tuple(_anchor(one) for one in word.strip("()").split("|"))
+        anchors = tuple([_anchor(one) for one in word.strip("()").split("|")])
         weight = min(map(len, anchors))
         if weight > min(map(len, best), default=0):
             best = anchors
@@ -173,6 +174,8 @@ def _anchors(phrase: str) -> tuple[str, ...]:
 
 def _anchor(word: str) -> str:
     """The first letters of the longest part of a word or of several; "" where a sign leaves too few of them."""
+    if word.isalpha():  # as most are
+        return word[:_ANCHOR]
     parts = _WORDS.findall(re.sub(r"\b\w{0,3}\*|\*\w*|\([^)]*\)\??", " ", word))
     return max(parts, key=len, default="")[:_ANCHOR]
 
