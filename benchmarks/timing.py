@@ -85,7 +85,7 @@ def best_of(contenders: Mapping[str, Work], rounds: int, slice_seconds: float = 
 
 
 def on_each(
-    readers: Mapping[str, Callable[[_Text], object]], fresh: Callable[[], _Text], rounds: int, batch: int = 4
+    readers: Mapping[str, Callable[[_Text], object]], fresh: Callable[[], _Text], rounds: int, batch: int = 16
 ) -> dict[str, list[float]]:
     """Seconds for one text, by reader and round. In each round every reader reads a few texts that none of them has seen.
 

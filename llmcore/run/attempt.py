@@ -17,6 +17,7 @@ from llmcore.adapters.litellm.usage import accounted, cost_of
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.output import output_plan, tools_of
 from llmcore.adapters.request.parts import optional_parts, parts_of
+from llmcore.compiling import compile_tools
 from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
@@ -49,7 +50,6 @@ from llmcore.run.verdict import (
     without_failed_call,
 )
 from llmcore.run.watching import ChunkClock, Requests
-from llmcore.tools import compile_tools
 from llmcore.tools.web_search import WEB_SEARCH
 from llmcore.types import (
     Attempt,

@@ -14,10 +14,10 @@ from llmcore.adapters.providers.families import own_dialects
 from llmcore.adapters.request.choices import requires_call
 from llmcore.adapters.request.output import output_plan
 from llmcore.adapters.request.parts import MODES, is_refused_set
+from llmcore.compiling import compile_tools
 from llmcore.models import ModelConfig, Needs
 from llmcore.run.catalog import Catalog, unknown_price
 from llmcore.run.modes import unusable, usable_modes
-from llmcore.tools import compile_tools
 from llmcore.types import Envelope, LLMCoreError, OutputMode, Request, ToolSet
 from llmcore.types.copies import updated
 from llmcore.types.logs import logger

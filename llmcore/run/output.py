@@ -22,7 +22,7 @@ from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from llmcore.adapters.request.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
-from llmcore.tools import compile_tools
+from llmcore.compiling import compile_tools
 from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
 from llmcore.types.annotations import type_key, usable
 from llmcore.types.copies import updated

@@ -16,12 +16,12 @@ from typing import Literal
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.capabilities import LEARNABLE, CapabilityStore
 from llmcore.adapters.litellm.errors.reading import refuses_as_it_is
+from llmcore.compiling import compile_tools
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.catalog import Catalog
 from llmcore.run.modes import taught_dialect, writer_for
 from llmcore.run.sending import Sending
-from llmcore.tools import compile_tools
 from llmcore.types import (
     CallerError,
     CapabilityRefused,

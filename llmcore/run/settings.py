@@ -12,6 +12,7 @@ from typing import Any, cast
 from pydantic import PydanticUndefinedAnnotation, ValidationError
 
 from llmcore.adapters.request.output import FINAL_RESULT
+from llmcore.compiling import compile_tools
 from llmcore.run.callers_code import CallersFunction
 from llmcore.run.claims import RunStore
 from llmcore.run.context_size import ContextBound, context_bound
@@ -25,7 +26,7 @@ from llmcore.run.resuming import check_asks, check_results_answer_calls, check_s
 from llmcore.run.resumption import Resumed, entered
 from llmcore.run.saving import checkpoint_of
 from llmcore.run.seals import SigningKey, signing_key_of
-from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
+from llmcore.tools import Tool, ToolConfig, checked_tool
 from llmcore.tools.schema_fragments import fillable
 from llmcore.types import (
     Budget,

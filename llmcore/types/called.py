@@ -9,7 +9,8 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
 
 from llmcore.types.errors import ConfigError, LLMCoreError, RetryTool, TerminateLoop
 from llmcore.types.groups import told_by
@@ -24,7 +25,8 @@ _NAMED = inspect.Parameter.KEYWORD_ONLY
 _ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-class Kind(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Kind:
     """What an option may be: a test, and what to say where it fails."""
 
     fits: Callable[[object], bool]

@@ -136,7 +136,7 @@ class KeyCheck:
         waiting: list[tuple[Path, Any, Any]] = [((), data, value)]
         while waiting:
             path, given, made = waiting.pop()
-            if getattr(type(made), "__pydantic_root_model__", False):  # to import `RootModel` builds a model
+            if getattr(made.__class__, "__pydantic_root_model__", False):  # to import `RootModel` builds a model
                 made = made.root
             if is_object(given):
                 yield path, given, made

@@ -16,9 +16,9 @@ from pydantic import BaseModel
 
 from llmcore import Orchestrator
 from llmcore.adapters.base import Capabilities
+from llmcore.compiling import compile_tools
 from llmcore.run.held import EnvelopeWords, answer_in
 from llmcore.testing import FakeModel
-from llmcore.tools import compile_tools
 from llmcore.types import Event, Finished, OutputMode, PartialOutput, TextDelta
 from llmcore.types.narrowing import is_object
 from tests.orchestrator.support import add, called, stack

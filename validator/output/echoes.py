@@ -20,9 +20,6 @@ from llmcore.validator.schema.compiled import CompiledSchema
 __all__ = ["echoes_in"]
 
 
-_LOOKED_AT = (str, dict, list)
-
-
 def echoes_in(value: Any, schema: CompiledSchema) -> list[Repair]:
     """A guess for each of them in an object or array. A text alone is what it says."""
     if not (is_object(value) or is_list(value)):
@@ -40,20 +37,23 @@ class _Echoes:
         self.found: list[tuple[str, str, Any]] = []
 
     def look(self, value: Any, subschema: Any, path: str) -> None:
+        """Of an object or array."""
         if is_object(value):
             for kind, key in self._lost(value, subschema):
                 self.found.append((kind, f"{path}.{key}".strip("."), value[key] if key else value))
             view = view_of(self.schema, self._only_branch(subschema, "object"))
             for key, item in value.items():
-                if isinstance(item, _LOOKED_AT):
+                if isinstance(item, (dict, list)):
                     self.look(item, view.value_schema(key), f"{path}.{key}" if path else key)
-        elif is_list(value):
+                elif isinstance(item, str) and is_placeholder(item) and not self._names(item, view.value_schema(key)):
+                    self.found.append(("placeholder", f"{path}.{key}" if path else key, item))
+        else:
             view = view_of(self.schema, self._only_branch(subschema, "array"))
             for index, item in enumerate(value):
-                if isinstance(item, _LOOKED_AT):
+                if isinstance(item, (dict, list)):
                     self.look(item, view.item_schema(index), f"{path}[{index}]")
-        elif isinstance(value, str) and is_placeholder(value) and not self._names(value, subschema):
-            self.found.append(("placeholder", path, value))
+                elif isinstance(item, str) and is_placeholder(item) and not self._names(item, view.item_schema(index)):
+                    self.found.append(("placeholder", f"{path}[{index}]", item))
 
     def _lost(self, value: dict[str, Any], subschema: Any) -> Iterator[tuple[str, str]]:
         """Is no key of it the type's, or is one the type's but for its spelling? Where the type lists no keys, or says that it

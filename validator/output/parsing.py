@@ -34,6 +34,7 @@ from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.replies.reasoning_spans import reasoning_spans
 from llmcore.types import DEFAULT_LIMITS, CallerError, ConfigError, JsonSchema, OutputParseError, Repair, Safety
 from llmcore.types.called import told
+from llmcore.types.copies import made
 from llmcore.types.narrowing import is_list
 from llmcore.validator.coercion.coercer import Strictness, settle, trust, under_another_name
 from llmcore.validator.coercion.conversions import check_strictness
@@ -65,6 +66,8 @@ _ADMITTED: dict[str, frozenset[Safety]] = {
     "safe": frozenset({"lossless", "coerced"}),
     "lenient": frozenset({"lossless", "coerced", "guess", "truncated"}),
 }
+_TEXT = frozenset({"string"})
+_TEXT_OR_NULL = frozenset({"string", "null"})
 _A_GUESS = 100
 _QUOTES = ('"', "'", "`")
 _CLOSERS = ("}", "]")  # text behind a quote may make the quoted words a part of a longer text
@@ -258,7 +261,7 @@ class _Parse:
     def _admits_text_only(self) -> bool:
         """Is text all the type admits? A bare `null` is the null of a type that admits it."""
         types = self.output.types
-        return types == {"string"} or (types == {"string", "null"} and self.text.strip() != "null")
+        return types == _TEXT or (types == _TEXT_OR_NULL and self.text.strip() != "null")
 
     def _of_value(self, candidate: Candidate) -> Iterator[Fit]:
         if self._is_part(candidate):
@@ -266,7 +269,7 @@ class _Parse:
             return
         first = list(candidate.repairs)
         if not candidate.alone:
-            first.insert(0, Repair(kind="found_in_text", before=[candidate.start, candidate.end], after=None))
+            first.insert(0, made(Repair, kind="found_in_text", before=[candidate.start, candidate.end], after=None))
         value, dropped = without_guessed_keys(candidate.value, first, self.schema)
         size = candidate.end - candidate.start
         for fit in self._settled(value, [*first, *dropped], candidate.complete, size):
