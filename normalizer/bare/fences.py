@@ -52,10 +52,10 @@ def _closers(run: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     sign = f"{run[0]}{{{len(run)},256}}"
     on_its_line = rf"\n[ \t]{{0,64}}{sign}"
     if run[0] == "~":
-        closer = re.compile(on_its_line + r"(?=[ \t\r]{0,256}(?:\n|\Z))")
+        closer = late(on_its_line + r"(?=[ \t\r]{0,256}(?:\n|\Z))")
         return closer, closer
-    other = re.compile(rf"{on_its_line}|(?<!`){sign}+(?!`)(?=[ \t\r]{{0,256}}(?:\n|</|\Z))")
-    json = re.compile(
+    other = late(rf"{on_its_line}|(?<!`){sign}+(?!`)(?=[ \t\r]{{0,256}}(?:\n|</|\Z))")
+    json = late(
         rf"{on_its_line}|(?<!`){sign}+(?!`)(?=[ \t\r]{{0,256}}(?:\n|\Z))"
         rf"|(?<=[\]}}])[ \t]{{0,64}}{sign}+(?!`)(?=[ \t\r]{{0,256}}</)"
     )

@@ -6,7 +6,7 @@ The words alone prove nothing: they must open the message or stand on a line of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
@@ -30,8 +30,7 @@ _ANNOUNCED = late(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """`begin`: where it stands; `name`: whom it calls, up to `gap`; `in_prose`: words stand before it on its line."""
 
     begin: int

@@ -8,7 +8,7 @@ pair is what tells it from a quotation in prose, so there the closer must follow
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from llmcore.normalizer.bare.verdicts import leads_in, line_is_over
 from llmcore.normalizer.core.reading import Reading
@@ -39,8 +39,7 @@ _ORDINARY = late(
 """Tags of documents, and words for what is shown and not meant."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wrapper:
+class Wrapper(NamedTuple):
     """`start`: where its opener stands; `inline`: the form stands on the opener's line; `ordinary`: it is of a document, and what
     it holds stands in it."""
 

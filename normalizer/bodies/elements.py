@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from html import unescape
 from typing import Any
 
 from llmcore.normalizer.bodies.attributed import attributed, begins_attributed
 from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END
+from llmcore.normalizer.bodies.entities import unescaped
 from llmcore.normalizer.bodies.entries import Entries
 from llmcore.normalizer.bodies.json_bodies import Levels, closing, named_call
 from llmcore.normalizer.bodies.parameters import (
@@ -158,7 +158,7 @@ def _held_in_attribute(reading: Reading, key: str, text: str) -> dict[str, Any] 
     """`arguments='{"city": "Paris"}'`, perhaps with its quotes escaped as XML has them."""
     if re.fullmatch(HOLDERS, key) is None:
         return None
-    for written in (text, unescape(text)):
+    for written in (text, unescaped(text)):
         parsed = read_json(written, limits=reading.limits)
         if len(parsed.values) == 1 and is_object(value := parsed.values[0]) and not parsed.repairs:
             return value

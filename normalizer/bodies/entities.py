@@ -6,14 +6,22 @@ from html import unescape
 
 from llmcore.support.code.lazy_regex import late
 
-__all__ = ["are_escaped", "decoded"]
+__all__ = ["are_escaped", "decoded", "unescaped"]
 
 _ENTITY = late(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 
 
 def decoded(text: str) -> str:
     """The text with the five entities of XML and numbers decoded, once."""
-    return _ENTITY.sub(lambda found: unescape(found[0]), text) if "&" in text else text
+    return _ENTITY.sub(lambda found: unescaped(found[0]), text) if "&" in text else text
+
+
+def unescaped(text: str) -> str:
+    """The text with all entities of HTML decoded, once."""
+    if "&" not in text:
+        return text
+
+    return unescape(text)
 
 
 def are_escaped(text: str) -> bool:

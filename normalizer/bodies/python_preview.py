@@ -9,7 +9,6 @@ not listen as well. Linear: every character is looked at once.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any, Final
@@ -21,20 +20,21 @@ from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.notations.escapes import decode, python_escape_at
 from llmcore.normalizer.notations.strict import UNSOUND, parsed
 from llmcore.normalizer.scanning.source import past
+from llmcore.support.code.lazy_regex import late
 
 __all__ = ["PythonPreview"]
 
-_FIRST: Final = re.compile(r"\[?\s{0,64}([^\W\d][\w.-]{0,127})\(")
-_LAYOUT: Final = re.compile(r"(?:\s|#[^\n]*\n)*+")
-_KEYWORD: Final = re.compile(r"([^\W\d]\w{0,127})\s{0,16}=\s{0,16}(?=[^\s=])")
-_KEY: Final = re.compile(r"""(?:'([^'\\\n]{0,256})'|"([^"\\\n]{0,256})")\s{0,16}:""")
-_WORD: Final = re.compile(r"([\w.+-]{1,64})\s{0,64}(?=[,\])}])")
+_FIRST: Final = late(r"\[?\s{0,64}([^\W\d][\w.-]{0,127})\(")
+_LAYOUT: Final = late(r"(?:\s|#[^\n]*\n)*+")
+_KEYWORD: Final = late(r"([^\W\d]\w{0,127})\s{0,16}=\s{0,16}(?=[^\s=])")
+_KEY: Final = late(r"""(?:'([^'\\\n]{0,256})'|"([^"\\\n]{0,256})")\s{0,16}:""")
+_WORD: Final = late(r"([\w.+-]{1,64})\s{0,64}(?=[,\])}])")
 _REACH: Final = 340  # a keyword, a key or a word stands whole within so many characters
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_NUMBER: Final = late(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _LITERALS: Final = {"True": "true", "False": "false", "None": "null"}
-_FLAT: Final = {quote: re.compile(rf"(?:[^{quote}\\\n\ud800-\udfff]++|\\[\\'\"abfnrtv])*+") for quote in "'\""}
+_FLAT: Final = {quote: late(rf"(?:[^{quote}\\\n\ud800-\udfff]++|\\[\\'\"abfnrtv])*+") for quote in "'\""}
 """Text and escapes of one letter; no half of a pair, which the value may hold joined."""
-_PLAIN: Final = {quote: re.compile(rf"[^{quote}\\\n\ud800-\udfff]*+") for quote in "'\""}
+_PLAIN: Final = {quote: late(rf"[^{quote}\\\n\ud800-\udfff]*+") for quote in "'\""}
 _CLOSERS: Final = {"[": "]", "{": "}"}
 
 

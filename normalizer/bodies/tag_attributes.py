@@ -9,7 +9,7 @@ from llmcore.normalizer.bodies.entities import decoded
 from llmcore.normalizer.scanning.source import Source, Steps
 from llmcore.support.code.lazy_regex import late
 
-__all__ = ["ATTRIBUTE", "NAMES", "VALUES", "Attributes", "is_cut_tag", "open_attribute", "opening_tag"]
+__all__ = ["ATTRIBUTE", "LONGEST_TAG", "NAMES", "VALUES", "Attributes", "is_cut_tag", "open_attribute", "opening_tag"]
 
 NAMES = ("name", "key", "param", "parameter", "arg")
 """Attributes that hold the name of an argument."""
@@ -28,7 +28,7 @@ _OPEN_ATTRIBUTE = late(
 """A tag up to the quote of a value that does not close before an angle bracket."""
 _BEHIND_VALUE = late(r"""[\sĠ]{0,16}(?:/?>|[\w.:-]{1,64}[\sĠ]{0,4}=)""")
 _BEHIND = 96
-_LONGEST_TAG = 1024
+LONGEST_TAG = 1024
 _TAG_REST = r"""(?:[^<>"']++|"[^"]*+"|'[^']*+')*+"""
 _TAG_BEGUN = late(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+)?\Z""")
 _LONE_BEGUN = late(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+|</?[a-z_]{{0,16}})?\Z""")
@@ -52,8 +52,8 @@ def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, Att
     """(where it ends, its attributes, is it all of the element) of an opening tag whose name ends at `at`; None: it is none.
     `closer`: what ends it."""
     whole, begun = (_TAG_WHOLE, _TAG_BEGUN) if closer == ">" else (re.compile(_TAG_REST + re.escape(closer)), _LONE_BEGUN)
-    while (rest := whole.match(src.text, at, at + _LONGEST_TAG)) is None:
-        if src.final or len(src.text) - at >= _LONGEST_TAG or begun.match(src.text, at) is None:
+    while (rest := whole.match(src.text, at, at + LONGEST_TAG)) is None:
+        if src.final or len(src.text) - at >= LONGEST_TAG or begun.match(src.text, at) is None:
             return None
         yield None
     said = rest[0].removesuffix(closer)
@@ -70,7 +70,7 @@ def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, Att
 def open_attribute(src: Source, at: int) -> Steps[tuple[str, int] | None]:
     """(the argument, where its value begins) of the tag at `at`, if nothing closes the quote of an attribute in it. Then the
     value is all of the text that follows: it is waited for. The argument is "" where its own name or type is open."""
-    head = _OPEN_ATTRIBUTE.match(src.text, at, at + _LONGEST_TAG)
+    head = _OPEN_ATTRIBUTE.match(src.text, at, at + LONGEST_TAG)
     if head is None:
         return None
     key, quote, start = head["key"], head["quote"], head.end()
@@ -96,4 +96,4 @@ def open_attribute(src: Source, at: int) -> Steps[tuple[str, int] | None]:
 def is_cut_tag(src: Source, at: int, closer: str = ">") -> bool:
     """Did the text end in an opening tag whose name ends at `at`?"""
     begun = _TAG_BEGUN if closer == ">" else _LONE_BEGUN
-    return src.final and len(src.text) - at < _LONGEST_TAG and begun.match(src.text, at) is not None
+    return src.final and len(src.text) - at < LONGEST_TAG and begun.match(src.text, at) is not None

@@ -14,7 +14,6 @@ only so often in a reply.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
@@ -57,7 +56,7 @@ _REACH = 256
 _TELLING = 24  # of an opener and what stands behind it
 _GOES_ON = late(r"(?:[^\w<]++|<[^<>\n]{1,64}+>)*+\w(?:[^<]++|<(?![^<>\s]))*+<[^<>\s]")
 """Words, and markup behind them."""
-_ESCAPING = re.compile(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
+_ESCAPING = late(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
 """What arguments begin with in a notation with escapes: a bracket, or, in a call of Python, a string or a keyword."""
 _OPEN_TAG = late(r"<[^<>\n]*+\Z")
 """A tag that has not ended: what follows belongs to its name or to an attribute."""

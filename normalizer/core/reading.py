@@ -34,6 +34,7 @@ from llmcore.normalizer.trust.layout import has_words
 from llmcore.normalizer.trust.listed_calls import goes_on_as_list
 from llmcore.normalizer.trust.turns import other_speaks
 from llmcore.support.code.lazy_regex import late
+from llmcore.support.values.copies import made
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
@@ -48,7 +49,7 @@ _OPENERS = 128  # characters from the beginning of a call, among which its opene
 _NEAR = 256  # and characters that are none of its words
 _FENCE_HEAD = late(r"[`~]{3,24}[^\n]{0,80}\n\s*+(?=\S)")
 _CUT_IN_VALUE = frozenset(("cut_member", "cut_string"))
-_CUT_THERE = Repair(kind="closer_missing", safety="truncated")
+_CUT_THERE = made(Repair, kind="closer_missing", safety="truncated")
 
 
 class Reading(Record):

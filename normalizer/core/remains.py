@@ -7,7 +7,6 @@ row read it. Looked at are keys, and values that were repaired or stand between 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -26,13 +25,13 @@ _ENDED = frozenset({"closer_missing", "missing_delimiter"})
 """Repairs of a value whose end was not written."""
 _WORDS = frozenset({"bare_word", "text_for_yaml"})
 """Repairs of a value that is the text as it stands."""
-_MARKUP = re.compile(
+_MARKUP = late(
     r"""<[/\w|｜!\]:]|<\s*\Z|[\w|｜\]]>\s*\Z|[|｜]["|>]|[\]\[]<|\A["“”]|["“”]\Z|escape"""  # DeepSeek's bar
 )
 """Not what code has between blanks (`a < b`)."""
 _INNER_VALUE = late(r"\A[^<>]{0,80}<?/?(?:[\w:-]{0,16}\|)?arg_(?:key|value)[^<>]{0,40}>|\A\s*<?!?\[?(?:CDATA|!?\[CDAT)|\A\s*<!\[")
 """What is left of a value's own opener or literal, where all values stand between tags."""
-_ESCAPING = re.compile(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
+_ESCAPING = late(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
 _LITERAL = "<![CDATA["
 _NONE = frozenset[str]()
 

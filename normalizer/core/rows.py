@@ -106,7 +106,7 @@ class MarkerTable:
         self._by_start: dict[str, list[str]] = {}
         for literal in literals:
             self._by_start.setdefault(literal[:_START], []).append(literal)
-        self._patterns = re.compile("|".join(patterns))
+        self._patterns = late("|".join(patterns))
         self.literals = frozenset(literals)
         self.beginnings = self.literals.union(*(marker.begins for marker in ordered))
         self._partials = frozenset(literal[:n] for literal in literals for n in range(1, len(literal)))

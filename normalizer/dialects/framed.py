@@ -6,9 +6,9 @@ at most `_HEAD` characters.
 
 from __future__ import annotations
 
-import html
 import re
 
+from llmcore.normalizer.bodies.entities import unescaped
 from llmcore.normalizer.bodies.json_bodies import closing, named_call
 from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
@@ -53,7 +53,7 @@ _KIMI_K3 = Grammar(
     value=tags(rf"(?P<own><\|close\|>{_GAP}argument{_GAP}<\|sep\|>)", rf"(?P<parameter>{_UNNAMED})", *_CALL_END_IN_VALUE),
     cdata=False,
     keeps_line_breaks=True,
-    key=html.unescape,
+    key=unescaped,
 )
 
 
@@ -121,7 +121,7 @@ def _k3_cut(reading: Reading, at: int, body: int, end: int) -> bool:
 
 
 def _k3_call(reading: Reading, at: int, body: int, end: int) -> Steps[bool]:
-    attributes = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(reading.src.text[body:end])}
+    attributes = {key: unescaped(value) for key, value in _ATTRIBUTE.findall(reading.src.text[body:end])}
     name = attributes.get("tool", "").strip()
     if not name or len(name) > reading.limits.name or not reading.frames_call:
         return False
@@ -142,10 +142,12 @@ def _k3_type(value: object) -> str:
 
 
 def _write_k3(calls: Calls) -> str:
+    from html import escape  # only here, as in `entities`
+
     blocks = "".join(
-        f'<|open|>call tool="{html.escape(name)}" index="{n}"<|sep|>'
+        f'<|open|>call tool="{escape(name)}" index="{n}"<|sep|>'
         + "".join(
-            f'<|open|>argument key="{html.escape(key)}" type="{_k3_type(value)}"<|sep|>'
+            f'<|open|>argument key="{escape(key)}" type="{_k3_type(value)}"<|sep|>'
             f"{value if isinstance(value, str) else as_json(value)}<|close|>argument<|sep|>"
             for key, value in given.items()
         )

@@ -20,7 +20,7 @@ from llmcore.normalizer.bodies.elements import (
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, swallow
 from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_call
-from llmcore.normalizer.bodies.tag_attributes import Attributes, is_cut_tag, open_attribute, opening_tag
+from llmcore.normalizer.bodies.tag_attributes import LONGEST_TAG, Attributes, is_cut_tag, open_attribute, opening_tag
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout, Parameters
@@ -121,7 +121,7 @@ def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 def _cut_tag(reading: Reading, at: int, end: int, dialect: str) -> Steps[bool]:
     """A tag that the text's end cut off behind the name of a tool, or of which an attribute is open."""
-    named = _CUT_NAME.search(reading.src.text, end)
+    named = _CUT_NAME.search(reading.src.text, end, end + LONGEST_TAG)  # farther is no name of its own
     if named is None or not is_known(named[1], reading.tools):
         return False
     if not is_cut_tag(reading.src, end) and (yield from open_attribute(reading.src, at)) is None:

@@ -7,7 +7,6 @@ opener shows. A key without a value is dropped and recorded.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -163,7 +162,7 @@ def _whole(call: str, prefix: str = "", suffix: str = "", *, gap: str = "", sect
 
 def _row(name: str, models: str, written: dict[str, str], *markers: Marker, later: str = "") -> Dialect:
     read_by = () if name == _FIRST_ROW else (_FIRST_ROW,)
-    whole = replace(_whole(**written), later=later)
+    whole = _whole(**written)._replace(later=later)
     return Dialect(name, models, _writer(**written), markers, typed_by_schema=True, read_by=read_by, whole=(whole,))
 
 

@@ -7,8 +7,6 @@ a closer that is near.
 
 from __future__ import annotations
 
-import re
-
 from llmcore.normalizer.bare.verdicts import leads_in
 from llmcore.normalizer.bodies.cdata import CDATA, joined
 from llmcore.normalizer.core.names import is_known
@@ -26,7 +24,7 @@ _PAIRS = (("<tool_call>", "</tool_call>"), ("<function_call>", "</function_call>
 _NAME = late(r"\s*+([^\s<>{}()\[\]\"'=:,]{1,256}+)(?=\s)")
 _ATTRIBUTE = late(r"\s*+[\w.-]{1,64}\s*=")
 _BRACKETS = ("[", "{", *OWN_SIGNS)
-_OPENER = re.compile("<(?=[A-Za-z|｜])")
+_OPENER = late("<(?=[A-Za-z|｜])")
 
 
 def _unread(opener: str, closer: str) -> Reader:

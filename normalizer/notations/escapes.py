@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from typing import NamedTuple
 
 from llmcore.support.code.lazy_regex import late
@@ -131,8 +130,10 @@ def _python_escape(escape: str, opener: str) -> str | None:
     if rest and kind in "uUx":
         return chr(int(rest, 16)) if int(rest, 16) <= _LAST_CODE_POINT else None
     if rest and kind == "N":
+        from unicodedata import lookup  # only here: its table takes a millisecond
+
         try:
-            return unicodedata.lookup(rest[1:-1])
+            return lookup(rest[1:-1])
         except KeyError:
             return None
     return None if kind in "uUxN" or not kind else "\\" + escape

@@ -7,7 +7,6 @@ of which there are few.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +19,7 @@ __all__ = ["Expressions", "read_expressions"]
 Literal = Callable[[str], tuple[bool, Any]]
 """(is it one, its value) of an expression's text."""
 
-_TOKEN = re.compile(r"""(?P<quote>\"\"\"|'''|["'`])|(?P<open>[(\[{])|(?P<close>[)\]}])|[,+]""")
+_TOKEN = late(r"""(?P<quote>\"\"\"|'''|["'`])|(?P<open>[(\[{])|(?P<close>[)\]}])|[,+]""")
 _KEYWORD = late(r"\s*([A-Za-z_]\w{0,255})\s*+(?:=(?![=>])|:(?!:))\s*")
 _LAMBDA = late(r"lambda\b[^:]*\Z")
 _STRING = late(r"""\s*[rRuU]?(?:"|')""")

@@ -29,9 +29,15 @@ _ENDS = frozenset({"stop", "tool_calls"})
 
 
 def read_plain_chat(
-    body: dict[str, Any], tools: ToolSet | None, dialects: frozenset[str] | None, limits: Limits
+    body: dict[str, Any],
+    tools: ToolSet | None,
+    dialects: frozenset[str] | None,
+    limits: Limits,
+    *,
+    calls_natively: bool = False,
 ) -> Envelope | None:
-    """The envelope, or None where anything stands in the body that is not plain."""
+    """The envelope, or None where anything stands in the body that is not plain. `calls_natively`: where the model does, a call
+    in the text is the engine's to judge."""
     choices = body.get("choices")
     if not is_list(choices) or len(choices) != 1 or "error" in body or not SOURCE_FIELDS.isdisjoint(body):
         return None
@@ -50,7 +56,9 @@ def read_plain_chat(
     if type(words) is not str:
         return None
     quick = read_quickly(words, tools, dialects, limits)
-    return None if quick is None else envelope_of_words_and_calls(words, word, quick)
+    if quick is None or (calls_natively and quick.calls):
+        return None
+    return envelope_of_words_and_calls(words, word, quick)
 
 
 def _of_calls(entries: object, word: str, tools: ToolSet | None, limits: Limits) -> Envelope | None:

@@ -50,7 +50,7 @@ _IN_VAIN: Final = 64
 """So often a whole call is looked for in vain: in a flood of openers each might be read up to the text's end."""
 _ELEMENT: Final = late(r"<([A-Za-z][\w.:-]{0,40})[\s>]")
 _FEW_PIECES: Final = 8
-_ENDS: Final = re.compile(rf"(?:(?:{'|'.join(map(re.escape, TURN_TOKENS))})\s*+)+\Z").search
+_ENDS: Final = late(rf"(?:(?:{'|'.join(map(re.escape, TURN_TOKENS))})\s*+)+\Z")
 """Tokens that end the turn behind the last line of a quotation."""
 _HELD: Final[tuple[str, ...]] = ("]", *OWN_SIGNS)  # with which a marker may begin that more text must tell
 
@@ -472,7 +472,7 @@ class Walk:
                 sign = src.text.rfind("<", max(at, len(src.text) - _FARTHEST))  # a token that ends the turn may have begun
                 reading.tell(len(src.text) if sign < 0 else sign)
                 yield None
-        over, said = end, _ENDS(src.text, max(at, end - _FARTHEST), end)
+        over, said = end, _ENDS.search(src.text, max(at, end - _FARTHEST), end)
         end = end if said is None else said.start()
         inner = reading.nest(without_quote_signs(src.text[start:end]))
         if inner.drafts or inner.near_misses:

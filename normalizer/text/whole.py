@@ -15,7 +15,7 @@ from llmcore.normalizer.bodies.brace_bodies import plain_body
 from llmcore.normalizer.bodies.parameters import trimmed
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.dialect import Dialect
-from llmcore.normalizer.core.layouts import Json, Layout, Parameters, Python
+from llmcore.normalizer.core.layouts import JSON, PYTHON, Layout, Parameters
 from llmcore.normalizer.core.names import names_another
 from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.remains import remains_in
@@ -260,7 +260,7 @@ class _Reader:
         """The calls, each between what stands before and behind its arguments."""
         layout, last = self._layout, calls[-1][-1]
         shared = layout.span == "all"
-        rewrites = shared and len(calls) > 1 and isinstance(layout.body, Json)
+        rewrites = shared and len(calls) > 1 and layout.body == JSON
         span = (calls[0][0].start("start"), last.start("stop")) if shared else None
         wholes: list[Whole] = []
         for head, name, arguments, raw, behind in calls:
@@ -277,9 +277,9 @@ class _Reader:
         body = self._layout.body
         if isinstance(body, Parameters):
             return self._parameters(body, text, start, tool, limits)
-        if isinstance(body, Json):
+        if body == JSON:
             found = self._json(text, start, bound, limits)
-        elif isinstance(body, Python):
+        elif body == PYTHON:
             found = _python(text, start, limits)
         else:
             stop = text.find(self._tail, start, bound)

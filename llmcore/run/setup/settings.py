@@ -12,6 +12,7 @@ from typing import Any, cast
 from pydantic import PydanticUndefinedAnnotation, ValidationError
 
 from llmcore.adapters.request.output import FINAL_RESULT
+from llmcore.compiling import compile_tools
 from llmcore.run.caller_functions import CallersFunction
 from llmcore.run.output.answer_type import OutputSpec
 from llmcore.run.results.boundary_copies import is_fit, refusing
@@ -27,7 +28,7 @@ from llmcore.run.setup.options import OPTIONS, REQUEST_OPTIONS, TOOL_OPTIONS, Gi
 from llmcore.run.setup.parent_run import ParentRun, enclosing
 from llmcore.support.code.suggestions import mistake_in
 from llmcore.support.values.copies import made, updated
-from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
+from llmcore.tools import Tool, ToolConfig, checked_tool
 from llmcore.tools.schema_fragments import fillable
 from llmcore.types import (
     Budget,

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from llmcore import Agent, FakeModel
-from llmcore.tools import compile_tools, tool
+from llmcore.compiling import compile_tools
+from llmcore.tools import tool
 from llmcore.types import ToolDefinition, ToolDefinitionError, ToolSet
 
 

@@ -19,12 +19,14 @@ from llmcore.support.code.fork_safe_lock import ForkSafeLock
 from llmcore.support.values.copies import copied
 from llmcore.support.values.identity import Same
 from llmcore.support.values.narrowing import is_object
-from llmcore.tools.tool import Tool, holds_objects
 from llmcore.types import ToolDefinition, ToolSet
 from llmcore.types.schemas.schema_shape import check_schema_shape, is_json_tree
 from llmcore.types.tools import LiveTools, check_definition, tools_in
 
 __all__ = ["compile_tools"]
+
+_DATA = frozenset({dict, ToolDefinition})
+"""What tools are that are no functions. For these alone, `llmcore.tools` need not be imported, which takes long."""
 
 _lock = ForkSafeLock()
 _ByIdentity = LRUCache[tuple[int, ...], tuple[tuple[object, ...], tuple[object, ...], ToolSet]]
@@ -49,10 +51,15 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
         known = _by_identity.get(identity) or _with_objects.get(identity)
     if known is not None and known[1] == given:
         return known[2]
-    if any(isinstance(tool, Tool) and tool.is_dynamic for tool in given):
-        return ToolSet(given)  # never kept: its schema may differ at each look
+    are_objects_held = False
+    if not _DATA.issuperset(map(type, given)):
+        from llmcore.tools.tool import holds_objects, is_tool  # which also teaches `ToolSet` to take functions
+
+        if any(is_tool(tool) and tool.is_dynamic for tool in given):
+            return ToolSet(given)  # never kept: its schema may differ at each look
+        are_objects_held = any(map(holds_objects, given))
     _check(given)  # before `repr` and `deepcopy` recurse into them
-    if any(map(holds_objects, given)):
+    if are_objects_held:
         snapshot = tuple(map(_snapshot, given))
         made = ToolSet(snapshot)
         with _lock:
