@@ -135,7 +135,7 @@ class Normalizer:
             raise CallerError("this Normalizer is finished; make a new one for the next reply")
         wire: str | None = None
         if isinstance(part, Reply):
-            self._settings, wire, part = self._settings.told_by(part), part.wire, part.raw
+            self._settings, wire, part = self._settings.with_facts_of(part), part.wire, part.raw
         if isinstance(part, str) or part is None:
             return self._feed_text("" if part is None else text_of(part))
         if isinstance(part, bytes | bytearray):
@@ -151,14 +151,14 @@ class Normalizer:
             self._text = self._settings.engine()
         return self._text.feed(text)
 
-    def held(self, start: int = 0) -> str:
+    def withheld_text(self, start: int = 0) -> str:
         """The text that came and of which no event has told yet, from its character `start` on: what it is, only the rest of the
         reply can decide. Raises `CallerError` for a start that is no whole number."""
         if not isinstance(start, int):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             raise CallerError(f"held takes the place of a character, as held(0), not {type(start).__name__}")
         if self._native is not None:
-            return self._native.held(start)
-        return "" if self._text is None else self._text.held(start)
+            return self._native.withheld_text(start)
+        return "" if self._text is None else self._text.withheld_text(start)
 
     def finish(self, finish_reason: str | None = None) -> list[NormalizerEvent]:
         """The reply is over. `finish_reason`: the provider's word or ours, where the reply did not hold it.

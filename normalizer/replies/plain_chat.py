@@ -13,7 +13,7 @@ from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.finish import reason_of
 from llmcore.normalizer.native.openai_chat import SOURCE_FIELDS
 from llmcore.normalizer.replies.envelopes import envelope_of_words_and_calls
-from llmcore.normalizer.replies.native_calls import Terms, read_calls
+from llmcore.normalizer.replies.native_calls import Terms, calls_of_pieces
 from llmcore.normalizer.text.quick import read_quickly
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Envelope
@@ -70,7 +70,7 @@ def _of_calls(entries: object, word: str, tools: ToolSet | None, limits: Limits)
         if call is None:
             return None
         native.append(call)
-    readings = read_calls(native, Terms(tools, limits, ended_by_itself=True, ended_by_length=False), native[-1])
+    readings = calls_of_pieces(native, Terms(tools, limits, ended_by_itself=True, ended_by_length=False), native[-1])
     calls = readings.calls
     if readings.dropped or not calls:
         return None

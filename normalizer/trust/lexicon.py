@@ -19,7 +19,7 @@ from importlib.resources import files
 from typing import Literal, NamedTuple
 
 from llmcore.normalizer.scanning.words import NOT_IN_ASCII
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["Kind", "Language", "finds", "joining_words", "languages", "rows_of"]
 
@@ -34,11 +34,11 @@ _ANCHOR = 4
 _ANCHORS = re.compile(rf"([^\W\d_]{{1,{_ANCHOR}}})[^\W\d_]*+")
 _ASCII_ANCHORS = re.compile(rf"([a-z]{{1,{_ANCHOR}}})[a-z]*+")
 """How each word begins."""
-_UNSPACED = late("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_UNSPACED = lazy_regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of the languages that write words together: Japanese, Chinese, Korean."""
 _FIRST_UNSPACED = "\u3040"
 """No other language of the files has a letter from here on. To compile `_UNSPACED` takes two milliseconds."""
-_CLAUSE = late(r"[,;:.!?，、；：。！？]")  # noqa: RUF001 # the full-width signs are meant
+_CLAUSE = lazy_regex(r"[,;:.!?，、；：。！？]")  # noqa: RUF001 # the full-width signs are meant
 _SPEAKER_REACH = 2
 """Words before a negation among which its subject stands."""
 _SHOWING_REACH = 5
@@ -118,7 +118,7 @@ def finds(kind: Kind, rows: frozenset[Row], sentence: str) -> bool:
 def _finds(row: Row, sentence: str) -> bool:
     language = _language(row.language)
     for found in _expression(row).finditer(sentence):
-        if row.kind == "prohibition" and _is_said_of_speaker(sentence[: found.start()], language):
+        if row.kind == "prohibition" and _has_speaker_before(sentence[: found.start()], language):
             continue
         if row.kind == "announcement" and _announces_showing(sentence, found.start(), language):
             continue
@@ -126,7 +126,7 @@ def _finds(row: Row, sentence: str) -> bool:
     return False
 
 
-def _is_said_of_speaker(before: str, language: Language) -> bool:
+def _has_speaker_before(before: str, language: Language) -> bool:
     """Does the speaker stand before a negation in its clause?"""
     clause = _CLAUSE.split(before)[-1]
     if not language.is_spaced:

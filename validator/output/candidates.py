@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from llmcore.normalizer.notations.extent import Extent
-from llmcore.normalizer.notations.json import JsonReading, read_json, read_value
+from llmcore.normalizer.notations.json import JsonReading, read_json, read_json_value
 from llmcore.normalizer.notations.refusals import UNREADABLE
 from llmcore.normalizer.notations.relaxed.strings import info_string
 from llmcore.normalizer.replies.reasoning_spans import ReasoningSpan, reasoning_spans
@@ -356,7 +356,7 @@ def _next_bracket(text: str, start: int) -> int:
 def _read_at(text: str, start: int, *, cut: bool = False) -> JsonReading:
     """The value at `start`. Where several keys stand twice brackets between two objects are missing, one of which would
     be lost: it cannot be read."""
-    reading = read_value(text, start, cut=cut)
+    reading = read_json_value(text, start, cut=cut)
     if sum(repair.kind == "duplicate_key" for repair in reading.repairs) > 1:
         return JsonReading(complete=False, end=reading.end, error=UNREADABLE)
     return reading

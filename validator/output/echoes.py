@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.normalizer.core.placeholders import is_placeholder
+from llmcore.normalizer.core.damage.placeholders import is_placeholder_value
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import Repair
 from llmcore.validator.coercion.coercer import spelling
@@ -45,14 +45,14 @@ class _Echoes:
             for key, item in value.items():
                 if isinstance(item, (dict, list)):
                     self.look(item, view.value_schema(key), f"{path}.{key}" if path else key)
-                elif isinstance(item, str) and is_placeholder(item) and not self._names(item, view.value_schema(key)):
+                elif isinstance(item, str) and is_placeholder_value(item) and not self._names(item, view.value_schema(key)):
                     self.found.append(("placeholder", f"{path}.{key}" if path else key, item))
         else:
             view = view_of(self.schema, self._only_branch(subschema, "array"))
             for index, item in enumerate(value):
                 if isinstance(item, (dict, list)):
                     self.look(item, view.item_schema(index), f"{path}[{index}]")
-                elif isinstance(item, str) and is_placeholder(item) and not self._names(item, view.item_schema(index)):
+                elif isinstance(item, str) and is_placeholder_value(item) and not self._names(item, view.item_schema(index)):
                     self.found.append(("placeholder", f"{path}[{index}]", item))
 
     def _lost(self, value: dict[str, Any], subschema: Any) -> Iterator[tuple[str, str]]:

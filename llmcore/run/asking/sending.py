@@ -265,13 +265,15 @@ class Sending:
             self._last = chunk
             if self.time_to_first_token is None:
                 self.time_to_first_token = time.perf_counter() - started
-            for event in self._events_of_chunk(normalizer.feed(cast("object", chunk)), normalizer.held):
+            for event in self._events_of_chunk(normalizer.feed(cast("object", chunk)), normalizer.withheld_text):
                 if isinstance(event, ToolCallStarted):
                     self._refuse_endless(event)
                 if so_far is not None:
                     await self._show(so_far, event)
                 await tell(event)
-            self.held = normalizer.held if self._joiners is None else partial(self._withheld_text, normalizer, self._joiners)
+            self.held = (
+                normalizer.withheld_text if self._joiners is None else partial(self._withheld_text, normalizer, self._joiners)
+            )
             await tell(None)
         last = self._events_of_chunk(normalizer.finish())
         envelope = self._restored(normalizer.envelope)
@@ -288,7 +290,7 @@ class Sending:
         return envelope if self._joiners is None else restored_envelope(self._joiners, envelope)
 
     def _withheld_text(self, normalizer: Normalizer, joiners: Joiners, start: int) -> str:
-        return restored_withheld(joiners, normalizer.held(0), start)
+        return restored_withheld(joiners, normalizer.withheld_text(0), start)
 
     def _events_of_chunk(self, events: list[NormalizerEvent], held: Callable[[int], str] | None = None) -> list[Event]:
         """The events of a chunk, and of the library's envelope the words that are held back."""

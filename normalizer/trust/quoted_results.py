@@ -12,9 +12,9 @@ from typing import Literal
 
 from llmcore.normalizer.scanning.words import COLONS
 from llmcore.normalizer.trust.lead_ins import announces, sentence_before
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
-__all__ = ["ELEMENTS", "told_as_result"]
+__all__ = ["ELEMENTS", "is_in_result"]
 
 ELEMENTS = (
     *(f"{who}_{kind}{many}" for who in ("tool", "function") for kind in ("result", "response", "output") for many in ("", "s")),
@@ -27,12 +27,12 @@ _LABELS = (
     rf"Observation|(?:Tool|Function)[ \t_]?{_KIND}|Beobachtung|Observación|Observação|Osservazione|Наблюдение"
     r"|观察(?:结果)?|観察|관찰"
 )
-_LABEL = late(
+_LABEL = lazy_regex(
     rf"[ \t*_#>-]{{0,16}}(?:{_LABELS})(?:[ \t]{{0,2}}#?\d{{1,3}})?[ \t*_]{{0,8}}:",
     re.IGNORECASE,
 )
-_STEP = late(r"[ \t*_#>-]{0,16}(?:Thought|Action|Question|Final Answer|Plan)[ \t*_]{0,8}:", re.IGNORECASE)
-_OPENED = late(rf"<(?:{'|'.join(ELEMENTS)})(?:\s[^<>]{{0,200}})?>\s*\Z", re.IGNORECASE)
+_STEP = lazy_regex(r"[ \t*_#>-]{0,16}(?:Thought|Action|Question|Final Answer|Plan)[ \t*_]{0,8}:", re.IGNORECASE)
+_OPENED = lazy_regex(rf"<(?:{'|'.join(ELEMENTS)})(?:\s[^<>]{{0,200}})?>\s*\Z", re.IGNORECASE)
 _LONGEST_LABEL = 80
 _LONGEST_TAG = 256
 _PARAGRAPH = 2048
@@ -40,7 +40,7 @@ _LINES = 16
 """Lines with a colon before a call among which the label may stand."""
 
 
-def told_as_result(text: str, at: int, start: int) -> Literal["held", "behind", ""]:
+def is_in_result(text: str, at: int, start: int) -> Literal["held", "behind", ""]:
     """Does a call at `at` stand in what a result is said to hold, or in a later paragraph, with no further step between?
     `start`: where the text before it begins."""
     begin = max(start, at - _PARAGRAPH)

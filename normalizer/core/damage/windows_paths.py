@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Repair
 
@@ -21,19 +21,19 @@ _CONTROLS = "".join(_ESCAPED)
 _LITERALLY = str.maketrans(_ESCAPED)
 _DRIVE = ":\\"
 """What stands in the text of each such path; where it stands nowhere, none is looked for."""
-_DRIVE_LETTER = late(
+_DRIVE_LETTER = lazy_regex(
     r":\\(?:(?<=\A[A-Za-z]:\\)|(?<=[^A-Za-z0-9][A-Za-z]:\\)|(?<=\\[a-z][A-Za-z]:\\)|(?<=\\[0-7]{3}[A-Za-z]:\\)"
     r"|(?<=\\x[0-9A-Fa-f]{2}[A-Za-z]:\\)|(?<=\\u[0-9A-Fa-f]{4}[A-Za-z]:\\))"
 )
 """The same with its letter, behind no other letter but an escape's."""
 _NAME = r"""[^\x00-\x20"'<>|*?:,;\\/]+"""
 _SEPARATOR = rf"(?:\\+|/|[{_CONTROLS}])"
-_PATH = late(rf"(?<![A-Za-z0-9])[A-Za-z]:(?:{_SEPARATOR}{_NAME})+\\?")
-_WHOLE = late(rf"""[A-Za-z]:(?:{_SEPARATOR}[^\x00-\x20"<>|*?:\\/][^\x00-\x1f"<>|*?:\\/]*)+\\?""")
-_CONTROL = late(f"[{_CONTROLS}]")
-_NEVER_MEANT = late(r"[\a\b\v\f]")
-_FILE = late(r"\.[A-Za-z]\w{0,5}\Z")
-_ABOUT_FILES = late(
+_PATH = lazy_regex(rf"(?<![A-Za-z0-9])[A-Za-z]:(?:{_SEPARATOR}{_NAME})+\\?")
+_WHOLE = lazy_regex(rf"""[A-Za-z]:(?:{_SEPARATOR}[^\x00-\x20"<>|*?:\\/][^\x00-\x1f"<>|*?:\\/]*)+\\?""")
+_CONTROL = lazy_regex(f"[{_CONTROLS}]")
+_NEVER_MEANT = lazy_regex(r"[\a\b\v\f]")
+_FILE = lazy_regex(r"\.[A-Za-z]\w{0,5}\Z")
+_ABOUT_FILES = lazy_regex(
     r"path|file|dir(?:ectory)?(?:$|_)|folder|location|target|source|src|dest|root|cwd|cmd|command|script|shell|exe",
     re.IGNORECASE,
 )

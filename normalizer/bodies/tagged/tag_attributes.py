@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from llmcore.normalizer.bodies.entities import decoded
+from llmcore.normalizer.bodies.tagged.entities import decoded
 from llmcore.normalizer.scanning.source import Source, Steps
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["ATTRIBUTE", "LONGEST_TAG", "NAMES", "VALUES", "Attributes", "is_cut_tag", "open_attribute", "opening_tag"]
 
@@ -17,22 +17,22 @@ _ABOUT = frozenset((*NAMES, "type", "string", "id", "index"))
 VALUES = ("value", "content", "text", "val")
 """Attributes that hold a value."""
 
-ATTRIBUTE = late(
+ATTRIBUTE = lazy_regex(
     r"""(?P<key>[A-Za-z_][A-Za-z0-9_:.-]{0,63})[\sĠ]*+=[\sĠ]*+(?:"(?P<dq>[^"]*+)"|'(?P<sq>[^']*+)'|(?P<nq>[^\s"'<>/]++))"""
 )
-_OPEN_ATTRIBUTE = late(
+_OPEN_ATTRIBUTE = lazy_regex(
     r"""<[^\s<>="'/]{1,64}(?:[\sĠ]*+=[\sĠ]*+(?P<named>[^\s"'<>=]{1,128}+))?"""
     r"""(?P<before>(?:[\sĠ]++[A-Za-z_][\w.:-]{0,63}+[\sĠ]*+=[\sĠ]*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>]++))*+)"""
     r"""[\sĠ]++(?P<key>[A-Za-z_][\w.:-]{0,63}+)[\sĠ]*+=[\sĠ]*+(?P<quote>["'])"""
 )
 """A tag up to the quote of a value that does not close before an angle bracket."""
-_BEHIND_VALUE = late(r"""[\sĠ]{0,16}(?:/?>|[\w.:-]{1,64}[\sĠ]{0,4}=)""")
+_BEHIND_VALUE = lazy_regex(r"""[\sĠ]{0,16}(?:/?>|[\w.:-]{1,64}[\sĠ]{0,4}=)""")
 _BEHIND = 96
 LONGEST_TAG = 1024
 _TAG_REST = r"""(?:[^<>"']++|"[^"]*+"|'[^']*+')*+"""
-_TAG_BEGUN = late(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+)?\Z""")
-_LONE_BEGUN = late(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+|</?[a-z_]{{0,16}})?\Z""")
-_TAG_WHOLE = late(f"{_TAG_REST}>")
+_TAG_BEGUN = lazy_regex(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+)?\Z""")
+_LONE_BEGUN = lazy_regex(rf"""{_TAG_REST}(?:"[^"]*+|'[^']*+|</?[a-z_]{{0,16}})?\Z""")
+_TAG_WHOLE = lazy_regex(f"{_TAG_REST}>")
 
 
 class Attributes(dict[str, str]):

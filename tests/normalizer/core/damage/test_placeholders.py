@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from llmcore.normalizer.core.placeholders import is_placeholder
+from llmcore.normalizer.core.damage.placeholders import is_placeholder_value
 from tests.normalizer.helpers import read_every_way
 
 SHOWN = [
@@ -24,8 +24,8 @@ MEANT = [
 
 @pytest.mark.parametrize("value", SHOWN)
 def test_placeholders(value: str) -> None:
-    assert is_placeholder(value, "city")
-    assert is_placeholder([value], "city")
+    assert is_placeholder_value(value, "city")
+    assert is_placeholder_value([value], "city")
     arguments = json.dumps({"city": value}, ensure_ascii=False)
     (call,) = read_every_way(
         f'<tool_call>{{"name": "get_weather", "arguments": {arguments}}}</tool_call>', chunkings=1
@@ -35,9 +35,9 @@ def test_placeholders(value: str) -> None:
 
 @pytest.mark.parametrize("value", MEANT)
 def test_values_that_are_meant(value: str) -> None:
-    assert not is_placeholder(value, "city")
-    assert not is_placeholder([value, "..."], "city")
-    assert not is_placeholder(value)
+    assert not is_placeholder_value(value, "city")
+    assert not is_placeholder_value([value, "..."], "city")
+    assert not is_placeholder_value(value)
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ def test_values_that_are_meant(value: str) -> None:
     [("CITY", "town"), ("{city}", "town"), ("X", "x"), ("COUNTRY", "countryCode"), ("ID", "file_id"), ("KEY", "")],
 )
 def test_only_the_own_name_of_a_parameter_says_what_should_stand_there(value: str, key: str) -> None:
-    assert not is_placeholder(value, key)
+    assert not is_placeholder_value(value, key)
 
 
 def test_a_parameters_name_of_several_words() -> None:
-    assert is_placeholder("COUNTRY_CODE", "countryCode")
-    assert is_placeholder("{user_id}", "user-id")
+    assert is_placeholder_value("COUNTRY_CODE", "countryCode")
+    assert is_placeholder_value("{user_id}", "user-id")

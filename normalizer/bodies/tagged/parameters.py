@@ -17,29 +17,29 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream
-from llmcore.normalizer.bodies.cdata import literal_joined
-from llmcore.normalizer.bodies.entities import decoded
-from llmcore.normalizer.bodies.entries import Entries, is_whole
-from llmcore.normalizer.bodies.raw_values import RawValue, read_value, trimmed
-from llmcore.normalizer.bodies.tag_attributes import VALUES, open_attribute
+from llmcore.normalizer.bodies.tagged.cdata import literal_joined
+from llmcore.normalizer.bodies.tagged.entities import decoded
+from llmcore.normalizer.bodies.tagged.entries import Entries, is_whole_call
+from llmcore.normalizer.bodies.tagged.raw_values import RawValue, read_raw_value, trimmed
+from llmcore.normalizer.bodies.tagged.tag_attributes import VALUES, open_attribute
 from llmcore.normalizer.calls.nested_values import inner_names, parameter_value
 from llmcore.normalizer.calls.typed_values import typed_by
-from llmcore.normalizer.core.begun_again import HOLDS_CALL, openers_before
+from llmcore.normalizer.core.damage.restarted_call import HOLDS_CALL, openers_before
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.refusals import clipped
-from llmcore.normalizer.scanning.sought import KEY, Sought, filled
+from llmcore.normalizer.scanning.sought import KEY, Sought, filled_pattern
 from llmcore.normalizer.scanning.source import Steps, past, search
 from llmcore.normalizer.scanning.words import BLANKS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair, Safety
 from llmcore.types.tools import CompiledTool
 
 __all__ = [
     "Grammar",
-    "Parameters",
     "Peeled",
+    "ReadParameters",
     "finish_parameters",
     "only_parameter",
     "only_text_parameter",
@@ -48,9 +48,9 @@ __all__ = [
 ]
 
 _OVERLAP = 1024
-_CLOSERS = late(rf"(?:[{BLANKS}]*+</[^<>]{{1,64}}+>)*+[{BLANKS}]*+")
+_CLOSERS = lazy_regex(rf"(?:[{BLANKS}]*+</[^<>]{{1,64}}+>)*+[{BLANKS}]*+")
 """Closers too many."""
-_PARAMETER_BEGUN = late(r"<[^<>\s]{0,24}?(?:param|arg_key)[^<]{0,512}\Z")
+_PARAMETER_BEGUN = lazy_regex(r"<[^<>\s]{0,24}?(?:param|arg_key)[^<]{0,512}\Z")
 _DECLARED = {
     "true": ("string",),
     "string": ("string",),
@@ -58,8 +58,8 @@ _DECLARED = {
 }
 
 
-_VALUES_IN_TAG = late(rf"""\s(?P<key>{"|".join(VALUES)})\s*=\s*(?:"(?P<dq>[^"]*+)"|'(?P<sq>[^']*+)')""")
-_NO_BARE_TEXT = late(r"""\n|<[/!A-Za-z]|\A["'{]?\w{1,64}["']?\s*(?::(?=\s)|=)|\A(?:I|We|Let me|None|N/A)\b""")
+_VALUES_IN_TAG = lazy_regex(rf"""\s(?P<key>{"|".join(VALUES)})\s*=\s*(?:"(?P<dq>[^"]*+)"|'(?P<sq>[^']*+)')""")
+_NO_BARE_TEXT = lazy_regex(r"""\n|<[/!A-Za-z]|\A["'{]?\w{1,64}["']?\s*(?::(?=\s)|=)|\A(?:I|We|Let me|None|N/A)\b""")
 """What no argument is: several lines, markup, keys, or what the model says of itself."""
 _UNSEALED = frozenset(("closer_missing", "literal_open", "text_dropped"))
 """Repairs of a body in which it is not certain where each value ends."""
@@ -105,18 +105,18 @@ class Grammar:
 
     def ends(self, key: str) -> Sought:
         """What may end the value of `key`."""
-        return filled(self.value, KEY, key)
+        return filled_pattern(self.value, KEY, key)
 
     def filled(self, texts: Mapping[str, Iterable[str]]) -> Grammar:
         """With these texts in its holes."""
         item, value = self.item, self.value
         for hole, given in texts.items():
-            item, value = filled(item, hole, *given), filled(value, hole, *given)
+            item, value = filled_pattern(item, hole, *given), filled_pattern(value, hole, *given)
         return replace(self, item=item, value=value)
 
 
 @dataclass(slots=True)
-class Parameters:
+class ReadParameters:
     """What a body held. `end`: where the call ends; `closed`: by its own closer; `whole`: its last value was closed."""
 
     entries: Entries
@@ -151,12 +151,12 @@ class Parameters:
 
 def read_parameters(
     reading: Reading, draft: Draft, body: int, grammar: Grammar, given: Mapping[str, Any] = MappingProxyType({})
-) -> Steps[Parameters]:
+) -> Steps[ReadParameters]:
     """Read parameters from `body` on until the call ends. `given`: those that stood before."""
     src = reading.src
     tool = reading.tool(draft.name)
     stream = ArgumentStream(reading, draft) if reading.listening else None
-    found = Parameters(Entries(reading, tool, given), body)
+    found = ReadParameters(Entries(reading, tool, given), body)
     if stream is not None:
         for key, value in given.items():
             stream.whole(key, value)
@@ -204,7 +204,7 @@ def _open_value(
     reading: Reading,
     key: str,
     start: int,
-    found: Parameters,
+    found: ReadParameters,
     stream: ArgumentStream | None,
     tool: CompiledTool | None,
     grammar: Grammar,
@@ -218,7 +218,7 @@ def _open_value(
     found.end, found.cut, found.whole = len(reading.src.text), True, False
 
 
-def _value_in_tag(tag: str, found: Parameters) -> str:
+def _value_in_tag(tag: str, found: ReadParameters) -> str:
     """The value in the tag of an empty element, under whichever attribute it stands there; what nothing took is recorded."""
     said = {one["key"]: one["dq"] if one["dq"] is not None else one["sq"] or "" for one in _VALUES_IN_TAG.finditer(tag)}
     values = list(said.values())
@@ -231,7 +231,7 @@ def _surplus(closers: str) -> Repair:
     return Repair(kind="extra_closer", before=clipped(closers.strip()), after="")
 
 
-def _left_behind(text: str, start: int, stop: int, item: re.Match[str] | None, found: Parameters) -> bool:
+def _left_behind(text: str, start: int, stop: int, item: re.Match[str] | None, found: ReadParameters) -> bool:
     """What is `start:stop`, where no value stands and `item` comes next? Closers too many are recorded. Behind a value that was
     closed, with the text's end or another call next, it is no part of the call, which ends before it (True). Else it is a text
     that no key took."""
@@ -293,7 +293,7 @@ def _value(
     declared: tuple[str, ...],
     tool: CompiledTool | None,
     grammar: Grammar,
-    found: Parameters,
+    found: ReadParameters,
     stream: ArgumentStream | None,
 ) -> Steps[int]:
     """Read the value at `start`; returns where it (with its closer) ends."""
@@ -303,7 +303,7 @@ def _value(
     if told is not None:
         told.open_string(key)
     literals = grammar.cdata and not found.literal_open
-    value = yield from read_value(
+    value = yield from read_raw_value(
         reading.src,
         start,
         grammar.ends(key),
@@ -359,7 +359,7 @@ def _end_before_openers(text: str, start: int, value: RawValue) -> None:
         value.end = stop
 
 
-def _without_element(text: str, key: str, tool: CompiledTool | None, grammar: Grammar, found: Parameters) -> str:
+def _without_element(text: str, key: str, tool: CompiledTool | None, grammar: Grammar, found: ReadParameters) -> str:
     """A value without the element that a model put around it."""
     for tag, pattern, safety in grammar.peeled:
         inside = pattern.fullmatch(text)
@@ -386,7 +386,7 @@ def _typed(reading: Reading, text: str, types: tuple[str, ...], tool: CompiledTo
 
 def _enter(
     reading: Reading,
-    found: Parameters,
+    found: ReadParameters,
     stream: ArgumentStream | None,
     key: str,
     text: str,
@@ -425,11 +425,11 @@ def _peeled(reading: Reading, name: str, arguments: dict[str, Any]) -> tuple[dic
     return peeled, [Repair(kind="arguments_peeled", before=arguments, after=peeled)]
 
 
-def finish_parameters(reading: Reading, draft: Draft, body: int, found: Parameters) -> bool:
+def finish_parameters(reading: Reading, draft: Draft, body: int, found: ReadParameters) -> bool:
     """Enter the call. At the end of a text a body is whole when its last value is closed and nothing required is missing."""
     arguments, peeled = _peeled(reading, draft.name, found.arguments)
     tool = reading.tool(draft.name)
-    complete = not found.cut or (found.first >= 0 and is_whole(reading, tool, arguments, last_closed=found.whole))
+    complete = not found.cut or (found.first >= 0 and is_whole_call(reading, tool, arguments, last_closed=found.whole))
     repairs = [*found.repairs, *peeled]
     sealed = found.sealed or (found.literal_open and found.cut)  # in a literal that never ends nothing is markup
     if complete and not found.closed:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import texts_in
 from llmcore.types.envelope import Repair
 
@@ -18,20 +18,22 @@ __all__ = ["DAMAGED", "remains_in"]
 
 DAMAGED = "damaged_markup"
 """The repair of a value, or of a key, that holds what is left of markup."""
-_ODD_KEY = late(r"""[="\n]|</|\A\s|\s\Z|\A\Z|\A['‘’“”]|['‘’“”]\Z""")  # noqa: RUF001 # the typographic ones are meant
+_ODD_KEY = lazy_regex(r"""[="\n]|</|\A\s|\s\Z|\A\Z|\A['‘’“”]|['‘’“”]\Z""")  # noqa: RUF001 # the typographic ones are meant
 _NAMELESS = frozenset({"parameter", "param", "argument", "arg_key", "arg_value"})
 """Tags of parameters, which name none themselves."""
 _ENDED = frozenset({"closer_missing", "missing_delimiter"})
 """Repairs of a value whose end was not written."""
 _WORDS = frozenset({"bare_word", "text_for_yaml"})
 """Repairs of a value that is the text as it stands."""
-_MARKUP = late(
+_MARKUP = lazy_regex(
     r"""<[/\w|｜!\]:]|<\s*\Z|[\w|｜\]]>\s*\Z|[|｜]["|>]|[\]\[]<|\A["“”]|["“”]\Z|escape"""  # DeepSeek's bar
 )
 """Not what code has between blanks (`a < b`)."""
-_INNER_VALUE = late(r"\A[^<>]{0,80}<?/?(?:[\w:-]{0,16}\|)?arg_(?:key|value)[^<>]{0,40}>|\A\s*<?!?\[?(?:CDATA|!?\[CDAT)|\A\s*<!\[")
+_INNER_VALUE = lazy_regex(
+    r"\A[^<>]{0,80}<?/?(?:[\w:-]{0,16}\|)?arg_(?:key|value)[^<>]{0,40}>|\A\s*<?!?\[?(?:CDATA|!?\[CDAT)|\A\s*<!\["
+)
 """What is left of a value's own opener or literal, where all values stand between tags."""
-_ESCAPING = late(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
+_ESCAPING = lazy_regex(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
 _LITERAL = "<![CDATA["
 _NONE = frozenset[str]()
 

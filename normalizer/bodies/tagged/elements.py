@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from llmcore.normalizer.bodies.attributed import attributed, begins_attributed
-from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END
-from llmcore.normalizer.bodies.entities import unescaped
-from llmcore.normalizer.bodies.entries import Entries
 from llmcore.normalizer.bodies.json_bodies import Levels, closing, named_call
-from llmcore.normalizer.bodies.parameters import (
+from llmcore.normalizer.bodies.tagged.attributed import attributed, begins_attributed
+from llmcore.normalizer.bodies.tagged.cdata import CDATA, CDATA_END
+from llmcore.normalizer.bodies.tagged.entities import without_entities
+from llmcore.normalizer.bodies.tagged.entries import Entries
+from llmcore.normalizer.bodies.tagged.parameters import (
     Grammar,
     finish_parameters,
     only_parameter,
@@ -25,15 +25,15 @@ from llmcore.normalizer.bodies.parameters import (
     read_parameters,
     trimmed,
 )
-from llmcore.normalizer.bodies.tag_attributes import VALUES, Attributes, open_attribute
-from llmcore.normalizer.calls.call_objects import no_arguments
+from llmcore.normalizer.bodies.tagged.tag_attributes import VALUES, Attributes, open_attribute
+from llmcore.normalizer.calls.call_objects import default_arguments
 from llmcore.normalizer.calls.typed_values import typed_value
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.scanning.sought import HOLDER, KEY, OPENER, SPACE, TAG, Element, tags
-from llmcore.normalizer.scanning.source import Source, Steps, search, settle, skip_space
-from llmcore.support.code.lazy_regex import late
+from llmcore.normalizer.scanning.source import Source, Steps, search, skip_space, wait_until_known
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_object
 from llmcore.types.envelope import Repair
 
@@ -43,9 +43,9 @@ __all__ = [
     "WRAPPERS",
     "ElementCall",
     "may_lack_arguments",
-    "read_arguments",
+    "read_argument_element",
     "read_attributes",
-    "read_held",
+    "read_element_arguments",
 ]
 
 HOLDERS = "arguments|parameters|args|params|inputs?|kwargs|(?:tool|action|function)_(?:input|args|arguments|parameters)"
@@ -57,30 +57,30 @@ COMMON_WORDS = frozenset(("tool", "call", "action"))
 WRAPPERS = "(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
 """Elements around calls."""
 
-_WRAPPER = late(WRAPPERS)
+_WRAPPER = lazy_regex(WRAPPERS)
 _TAG_END = 1024
-_OPEN_TAG = late(r"""(?:<(?:[^<>"]++|"[^"\n>]*+"?)*+)?\Z""")
+_OPEN_TAG = lazy_regex(r"""(?:<(?:[^<>"]++|"[^"\n>]*+"?)*+)?\Z""")
 """A tag that has not ended: `<` may stand in a quote of one line. Each beginning of what it matches matches as well."""
-_ANGLE = late("[<>]")
-_WRAPPER_OPENS = late(rf"<[^<>/\s]{{0,24}}?{WRAPPERS}>\s{{0,16}}(?:<[^<>=]{{0,96}})?\Z")
+_ANGLE = lazy_regex("[<>]")
+_WRAPPER_OPENS = lazy_regex(rf"<[^<>/\s]{{0,24}}?{WRAPPERS}>\s{{0,16}}(?:<[^<>=]{{0,96}})?\Z")
 """What stands in a wrapper, which may be the next call, has not come yet."""
-_HOLDER = late(rf"<({HOLDERS})>")
-_OTHER_WORD = late(r"<[^<>\s]{0,24}?(param|argument|arg)[\sĠ]{0,16}name[\s=]")
+_HOLDER = lazy_regex(rf"<({HOLDERS})>")
+_OTHER_WORD = lazy_regex(r"<[^<>\s]{0,24}?(param|argument|arg)[\sĠ]{0,16}name[\s=]")
 _SCHEMA = '{"type":"object"'
 """What the echo of a tool's definition has for arguments begins so, but for blanks."""
 _SCHEMA_LENGTH = 64
-_DESCRIBES = late(r"\s(?:type|required|optional|default|desc(?:ription)?)\s*=")
-_PARAMETER_IN_TEXT = late(r"</?[^<>\s]{0,24}?(?:param|arg(?:ument)?\b|invoke|function|tool)", re.IGNORECASE)
+_DESCRIBES = lazy_regex(r"\s(?:type|required|optional|default|desc(?:ription)?)\s*=")
+_PARAMETER_IN_TEXT = lazy_regex(r"</?[^<>\s]{0,24}?(?:param|arg(?:ument)?\b|invoke|function|tool)", re.IGNORECASE)
 _LONGEST_CLOSER = 128
-_VALUE = late(rf"\s(?:{'|'.join(VALUES)})\s*=")
+_VALUE = lazy_regex(rf"\s(?:{'|'.join(VALUES)})\s*=")
 _BARS = ("｜", r"\|", "|", "‖")
-_SPACE = late("[a-z]+:")
+_SPACE = lazy_regex("[a-z]+:")
 _DSML = "[｜|‖]{1,2}DSML[｜|‖]{1,2} ?"
 """A namespace that DeepSeek closes with what it opened without one."""
 _CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
-_FIRST_CHILD = late(_CHILD)
-_OPENER = late(r"<([^\s<>=/]{1,64}+)[\s=>]")
-_LITERAL_END = late(re.escape(CDATA_END))
+_FIRST_CHILD = lazy_regex(_CHILD)
+_OPENER = lazy_regex(r"<([^\s<>=/]{1,64}+)[\s=>]")
+_LITERAL_END = lazy_regex(re.escape(CDATA_END))
 _NEVER = "<(?!)"
 _CALL_BEHIND = r"(?:(?<=>)|[^<>]{0,272}>)(?=\s{0,16}</?[A-Za-z_])"
 """What stands behind the beginning of an opener, where a call opens within a value."""
@@ -143,7 +143,7 @@ def read_attributes(reading: Reading, call: ElementCall, attributes: Attributes,
                 value, found = typed_value(written, tool, key, limits=reading.limits)
                 entries.enter(key, value, found, written)
             call.given[key] = entries.arguments[key]
-        elif (held := _held_in_attribute(reading, key, text)) is not None:
+        elif (held := _arguments_in_attribute(reading, key, text)) is not None:
             call.given |= held
         elif key in _ABOUT_THE_CALL:
             call.id = call.id or (text if key in _IDS else "")
@@ -154,11 +154,11 @@ def read_attributes(reading: Reading, call: ElementCall, attributes: Attributes,
     call.repairs += entries.repairs
 
 
-def _held_in_attribute(reading: Reading, key: str, text: str) -> dict[str, Any] | None:
+def _arguments_in_attribute(reading: Reading, key: str, text: str) -> dict[str, Any] | None:
     """`arguments='{"city": "Paris"}'`, perhaps with its quotes escaped as XML has them."""
     if re.fullmatch(HOLDERS, key) is None:
         return None
-    for written in (text, unescaped(text)):
+    for written in (text, without_entities(text)):
         parsed = read_json(written, limits=reading.limits)
         if len(parsed.values) == 1 and is_object(value := parsed.values[0]) and not parsed.repairs:
             return value
@@ -237,7 +237,7 @@ def _whole_tag(src: Source, start: int) -> Steps[None]:
             yield None
 
 
-def read_arguments(reading: Reading, call: ElementCall, body: int) -> Steps[bool]:
+def read_element_arguments(reading: Reading, call: ElementCall, body: int) -> Steps[bool]:
     """The arguments behind `body` and the closer of the call: enter it. False when they are written in none of these ways."""
     src = reading.src
     start = yield from skip_space(src, body)
@@ -248,13 +248,13 @@ def read_arguments(reading: Reading, call: ElementCall, body: int) -> Steps[bool
     if holder is not None and not _is_parameter(reading, call, holder[1]):
         tag, inner = holder[1], holder.end()
         holder = None  # a match keeps the text it was found in
-        held = yield from read_held(reading, call, tag, inner)
+        held = yield from read_argument_element(reading, call, tag, inner)
         if held is not None:
             return held
     return (yield from _read(reading, call, body, start, ""))
 
 
-def read_held(reading: Reading, call: ElementCall, holder: str, body: int) -> Steps[bool | None]:
+def read_argument_element(reading: Reading, call: ElementCall, holder: str, body: int) -> Steps[bool | None]:
     """The arguments in the element `holder` that opened before `body`. None: it is no such element."""
     src = reading.src
     start = yield from skip_space(src, body)
@@ -309,7 +309,7 @@ def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: st
     """A JSON object, parameters, or children named after the arguments; `holder`: the element that holds them."""
     src = reading.src
     if src.text.startswith("{", start):
-        if (yield from settle(src, _is_schema, start)) and not _is_parameter(reading, call, "type"):
+        if (yield from wait_until_known(src, _is_schema, start)) and not _is_parameter(reading, call, "type"):
             return _declined(reading, call, start, "definition")
         closers = call.closers(holder)
         dropped = [Repair(kind="text_dropped", path=key, before=value, after=None) for key, value in call.given.items()]
@@ -403,7 +403,7 @@ def _read_text(reading: Reading, call: ElementCall, body: int, holder: str) -> S
 
 def may_lack_arguments(reading: Reading, call: ElementCall) -> bool:
     """May an element that has a common word for its name and nothing in it be a call?"""
-    return bool(call.given) or no_arguments(call.name, reading.tools) is not None
+    return bool(call.given) or default_arguments(call.name, reading.tools) is not None
 
 
 def _is_schema(text: str, at: int, final: bool) -> bool | None:

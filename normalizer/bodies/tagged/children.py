@@ -9,27 +9,27 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import NamedTuple
 
-from llmcore.normalizer.bodies.cdata import CDATA, joined, left_open, literal_joined
-from llmcore.normalizer.bodies.entities import are_escaped, decoded
-from llmcore.normalizer.bodies.entries import Entries
-from llmcore.normalizer.bodies.raw_values import outdented, trimmed
+from llmcore.normalizer.bodies.tagged.cdata import CDATA, joined_literals, left_open, literal_joined
+from llmcore.normalizer.bodies.tagged.entities import are_escaped, decoded
+from llmcore.normalizer.bodies.tagged.entries import Entries
+from llmcore.normalizer.bodies.tagged.raw_values import outdented, trimmed
 from llmcore.normalizer.calls.nested_values import parameter_value
-from llmcore.normalizer.core.begun_again import HOLDS_CALL
+from llmcore.normalizer.core.damage.restarted_call import HOLDS_CALL
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.sought import Element, closers_in
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 from llmcore.types.tools import CompiledTool, ToolSet
 
-__all__ = ["Child", "call_follows", "child_at", "child_begun", "enter_children", "read_children", "takes"]
+__all__ = ["Child", "call_follows", "child_at", "child_begun", "enter_children", "read_children", "takes_children"]
 
-_CHILD = late(r"\s*+<[ \t]{0,4}+(?P<key>[^\s<>/]{1,256}+)(?P<rest>(?:\s[^<>]{0,512}?)?)(?P<empty>/?)>")
-_CHILD_BEGUN = late(r"\s*+<[ \t]{0,4}+[^\s<>/]{1,256}+(?:\s[^<>]{0,512}?)?/?\Z")
-_ATTRIBUTE_VALUE = late(r"""\svalue\s{0,4}=\s{0,4}(?:"([^"]*)"|'([^']*)')""")
-_OPENER = late(r"<([^\s<>/]{1,256})>")
-_OPENER_ON_LINE = late(r"(?:\A|(?<=\n))\s{0,64}<([^\s<>/]{1,256})>")
-_BLANK = late(r"\s*\Z")
-_NAME_LINE = late(r"[ \t]*+\r?\n\s*+(?P<key>[^\s<>:][^\n<>:]{0,255}+):?[ \t]*+\r?\n")
+_CHILD = lazy_regex(r"\s*+<[ \t]{0,4}+(?P<key>[^\s<>/]{1,256}+)(?P<rest>(?:\s[^<>]{0,512}?)?)(?P<empty>/?)>")
+_CHILD_BEGUN = lazy_regex(r"\s*+<[ \t]{0,4}+[^\s<>/]{1,256}+(?:\s[^<>]{0,512}?)?/?\Z")
+_ATTRIBUTE_VALUE = lazy_regex(r"""\svalue\s{0,4}=\s{0,4}(?:"([^"]*)"|'([^']*)')""")
+_OPENER = lazy_regex(r"<([^\s<>/]{1,256})>")
+_OPENER_ON_LINE = lazy_regex(r"(?:\A|(?<=\n))\s{0,64}<([^\s<>/]{1,256})>")
+_BLANK = lazy_regex(r"\s*\Z")
+_NAME_LINE = lazy_regex(r"[ \t]*+\r?\n\s*+(?P<key>[^\s<>:][^\n<>:]{0,255}+):?[ \t]*+\r?\n")
 
 
 class Child(NamedTuple):
@@ -41,7 +41,7 @@ class Child(NamedTuple):
     end: int
 
 
-def takes(tool: CompiledTool, key: str) -> bool:
+def takes_children(tool: CompiledTool, key: str) -> bool:
     """Is it a parameter of the tool? A tool whose schema names none takes any."""
     return key in tool.properties or (not tool.properties and tool.is_open)
 
@@ -98,7 +98,7 @@ class _Closers:
 
     def _is_followed(self, end: int) -> bool:
         following = _CHILD.match(self._text, end)
-        if _BLANK.match(self._text, end) or (following is not None and takes(self._tool, following["key"])):
+        if _BLANK.match(self._text, end) or (following is not None and takes_children(self._tool, following["key"])):
             return True
         return call_follows(self._text, end, self._tool, self._tools)
 
@@ -111,7 +111,7 @@ def read_children(text: str, start: int, stop: int, tool: CompiledTool, tools: T
     at, closers = start, _Closers(text, start, tool, tools)
     while (child := _CHILD.match(text, at)) is not None:
         key, begin = child["key"], child.end()
-        known = takes(tool, key) and not (key in others and key not in tool.properties)
+        known = takes_children(tool, key) and not (key in others and key not in tool.properties)
         if not known and (key in others or not closers.has(key, begin)):
             break
         if child["empty"]:
@@ -128,7 +128,7 @@ def read_children(text: str, start: int, stop: int, tool: CompiledTool, tools: T
 def _unclosed(text: str, start: int, tool: CompiledTool) -> tuple[int, int]:
     """Where a value without a closer ends, twice: before the next property's opener, or where the call ends."""
     for child in _OPENER.finditer(text, start):
-        if takes(tool, child[1]):
+        if takes_children(tool, child[1]):
             text = text[: child.start()]
             break
     end = start + len(text[start:].rstrip())
@@ -161,7 +161,7 @@ def enter_children(reading: Reading, tool: CompiledTool, children: list[Child], 
             if value == written:
                 value = text
         else:
-            written = joined(text) if CDATA in text else decoded(text) if escaped else text
+            written = joined_literals(text) if CDATA in text else decoded(text) if escaped else text
             value, repairs = parameter_value(written, tool, child.key, limits=reading.limits)
         said = [*left_open(text, child.key), *literal_joined(text, written, child.key)] if CDATA in text else []
         entries.enter(child.key, value, [*repairs, *said], written)

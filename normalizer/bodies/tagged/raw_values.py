@@ -16,29 +16,29 @@ from dataclasses import dataclass
 from typing import Final
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
-from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END, joined
-from llmcore.normalizer.core.begun_again import begins_line
-from llmcore.normalizer.core.looks import Looks
+from llmcore.normalizer.bodies.tagged.cdata import CDATA, CDATA_END, joined_literals
+from llmcore.normalizer.core.backtrack_budget import BacktrackBudget
+from llmcore.normalizer.core.damage.restarted_call import begins_line
 from llmcore.normalizer.scanning.sought import Sought, may_be_named, undecided_from
 from llmcore.normalizer.scanning.source import Source, Steps, past
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
-__all__ = ["RawValue", "begins_indented", "outdented", "read_value", "trimmed"]
+__all__ = ["RawValue", "begins_indented", "outdented", "read_raw_value", "trimmed"]
 
 _OVERLAP: Final = 1024
 _CLOSER: Final = 64  # the longest closer of a value
 _HEAD: Final = 24  # so far into a value a literal may begin that is all of it
 _BREAKS: Final = ("\n", "\r")
 _OPENS_TAG: Final = ("<", "]<]")
-_BLANKS: Final = late(r"[ \t]*+")
-_SPACES: Final = late(r"\s*+")
-_SIGN: Final = late("<(?!<)")  # what ends a value begins so
-_OTHER_SIGN: Final = late(r"<[ ]?(?:/?([A-Za-z][\w-]{0,31}+)[^\w:.|｜-]|[\d=-])")
+_BLANKS: Final = lazy_regex(r"[ \t]*+")
+_SPACES: Final = lazy_regex(r"\s*+")
+_SIGN: Final = lazy_regex("<(?!<)")  # what ends a value begins so
+_OTHER_SIGN: Final = lazy_regex(r"<[ ]?(?:/?([A-Za-z][\w-]{0,31}+)[^\w:.|｜-]|[\d=-])")
 """A sign, or a tag with its name, which ends a value only if something of that name does."""
-_WRONG_CLOSER: Final = late(r"</\s{0,4}+[\w:.｜|-]{1,64}+\s{0,4}+>\Z")
-_CLOSER_TAG: Final = late(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
-_CLOSER_BEGUN: Final = late(r"\s*+<(?:/[^<>]{0,64}+)?\Z")
-_CLOSERS: Final = late(r"(?:\s++|<[/|｜][^<>\n]{0,62}>)*+")
+_WRONG_CLOSER: Final = lazy_regex(r"</\s{0,4}+[\w:.｜|-]{1,64}+\s{0,4}+>\Z")
+_CLOSER_TAG: Final = lazy_regex(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
+_CLOSER_BEGUN: Final = lazy_regex(r"\s*+<(?:/[^<>]{0,64}+)?\Z")
+_CLOSERS: Final = lazy_regex(r"(?:\s++|<[/|｜][^<>\n]{0,62}>)*+")
 """What may stand behind the closer of a call without being a word: other closers, tokens and white space."""
 _IN_WORDS: Final = 256  # so far an opener may stand from the words of its line
 _ROUND_WORDS: Final = " \"'`"
@@ -126,7 +126,7 @@ def _without_wrong_closer(text: str) -> str:
     return body[:mark].rstrip() if mark >= 0 and _WRONG_CLOSER.match(body, mark) else text
 
 
-def read_value(
+def read_raw_value(
     src: Source,
     start: int,
     ends: Sought,
@@ -136,7 +136,7 @@ def read_value(
     keeps: bool,
     peels: bool,
     may_look: Callable[[], bool],
-    looks: Looks,
+    looks: BacktrackBudget,
     is_strange: Callable[[str, int], bool],
 ) -> Steps[RawValue]:
     """Read the value at `start`; `ends`: what may end it. `stream`: a listener, who hears of a string whose opening quote was
@@ -148,7 +148,7 @@ def read_value(
         found is not None
         and (not cdata or src.text.find(CDATA, start, found.start()) < 0)
         and (
-            found.lastgroup == "own" or (found.lastgroup == "parameter" and not _may_be_said(src.text, start, found, is_strange))
+            found.lastgroup == "own" or (found.lastgroup == "parameter" and not _may_be_text(src.text, start, found, is_strange))
         )
     ):  # all there, as values mostly are
         stop, group = found.start(), found.lastgroup or "other"
@@ -167,7 +167,7 @@ def read_value(
 
 
 def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: bool) -> Steps[RawValue]:
-    """As `read_value`, while the value comes, or of one that holds a literal or a call."""
+    """As `read_raw_value`, while the value comes, or of one that holds a literal or a call."""
     src, ends, position, literal, literal_open, behind = search.src, search.ends, start, "", False, start
     if cdata:
         inner = yield from _literal_at(src, start)
@@ -237,7 +237,7 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
         raw = trimmed(outdented(src.text, start, raw, closed=closed), closed=closed)
     elif not keeps:
         raw = _behind_literal(src.text, start, raw, closed=closed)
-    text = literal + joined(raw) if literal and raw.strip() else literal if behind > start else joined(raw) if cdata else raw
+    text = literal if behind > start and not (literal and raw.strip()) else literal + (joined_literals(raw) if cdata else raw)
     heard.finish(text)
     literal_open = literal_open or CDATA in literal  # one begun within another: the first was never closed
     stop = len(src.text) if stop < 0 else stop
@@ -248,7 +248,7 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
     return value
 
 
-def _may_be_said(text: str, start: int, opener: re.Match[str], is_strange: Callable[[str, int], bool]) -> bool:
+def _may_be_text(text: str, start: int, opener: re.Match[str], is_strange: Callable[[str, int], bool]) -> bool:
     """May the opener of a parameter be a word of the value at `start`?"""
     at = opener.start()
     return (at > start and text[at - 1] in _ROUND_WORDS) or is_strange(text, at)
@@ -260,7 +260,12 @@ class _Search:
     __slots__ = ("_looks", "_may_look", "ends", "in_doubt", "is_strange", "passed_call", "passed_closer", "src")
 
     def __init__(
-        self, src: Source, ends: Sought, looks: Looks, may_look: Callable[[], bool], is_strange: Callable[[str, int], bool]
+        self,
+        src: Source,
+        ends: Sought,
+        looks: BacktrackBudget,
+        may_look: Callable[[], bool],
+        is_strange: Callable[[str, int], bool],
     ) -> None:
         self.src, self.ends, self._looks, self._may_look, self.is_strange = src, ends, looks, may_look, is_strange
         self.passed_call = self.passed_closer = self.in_doubt = False

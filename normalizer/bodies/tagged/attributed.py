@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from llmcore.normalizer.bodies.tag_attributes import ATTRIBUTE, NAMES, VALUES, Attributes, opening_tag
+from llmcore.normalizer.bodies.tagged.tag_attributes import ATTRIBUTE, NAMES, VALUES, Attributes, opening_tag
 from llmcore.normalizer.scanning.sought import Element
 from llmcore.normalizer.scanning.source import Source, Steps, search, skip_space
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["attributed", "begins_attributed"]
 
 _ABOUT = frozenset((*NAMES, *VALUES, "type", "string", "id", "index"))
-_TAG = late(r"<(?:[a-z]{1,16}:)?(?P<word>[A-Za-z_][\w.-]{0,63})(?=\s)")
-_TAG_BEGUN = late(r"<(?:[A-Za-z_][\w.:-]{0,80}+)?\Z")
-_WORDS = late(r"(?:param(?:eter)?|arg(?:ument)?)s?|inputs?")
+_TAG = lazy_regex(r"<(?:[a-z]{1,16}:)?(?P<word>[A-Za-z_][\w.-]{0,63})(?=\s)")
+_TAG_BEGUN = lazy_regex(r"<(?:[A-Za-z_][\w.:-]{0,80}+)?\Z")
+_WORDS = lazy_regex(r"(?:param(?:eter)?|arg(?:ument)?)s?|inputs?")
 _USUAL = (("name", "value"), ("name", "string", "value"))
 """What a parameter has for attributes whose value most write so."""
 _LONGEST_TAG = 1024

@@ -6,14 +6,14 @@ brackets have an account of their own, so that text full of brackets loses no ca
 
 from __future__ import annotations
 
-__all__ = ["Looks"]
+__all__ = ["BacktrackBudget"]
 
 _FAILURE = 48  # what a failed look-ahead costs beside its length, in characters: a little more than it takes microseconds
 _GLANCE = 24  # what a candidate costs that was told from a call by what stands right behind it
 _LEFT_OPEN = 8  # so many values may be left open at the text's end before no further one is followed there
 
 
-class Looks:
+class BacktrackBudget:
     """`spent`: on markers, in characters. `on_brackets`: on bare forms, in characters. `left_open`: values that were followed to
     the text's end and never closed."""
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from llmcore.normalizer.bodies.entities import are_escaped, decoded
+from llmcore.normalizer.bodies.tagged.entities import are_escaped, decoded
 from llmcore.normalizer.calls.nested_values import inner_names, item_of, schema_value
 from llmcore.normalizer.core.reading import Reading
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Repair, Safety
 from llmcore.types.tools import CompiledTool
 
-__all__ = ["Entries", "is_whole"]
+__all__ = ["Entries", "is_whole_call"]
 
 
-def is_whole(
+def is_whole_call(
     reading: Reading, tool: CompiledTool | None, arguments: Mapping[str, Any], *, last_closed: bool, cut: bool = True
 ) -> bool:
     """Is a call whole that never closed? If its last value is closed, no limit cut it and nothing required is missing. `cut`: the

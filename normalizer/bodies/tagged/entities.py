@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from html import unescape
 
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
-__all__ = ["are_escaped", "decoded", "unescaped"]
+__all__ = ["are_escaped", "decoded", "without_entities"]
 
-_ENTITY = late(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
+_ENTITY = lazy_regex(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 
 
 def decoded(text: str) -> str:
     """The text with the five entities of XML and numbers decoded, once."""
-    return _ENTITY.sub(lambda found: unescaped(found[0]), text) if "&" in text else text
+    return _ENTITY.sub(lambda found: without_entities(found[0]), text) if "&" in text else text
 
 
-def unescaped(text: str) -> str:
+def without_entities(text: str) -> str:
     """The text with all entities of HTML decoded, once."""
     if "&" not in text:
         return text

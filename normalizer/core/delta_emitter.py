@@ -19,10 +19,10 @@ from llmcore.types.events import (
     ToolCallStarted,
 )
 
-__all__ = ["Teller"]
+__all__ = ["DeltaEmitter"]
 
 
-class Teller:
+class DeltaEmitter:
     """Turns what a reading settles into events. It is fed by the reading and asks it nothing."""
 
     __slots__ = ("_held", "_is_all_content", "_spoken", "_src", "events", "said")
@@ -58,7 +58,7 @@ class Teller:
 
     # Text
 
-    def settled(self, kind: SegmentKind, start: int, end: int) -> None:
+    def text_decided(self, kind: SegmentKind, start: int, end: int) -> None:
         """`start:end` is settled as `kind`, though not classified yet."""
         if start < self.said:
             start = self.said

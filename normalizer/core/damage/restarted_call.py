@@ -5,7 +5,7 @@ It is looked for where calls end, whatever row they are of: where the opener of 
 stands behind that reads as a call, the first one is cut there and was never whole. In a value that is open, only an opener at the
 beginning of a line begins the call anew. Elsewhere in it the opener is a word of the value, and what it opens is no call.
 
-The opener may also be another row's, whose closer then ends the value: that such a value was not whole says `took_closers`.
+The opener may also be another row's, whose closer then ends the value: that such a value was not whole says `swallowed_closers`.
 
 A value in a notation with escapes (JSON, Python, Gemma's strings) that is sound holds an opener because it speaks of one; text
 between tags has no escapes, and there an opener with a call behind it is one. Linear: what is looked at is read twice more, and
@@ -21,11 +21,11 @@ from typing import Any, NamedTuple, Protocol
 
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.scanning.source import Source
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_list, is_object, texts_in
 from llmcore.types.envelope import Repair
 
-__all__ = ["HOLDS_CALL", "TRIALS", "BegunAgain", "begins_line", "begun_again", "openers_before", "took_closers"]
+__all__ = ["HOLDS_CALL", "TRIALS", "BegunAgain", "begins_line", "begun_again", "openers_before", "swallowed_closers"]
 
 TRIALS = (8, 4, 0)
 """How often it is looked for in a reply, and in the body of a wrapper within it; deeper it is not."""
@@ -33,12 +33,12 @@ HOLDS_CALL = "holds_call"
 """The repair of a value in which a whole call stands, with the value's own closer behind: it speaks of that call, or was meant
 to end before it. Neither is passed over."""
 _PLACES = 4  # in one call
-_HEAD = late(
+_HEAD = lazy_regex(
     r"""<[|｜][^\s<>=]{1,62}[|｜][> ]\w{1,32}(?= )|<<?[^\s<>=]{1,64}+[=>]?+|"""
     r"""\[[A-Z_]{4,24}+\]|✿[A-Z]{4,24}+✿|`{3,}+\w{1,24}+|[^\s<>{}()\[\]"'=]{1,64}+[\[({\n:]|[\[{(][\s\[{]{0,16}+["']?+\w{1,64}+"""
 )
 """An opener. Where a special token begins arguments as well (`<|open|>call `), the word behind it belongs to it."""
-_BEFORE = late(
+_BEFORE = lazy_regex(
     r"""(?:<[|｜][^<>"\n]{1,63}>[^<>{}"\n]{0,80}\s{0,16}|<[\w:|.-]{0,24}(?:tool|call|function|invoke|request)[\w:|.-]{0,24}>\s{0,16}|`{3,24}\w{0,24}\n\s{0,16})+\Z"""
 )
 """Openers that stand before the one of a call: of a section, of a message, of a separator, of a fence; no quotation mark of
@@ -48,28 +48,28 @@ _MARKS = ("<", "[", "]", "`")
 _BEFORE_VALUE = (":", ": ", "[", "{", "(", ",", ", ")
 _BEFORE_ARGUMENT = {"(": tuple("(,=[{:*"), "{": ("{", ":", "[")}
 """By the bracket of a call that begins with its name: behind one of these a call is a value, also on a line of its own."""
-_ADDED = late(r"""["')\]]\s*+\+\s*+\Z""")
+_ADDED = lazy_regex(r"""["')\]]\s*+\+\s*+\Z""")
 """So it is where it is added to another one."""
 _NEXT = "\ue000"
 """In the place of what comes next: a character that no notation knows."""
 _REACH = 256
 _TELLING = 24  # of an opener and what stands behind it
-_GOES_ON = late(r"(?:[^\w<]++|<[^<>\n]{1,64}+>)*+\w(?:[^<]++|<(?![^<>\s]))*+<[^<>\s]")
+_GOES_ON = lazy_regex(r"(?:[^\w<]++|<[^<>\n]{1,64}+>)*+\w(?:[^<]++|<(?![^<>\s]))*+<[^<>\s]")
 """Words, and markup behind them."""
-_ESCAPING = late(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
+_ESCAPING = lazy_regex(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
 """What arguments begin with in a notation with escapes: a bracket, or, in a call of Python, a string or a keyword."""
-_OPEN_TAG = late(r"<[^<>\n]*+\Z")
+_OPEN_TAG = lazy_regex(r"<[^<>\n]*+\Z")
 """A tag that has not ended: what follows belongs to its name or to an attribute."""
-_MAY_OPEN = late(r"[<\[{(]")
-_LINES = late(r"""\s*+["']?[\w.-]{1,128}+["']?:[ \t\r\n]""")
+_MAY_OPEN = lazy_regex(r"[<\[{(]")
+_LINES = lazy_regex(r"""\s*+["']?[\w.-]{1,128}+["']?:[ \t\r\n]""")
 """YAML: a line that begins with an opener is in a block, or has ended the call; so is one before a line as deep as it is."""
 _TRIPLE = ('"""', "'''")
 _AS_WRITTEN = frozenset({"assigned", "bare_word", "expression", "joined_strings", "names_disagree", "positional"})
 """Guesses at what is meant, not at where a value ends."""
-_LINE_BEHIND = late(r"[^\n]*+\n(?:[ \t]*+\n)*+([ \t]*+)\S")
+_LINE_BEHIND = lazy_regex(r"[^\n]*+\n(?:[ \t]*+\n)*+([ \t]*+)\S")
 
 
-class _Said(Protocol):
+class _NestedReading(Protocol):
     drafts: list[Draft]
     cut: bool
 
@@ -82,7 +82,7 @@ class _Asked(Protocol):
 
     def try_again(self, characters: int = 0) -> bool: ...
 
-    def nest(self, text: str, *, on_trial: bool = False) -> _Said: ...
+    def nest(self, text: str, *, on_trial: bool = False) -> _NestedReading: ...
 
     def failed(self, characters: int = 0) -> None: ...
 
@@ -263,7 +263,7 @@ def begun_again(
     return BegunAgain(end, [], within=True) if within else None
 
 
-def took_closers(reading: _Asked, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> bool:
+def swallowed_closers(reading: _Asked, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> bool:
     """Did a value end at the closer of another call, which was begun within the value? Then that call stands in it without its
     end, and a closer is missing behind it."""
     missing = [repair for repair in repairs if repair.kind == "closer_missing"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from llmcore.types.envelope import Repair, Safety
 
-__all__ = ["CDATA", "CDATA_END", "joined", "left_open", "literal_joined"]
+__all__ = ["CDATA", "CDATA_END", "joined_literals", "left_open", "literal_joined"]
 
 CDATA, CDATA_END = "<![CDATA[", "]]>"
 
 
-def joined(text: str) -> str:
+def joined_literals(text: str) -> str:
     """The text with its literal parts as they are meant; white space alone beside them is layout.
 
     Where other markup stands beside them they belong to that: the value is a document, and stays as it was written.
