@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import llmcore
 
-__all__ = ["best_of", "best_on_each", "conditions", "growth", "no_gc", "seconds", "slowness", "steady", "table"]
+__all__ = ["best_of", "conditions", "growth", "no_gc", "on_each", "ratio", "seconds", "slowness", "steady", "table"]
 
 Work = Callable[[], object]
 _Text = TypeVar("_Text")
@@ -84,10 +84,14 @@ def best_of(contenders: Mapping[str, Work], rounds: int, slice_seconds: float = 
     return best
 
 
-def best_on_each(
-    readers: Mapping[str, Callable[[_Text], object]], fresh: Callable[[], _Text], rounds: int, batch: int = 32
-) -> dict[str, float]:
-    """Seconds for one text, as `best_of`. In each round every reader reads a batch of texts that none of them has seen."""
+def on_each(
+    readers: Mapping[str, Callable[[_Text], object]], fresh: Callable[[], _Text], rounds: int, batch: int = 16
+) -> dict[str, list[float]]:
+    """Seconds for one text, by reader and round. In each round every reader reads a few texts that none of them has seen.
+
+    What counts is the median of the rounds' ratios (`ratio`): what the readers do within a millisecond, a neighbour slows alike.
+    The best rounds of two readers may have seen two machines.
+    """
 
     def spent(read: Callable[[_Text], object], texts: Sequence[_Text]) -> float:
         start = time.thread_time()
@@ -95,14 +99,20 @@ def best_on_each(
             read(text)
         return (time.thread_time() - start) / len(texts)
 
-    best = dict.fromkeys(readers, float("inf"))
+    taken: dict[str, list[float]] = {name: [] for name in readers}
     with no_gc():
-        for warms in (True, *(False,) * rounds):
+        for turn in range(_WARM + rounds):
             texts = [fresh() for _ in range(batch)]
             for name, read in readers.items():
-                taken = steady(partial(spent, read, texts))
-                best[name] = best[name] if warms else min(best[name], taken)
-    return best
+                once = spent(read, texts)
+                if turn >= _WARM:
+                    taken[name].append(once)
+    return taken
+
+
+def ratio(above: Sequence[float], below: Sequence[float]) -> float:
+    """The median of the rounds' ratios."""
+    return statistics.median(one / other for one, other in zip(above, below, strict=True))
 
 
 def growth(rounds: Sequence[Sequence[float]]) -> float:

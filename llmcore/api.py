@@ -9,12 +9,12 @@ import json
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
+from llmcore.compiling import compile_tools
 from llmcore.normalizer import Normalizer as _Normalizer
 from llmcore.normalizer import normalize as _normalize
 from llmcore.support.code.suggestions import describe_value, hint
 from llmcore.support.values.copies import copied
 from llmcore.support.values.narrowing import is_list, is_object
-from llmcore.tools import compile_tools
 from llmcore.types import DEFAULT_LIMITS, CallerError, ConfigError, Envelope, Limits, ToolSet
 from llmcore.types.input.argument_errors import Kind, check_kinds, in_words, with_readable_errors
 from llmcore.types.limits import check_limits

@@ -8,7 +8,6 @@ the event loop.
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -28,14 +27,20 @@ from llmcore.run.endpoints.first_choice import choose_first
 from llmcore.run.observing.observers import Observer, Observers
 from llmcore.run.observing.recording import Recording
 from llmcore.run.results.result import RunResult
-from llmcore.run.resume.claims import RunStore
-from llmcore.run.resume.saving import checkpoint_of
 from llmcore.run.resume.seals import as_signing_key
 from llmcore.run.setup.context_size import context_limit
 from llmcore.run.setup.interjections import box_of
-from llmcore.run.setup.options import KINDS, PER_RUN, Given, RunOptions, Strictness
-from llmcore.run.setup.settings import (
+from llmcore.run.setup.options import (
+    PER_RUN,
+    SHARED,
     TOOL_OPTIONS,
+    Given,
+    Option,
+    RunOptions,
+    SharedOptions,
+    other_names,
+)
+from llmcore.run.setup.settings import (
     checked_options,
     resolve_settings,
     seconds_allowed,
@@ -47,14 +52,13 @@ from llmcore.run.setup.tool_source import ToolSource, is_tool_provider
 from llmcore.run.streaming.run_stream import RunStream, SyncRunStream, sync_stream
 from llmcore.run.turn.lazy_run import LazyRun
 from llmcore.support.code.emitter import silently
-from llmcore.support.code.function_types import OfContext, OfValue
+from llmcore.support.code.function_types import OfContext
 from llmcore.support.code.option_signatures import show_options
-from llmcore.support.code.suggestions import meant
-from llmcore.tools import RunContext, Tool, ToolConfig, ToolErrors
+from llmcore.support.code.suggestions import meant, unknown
+from llmcore.tools import RunContext, Tool
 from llmcore.tools.web_search import Searcher, web_search_tool
-from llmcore.types import Budget, ConfigError, JsonSchema, Request, TextBlock
+from llmcore.types import ConfigError, JsonSchema, Request, TextBlock
 from llmcore.types.input.argument_errors import Kind, check_kinds, in_words, trim_arguments
-from llmcore.types.requests import TextCalls
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm  # unions and literals are no `type`, but forms of one
@@ -70,11 +74,52 @@ T = TypeVar("T")
 Models = ModelRegistry | Adapter | Mapping[str, Any] | str | PathLike[str]
 
 
-OWN_KINDS = {
-    "capabilities": Kind(lambda value: isinstance(value, CapabilityStore), "an llmcore.CapabilityStore"),
-    "enforce_limits": Kind(lambda value: isinstance(value, bool), "True or False"),
-    "name": Kind(lambda value: isinstance(value, str), "a text"),
+class OrchestratorSettings(SharedOptions, total=False):
+    """The settings of an orchestrator that an agent may have as well, but for `name`."""
+
+    system: str | list[TextBlock] | None
+    hooks: HooksGiven | None
+    capabilities: CapabilityStore | None
+    strategies: Sequence[Strategy] | None
+    enforce_limits: bool
+    adapter: Adapter | Mapping[str, Adapter] | None
+    web_search: Searcher | None
+    token_counter: Callable[[Request], int | Awaitable[int]] | None
+    observers: Observer | Iterable[Observer] | None
+
+
+class OrchestratorOptions(OrchestratorSettings, total=False):
+    """The settings of an orchestrator."""
+
+    name: str
+
+
+OWN_SETTINGS: Mapping[str, Option] = {
+    "hooks": Option("the `Hooks` of all runs", default=None),
+    "capabilities": Option(
+        "the `CapabilityStore`",
+        default=None,
+        kind=Kind(lambda value: isinstance(value, CapabilityStore), "an llmcore.CapabilityStore"),
+    ),
+    "strategies": Option("the strategies of the fallback layer, in order", default=None),
+    "enforce_limits": Option(
+        "whether tools over the providers' unverified limits are refused, too",
+        default=False,
+        kind=Kind(lambda value: isinstance(value, bool), "True or False"),
+    ),
+    "adapter": Option("who makes the requests: for all models, or by alias", default=None),
+    "web_search": Option("the function that searches where the provider cannot", default=None),
+    "token_counter": Option("the function that counts the tokens of a `Request`", default=None),
+    "observers": Option("who is told what each run does", default=None),
+    "name": Option("what logs and traces call the runs", default="", kind=Kind(lambda value: isinstance(value, str), "a text")),
 }
+"""The settings that no run has."""
+OWN_KINDS = {name: option.kind for name, option in OWN_SETTINGS.items() if option.kind is not None}
+_DEFAULTS = {name: option.default for name, option in (*SHARED.items(), *OWN_SETTINGS.items())}
+_TOOL_DEFAULTS = {name: _DEFAULTS[name] for name in TOOL_OPTIONS}
+"""A setting of tools that is not given, so that `tool_config` may set it."""
+SETTINGS = frozenset({"models", "tools", *_DEFAULTS})
+"""What the constructor takes. An attribute of that name would change nothing."""
 _PROBE_KINDS = {
     "timeout": Kind(
         lambda value: value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < inf),
@@ -82,22 +127,8 @@ _PROBE_KINDS = {
     )
 }
 INSTEAD = {
-    **dict.fromkeys(PER_RUN - KINDS.keys(), "that is an option of each run: give it to run(), execute() or stream()"),
-    "max_turns": "it is `max_tool_turns`",
-    "force_tools": "give `tool_config=ToolConfig(tool_choice='required')`, or `tool_choice='required'` to a run",
-    "max_iterations": "it is `max_tool_turns`",
-    "max_steps": "it is `max_tool_turns`",
-    "max_attempts": "give `budget=Budget(attempts=..., reasks=...)`",
-    "allowed_tools": "give `tool_config=ToolConfig(allowed={...})`",
-    "instructions": "it is `system`",
-    "system_prompt": "it is `system`",
-    "max_context_size": "it is `max_context_tokens`",
-    "log": "the library tells the loggers under logging.getLogger('llmcore')",
-    "logger": "the library tells the loggers under logging.getLogger('llmcore')",
-    "max_retries": "give `budget=Budget(attempts=..., reasks=...)`",
-    "retries": "give `budget=Budget(attempts=..., reasks=...)`",
-    "api_key": "keys stand in the model's registry entry, or in the provider's variable (OPENAI_API_KEY, ...)",
-    "base_url": "a server's address stands in the model's registry entry: `base_url`",
+    **dict.fromkeys(PER_RUN - SETTINGS, "that is an option of each run: give it to run(), execute() or stream()"),
+    **other_names()["orchestrator"],
 }
 
 
@@ -136,64 +167,11 @@ class Orchestrator:
     that ends a run carries `partial` (a `RunResult`) and `attempts`; so does `asyncio.CancelledError`.
     """
 
-    def __init__(
-        self,
-        models: Models,
-        tools: Iterable[object] | OfContext = (),
-        *,
-        system: str | list[TextBlock] | None = None,
-        hooks: HooksGiven | None = None,
-        capabilities: CapabilityStore | None = None,
-        strategies: Sequence[Strategy] | None = None,
-        strictness: Strictness = "safe",
-        text_calls: TextCalls = "standard",
-        max_tool_turns: int = 10,
-        max_parallel_tools: int = 8,
-        tool_timeout: float | None = 60.0,
-        tool_errors: ToolErrors = "continue",
-        enforce_limits: bool = False,
-        budget: Budget | None = None,
-        deps: Any = None,
-        adapter: Adapter | Mapping[str, Adapter] | None = None,
-        web_search: Searcher | None = None,
-        output_validators: Iterable[OfValue] | OfValue | None = None,
-        tool_config: ToolConfig | None = None,
-        max_context_tokens: int | None = None,
-        token_counter: Callable[[Request], int | Awaitable[int]] | None = None,
-        observers: Observer | Iterable[Observer] | None = None,
-        name: str = "",
-        checkpoint: Callable[[RunResult[Any]], Any] | None = None,
-        run_store: RunStore | None = None,
-        signing_key: str | bytes | None = None,
-    ) -> None:
-        options = {
-            **({} if system is None else {"system": system}),
-            "budget": budget,
-            "strictness": strictness,
-            "text_calls": text_calls,
-            "max_tool_turns": max_tool_turns,
-            "max_parallel_tools": max_parallel_tools,
-            "tool_timeout": tool_timeout,
-            "tool_errors": tool_errors,
-            "output_validators": output_validators,
-            "max_context_tokens": max_context_tokens,
-            "checkpoint": checkpoint,
-            "run_store": run_store,
-            "signing_key": signing_key,
-        }
-        system = checked_options("Orchestrator", options).get("system")
-        own = {"capabilities": capabilities, "enforce_limits": enforce_limits, "name": name}
-        check_kinds("Orchestrator", own, OWN_KINDS)
+    def __init__(self, models: Models, tools: Iterable[object] | OfContext = (), **options: Unpack[OrchestratorOptions]) -> None:
+        given = _checked_settings(options)
         self._tools = ToolSource(tools)
-        self._defaults: dict[str, Any] = {"system": system, "budget": budget, "deps": deps, "strictness": strictness}
-        context_limit(max_context_tokens, token_counter)
-        self._defaults |= {"max_context_tokens": max_context_tokens, "token_counter": token_counter, "text_calls": text_calls}
-        checkpoint_of(checkpoint)
-        self._defaults |= {"checkpoint": checkpoint, "run_store": run_store, "signing_key": as_signing_key(signing_key)}
-        self._defaults["validators"] = validators_of(output_validators)
-        self._given: dict[str, Any] = {"hooks": hooks or (), "observers": observers or ()}
-        self._given |= {"adapter": adapter, "web_search": web_search}
-        self._given |= {"output_validators": output_validators, "enforce_limits": enforce_limits}
+        self._settings: Mapping[str, Any] = given
+        self._defaults: Mapping[str, Any] = {**given, "output_validators": validators_of(given["output_validators"])}
         from llmcore.fallback import FallbackManager
         from llmcore.run.asking.warming import layers_ready
         from llmcore.run.endpoints.runtime import Runtime
@@ -201,16 +179,18 @@ class Orchestrator:
 
         Request.model_rebuild()  # else a first stream would build it on its event loop
         known: object = models  # an agent whose options changed gives what it had
-        self._catalog = known if isinstance(known, Catalog) else Catalog(models, capabilities=capabilities, adapter=adapter)
+        self._catalog = (
+            known if isinstance(known, Catalog) else Catalog(models, capabilities=given["capabilities"], adapter=given["adapter"])
+        )
         self._runtime = Runtime(
             catalog=self._catalog,
-            hooks=HookChain(hooks),
-            fallback=FallbackManager(strategies),
-            tool_config=tool_settings(tool_config, options, ignoring=_TOOL_DEFAULTS),
-            enforce_limits=enforce_limits,
-            web_search=None if web_search is None else web_search_tool(web_search),
-            observers=Observers(observers, Logbook()),
-            name=name,
+            hooks=HookChain(given["hooks"]),
+            fallback=FallbackManager(given["strategies"]),
+            tool_config=tool_settings(given["tool_config"], given, ignoring=_TOOL_DEFAULTS),
+            enforce_limits=given["enforce_limits"],
+            web_search=None if given["web_search"] is None else web_search_tool(given["web_search"]),
+            observers=Observers(given["observers"], Logbook()),
+            name=given["name"],
             ready=partial(layers_ready, Orchestrator),
         )
 
@@ -243,10 +223,10 @@ class Orchestrator:
         return list(shared_loop().run(self._tools.current_toolbox(context, None)))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if (setting := meant(name, _SETTINGS)) is not None:
+        if (setting := meant(name, SETTINGS)) is not None:
             per_run = f"; for one run, give `{setting}=...` to the call" if setting in PER_RUN else ""
             raise ConfigError(f"`{setting}` is settled when an Orchestrator is made: make another one{per_run}")
-        if INSTEAD.get(name, "").removeprefix("it is `").removesuffix("`") in _SETTINGS:
+        if INSTEAD.get(name, "").removeprefix("it is `").removesuffix("`") in SETTINGS:
             raise ConfigError(f"`{name}` is no setting: {INSTEAD[name]}, and settled when an Orchestrator is made")
         super().__setattr__(name, value)
 
@@ -444,14 +424,15 @@ class Orchestrator:
 
     def _option(self, name: str) -> Any:
         """What a run has for this option, where neither it nor the request says; None for one that an orchestrator has not."""
-        runtime = self._runtime
-        own = {
+        values = {
+            **self._settings,
+            "hooks": self._settings["hooks"] or (),
+            "observers": self._settings["observers"] or (),
             "capabilities": self.capabilities,
-            "strategies": runtime.fallback.strategies,
-            "tool_config": runtime.tool_config,
+            "strategies": self._runtime.fallback.strategies,
+            "tool_config": self._runtime.tool_config,
             "tools": () if self._tools.is_open else tuple(self.list_tools()),
         }
-        values = {**self._defaults, **self._given, **own}
         field = Request.model_fields.get(name)
         if name in values or field is None:
             return values.get(name)
@@ -478,7 +459,7 @@ class Orchestrator:
         source, own = self._tools, options.get("tools")
         if is_tool_provider(own):
             source, options = source.beside(own), {name: given for name, given in options.items() if name != "tools"}
-        settings = resolve_settings(request, options, tools=source.snapshot(), more_tools=source.is_open, **self._defaults)
+        settings = resolve_settings(request, options, defaults=self._defaults, tools=source.snapshot(), more_tools=source.is_open)
         chosen = choose_first(self._runtime, settings, more_tools=source.is_open)
 
         def make() -> Run:
@@ -490,12 +471,19 @@ class Orchestrator:
         return make
 
 
-_SETTINGS = frozenset(inspect.signature(Orchestrator).parameters)
-"""What its constructor takes; an attribute of that name would change nothing."""
-_TOOL_DEFAULTS = {name: one.default for name, one in inspect.signature(Orchestrator).parameters.items() if name in TOOL_OPTIONS}
-"""A setting of tools that is not given, so that `tool_config` may set it."""
+def _checked_settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, with the defaults of those that were not given. Raises `CallerError` for one that does not exist or fit."""
+    for name in options:
+        if name not in _DEFAULTS:
+            raise ConfigError(unknown("Orchestrator", "option", name, ["models", "tools", *_DEFAULTS], INSTEAD))
+    given = {**_DEFAULTS, **options}
+    check_kinds("Orchestrator", given, OWN_KINDS)
+    shared = checked_options("Orchestrator", {name: given[name] for name in SHARED if given[name] is not None or name in options})
+    context_limit(given["max_context_tokens"], given["token_counter"])
+    return {**given, **shared, "signing_key": as_signing_key(given["signing_key"])}
 
 
+show_options(Orchestrator.__init__, OrchestratorOptions, defaults=_DEFAULTS)
 for _run in (Orchestrator.run, Orchestrator.run_sync):
     show_options(_run, RunOptions, {"output_type": "Any"})
 for _name in ("execute", "stream", "iterate", "execute_sync", "stream_sync"):

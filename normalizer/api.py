@@ -56,17 +56,17 @@ def normalize(
     if isinstance(reply, Reply):
         reasoning_open, forced_tool = reasoning_open or reply.reasoning_open, forced_tool or reply.forced_tool
         wire, reply = reply.wire, reply.raw
-    is_plain = not (reasoning_open or forced_tool or enveloped) and text_calls == "standard" and own is None
+    is_plain = not (reasoning_open or forced_tool or enveloped) and text_calls == "standard"
     if type(reply) is str and is_plain:
         named = None if dialects is None else frozenset(dialects)
         quick = read_quickly(reply, _checked(tools), named, limits)
-        if quick is not None:
+        if quick is not None and (own is None or not quick.calls):
             return envelope_of_words_and_calls(reply, finish_reason, quick)
     if is_object(reply) and wire in _CHATS and is_plain and not finish_reason:
         from llmcore.normalizer.replies.plain_chat import read_plain_chat  # only here: who reads text does not pay for the wires
 
         named = None if dialects is None else frozenset(dialects)
-        plain = read_plain_chat(reply, _checked(tools), named, limits)
+        plain = read_plain_chat(reply, _checked(tools), named, limits, calls_natively=own is not None)
         if plain is not None:
             return plain
     settings = Settings(
@@ -135,7 +135,7 @@ class Normalizer:
             raise CallerError("this Normalizer is finished; make a new one for the next reply")
         wire: str | None = None
         if isinstance(part, Reply):
-            self._settings, wire, part = self._settings.told_by(part), part.wire, part.raw
+            self._settings, wire, part = self._settings.with_facts_of(part), part.wire, part.raw
         if isinstance(part, str) or part is None:
             return self._feed_text("" if part is None else text_of(part))
         if isinstance(part, bytes | bytearray):
@@ -151,14 +151,14 @@ class Normalizer:
             self._text = self._settings.engine()
         return self._text.feed(text)
 
-    def held(self, start: int = 0) -> str:
+    def withheld_text(self, start: int = 0) -> str:
         """The text that came and of which no event has told yet, from its character `start` on: what it is, only the rest of the
         reply can decide. Raises `CallerError` for a start that is no whole number."""
         if not isinstance(start, int):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             raise CallerError(f"held takes the place of a character, as held(0), not {type(start).__name__}")
         if self._native is not None:
-            return self._native.held(start)
-        return "" if self._text is None else self._text.held(start)
+            return self._native.withheld_text(start)
+        return "" if self._text is None else self._text.withheld_text(start)
 
     def finish(self, finish_reason: str | None = None) -> list[NormalizerEvent]:
         """The reply is over. `finish_reason`: the provider's word or ours, where the reply did not hold it.
@@ -189,10 +189,11 @@ class Normalizer:
         said = self._settings
         if said.listening or said.reasoning_open or said.forced_tool or said.enveloped:
             return None
-        if said.text_calls != "standard" or said.own is not None:
+        if said.text_calls != "standard":
             return None
         named = None if said.dialects is None else frozenset(said.dialects)
-        return read_quickly(text.source, said.tools, named, said.limits)
+        quick = read_quickly(text.source, said.tools, named, said.limits)
+        return None if quick is not None and said.own is not None and quick.calls else quick
 
     def __getstate__(self) -> object:
         """For copies and pickles. Raises `CallerError` while a reply is being read."""

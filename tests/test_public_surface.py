@@ -47,9 +47,9 @@ PARAMETERS = {
     "parse_detailed": "text output_type | strictness partial",
     "json_schema": "output_type |",
     "Orchestrator": (
-        "models tools | system hooks capabilities strategies strictness text_calls max_tool_turns max_parallel_tools tool_timeout tool_errors "
-        "enforce_limits budget deps adapter web_search output_validators tool_config "
-        "max_context_tokens token_counter observers name checkpoint run_store signing_key"
+        "models tools | budget deps strictness text_calls max_tool_turns max_parallel_tools tool_timeout tool_errors tool_config "
+        "output_validators max_context_tokens checkpoint run_store signing_key system hooks capabilities strategies "
+        "enforce_limits adapter web_search token_counter observers name"
     ),
     "Orchestrator.run": "self request | options",
     "Orchestrator.execute": "self request output_type | options",

@@ -32,23 +32,23 @@ from llmcore.adapters.litellm.streams import (
     STREAM_WIRE,
     StreamProgress,
     StreamTimeouts,
-    dumped,
+    dumped_chunk,
     events_of,
-    says_something,
+    has_content,
 )
 from llmcore.adapters.litellm.usage import read_usage, usage_of_reply
 from llmcore.adapters.providers import provider_of
+from llmcore.adapters.request.conversation.twin_calls import unmarked
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.outgoing import Outgoing
 from llmcore.adapters.request.parameters import Prepared, prepare
 from llmcore.adapters.request.parts import compatible_parts
 from llmcore.adapters.request.replies import ReplyMapper, holds_litellm_tool
-from llmcore.adapters.request.twin_calls import unmarked
 from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubber
 from llmcore.adapters.secrets.log_scrubbing import hide_in_logs
 from llmcore.adapters.secrets.request_secrets import secrets_in
+from llmcore.adapters.wire.body_facts import BodyFacts
 from llmcore.adapters.wire.terminators import is_whole_reply, says_it_is_not_over
-from llmcore.adapters.wire.told import BodyFacts
 from llmcore.adapters.wire.watching import TrafficWatch, WireExchange
 from llmcore.support.values.narrowing import is_list, object_in
 from llmcore.types import DEFAULT_LIMITS, Limits, LLMCoreError, Reply, Usage
@@ -180,7 +180,7 @@ class LiteLLMAdapter:
                     if event is None:
                         break
                     buffered.append(event)
-                    if said or len(buffered) > MOST_BUFFERED or says_something(event):
+                    if said or len(buffered) > MOST_BUFFERED or has_content(event):
                         said = timeouts.has_output = True
                         for event in buffered:
                             yield event
@@ -367,7 +367,7 @@ def _reading(
     The provider's own body is read where it is at hand, for LiteLLM's reading of it loses things, and refuses bodies for a
     field it misses. Raises what went wrong.
     """
-    body = dumped(answer) if answer is not None else {}
+    body = dumped_chunk(answer) if answer is not None else {}
     if exchange is None or not exchange.taken or not exchange.ok:
         if failure is not None:
             raise failure

@@ -16,12 +16,12 @@ from llmcore.adapters.litellm.errors.words import place_words
 from llmcore.adapters.litellm.usage import read_usage, tokens_of, usage_of_reply, whole_prompt
 from llmcore.adapters.request.openings import forced_tool
 from llmcore.adapters.request.parameters import Prepared
-from llmcore.adapters.wire.told import BodyFacts
+from llmcore.adapters.wire.body_facts import BodyFacts
 from llmcore.adapters.wire.watching import TrafficWatch
 from llmcore.support.values.narrowing import object_in, objects_in
 from llmcore.types import Timeout
 
-__all__ = ["MOST_BUFFERED", "STREAM_WIRE", "StreamProgress", "StreamTimeouts", "dumped", "events_of", "says_something"]
+__all__ = ["MOST_BUFFERED", "STREAM_WIRE", "StreamProgress", "StreamTimeouts", "dumped_chunk", "events_of", "has_content"]
 
 T = TypeVar("T")
 
@@ -114,7 +114,7 @@ async def _chunks(watch: TrafficWatch, answer: Any) -> AsyncGenerator[dict[str, 
     """LiteLLM's chunks, with the server's own finish word: LiteLLM takes one that it does not know for `stop`, also `error`, and
     makes one up at the end of a stream that was cut."""
     async for chunk in _to_its_end(watch, answer):
-        event = _without_echo(dumped(chunk))
+        event = _without_echo(dumped_chunk(chunk))
         for choice in objects_in(event.get("choices")):
             if choice.get("finish_reason") and watch.exchange is not None:
                 if not watch.exchange.is_whole:
@@ -147,7 +147,7 @@ def _without_echo(event: dict[str, Any]) -> dict[str, Any]:
     return event
 
 
-def dumped(answer: Any) -> dict[str, Any]:
+def dumped_chunk(answer: Any) -> dict[str, Any]:
     dumped: dict[str, Any] = answer.model_dump(exclude_none=True, warnings=False)
     return dumped
 
@@ -168,7 +168,7 @@ class StreamProgress:
         self._wire = STREAM_WIRE
 
     def saw(self, event: dict[str, Any]) -> None:
-        if self._first is None and says_something(event):
+        if self._first is None and has_content(event):
             self._first = time.perf_counter() - self._started
             self._wire = STREAM_WIRE if "choices" in event else self._prepared.provider.wire or STREAM_WIRE
         self._told.saw(event)
@@ -201,7 +201,7 @@ class StreamProgress:
         }
 
 
-def says_something(event: dict[str, Any]) -> bool:
+def has_content(event: dict[str, Any]) -> bool:
     if isinstance(event.get("delta"), str):  # of the responses
         return bool(event["delta"])
     if event.get("type") in _CLAUDES_WORDS or not _BEDROCKS_WORDS.isdisjoint(event):

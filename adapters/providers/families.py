@@ -9,6 +9,7 @@ names.
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 __all__ = ["DEFAULT_DIALECT", "OWN_DIALECTS", "TEXT_DIALECTS", "own_dialects", "text_dialect"]
 
@@ -82,6 +83,7 @@ OWN_DIALECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
 """What a family writes when its server passes calls on as text: its markers, control tokens too. Globs as above."""
 
 
+@lru_cache(maxsize=256)
 def own_dialects(model: str) -> tuple[str, ...]:
     """The registry names of the dialects that the model's family writes; none for an unknown family."""
     name = model.lower()

@@ -8,7 +8,7 @@ from typing import Any, cast
 from llmcore.adapters.base import Adapter, Endpoint, ModelCall
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.recording.recorder import tool_dict
-from llmcore.adapters.request.messages import render_messages
+from llmcore.adapters.request.conversation.messages import render_messages
 from llmcore.adapters.request.names import NameMap
 from llmcore.support.values.copies import updated
 from llmcore.support.values.narrowing import is_object, object_in

@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 from llmcore.adapters.base import PART_OF_MAX_TOKENS, Capabilities, Endpoint, ModelCall
 from llmcore.adapters.providers import Provider, ProviderLimits, is_host_of, provider_of
 from llmcore.adapters.request.choices import choice_sent
-from llmcore.adapters.request.messages import render_messages
+from llmcore.adapters.request.conversation.messages import render_messages
+from llmcore.adapters.request.conversation.prompting import envelope_schema, instructions
+from llmcore.adapters.request.conversation.unsendable import check_has_content, check_images, unsendable
 from llmcore.adapters.request.names import NameMap
 from llmcore.adapters.request.output import OutputPlan, object_schema, output_plan, output_tools
 from llmcore.adapters.request.parts import REASONING_AND_TOOLS, joined_parts
-from llmcore.adapters.request.prompting import envelope_schema, instructions
 from llmcore.adapters.request.schemas import Loss, transform
-from llmcore.adapters.request.unsendable import check_has_content, check_images, unsendable
 from llmcore.support.values.narrowing import is_object
 from llmcore.types import AuthenticationFailed, ImageBlock, JsonSchema, LimitExceeded, ToolDefinition, ToolResultBlock
 from llmcore.types.input.headers import check_header_value

@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterable
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.choices import choice_capability
+from llmcore.adapters.request.conversation.prompting import instructions
+from llmcore.adapters.request.conversation.unsendable import blocks_of
 from llmcore.adapters.request.output import OutputPlan, output_plan, output_tools
-from llmcore.adapters.request.prompting import instructions
-from llmcore.adapters.request.unsendable import blocks_of
 from llmcore.support.values.copies import updated
 from llmcore.types import ImageBlock
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from llmcore.adapters.secrets.scrubber import is_secret_name
 from llmcore.adapters.secrets.urls import url_secrets
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_list, is_object
 
 __all__ = ["header_secrets", "secrets_in"]
@@ -34,7 +34,7 @@ _HARMLESS_HEADERS = frozenset(
 """Headers that hold no secret. Any other header a caller adds may."""
 _NO_CONNECTION = frozenset({"messages", "model", "response_format", "tool_choice", "tools"})
 """Arguments of a request that say what is asked, not with which key."""
-_PART = late(r'[;,\s"{}]+')
+_PART = lazy_regex(r'[;,\s"{}]+')
 """What stands between the parts of a header's value: cookies, parameters, the scheme, the fields of an object."""
 
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from llmcore.adapters.secrets.spellings import BEGINNING, Span, Words, found, united
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.credentials import HIDDEN, is_placeholder, keys_in
 from llmcore.support.values.narrowing import is_list, is_object
 
@@ -36,18 +36,18 @@ SECRET_HEADERS = frozenset(
     }
 )
 """Headers that are never written, in lower case."""
-_SECRET_FIELD = late(
+_SECRET_FIELD = lazy_regex(
     r"(?:^|_)(?:api_?key|access_?key|secret_?key|private_?key|subscription_?key|service_?key|access_token|auth_token"
     r"|bearer_token|refresh_token|session_token|id_token|security_token|secret|client_?secret|password|passwd|passphrase"
     r"|secret_access_key|authorization|cookie|organization_id|openai_organization|openai_project)$"
 )
-_SECRET_NAME = late(
+_SECRET_NAME = lazy_regex(
     rf"{_SECRET_FIELD.pattern}|(?:^|_)(?:key|token|auth|code|credentials?|pass|pwd|sig|signature|bearer|jwt|session"
     r"|pat|otp|pin|(?:api|auth|access|bearer|refresh|id|session|secret)_tokens|token_value|password_hash|connection_string|conn_str"
     r"|dsn)$|^tokens$"
 )
-_HARMLESS_NAME = late(r"(?:^|_)(?:cache|idempotency|sort|partition|route|routing)_key$")
-_CAMEL = late(r"(?<=[a-z0-9])(?=[A-Z])")
+_HARMLESS_NAME = lazy_regex(r"(?:^|_)(?:cache|idempotency|sort|partition|route|routing)_key$")
+_CAMEL = lazy_regex(r"(?<=[a-z0-9])(?=[A-Z])")
 _DOTS = ("...", "\N{HORIZONTAL ELLIPSIS}")
 _LEFT_OVER = (BEGINNING, 12)
 """So many characters of a secret that was cut are hidden: half of it, within these bounds. Its first few may be those of all

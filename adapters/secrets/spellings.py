@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import quote, unquote
 
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["BEGINNING", "Span", "Words", "found", "unescaped", "united"]
 
@@ -28,14 +28,14 @@ Span = tuple[int, int]
 _LAYERS = 4
 """How many times over a text may be escaped."""
 
-_ESCAPE = late(
+_ESCAPE = lazy_regex(
     r"""%u[0-9A-Fa-f]{4} | %[0-7][0-9A-Fa-f] | (?:%[89A-Fa-f][0-9A-Fa-f]){1,8}
     | &(?:\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?
     | \\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[ux]\{[0-9A-Fa-f]{1,6}\}|x[0-9A-Fa-f]{2}|[0-7]{3}|[nrt]|[^A-Za-z0-9])""",
     re.VERBOSE,
 )
-_SPACE = late(r"\s+")
-_BETWEEN_BYTES = late(r"(?:0x|[\s:,;-])+", re.IGNORECASE)
+_SPACE = lazy_regex(r"\s+")
+_BETWEEN_BYTES = lazy_regex(r"(?:0x|[\s:,;-])+", re.IGNORECASE)
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t"}
 
 

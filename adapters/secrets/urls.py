@@ -11,19 +11,19 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 from llmcore.adapters.secrets.scrubber import HIDDEN, Scrubber, holds_secret, is_placeholder, is_secret_name
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.errors import ConfigError
 
 __all__ = ["checked_url", "shown_url", "url_secrets"]
 
-_URL = late(
+_URL = lazy_regex(
     r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://)?(?:(?P<login>[^/?#]*)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::(?P<port>[0-9]{1,5}))?"
     r"(?P<path>/[^?#\s\\]*)?(?:\?(?P<query>[^#\s]*))?(?:\#(?P<fragment>\S*))?"
 )
 _LAST_PORT = 65_535
-_LOGIN_IN_PATH = late(r"[^/:@]*:([^/@]+)@")
+_LOGIN_IN_PATH = lazy_regex(r"[^/:@]*:([^/@]+)@")
 """`user:password@` behind the host, as in a URL within the URL."""
-_PARAMETER = late(r"[?&;#]([^=?&;#]*)(?:=([^?&;#]*))?")
+_PARAMETER = lazy_regex(r"[?&;#]([^=?&;#]*)(?:=([^?&;#]*))?")
 """Of a query, a path or a fragment."""
 _SEPARATORS = frozenset("?&;#")
 _SHOWN_PARAMETERS = frozenset({"api-version", "api_version", "version", "region", "location"})

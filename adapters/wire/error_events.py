@@ -13,7 +13,7 @@ from typing import Any
 from llmcore.adapters.wire.error_words import words_in
 from llmcore.adapters.wire.framing import Sent
 from llmcore.adapters.wire.terminators import is_of_a_wire, is_whole_reply
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.code.quoted_words import MAX_WORDS
 from llmcore.support.values.narrowing import is_object, object_in, objects_in
 
@@ -25,18 +25,18 @@ _WORDS = ("message", "msg", "detail", "status_msg", "error_message", "error_msg"
 """Where the server's own words stand; in JSON of no wire each of them alone is the sign of an error."""
 _CODES = ("code", "status", "status_code", "statusCode", "error_code")
 _KINDS = (
-    (late(r"rate.?limit|too.?many.?requests|resource.?exhausted|throttl", re.IGNORECASE), 429),
-    (late(r"authentication|unauthorized|unauthenticated|invalid.?api.?key", re.IGNORECASE), 401),
-    (late(r"permission|forbidden|access.?denied", re.IGNORECASE), 403),
-    (late(r"not.?found", re.IGNORECASE), 404),
-    (late(r"too.?large", re.IGNORECASE), 413),
-    (late(r"time.?out", re.IGNORECASE), 504),
-    (late(r"overloaded|unavailable", re.IGNORECASE), 503),
-    (late(r"invalid|bad.?request|unsupported|unknown.?parameter|validation", re.IGNORECASE), 400),
+    (lazy_regex(r"rate.?limit|too.?many.?requests|resource.?exhausted|throttl", re.IGNORECASE), 429),
+    (lazy_regex(r"authentication|unauthorized|unauthenticated|invalid.?api.?key", re.IGNORECASE), 401),
+    (lazy_regex(r"permission|forbidden|access.?denied", re.IGNORECASE), 403),
+    (lazy_regex(r"not.?found", re.IGNORECASE), 404),
+    (lazy_regex(r"too.?large", re.IGNORECASE), 413),
+    (lazy_regex(r"time.?out", re.IGNORECASE), 504),
+    (lazy_regex(r"overloaded|unavailable", re.IGNORECASE), 503),
+    (lazy_regex(r"invalid|bad.?request|unsupported|unknown.?parameter|validation", re.IGNORECASE), 400),
 )
 """What errors call themselves (`type`, `code`, `status`), and the status with which others send the same."""
 _PING = re.compile(rb"\W*(?:ping|pong|heart-?beat|keep-?alive)\W*\Z", re.IGNORECASE)
-_PLAIN = late(r"[^{}\[\]\"\\<>]{1,300}\Z")
+_PLAIN = lazy_regex(r"[^{}\[\]\"\\<>]{1,300}\Z")
 
 
 class ErrorEvent(Exception):

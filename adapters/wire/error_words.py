@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_list, is_object, objects_in
 
 __all__ = ["ErrorWords", "all_texts", "error_words", "fault_in", "words_in"]
@@ -38,10 +38,10 @@ _DEPTH = 8
 """So deep words are looked for."""
 _APART = ";\n"
 """Between two texts: no sentence goes on behind it, also where white space is made one."""
-_TAG = late(r"<[^<>]*>")
+_TAG = lazy_regex(r"<[^<>]*>")
 _UNSHOWN = ("script", "style")
-_PAGE = late(r"\s*(?:<\?xml|<!doctype|<html|<head|<body|<(?:h1|p|div|center|title|pre)\b)", re.IGNORECASE)
-_SPACES = late(r"\s+")
+_PAGE = lazy_regex(r"\s*(?:<\?xml|<!doctype|<html|<head|<body|<(?:h1|p|div|center|title|pre)\b)", re.IGNORECASE)
+_SPACES = lazy_regex(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)

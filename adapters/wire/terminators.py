@@ -26,7 +26,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from llmcore.adapters.wire.told import BodyFacts
+from llmcore.adapters.wire.body_facts import BodyFacts
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types.finish_reasons import INCOMPLETE, is_no_end, may_continue, reason_of
 

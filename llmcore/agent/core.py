@@ -11,7 +11,8 @@ from llmcore.agent.options import ORCHESTRATOR_ONLY, checked_agent_options, orch
 from llmcore.hooks import HookChain
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Models, Orchestrator
-from llmcore.run.setup.settings import TOOL_OPTIONS, tool_settings
+from llmcore.run.setup.options import TOOL_OPTIONS
+from llmcore.run.setup.settings import tool_settings
 from llmcore.run.setup.tool_source import ToolSource, is_tool_provider
 from llmcore.tools import Tool
 from llmcore.types import CallerError, ConfigError, ToolSet

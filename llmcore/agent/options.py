@@ -3,25 +3,19 @@ arguments."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from typing_extensions import TypedDict
 
-from llmcore.adapters.base import Adapter
-from llmcore.adapters.capabilities import CapabilityStore
-from llmcore.fallback import Strategy
-from llmcore.hooks import Hooks, HooksGiven
+from llmcore.hooks import Hooks
 from llmcore.orchestrator import INSTEAD as OF_ORCHESTRATORS
-from llmcore.orchestrator import OWN_KINDS, Orchestrator
+from llmcore.orchestrator import OWN_KINDS, SETTINGS, OrchestratorSettings
 from llmcore.run.results.result import RunResult
-from llmcore.run.setup.options import INSTEAD as OF_RUNS
-from llmcore.run.setup.options import PER_RUN, OptionsOfRuns
+from llmcore.run.setup.options import PER_RUN, OptionsOfRuns, other_names
 from llmcore.run.setup.settings import checked_options
 from llmcore.support.code.suggestions import unknown
-from llmcore.tools.web_search import Searcher
-from llmcore.types import ConfigError, Message, Request
+from llmcore.types import ConfigError, Message
 from llmcore.types.input.argument_errors import Kind, check_kinds, is_async, takes_positional
 from llmcore.types.requests import OptionsOfAnyModel
 
@@ -51,41 +45,21 @@ class _OwnOptions(TypedDict, total=False):
     """Gets a line for each request, tool and answer, in place of the logger `llmcore.agent`."""
     output_type: Any
     """The type of a chat's answer, if the call does not give one."""
-    hooks: HooksGiven | None
-    capabilities: CapabilityStore | None
-    strategies: Sequence[Strategy] | None
-    enforce_limits: bool
-    adapter: Adapter | Mapping[str, Adapter] | None
-    web_search: Searcher | None
-    token_counter: Callable[[Request], int | Awaitable[int]] | None
 
 
-class AgentOptions(OptionsOfAnyModel, OptionsOfRuns, _OwnOptions, total=False):
+class AgentOptions(OptionsOfAnyModel, OptionsOfRuns, OrchestratorSettings, _OwnOptions, total=False):
     """The options of an agent beside `client`, `model` and `socket_emit`."""
 
 
-_OF_ORCHESTRATOR = inspect.signature(Orchestrator).parameters.keys() - {"models", "tools", "hooks", "system"}
+_OF_ORCHESTRATOR = SETTINGS - {"models", "tools", "hooks", "system"}
 ORCHESTRATOR_ONLY = _OF_ORCHESTRATOR - PER_RUN - {"name"}
 _PER_CHAT = {"message_history", "parent", "answers"}
-OPTIONS = sorted(({"client", "socket_emit"} | PER_RUN | _OF_ORCHESTRATOR | _OwnOptions.__annotations__.keys()) - _PER_CHAT)
+OPTIONS = sorted(
+    ({"client", "socket_emit", "hooks"} | PER_RUN | _OF_ORCHESTRATOR | _OwnOptions.__annotations__.keys()) - _PER_CHAT
+)
 SUGGESTIONS: Mapping[str, str] = {
-    **{name: words for name, words in {**OF_ORCHESTRATORS, **OF_RUNS}.items() if name not in OPTIONS},
-    "models": "it is `client`",
-    "llm": "it is `client`",
-    "system_message": "it is `system`",
-    "message_history": "what was said before is `messages`; `message_history` is an option of each chat",
-    "history": "what was said before is `messages`",
-    "parent": "it is an option of each chat",
-    "answers": "they are an option of each chat",
-    "emit": "it is `socket_emit`",
-    "on_event": "it is `socket_emit`",
-    "logger": "it is `log`, a function of a line",
-    "logf": "it is `log`",
-    "thinking_tokens": "it is `thinking`: True, or the number of tokens",
-    "reasoning_effort": "it is `thinking`: True, or the number of tokens",
-    "max_context_size": "it is `max_context_tokens`",
-    "max_tool_iterations": "it is `max_tool_turns`",
-    "tool_provider": "a function that gives the tools of each turn is `tools=function`",
+    **{name: words for name, words in {**OF_ORCHESTRATORS, **other_names()["run"]}.items() if name not in OPTIONS},
+    **other_names()["agent"],
 }
 _KINDS = {
     **OWN_KINDS,

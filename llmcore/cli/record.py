@@ -123,7 +123,7 @@ class _Session:
 
     def __init__(self, registry: ModelRegistry, config: ModelConfig, tools: list[object], output: Path, provenance: str) -> None:
         from llmcore import CapabilityStore
-        from llmcore.tools import compile_tools
+        from llmcore.compiling import compile_tools
 
         self._registry = registry
         self._alias = config.alias

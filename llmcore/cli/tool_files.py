@@ -22,7 +22,7 @@ def load_tools(given: str) -> ToolSet:
 
     Raises `ConfigError` for what cannot be read or imported, `ToolDefinitionError` for what is no tool.
     """
-    from llmcore.tools import compile_tools
+    from llmcore.compiling import compile_tools
 
     return compile_tools(tool_objects(given))
 

@@ -19,9 +19,9 @@ from typing import Any, TypeVar
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
-from llmcore.adapters.request.messages import IMAGE_NOTE
+from llmcore.adapters.request.conversation.messages import IMAGE_NOTE
+from llmcore.adapters.request.conversation.special_tokens import JOINER
 from llmcore.adapters.request.output import FINAL_RESULT
-from llmcore.adapters.request.special_tokens import JOINER
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.transcripts import Exchange

@@ -3,7 +3,6 @@
 Importing this package teaches `ToolSet` to take plain functions.
 """
 
-from llmcore.tools.compiling import compile_tools
 from llmcore.tools.config import ToolConfig, ToolErrors
 from llmcore.tools.context import RunContext, current_tool_call_id
 from llmcore.tools.decorator import tool
@@ -22,7 +21,6 @@ __all__ = [
     "ToolSet",
     "as_tool",
     "checked_tool",
-    "compile_tools",
     "current_tool_call_id",
     "tool",
 ]

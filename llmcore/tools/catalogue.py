@@ -16,10 +16,9 @@ from urllib.parse import quote
 from llmcore.support.code.suggestions import unknown
 from llmcore.support.values.json_data import json_data
 from llmcore.support.values.narrowing import is_list, is_object
-from llmcore.tools.compiling import compile_tools
 from llmcore.tools.signature import hints_of, schema_of_type
 from llmcore.tools.tool import Tool, is_tool
-from llmcore.types import ConfigError, JsonSchema, ToolDefinition
+from llmcore.types import ConfigError, JsonSchema, ToolDefinition, ToolSet
 from llmcore.types.tools import tools_in
 
 __all__ = ["Format", "catalogue", "openapi"]
@@ -69,7 +68,7 @@ def _listed(tools: object) -> Iterator[_Listed]:
     listed: Callable[[], Iterable[object]] | None = getattr(tools, "list_tools", None)
     given = list(tools_in(tools if listed is None else listed()))
     by_name = {one.name: one for one in given if is_tool(one)}
-    for tool in compile_tools(given):
+    for tool in ToolSet(given):
         found = by_name.get(tool.name)
         yield _Listed(
             tool.definition, None if found is None else _gives(found.function, found.options.postprocess), _approval(found)

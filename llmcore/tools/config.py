@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 
 from llmcore.support.values.bounds import Count, PositiveAmount, PositiveCount, Switch, whole_number
-from llmcore.support.values.copies import Value
+from llmcore.support.values.copies import Value, made
 from llmcore.types import RetryConfig, ToolChoice
 
 __all__ = ["ToolConfig", "ToolErrors"]
@@ -52,7 +52,7 @@ class ToolConfig(Value):
     max_parallel: PositiveCount = 8
     timeout: PositiveAmount | None = 60.0
     errors: ToolErrors = "continue"
-    retry: RetryConfig = RetryConfig()
+    retry: RetryConfig = made(RetryConfig)
     max_result_chars: Annotated[int, whole_number(200)] = 100_000
 
     def overlaid(self, other: ToolConfig | None) -> ToolConfig:

@@ -20,27 +20,27 @@ from llmcore.normalizer.bodies.json_bodies import swallow
 from llmcore.normalizer.core.driver import Nested
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.scanning.source import Steps, past, settle, skip_space
+from llmcore.normalizer.scanning.source import Steps, past, skip_space, wait_until_known
 from llmcore.normalizer.scanning.words import CALL_FENCES, COLONS, OWN_SIGNS, STRAY_CLOSERS
 from llmcore.normalizer.trust.block_quotes import in_block_quote
 from llmcore.normalizer.trust.lead_ins import announces, sentence_before
 from llmcore.normalizer.trust.quotations import is_closed
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["back_ticks", "code_in", "fence_behind_opener", "holds_closer", "tildes", "without_code"]
 
-_RUNS = {"`": late(r"`+"), "~": late(r"~+")}
+_RUNS = {"`": lazy_regex(r"`+"), "~": lazy_regex(r"~+")}
 _FENCE_SIGNS = ("```", "~~~")
-_INFO = late(
+_INFO = lazy_regex(
     r"[ \t]*+([\w+#.-]{0,32}+)(?:[ \t]++(?![=+*/%<>|&:-]{0,3}=)|(?=\{))(?:[^\n\r{\[(<]|\{[^\n\r{}:]{0,128}\}){1,256}+\r?(?=\n|\Z)"
 )
 """A first line of several words, or with attributes (`json title="a"`, `python {1,3}`), that is no statement and holds no call:
 its first word tells what the fence holds."""
-_WORD = late(r"[ \t]*+([\w+#.-]{0,32}+)[ \t]*+\r?(?=\n|\Z)")
+_WORD = lazy_regex(r"[ \t]*+([\w+#.-]{0,32}+)[ \t]*+\r?(?=\n|\Z)")
 _FIRST_LINE = 400
 _WORD_AND_LINE = (
-    late(r"[ \t]{0,16}[\w+#.-]{1,32}[ \t]{0,16}\r?\n"),
-    late(r"[ \t]{0,16}[\w+#.-]{0,32}[ \t]{0,16}\r?\Z"),
+    lazy_regex(r"[ \t]{0,16}[\w+#.-]{1,32}[ \t]{0,16}\r?\n"),
+    lazy_regex(r"[ \t]{0,16}[\w+#.-]{0,32}[ \t]{0,16}\r?\Z"),
 )
 """An info word and the end of its line, and the beginning of that at the end of the text."""
 _LONGEST_RUN = 64
@@ -52,10 +52,10 @@ def _closers(run: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     sign = f"{run[0]}{{{len(run)},256}}"
     on_its_line = rf"\n[ \t]{{0,64}}{sign}"
     if run[0] == "~":
-        closer = re.compile(on_its_line + r"(?=[ \t\r]{0,256}(?:\n|\Z))")
+        closer = lazy_regex(on_its_line + r"(?=[ \t\r]{0,256}(?:\n|\Z))")
         return closer, closer
-    other = re.compile(rf"{on_its_line}|(?<!`){sign}+(?!`)(?=[ \t\r]{{0,256}}(?:\n|</|\Z))")
-    json = re.compile(
+    other = lazy_regex(rf"{on_its_line}|(?<!`){sign}+(?!`)(?=[ \t\r]{{0,256}}(?:\n|</|\Z))")
+    json = lazy_regex(
         rf"{on_its_line}|(?<!`){sign}+(?!`)(?=[ \t\r]{{0,256}}(?:\n|\Z))"
         rf"|(?<=[\]}}])[ \t]{{0,64}}{sign}+(?!`)(?=[ \t\r]{{0,256}}</)"
     )
@@ -64,24 +64,24 @@ def _closers(run: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 _CLOSE, _CLOSE_OF_JSON = _closers("```")
 """Before a tag back-ticks end JSON only behind its last bracket: in a value they are the value's (`<pre>```x```</pre>`)."""
-_CODE = late(r"`(?!`)[^`\n]++`(?!`)|```([\w+#.-]{0,32}+)[ \t]{0,16}+\n")
+_CODE = lazy_regex(r"`(?!`)[^`\n]++`(?!`)|```([\w+#.-]{0,32}+)[ \t]{0,16}+\n")
 """Code in a line, or the first line of a fence with its info word."""
-_PLAIN_CODE = late(
+_PLAIN_CODE = lazy_regex(
     r"`(?:(?<!``)[^`\n]++`(?!`)"
     r"|(?<=\n`)``(?!(?i:tool|function))[\w+#.-]{0,32}+[ \t]{0,16}+\n(?:[^`]++|`(?!``))*+(?<=\n)```(?!`))"
 )
 """Code in a line, or a whole fence that does not say that it is a call."""
-_MAY_QUOTE_CODE = late(r">(?<![^\s>]>)[^\n`]*+`")
+_MAY_QUOTE_CODE = lazy_regex(r">(?<![^\s>]>)[^\n`]*+`")
 """In a line of a block quote, perhaps."""
-_BRACKET = late(r"[({\[<]")
-_ESCAPE = late(r"\\[uUxN0-7_\[\]*.\-]")
+_BRACKET = lazy_regex(r"[({\[<]")
+_ESCAPE = lazy_regex(r"\\[uUxN0-7_\[\]*.\-]")
 """By which a name may be written otherwise."""
 _CLOSER_BLANKS = 64  # that may stand before a closer and belong to it
 _LONGEST_CLOSER = 640  # what a closer matches, and what it looks at behind
 _SIGNS = 8  # of the end of the text, in which a closer may begin
-_SPACE = late(r"\s*")
-_MARKUP = late(rf"\s*(?:[<{OWN_SIGNS}\]]|\[[A-Z_]{{4,}}\])")
-_NOT_A_CALL = late(rf"\s*(?:(?!- \w)[^\s{{\[\]<{OWN_SIGNS}'\"\w>(]|//|#|/\*)")
+_SPACE = lazy_regex(r"\s*")
+_MARKUP = lazy_regex(rf"\s*(?:[<{OWN_SIGNS}\]]|\[[A-Z_]{{4,}}\])")
+_NOT_A_CALL = lazy_regex(rf"\s*(?:(?!- \w)[^\s{{\[\]<{OWN_SIGNS}'\"\w>(]|//|#|/\*)")
 
 
 class Fence:
@@ -179,7 +179,11 @@ def _back_ticks(reading: Reading, at: int) -> Steps[int]:
     if length < 3:
         return (yield from _inline(reading, at, length))
     before = src.text[max(reading.line_start(at), reading.done) : at]
-    if before.strip() and not before.rstrip().endswith(COLONS) and not (yield from settle(src, _word_follows, at + length)):
+    if (
+        before.strip()
+        and not before.rstrip().endswith(COLONS)
+        and not (yield from wait_until_known(src, _word_follows, at + length))
+    ):
         return at + length
     return (yield from _fence(reading, at))
 

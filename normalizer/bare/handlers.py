@@ -15,7 +15,7 @@ from llmcore.normalizer.bare.json_forms import (
     behind_data,
     calling_tool,
     json_form,
-    mid_line,
+    json_mid_line,
     mid_line_brace,
     named_brace,
     opens_object,
@@ -25,35 +25,42 @@ from llmcore.normalizer.bare.lost_headers import announced, harmony_header
 from llmcore.normalizer.bare.made_up import wrapper_before
 from llmcore.normalizer.bare.named_above import announced_tool, arguments_below, name_above
 from llmcore.normalizer.bare.python_forms import is_callable, mid_line_call, python_list, python_run
-from llmcore.normalizer.bare.python_lines import begins_lines, begins_tuple, in_a_block, python_lines, python_tuple, unread_lines
+from llmcore.normalizer.bare.python_lines import (
+    begins_tuple,
+    in_a_block,
+    python_begins_lines,
+    python_lines,
+    python_tuple,
+    unread_lines,
+)
 from llmcore.normalizer.bare.verdicts import leads_in, may_stand, rest_is_blank
 from llmcore.normalizer.calls.call_objects import FORM_OF_LIST
 from llmcore.normalizer.core.names import PARALLEL, holds_calls, is_known, name_start, peel
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.scanning.source import Steps, match_within, settle, skip_space, starts
+from llmcore.normalizer.scanning.source import Steps, match_within, skip_space, starts, wait_until_known
 from llmcore.normalizer.scanning.words import BEFORE_BARE, OWN_SIGNS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
-__all__ = ["HANDLERS", "settled_text", "without_sign"]
+__all__ = ["HANDLERS", "decided_length", "without_sign"]
 
 _REACH = 512
 _SIGNS = 8  # of the end of the text, in which a sign may begin a marker:
 _MAY_BEGIN = ("]", *OWN_SIGNS)
-_PYTHON_HEAD = late(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\(")
-_PYTHON_MAYBE = late(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\Z")
+_PYTHON_HEAD = lazy_regex(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\(")
+_PYTHON_MAYBE = lazy_regex(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\Z")
 _DATA_SIGNS = '"[-0123456789tfn'
 """What data begins with that may stand in a list before a call."""
-_NOTHING = late(r"(?:(?:None|null)\s{0,16}+)?\]")
+_NOTHING = lazy_regex(r"(?:(?:None|null)\s{0,16}+)?\]")
 _NOTHING_LENGTH = 21
 _GAP = r"\s{0,64}+"
-_CALLING = late(rf"Calling tool:{_GAP}([^\s(]{{1,256}}+){_GAP}\({_GAP}(?=\{{)")
-_CALLING_MAYBE = late(rf"Calling(?: (?:t(?:o(?:o(?:l(?::{_GAP}(?:[^\s(]{{1,256}}+{_GAP}(?:\({_GAP})?)?)?)?)?)?)?)?\Z")
+_CALLING = lazy_regex(rf"Calling tool:{_GAP}([^\s(]{{1,256}}+){_GAP}\({_GAP}(?=\{{)")
+_CALLING_MAYBE = lazy_regex(rf"Calling(?: (?:t(?:o(?:o(?:l(?::{_GAP}(?:[^\s(]{{1,256}}+{_GAP}(?:\({_GAP})?)?)?)?)?)?)?)?\Z")
 """What may stand behind the bracket that opens a list, and its white space."""
 _LISTS_CALLS = starts(*FORM_OF_LIST, *(f'"{key}"' for key in FORM_OF_LIST), *(f"'{key}'" for key in FORM_OF_LIST))
-_NAMEISH = late(r"(?:>>>)?(?:assistant\s)?[\w.:/=\\-]{0,256}\s{0,8}\Z")
+_NAMEISH = lazy_regex(r"(?:>>>)?(?:assistant\s)?[\w.:/=\\-]{0,256}\s{0,8}\Z")
 
 
-def settled_text(reading: Reading, length: int) -> int:
+def decided_length(reading: Reading, length: int) -> int:
     """How much of the first `length` characters a listener may hear while no candidate stands in them: a line that may begin a
     bare form is held."""
     text, end = reading.src.text, without_sign(reading, length)
@@ -117,10 +124,10 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
                     reading, begin, at, name, "gemma4" if "call:" in written or "declaration:" in written else "name_brace"
                 )
             )
-        if name is not None and (yield from settle(reading.src, opens_object, at)):
+        if name is not None and (yield from wait_until_known(reading.src, opens_object, at)):
             return (yield from mid_line_brace(reading, begin, at, name))
     elif before.endswith(" ") and (spaced := (yield from _spaced_name(reading, start, at, before))) is not None:
-        if not (yield from settle(reading.src, opens_object, at)):
+        if not (yield from wait_until_known(reading.src, opens_object, at)):
             return at + 1
         return (yield from named_brace(reading, spaced[0], at, spaced[1], "name_brace"))
     if (header := harmony_header(reading, start, at, before)) is not None:
@@ -130,16 +137,16 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
         return (yield from _announced(reading, opener, at))
     if not before.strip():
         if (line := name_above(reading, start)) is not None:
-            if not (yield from settle(reading.src, opens_object, at)):
+            if not (yield from wait_until_known(reading.src, opens_object, at)):
                 return at + 1
             return (yield from named_brace(reading, line[0], at, line[1], "functionary_v32"))
-        if (name := announced_tool(reading, at)) and (yield from settle(reading.src, opens_object, at)):
+        if (name := announced_tool(reading, at)) and (yield from wait_until_known(reading.src, opens_object, at)):
             end = yield from arguments_below(reading, at, name)
             if end >= 0:
                 return end
     if may_stand(reading, before, at) or wrapper_before(reading, at) is not None:
         return (yield from json_form(reading, at))
-    return (yield from mid_line(reading, at)) if before[-1] in BEFORE_BARE else at + 1
+    return (yield from json_mid_line(reading, at)) if before[-1] in BEFORE_BARE else at + 1
 
 
 def _announced(reading: Reading, opener: int, at: int) -> Steps[int]:
@@ -164,7 +171,7 @@ def _wraps_calls(reading: Reading, name: str, at: int) -> Steps[bool]:
     """Does what calls several tools list them in the bracket at `at`? Programs have functions of that name, too."""
     if reading.tools is None or not holds_calls(name, reading.tools):
         return False
-    return (yield from settle(reading.src, _LISTS_CALLS, at + 1))
+    return (yield from wait_until_known(reading.src, _LISTS_CALLS, at + 1))
 
 
 def _spaced_name(reading: Reading, start: int, at: int, before: str) -> Steps[tuple[int, str] | None]:
@@ -189,7 +196,7 @@ def _bracket(reading: Reading, at: int) -> Steps[int]:
         return (yield from _marked(reading, at, at - len("functools")))
     escaped = before.endswith("\\")
     if not may_stand(reading, before.removesuffix("\\"), at) and wrapper_before(reading, at) is None:
-        return (yield from mid_line(reading, at)) if before[-1] in BEFORE_BARE else at + 1
+        return (yield from json_mid_line(reading, at)) if before[-1] in BEFORE_BARE else at + 1
     ahead = yield from skip_space(src, at + 1)
     char = src.text[ahead : ahead + 1]
     if char == "{":
@@ -258,7 +265,7 @@ def _code(reading: Reading, start: int, lead: str, word: str, at: int) -> Steps[
     """Code that is nothing but calls, where one begins; -1 when none does."""
     if not is_known(word, reading.tools):
         return -1
-    if begins_lines(reading, start, lead):
+    if python_begins_lines(reading, start, lead):
         return (yield from python_lines(reading, start))
     if begins_tuple(reading, start, lead):
         return (yield from python_tuple(reading, start + lead.index("(")))

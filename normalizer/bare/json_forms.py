@@ -12,29 +12,29 @@ from llmcore.normalizer.bare import verdicts
 from llmcore.normalizer.bare.hidden_calls import note_hidden_calls
 from llmcore.normalizer.bare.lost_headers import HEADER_WORDS
 from llmcore.normalizer.bare.made_up import around, wrapped_begins, wrapper_before
-from llmcore.normalizer.bare.python_forms import settled_word
+from llmcore.normalizer.bare.python_forms import decided_word
 from llmcore.normalizer.bare.verdicts import (
-    Place,
+    BarePlace,
+    bare_place,
     drop_echo,
     echoed,
     is_echo,
     line_is_over,
     only_shown,
-    placed,
     refusal,
     rest_is_blank,
 )
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, body_extent, extra_closers, read_body, swallow
-from llmcore.normalizer.calls.answers import said_in
-from llmcore.normalizer.calls.call_messages import Message, calls_of
+from llmcore.normalizer.calls.answers import content_text
+from llmcore.normalizer.calls.call_messages import CallMessage, calls_of
 from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, arguments_of
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
-from llmcore.normalizer.scanning.source import Steps, past, settle, skip_space
+from llmcore.normalizer.scanning.source import Steps, past, skip_space, wait_until_known
 from llmcore.normalizer.scanning.words import ENVELOPE, STRAY_CLOSERS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_object
 from llmcore.types.envelope import Repair
 
@@ -44,7 +44,7 @@ __all__ = [
     "behind_data",
     "calling_tool",
     "json_form",
-    "mid_line",
+    "json_mid_line",
     "mid_line_brace",
     "named_brace",
     "opens_object",
@@ -52,8 +52,8 @@ __all__ = [
 
 _GAP = r"(?:\s|//[^\n]*+\n|/\*[^*]*+\*/)*+"  # with comments
 _KEY = r"""[^"'“”\\\s:{}\[\],]"""
-_FIRST_KEY = late(rf"""[\[\s]*\{{{_GAP}(?!/[/*])(\\?["']|“|)({_KEY}{{1,128}})(?:\1|”)\s*(?::|=>)""")
-_FIRST_KEY_BEGUN = late(
+_FIRST_KEY = lazy_regex(rf"""[\[\s]*\{{{_GAP}(?!/[/*])(\\?["']|“|)({_KEY}{{1,128}})(?:\1|”)\s*(?::|=>)""")
+_FIRST_KEY_BEGUN = lazy_regex(
     rf"""[\[\s]*(?:\{{{_GAP}(?:/(?:/[^\n]*|\*[^*]*\*?)?|(\\?["']|[“\\]|){_KEY}{{0,128}}(?:(?:\1|[”\\])\s*=?)?)?)?\Z"""
 )
 OBJECT_BEGINS = rf"""(?:["'“”\\/<{{\[}}]|(?!=){_KEY}{{1,128}}+\s*+[:=])"""
@@ -61,25 +61,25 @@ OBJECT_BEGINS = rf"""(?:["'“”\\/<{{\[}}]|(?!=){_KEY}{{1,128}}+\s*+[:=])"""
 candidate."""
 OBJECT_BEGUN = rf"(?:{_KEY}{{1,128}}+\s*+)?"
 """All that has come of that, at the end of the text."""
-_OBJECT = late(rf"\s*+{OBJECT_BEGINS}")
-_OBJECT_BEGUN = late(rf"\s*+{OBJECT_BEGUN}\Z")
-_BEGINS = late(rf"\[|\{{\s*+{OBJECT_BEGINS}")
-_FLAT = late(r'\{(?=\s*")(?:[^{}()\[\]"\\<`]++|"[^"\\]*+")*+\}')
+_OBJECT = lazy_regex(rf"\s*+{OBJECT_BEGINS}")
+_OBJECT_BEGUN = lazy_regex(rf"\s*+{OBJECT_BEGUN}\Z")
+_BEGINS = lazy_regex(rf"\[|\{{\s*+{OBJECT_BEGINS}")
+_FLAT = lazy_regex(r'\{(?=\s*")(?:[^{}()\[\]"\\<`]++|"[^"\\]*+")*+\}')
 """Data that is one object without brackets in it."""
-_OPENS_OBJECT = late(r"\{|\[\s*[\[{]")
-_DATA = late(r"[\[\s]*\{\s*\"")
-_ITEM = late(r"""\s*+(?:-?\d[\d.eE+-]{0,32}+|true|false|null|"[^"\\\n]{0,96}+"|\[[^\[\]{}"\n]{0,96}+\]|\{\s*+\})\s*+,""")
-_OPENS = late(r"\s*+(?=\{)")
-_ITEM_BEGUN = late(r"""\s*+(?:-?[\d.eE+-]*+|[a-z]{1,5}+|"[^"\\\n]*+"?|\[[^\[\]{}"\n]*+\]?|\{\s*+\}?)\s*+\Z""")
+_OPENS_OBJECT = lazy_regex(r"\{|\[\s*[\[{]")
+_DATA = lazy_regex(r"[\[\s]*\{\s*\"")
+_ITEM = lazy_regex(r"""\s*+(?:-?\d[\d.eE+-]{0,32}+|true|false|null|"[^"\\\n]{0,96}+"|\[[^\[\]{}"\n]{0,96}+\]|\{\s*+\})\s*+,""")
+_OPENS = lazy_regex(r"\s*+(?=\{)")
+_ITEM_BEGUN = lazy_regex(r"""\s*+(?:-?[\d.eE+-]*+|[a-z]{1,5}+|"[^"\\\n]*+"?|\[[^\[\]{}"\n]*+\]?|\{\s*+\}?)\s*+\Z""")
 """Data in a list of calls, with its comma, and the beginning of it at the text's end."""
-_Parsed = tuple[list[Message], list[Repair], bool]
+_Parsed = tuple[list[CallMessage], list[Repair], bool]
 """What `read_body` tells of a body."""
 _PATIENCE = 4  # objects in a row of which none calls a tool that was told
-_QUOTES = late(r"[ \t\r\n`\"']*")
+_QUOTES = lazy_regex(r"[ \t\r\n`\"']*")
 _HEAD = 160  # within which the first key must stand
-_CALLING_CLOSED = late(r"\)\s*\]?\Z")  # by the brackets around it, its own brace left out
-_CALLING_CUT = late(r"\)\s*\]\s*(?:\n|\Z)")
-_CALLS_BEGUN = late(r""""(?:toolCalls|tool_calls|tool_uses|function_calls|calls)"\s*+:\s*+(?:\[[\s{]*+)?\Z""")
+_CALLING_CLOSED = lazy_regex(r"\)\s*\]?\Z")  # by the brackets around it, its own brace left out
+_CALLING_CUT = lazy_regex(r"\)\s*\]\s*(?:\n|\Z)")
+_CALLS_BEGUN = lazy_regex(r""""(?:toolCalls|tool_calls|tool_uses|function_calls|calls)"\s*+:\s*+(?:\[[\s{]*+)?\Z""")
 _RAW_QUOTES = ('<|"|>', "<escape>")
 
 
@@ -109,7 +109,7 @@ def named_brace(
     call = CallObject(name, arguments, True, raw=reading.src.text[at : body.end])
     whole = reading.tools is None and (yield from rest_is_blank(reading, end))
     over = over or (dialect == "harmony" and not strict)
-    place = yield from placed(reading, (begin, end), [call], over=over, closed=closed, whole=whole)
+    place = yield from bare_place(reading, (begin, end), [call], over=over, closed=closed, whole=whole)
     if is_echo(reading, place, [call]):
         return drop_echo(reading, begin, end)
     reason = refusal(reading, place, [call]) or ("unreadable" if arguments is None and not body.cut else None)
@@ -118,7 +118,7 @@ def named_brace(
         reading.miss(begin, end, name, reason)
         return max(body.end, at + 1) if not body.cut else at + 1
     tool = reading.tool(name)
-    repairs = [settled_word(arguments, repair, tool) if tool is not None and arguments else repair for repair in parsed.repairs]
+    repairs = [decided_word(arguments, repair, tool) if tool is not None and arguments else repair for repair in parsed.repairs]
     repairs += extra
     if gap >= 0 and (junk := HEADER_WORDS.sub(" ", reading.src.text[gap:at]).strip()):
         repairs.append(Repair(kind="junk_dropped", before=junk, after="", safety="lossless"))
@@ -177,7 +177,7 @@ def json_form(reading: Reading, at: int, first: int = -1) -> Steps[int]:
         parsed = read_body(reading, body)
         if bodies and not body.cut and not parsed[0]:  # data beside calls
             begin = start if _calls(read[-1:]) else bodies[-1].end
-            parsed = ([Message([], content=reading.src.text[begin : body.end])], list[Repair](), True)
+            parsed = ([CallMessage([], content=reading.src.text[begin : body.end])], list[Repair](), True)
         bodies.append(body)
         read.append(parsed)
         if body.cut or not body.closed or not read[0][0] or len(bodies) >= reading.limits.calls:
@@ -207,7 +207,7 @@ def _calls(read: list[_Parsed]) -> list[CallObject]:
     return [call for messages, _, _ in read for message in messages for call in message.calls]
 
 
-def mid_line(reading: Reading, at: int) -> Steps[int]:
+def json_mid_line(reading: Reading, at: int) -> Steps[int]:
     """A call form in the middle of a line of prose: content, and a near miss, so that layer 3 can ask what was meant."""
     if not (yield from _plausible(reading, at)):
         if _OPENS_OBJECT.match(reading.src.text, at) is not None:
@@ -219,7 +219,7 @@ def mid_line(reading: Reading, at: int) -> Steps[int]:
         return at + 1
     calls = [call for message in read_body(reading, body)[0] for call in message.calls]
     if calls:
-        place = Place(at, body.end, over=False, closed=False, whole=False)
+        place = BarePlace(at, body.end, over=False, closed=False, whole=False)
         reason = refusal(reading, place, calls) or "mid_line"
         if reason == "mid_line":
             reason = yield from verdicts.mid_line(reading, at, body.end)
@@ -249,7 +249,7 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
     whole = alone and (yield from rest_is_blank(reading, end))
     if not calls or not read[0][0]:
         return (yield from _no_calls(reading, at, end, bodies, messages, whole))
-    place = yield from placed(reading, (at, end), calls, over=over, closed=closed, whole=whole)
+    place = yield from bare_place(reading, (at, end), calls, over=over, closed=closed, whole=whole)
     if is_echo(reading, place, calls) and not _says_something(messages):
         return drop_echo(reading, at, end)
     if (echo := _echo_before_others(reading, at, bodies, read)) > at:
@@ -288,7 +288,7 @@ def _echo_before_others(reading: Reading, at: int, bodies: list[Body], read: lis
     return end
 
 
-def _says_something(messages: list[Message]) -> bool:
+def _says_something(messages: list[CallMessage]) -> bool:
     return any(message.content for message in messages)
 
 
@@ -309,7 +309,7 @@ def _take_messages(reading: Reading, at: int, end: int, bodies: list[Body], read
     reading.take("call", end)
 
 
-def _tell_beside(reading: Reading, at: int, end: int, messages: list[Message]) -> None:
+def _tell_beside(reading: Reading, at: int, end: int, messages: list[CallMessage]) -> None:
     """Record what messages say beside their calls."""
     for message in messages:
         reading.repaired(*message.repairs)
@@ -317,7 +317,7 @@ def _tell_beside(reading: Reading, at: int, end: int, messages: list[Message]) -
             reading.note(at, end, None, "no_call_object")
 
 
-def _no_calls(reading: Reading, at: int, end: int, bodies: list[Body], messages: list[Message], whole: bool) -> Steps[int]:
+def _no_calls(reading: Reading, at: int, end: int, bodies: list[Body], messages: list[CallMessage], whole: bool) -> Steps[int]:
     """An envelope without calls, an answer in JSON, or data. One cut off in its list of calls is no envelope without calls."""
     begun = bodies[-1].cut and _CALLS_BEGUN.search(reading.src.text, at) is not None
     if (
@@ -368,7 +368,7 @@ def _answer_or_arguments(reading: Reading, at: int, end: int, body: Body) -> int
             return end
     if not _answers(reading, key, said):
         return 0
-    said, repairs = said_in(said)
+    said, repairs = content_text(said)
     reading.repaired(*repairs)
     if body.cut:
         reading.cut_off()
@@ -388,7 +388,7 @@ def _answers(reading: Reading, key: str, said: Any) -> bool:
 def _data(reading: Reading, at: int) -> Steps[int]:
     """JSON that cannot be a call: content, told as it comes, and not searched for calls that it quotes."""
     src = reading.src
-    if not (yield from settle(src, _is_data, at)):
+    if not (yield from wait_until_known(src, _is_data, at)):
         _glanced(reading, at)
         return at + 1
     alone = reading.opens_message(at)
@@ -455,7 +455,7 @@ def calling_tool(reading: Reading, at: int, name: str, start: int) -> Steps[int]
     parsed = read_relaxed(reading.src.text, body.start, body.end, limits=reading.limits, cut=body.cut)
     arguments, _, repairs = arguments_of(parsed.value)
     call = CallObject(name, arguments, True, raw=reading.src.text[body.start : body.end])
-    place = yield from placed(reading, (at, end), [call], over=over)
+    place = yield from bare_place(reading, (at, end), [call], over=over)
     if (reason := refusal(reading, place, [call]) or (yield from only_shown(reading, at, end))) is not None:
         reading.miss(at, end, name, reason)
         return end

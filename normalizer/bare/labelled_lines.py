@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from llmcore.normalizer.bare.verdicts import line_is_over, only_shown, placed, refusal
+from llmcore.normalizer.bare.verdicts import bare_place, line_is_over, only_shown, refusal
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent
 from llmcore.normalizer.bodies.yaml_lines import with_arguments
-from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, no_arguments
+from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, default_arguments
 from llmcore.normalizer.calls.yaml_values import read_lines
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
@@ -21,7 +21,7 @@ from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
 from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space, wait_for
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_object
 
 __all__ = ["LABELS", "is_label", "labelled"]
@@ -31,18 +31,18 @@ _WRAPPERS = ("tool_call", "tool_calls", "function_call", "function_calls")
 LABELS = (*_NAMED, *_WRAPPERS)
 """What stands before the colon of the first line, in small letters or with a capital one."""
 _REACH = 48  # of a label, with its indentation and list sign
-_LABEL = late(r"(?P<before>[ \t]{0,16}(?P<item>- {1,3})?)(?P<label>[A-Za-z][a-z_]{1,20})")
-_NAME = late(r"""[ \t]{0,8}(["'`]?)(?P<name>[^\s"'`:]{1,128})\1[ \t]{0,8}\r?(?:\n|\Z)""")
-_FIRST = late(r"[ \t]{0,8}\r?\n(?P<before> {0,16}(?:- {1,3})?)(?P<label>[A-Za-z][a-z_]{1,20}):")
-_KEY = late(r"(?:[ \t]*\r?\n)?(?P<before> *)(?P<key>[A-Za-z]\w{1,31}):[ \t]*")
+_LABEL = lazy_regex(r"(?P<before>[ \t]{0,16}(?P<item>- {1,3})?)(?P<label>[A-Za-z][a-z_]{1,20})")
+_NAME = lazy_regex(r"""[ \t]{0,8}(["'`]?)(?P<name>[^\s"'`:]{1,128})\1[ \t]{0,8}\r?(?:\n|\Z)""")
+_FIRST = lazy_regex(r"[ \t]{0,8}\r?\n(?P<before> {0,16}(?:- {1,3})?)(?P<label>[A-Za-z][a-z_]{1,20}):")
+_KEY = lazy_regex(r"(?:[ \t]*\r?\n)?(?P<before> *)(?P<key>[A-Za-z]\w{1,31}):[ \t]*")
 _LINE = 320  # within which a line with a name or a key must say so
 _IDS = ("id", "call_id", "tool_call_id")
-_ID = late(r"""["']?(?P<id>[^\s"']{0,128})["']?[ \t\r]*(?:\n|\Z)""")
-_FENCE = late(r"```\w{0,16}[ \t]{0,8}\r?\n")
-_FENCE_ENDS = late(r"\n[ \t]{0,16}```")
+_ID = lazy_regex(r"""["']?(?P<id>[^\s"']{0,128})["']?[ \t\r]*(?:\n|\Z)""")
+_FENCE = lazy_regex(r"```\w{0,16}[ \t]{0,8}\r?\n")
+_FENCE_ENDS = lazy_regex(r"\n[ \t]{0,16}```")
 _FENCE_LENGTH = 32
 _LOWER = str.lower
-_DATA_ABOVE = late(
+_DATA_ABOVE = lazy_regex(
     r"[ \t]*(?:---|(?!(?:thoughts?|thinking|reason(?:ing)?|rationale|plan|comment):)[a-z_][\w-]{0,32}:[ \t]+[^\s])"
 )
 _DIALECT = "labelled_lines"
@@ -264,8 +264,8 @@ def _enter(reading: Reading, head: _Head, value: _Value) -> Steps[int]:
     call, end = value.call, value.end
     call.id = head.id
     if not call.arguments and call.given:
-        call.arguments = call.arguments if call.arguments is not None else no_arguments(head.name, reading.tools)
-    place = yield from placed(reading, (head.begin, end), [call], over=True)
+        call.arguments = call.arguments if call.arguments is not None else default_arguments(head.name, reading.tools)
+    place = yield from bare_place(reading, (head.begin, end), [call], over=True)
     reason = refusal(reading, place, [call]) or (yield from only_shown(reading, head.begin, end))
     if reason is not None:
         reading.miss(head.begin, end, head.name, reason)

@@ -6,32 +6,31 @@ The words alone prove nothing: they must open the message or stand on a line of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["HEADER_WORDS", "Header", "announced", "harmony_header"]
 
 _REACH = 512
 _WORDS = r"(?:assistant|commentary|analysis|final)"
-_TOKENS = late(r"<\|(?:start|channel|constrain)\|>")
-_TO = late(r"(?:^|\s)to=(?:functions\.)?([^\s{<]{1,128}?)(?:<|\s|json|code|\Z)[^{\n]*\Z")
-_OPENING_TO = late(rf"\s*+(?:{_WORDS}\s{{1,16}}+){{0,2}}to=(?:functions\.)?([^\s{{<]{{1,128}})(?=\s)")
-_GLUED = late(rf"(?:{_WORDS}\s*+)*+")
-_BEHIND = late(r"(?:assistant|commentary|analysis|json|code|\s|<\|constrain\|>)*+")
-HEADER_WORDS = late(r"assistant|commentary|analysis|json|code|<\|(?:start|channel|constrain)\|>")
+_TOKENS = lazy_regex(r"<\|(?:start|channel|constrain)\|>")
+_TO = lazy_regex(r"(?:^|\s)to=(?:functions\.)?([^\s{<]{1,128}?)(?:<|\s|json|code|\Z)[^{\n]*\Z")
+_OPENING_TO = lazy_regex(rf"\s*+(?:{_WORDS}\s{{1,16}}+){{0,2}}to=(?:functions\.)?([^\s{{<]{{1,128}})(?=\s)")
+_GLUED = lazy_regex(rf"(?:{_WORDS}\s*+)*+")
+_BEHIND = lazy_regex(r"(?:assistant|commentary|analysis|json|code|\s|<\|constrain\|>)*+")
+HEADER_WORDS = lazy_regex(r"assistant|commentary|analysis|json|code|<\|(?:start|channel|constrain)\|>")
 """What stands in a header beside names; anything else is junk."""
-_LINE = late(rf"\s*+(?:{_WORDS}\s{{0,16}}+){{0,3}}to=(?:functions\.)?([^\s{{<]{{1,128}}+)\s")
-_ANNOUNCED = late(
+_LINE = lazy_regex(rf"\s*+(?:{_WORDS}\s{{0,16}}+){{0,3}}to=(?:functions\.)?([^\s{{<]{{1,128}}+)\s")
+_ANNOUNCED = lazy_regex(
     r"function call\s{0,16}+(?:<\|role_sep\|>)?\s{0,16}"
     rf"|(?:{_WORDS}\s{{1,16}}+){{0,2}}(?:to=)?(?:functions\.)?(?:multi_tool_use\.)?parallel[\s(]*+(?:json|code|commentary|\s)*+"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """`begin`: where it stands; `name`: whom it calls, up to `gap`; `in_prose`: words stand before it on its line."""
 
     begin: int

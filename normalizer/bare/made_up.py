@@ -8,27 +8,27 @@ pair is what tells it from a quotation in prose, so there the closer must follow
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from llmcore.normalizer.bare.verdicts import leads_in, line_is_over
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.source import Steps
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["Wrapper", "around", "wrapped_begins", "wrapper_before"]
 
 _LONGEST = 80
 _REACH = 512
 _NAME = r"[A-Za-z][\w.-]{0,40}+"
-_TAG = late(rf"(?:<(?P<tag>{_NAME})>|&lt;(?P<escaped>{_NAME})&gt;|<\|(?P<token>\w{{1,40}}+)\|>)\Z")
-_BLOCK = late(r"(?P<block>\b[A-Z_]{4,40}+)>>>\Z")
+_TAG = lazy_regex(rf"(?:<(?P<tag>{_NAME})>|&lt;(?P<escaped>{_NAME})&gt;|<\|(?P<token>\w{{1,40}}+)\|>)\Z")
+_BLOCK = lazy_regex(r"(?P<block>\b[A-Z_]{4,40}+)>>>\Z")
 _CLOSERS = {
     "tag": ("</{}>",),
     "escaped": ("&lt;/{}&gt;",),
     "token": ("<|/{}|>", "<|end_{}|>", "<|{}_end|>", "</{}>"),
     "block": ("<<<END_{}>>>",),
 }
-_ORDINARY = late(
+_ORDINARY = lazy_regex(
     "a|abbr|b|big|blockquote|body|button|caption|center|cite|code|d[dlt]|del|details|div|em|fig(?:caption|ure)|font|footer|form|h[1-6]|"
     "head|header|html|i|input|ins|kbd|label|li|main|mark|nav|ol|option|p|pre|q|s|samp|script|section|small|span|strike|strong|style|"
     "su[bp]|summary|table|tbody|t[dhrt]|template|textarea|title|u|ul|var|xmp|listing|plaintext|noscript|acronym|figure|article|aside|"
@@ -39,8 +39,7 @@ _ORDINARY = late(
 """Tags of documents, and words for what is shown and not meant."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wrapper:
+class Wrapper(NamedTuple):
     """`start`: where its opener stands; `inline`: the form stands on the opener's line; `ordinary`: it is of a document, and what
     it holds stands in it."""
 

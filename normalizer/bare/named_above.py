@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from llmcore.normalizer.bare.verdicts import line_is_over, may_stand, only_shown, placed, refusal
+from llmcore.normalizer.bare.verdicts import bare_place, line_is_over, may_stand, only_shown, refusal
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent
 from llmcore.normalizer.calls.call_messages import calls_of
 from llmcore.normalizer.calls.call_objects import CallObject
@@ -17,16 +17,16 @@ from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.scanning.source import Steps
 from llmcore.normalizer.scanning.words import STRAY_CLOSERS
 from llmcore.normalizer.trust.lead_ins import announces, sentence_before
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_object
 from llmcore.types.envelope import Repair
 
 __all__ = ["announced_tool", "arguments_below", "name_above"]
 
 _REACH = 300
-_LAST_WORD = late(r"\S{1,256}\Z")
-_NAME = late(r"[A-Za-z_][A-Za-z0-9_-]*+")
-_CALLING = late(
+_LAST_WORD = lazy_regex(r"\S{1,256}\Z")
+_NAME = lazy_regex(r"[A-Za-z_][A-Za-z0-9_-]*+")
+_CALLING = lazy_regex(
     r"\W*(?:now\s+)?(?:calling|invoking|running|executing|using)\b|rufe\b|j['’]appelle\b"  # noqa: RUF001 # typographic
     r"|(?:llamando|invocando|ejecutando|chamando|executando|chiamo|eseguo)\b|вызываю\b|(?:正在)?调用",
     re.IGNORECASE,
@@ -78,7 +78,7 @@ def arguments_below(reading: Reading, at: int, name: str) -> Steps[int]:
         return -1
     over = yield from line_is_over(reading, body.end)
     call = CallObject(name, value, True, raw=text)
-    place = yield from placed(reading, (at, body.end), [call], over=over)
+    place = yield from bare_place(reading, (at, body.end), [call], over=over)
     reason = refusal(reading, place, [call]) or (yield from only_shown(reading, at, body.end))
     if reason is not None:
         reading.miss(at, body.end, name, reason)

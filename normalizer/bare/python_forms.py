@@ -9,11 +9,11 @@ from llmcore.normalizer.bare.hidden_calls import note_hidden_calls
 from llmcore.normalizer.bare.made_up import around, wrapped_begins, wrapper_before
 from llmcore.normalizer.bare.statements import among_statements, defines
 from llmcore.normalizer.bare.verdicts import (
+    bare_place,
     drop_echo,
     follows_lead_in,
     is_echo,
     only_shown,
-    placed,
     refusal,
     rest_is_blank,
 )
@@ -23,16 +23,17 @@ from llmcore.normalizer.calls.typed_values import positional_arguments
 from llmcore.normalizer.core.names import is_known, peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.extent import Extent
-from llmcore.normalizer.notations.python import PythonCall, PythonReading, read_calls
+from llmcore.normalizer.notations.python import PythonCall, PythonReading, read_python_calls
 from llmcore.normalizer.notations.refusals import UNREADABLE
-from llmcore.normalizer.scanning.source import Steps, past, settle, skip_space, starts, wait_for, wait_while
+from llmcore.normalizer.scanning.source import Steps, past, skip_space, starts, wait_for, wait_until_known, wait_while
 from llmcore.normalizer.scanning.words import STRAY_CLOSERS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_list
 from llmcore.types.envelope import Repair, Safety
 from llmcore.types.tools import CompiledTool
 
 __all__ = [
+    "decided_word",
     "guesses_of",
     "is_callable",
     "is_printed",
@@ -42,14 +43,16 @@ __all__ = [
     "python_objects",
     "python_run",
     "read_lists",
-    "settled_word",
 ]
 
 _NEXT_NAME = r"[A-Za-z_][\w.\\-]{0,255}"
-_NEXT_CALL = late(rf"[ \t;,]{{0,64}}{_NEXT_NAME}\("), late(rf"[ \t;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
-_NEXT_LINE_CALL = late(rf"[\s;,]{{0,64}}{_NEXT_NAME}\("), late(rf"[\s;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
-_NEXT_LIST = late(rf"[ \t;,]{{0,64}}\[\s{{0,64}}{_NEXT_NAME}\("), late(rf"[ \t;,]{{0,64}}(?:\[\s{{0,64}}(?:{_NEXT_NAME})?)?\Z")
-_BETWEEN_LISTS = late(r"[\s;,]*+")
+_NEXT_CALL = lazy_regex(rf"[ \t;,]{{0,64}}{_NEXT_NAME}\("), lazy_regex(rf"[ \t;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
+_NEXT_LINE_CALL = lazy_regex(rf"[\s;,]{{0,64}}{_NEXT_NAME}\("), lazy_regex(rf"[\s;,]{{0,64}}(?:{_NEXT_NAME})?\Z")
+_NEXT_LIST = (
+    lazy_regex(rf"[ \t;,]{{0,64}}\[\s{{0,64}}{_NEXT_NAME}\("),
+    lazy_regex(rf"[ \t;,]{{0,64}}(?:\[\s{{0,64}}(?:{_NEXT_NAME})?)?\Z"),
+)
+_BETWEEN_LISTS = lazy_regex(r"[\s;,]*+")
 """The next call of a run, and the beginning of one at the end of the text."""
 _COMMENT = starts("#", "//")
 _WHOLE_QUOTES = frozenset(('"', "'", '"""', "'''"))
@@ -57,7 +60,7 @@ _QUOTE_REACH = 64
 _LOST_FENCE = "tool_code"  # of which only the info word is left
 _NOT_CLOSED = frozenset(("missing_closer", "missing_quote", "cut_string", "joined_strings", "text_dropped", "missing_comma"))
 """Repairs of what does not show where it ends."""
-_PRINTS, _PRINTED = late(r"print\(\s*"), late(r"\s*\)")
+_PRINTS, _PRINTED = lazy_regex(r"print\(\s*"), lazy_regex(r"\s*\)")
 _KEYWORDS = frozenset(
     [
         "if",
@@ -94,7 +97,7 @@ def _printed(reading: Reading, call: PythonCall) -> PythonCall:
         call.name = call.name.removeprefix("tool_code")
     if call.name != "print" or is_known("print", reading.tools):
         return call
-    inner = read_calls(call.raw, limits=reading.limits, cut=not call.complete).calls
+    inner = read_python_calls(call.raw, limits=reading.limits, cut=not call.complete).calls
     return inner[0] if len(inner) == 1 else call
 
 
@@ -113,7 +116,7 @@ def _python_object(reading: Reading, call: PythonCall) -> CallObject:
         safety: Safety = "lossless" if sure else "guess"
         found.repairs.append(Repair(kind="positional", before=call.positional, after=mapped, safety=safety))
     if tool is not None and found.arguments:
-        found.repairs = [_word_of_code(settled_word(found.arguments, repair, tool), tool) for repair in found.repairs]
+        found.repairs = [_word_of_code(decided_word(found.arguments, repair, tool), tool) for repair in found.repairs]
     return found
 
 
@@ -132,7 +135,7 @@ def guesses_of(reading: PythonReading) -> list[Repair]:
     return [repair for repair in reading.repairs if repair.safety == "guess"]
 
 
-def settled_word(arguments: dict[str, Any], repair: Repair, tool: CompiledTool) -> Repair:
+def decided_word(arguments: dict[str, Any], repair: Repair, tool: CompiledTool) -> Repair:
     """A bare word under a string schema can only be that string; `07` under an integer schema is that number."""
     types = tool.types(repair.path)
     word = arguments.get(repair.path)
@@ -174,7 +177,7 @@ def _end_by_calls(reading: Reading, begin: int) -> int:
     """Where calls end that an apostrophe in a value keeps open to a count of quotes; -1 where they show no end."""
     text = reading.src.text
     printed = past(_PRINTS, text, begin)
-    found = read_calls(text, printed, limits=reading.limits)
+    found = read_python_calls(text, printed, limits=reading.limits)
     repairs = [*found.repairs, *(repair for call in found.calls for repair in call.repairs)]
     whole = bool(found.calls) and found.complete and found.error is None and all(call.error is None for call in found.calls)
     end = past(_PRINTED, text, found.end) if printed > begin else found.end
@@ -186,12 +189,12 @@ def _end_by_calls(reading: Reading, begin: int) -> int:
 def read_lists(reading: Reading, body: Body, *, expressions: bool = False) -> PythonReading:
     """The calls of a body, in a list, in several lists one behind the other, or one after the other."""
     text, limits = reading.src.text[: body.end], reading.limits
-    parsed = read_calls(text, body.start, limits=limits, cut=body.cut, expressions=expressions)
+    parsed = read_python_calls(text, body.start, limits=limits, cut=body.cut, expressions=expressions)
     while parsed.complete and parsed.error is None and parsed.end < body.end:
         start = past(_BETWEEN_LISTS, text, parsed.end)
         if not text.startswith("[", start):
             break
-        more = read_calls(text, start, limits=limits, cut=body.cut, expressions=expressions)
+        more = read_python_calls(text, start, limits=limits, cut=body.cut, expressions=expressions)
         if not more.calls:
             break
         parsed.calls += more.calls
@@ -230,7 +233,7 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     )
     wrapper = wrapper_before(reading, begin)
     closed_at, over = yield from around(reading, wrapper, end)
-    over = over or (yield from settle(src, _COMMENT, end))
+    over = over or (yield from wait_until_known(src, _COMMENT, end))
     whole = reading.opens_message(begin) and (yield from rest_is_blank(reading, end))
     quoted = -1 if whole or body.cut else (yield from _closing_quote(reading, begin, end))
     led = not whole and quoted < 0 and not body.cut and (yield from follows_lead_in(reading, begin, end))
@@ -243,7 +246,7 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
             note_hidden_calls(reading, begin, end)
         return bracket + 1
     objects = python_objects(reading, parsed.calls)
-    place = yield from placed(reading, (begin, end), objects, over=over, closed=closed, whole=whole)
+    place = yield from bare_place(reading, (begin, end), objects, over=over, closed=closed, whole=whole)
     if is_echo(reading, place, objects):
         return drop_echo(reading, begin, end)
     reason = refusal(reading, place, objects) or ("unreadable" if parsed.error == UNREADABLE and not body.cut else None)
@@ -301,7 +304,7 @@ def mid_line_call(reading: Reading, begin: int, at: int) -> Steps[int]:
     if body.cut:
         reading.looks.never_closed()
         return at + 1
-    parsed = read_calls(reading.src.text, begin, body.end, limits=reading.limits)
+    parsed = read_python_calls(reading.src.text, begin, body.end, limits=reading.limits)
     if parsed.calls:
         reading.miss(begin, body.end, parsed.calls[0].name, (yield from verdicts.mid_line(reading, begin, body.end)))
     return body.end

@@ -14,25 +14,27 @@ from llmcore.normalizer.bare.verdicts import rest_is_blank
 from llmcore.normalizer.bodies.json_bodies import add_calls
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.notations.python import read_calls
+from llmcore.normalizer.notations.python import read_python_calls
 from llmcore.normalizer.scanning.source import Steps, past, wait_for_one
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 
-__all__ = ["begins_lines", "begins_tuple", "in_a_block", "python_lines", "python_tuple", "unread_lines"]
+__all__ = ["begins_tuple", "in_a_block", "python_begins_lines", "python_lines", "python_tuple", "unread_lines"]
 
 _NAME = r"[A-Za-z_][\w.]{0,64}+"
 _GAP = r"[ \t]{0,16}"
 _TARGETS = rf"{_NAME}(?:{_GAP},{_GAP}{_NAME}){{0,16}}{_GAP}={_GAP}"
-_ASSIGNS = late(rf"\s{{0,64}}{_TARGETS}")
-_HEAD = late(rf"(?P<targets>{_TARGETS})?(?P<printed>print\()?(?P<name>[A-Za-z_][\w.\\-]{{0,255}}+){_GAP}(?=\()")
+_ASSIGNS = lazy_regex(rf"\s{{0,64}}{_TARGETS}")
+_HEAD = lazy_regex(rf"(?P<targets>{_TARGETS})?(?P<printed>print\()?(?P<name>[A-Za-z_][\w.\\-]{{0,255}}+){_GAP}(?=\()")
 _HEAD_LENGTH = 600
-_LAYOUT = late(r"(?:[\s;,]|#[^\n]*+(?:\n|\Z)|//[^\n]*+(?:\n|\Z))*+")
+_LAYOUT = lazy_regex(r"(?:[\s;,]|#[^\n]*+(?:\n|\Z)|//[^\n]*+(?:\n|\Z))*+")
 _BEHIND = 64  # blanks that may stand behind a call
-_ENDS = late(rf"[ \t\r]{{0,{_BEHIND}}}+(?:[;,\n#]|//|\Z)")
+_ENDS = lazy_regex(rf"[ \t\r]{{0,{_BEHIND}}}+(?:[;,\n#]|//|\Z)")
 _ENDS_WITHIN = _BEHIND + len("//")
 _SEPARATORS = " \t\r\n;,"
-_BLOCK = late(r"\s*(?:(?:async\s+)?def\s|class\s|(?:el)?if\s|while\s|for\s.*\sin\s|with\s.*\(|(?:try|else|finally|except.*):)")
+_BLOCK = lazy_regex(
+    r"\s*(?:(?:async\s+)?def\s|class\s|(?:el)?if\s|while\s|for\s.*\sin\s|with\s.*\(|(?:try|else|finally|except.*):)"
+)
 """The first line of a block of Python."""
 
 
@@ -44,13 +46,13 @@ class _Line:
     targets: str
 
 
-def begins_lines(reading: Reading, start: int, before: str) -> bool:
+def python_begins_lines(reading: Reading, start: int, before: str) -> bool:
     """May lines of calls begin at `start`, `before` being what stands before the first call's name?"""
     return _opens(reading, start) and _ASSIGNS.fullmatch(before) is not None
 
 
 def begins_tuple(reading: Reading, start: int, before: str) -> bool:
-    """As `begins_lines`, of a tuple."""
+    """As `python_begins_lines`, of a tuple."""
     return _opens(reading, start) and before.strip() == "("
 
 
@@ -70,7 +72,7 @@ def python_lines(reading: Reading, start: int) -> Steps[int]:
         lines.append(line)
         position = line.end
     text, limits = reading.src.text, reading.limits
-    read = [read_calls(text, line.name_at, line.end, limits=limits, expressions=True).calls for line in lines]
+    read = [read_python_calls(text, line.name_at, line.end, limits=limits, expressions=True).calls for line in lines]
     if not read or any(len(calls) != 1 or is_printed(reading, start, calls) for calls in read):
         return -1
     objects = [python_objects(reading, calls)[0] for calls in read]
@@ -102,7 +104,7 @@ def unread_lines(reading: Reading, begin: int, at: int) -> Steps[int]:
     body = yield from python_extent(reading, at)
     if body.cut or not body.closed:
         return -1
-    first = read_calls(reading.src.text, begin, body.end, limits=reading.limits).calls
+    first = read_python_calls(reading.src.text, begin, body.end, limits=reading.limits).calls
     return (yield from python_lines(reading, begin)) if first and first[0].arguments is None else -1
 
 
@@ -154,7 +156,7 @@ def python_tuple(reading: Reading, at: int) -> Steps[int]:
         reading.failed(body.end - at)
         return -1
     written = f"[{reading.src.text[at + 1 : body.end - 1]}]"
-    parsed = read_calls(written, limits=reading.limits, expressions=True)
+    parsed = read_python_calls(written, limits=reading.limits, expressions=True)
     objects = python_objects(reading, parsed.calls)
     if parsed.error or parsed.end != len(written) or not any(is_known(call.name, reading.tools) for call in objects):
         return -1

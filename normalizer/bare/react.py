@@ -6,41 +6,41 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, extra_closers, read_body, swallow
-from llmcore.normalizer.bodies.parameters import only_parameter, only_text_parameter
+from llmcore.normalizer.bodies.tagged.parameters import only_parameter, only_text_parameter
 from llmcore.normalizer.calls.call_objects import CallObject, arguments_of
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.showing import may_be_shown, settle_shown
+from llmcore.normalizer.core.showing import decide_quoted, may_be_shown
 from llmcore.normalizer.notations.extent import Extent
-from llmcore.normalizer.notations.json import read_value
+from llmcore.normalizer.notations.json import read_json_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.normalizer.scanning.source import Steps, match_within, past, search, skip_space, wait_for, wait_for_one
 from llmcore.normalizer.trust.layout import ends_sentence, has_words
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_object
 from llmcore.types.envelope import Repair
 
 __all__ = ["action"]
 
-_NAME = late(r"[ \t]*+([^\n(]{1,256}+)(\n|\(|\Z)")
+_NAME = lazy_regex(r"[ \t]*+([^\n(]{1,256}+)(\n|\(|\Z)")
 _LINE = 300
 _LIST = 200  # within which a list must say `tool_name`
 _LIST_ENDS = ("```", "\nObservation:", "\nThought:", "\nFinal Answer:")
 """What ends a list that was left open."""
 _STEP = 2048  # of a thought and its action
-_ACTION = late(r"Action[*_]{0,2}:")
-_INPUT = late(r"(?P<mark>[*_#]{0,3}) {0,2}Action Input(?P<closes>[*_]{0,3}):")
+_ACTION = lazy_regex(r"Action[*_]{0,2}:")
+_INPUT = lazy_regex(r"(?P<mark>[*_#]{0,3}) {0,2}Action Input(?P<closes>[*_]{0,3}):")
 _MARKED = 22  # its length with marks
-_STOP = re.compile(r"\n[ \t*_#]{0,16}(?:Observation|Thought|Action|Final Answer)[\s*_]{0,8}:|<\|im_end\|>|</s>")
+_STOP = lazy_regex(r"\n[ \t*_#]{0,16}(?:Observation|Thought|Action|Final Answer)[\s*_]{0,8}:|<\|im_end\|>|</s>")
 _LONGEST_STOP = 38
-_LABEL = late(r"[ \t*_]*(?:Observation|Thought|Action|Final Answer)[\s*_]{0,8}:")
+_LABEL = lazy_regex(r"[ \t*_]*(?:Observation|Thought|Action|Final Answer)[\s*_]{0,8}:")
 _MARKS = ("*", "_", "#")  # of Markdown, around labels
 _SHOWN = 120  # characters of words behind an input
-_FENCE = late(r"\s*```[\w]{0,16}\s*")
-_FENCE_CLOSES = late(r"[ \t\r]{0,16}\n?[ \t]{0,16}```")
-_FENCE_OPENS = late(r"```\w{0,16}+(?=\W)")
+_FENCE = lazy_regex(r"\s*```[\w]{0,16}\s*")
+_FENCE_CLOSES = lazy_regex(r"[ \t\r]{0,16}\n?[ \t]{0,16}```")
+_FENCE_OPENS = lazy_regex(r"```\w{0,16}+(?=\W)")
 _FENCE_LENGTH = 20
-_CALL_END = late(r"\)[ \t\r]{0,256}\n")
+_CALL_END = lazy_regex(r"\)[ \t\r]{0,256}\n")
 _OBJECTS = ("{", '"{', "'{")
 _SOUND = frozenset(("control_character", "cut_string", "cut_member", "missing_closer"))
 _NO_CALL = frozenset({"none", "n/a", "finish", "final answer", "no action", "none.", "null"})
@@ -66,7 +66,7 @@ def action(reading: Reading, at: int) -> Steps[int]:
     if reading.done <= staged.done:
         reading.take_back(staged)
         return went
-    return reading.done if (yield from settle_shown(reading, staged, verdict, at, _input_end(src.text, body))) else body
+    return reading.done if (yield from decide_quoted(reading, staged, verdict, at, _input_end(src.text, body))) else body
 
 
 def _input_end(text: str, body: int) -> int:
@@ -157,7 +157,7 @@ def _stop(reading: Reading, body: int) -> Steps[re.Match[str] | None]:
     while (end := extent.scan(src.text, src.final)) < 0 and not src.final:
         yield None
     written = src.text[start : end if end >= 0 else len(src.text)]
-    parsed = read_value(written, limits=reading.limits, cut=end < 0)
+    parsed = read_json_value(written, limits=reading.limits, cut=end < 0)
     if extent.string_start != opened and all(map(_is_sound, parsed.repairs)):
         return (yield from search(src, _STOP, end if end >= 0 else len(src.text), _LONGEST_STOP))
     reading.looks.never_closed()
@@ -188,7 +188,7 @@ def _input_call(reading: Reading, word: str, written: str, *, cut: bool, goes_on
         text = text.removesuffix("```").strip()
     call = CallObject(word, None, True, raw=text)
     if text.startswith(_OBJECTS):
-        parsed = read_value(text, limits=reading.limits, cut=cut)
+        parsed = read_json_value(text, limits=reading.limits, cut=cut)
         if parsed.values:
             call.arguments, _, repairs = arguments_of(parsed.values[0])
             call.repairs = [*parsed.repairs, *repairs]

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.source import Steps
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["among_statements", "defines"]
 
@@ -23,7 +23,7 @@ _PLACE = rf"{_NAME}(?:\.{_NAME}|\[[^\]\n]{{0,64}}\])*+"
 _VALUE = r"(?:not )?[\w.()\[\]'\"]+"
 _TEST = rf"{_VALUE}(?:\s*(?:==|!=|[<>]=?|\b(?:in|is|and|or)\b).*)?"
 _END = r"\s*(?:#.*)?\Z"
-_STATEMENT = late(
+_STATEMENT = lazy_regex(
     "|".join(
         (
             rf"import {_PLACE}(?: as {_NAME})?(?:, *{_PLACE})*{_END}",
@@ -40,16 +40,16 @@ _STATEMENT = late(
         )
     )
 )
-_DEFINITION = late(
+_DEFINITION = lazy_regex(
     r"^[ \t]*(?:(?:export |public |static |async )*(?:def|function|func|fn)[ \t]+(?P<function>\w+)[ \t]*\("
     r"|(?:(?:const|let|var)[ \t]+)?(?P<variable>\w+)[ \t]*=[ \t]*(?:lambda\b|function\b|async\b|\([^()\n]{0,128}\)[ \t]*=>))",
     re.MULTILINE,
 )
 _DEFINED_WITHIN = 8192
 """Characters before a call among which its function may be defined."""
-_PASSED_OVER = late(r"(?!print\()[A-Za-z_][\w.]{0,128}\(.*\)[\s;]*(?:#.*)?\Z|#|\Z")
+_PASSED_OVER = lazy_regex(r"(?!print\()[A-Za-z_][\w.]{0,128}\(.*\)[\s;]*(?:#.*)?\Z|#|\Z")
 """A line that is a call, a comment or blank."""
-_BEGINS = late(r"[A-Za-z_@#]")
+_BEGINS = lazy_regex(r"[A-Za-z_@#]")
 
 
 def among_statements(reading: Reading, begin: int, end: int) -> Steps[bool]:

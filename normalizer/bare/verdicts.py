@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from llmcore.normalizer.calls.call_messages import calls_listed
 from llmcore.normalizer.calls.call_objects import CallObject
+from llmcore.normalizer.core.damage.placeholders import holds_placeholders
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.names import holds_calls, is_known
-from llmcore.normalizer.core.placeholders import holds_placeholders
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.core.showing import shown_behind
@@ -27,12 +27,13 @@ from llmcore.normalizer.trust.judging import CERTAIN
 from llmcore.normalizer.trust.layout import ends_sentence
 from llmcore.normalizer.trust.line_signs import is_sign, may_be_listed
 from llmcore.normalizer.trust.quotations import is_closed
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 
 __all__ = [
-    "Place",
+    "BarePlace",
     "TagCall",
+    "bare_place",
     "drop_echo",
     "echoed",
     "enter_tag",
@@ -43,19 +44,18 @@ __all__ = [
     "may_stand",
     "mid_line",
     "only_shown",
-    "placed",
     "refusal",
     "rest_is_blank",
     "tag_may_stand",
 ]
 
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
-_CLOSING = late(rf"[ \t\u200b\u2060\ufeff.,;:!?)\]}}\"'`*_>…。{FACES}]*")
+_CLOSING = lazy_regex(rf"[ \t\u200b\u2060\ufeff.,;:!?)\]}}\"'`*_>…。{FACES}]*")
 _LONGEST_LEAD_IN = 200
 _FEW_PIECES = 16
 
 
-class Place:
+class BarePlace:
     """Where a bare form stands: `begin:end`; `over`: its last line ends with it; `closed`: a stray closer follows; `whole`:
     it is the whole message; `alone`: so it is, but for a lead-in (`_stands_alone`)."""
 
@@ -165,7 +165,7 @@ def _shows(calls: Sequence[CallObject]) -> bool:
     return any(holds_placeholders(call.arguments) for call in calls if call.arguments)
 
 
-def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, certain: bool = False) -> str | None:
+def refusal(reading: Reading, place: BarePlace, calls: Sequence[CallObject], *, certain: bool = False) -> str | None:
     """Why these calls are no calls where they stand, or None. A call of several tools is judged by those that it holds."""
     calls = _meant(reading, calls)
     if len(reading.drafts) >= reading.limits.calls:
@@ -186,7 +186,7 @@ def refusal(reading: Reading, place: Place, calls: Sequence[CallObject], *, cert
     return None
 
 
-def placed(
+def bare_place(
     reading: Reading,
     span: tuple[int, int],
     calls: Sequence[CallObject],
@@ -194,10 +194,10 @@ def placed(
     over: bool,
     closed: bool = False,
     whole: bool = False,
-) -> Steps[Place]:
+) -> Steps[BarePlace]:
     """The place of these calls, once it is known whether they stand alone."""
     alone = yield from _stands_alone(reading, *span, calls)
-    return Place(*span, over=over, closed=closed, whole=whole, alone=alone)
+    return BarePlace(*span, over=over, closed=closed, whole=whole, alone=alone)
 
 
 class TagCall(NamedTuple):
@@ -216,7 +216,7 @@ def enter_tag(reading: Reading, span: tuple[int, int], read: TagCall, *, over: b
     begin, end = span
     call, dialect, complete, repairs, sealed = read
     complete = complete and all(repair.safety != "truncated" for repair in repairs)
-    reason = refusal(reading, (yield from placed(reading, span, [call], over=over)), [call])
+    reason = refusal(reading, (yield from bare_place(reading, span, [call], over=over)), [call])
     if reason is None and call.name.lower() in HTML_NAMES and "</" not in (call.raw or ""):
         if (yield from is_in_page(reading.src, reading.text_start(), begin, end, reading.names or ())):
             reason = "quoted"
@@ -244,7 +244,7 @@ def _in_words(reading: Reading, begin: int, end: int) -> Steps[bool]:
     return before and not (yield from rest_is_blank(reading, end))
 
 
-def is_echo(reading: Reading, place: Place, calls: Sequence[CallObject]) -> bool:
+def is_echo(reading: Reading, place: BarePlace, calls: Sequence[CallObject]) -> bool:
     """Is it what the calls right before it say, once more: behind the closer of those, their own opener not written again?"""
     return echoed(reading, place.begin, calls, closed=place.closed) == len(calls) > 0
 

@@ -24,7 +24,7 @@ from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool
 
-__all__ = ["Braces", "arguments_read", "braced_call", "conformed", "plain_body"]
+__all__ = ["BraceForm", "arguments_read", "braced_call", "conformed", "plain_body"]
 
 _OPENS_VALUE = frozenset(":,{[(")
 _JSON_TYPES: tuple[tuple[type, tuple[str, ...]], ...] = (
@@ -37,7 +37,7 @@ _JSON_TYPES: tuple[tuple[type, tuple[str, ...]], ...] = (
 )
 
 
-class Braces(NamedTuple):
+class BraceForm(NamedTuple):
     """How a row writes its bodies: the strings' delimiter, and what closes a call."""
 
     dialect: str
@@ -228,7 +228,7 @@ def arguments_read(
     return arguments, repairs
 
 
-class _Teller:
+class _MemberEmitter:
     """Tells a listener of members as they come: delimited strings in pieces, other values whole."""
 
     def __init__(self, reading: Reading, draft: Draft, delimiter: str, tool: CompiledTool | None) -> None:
@@ -277,7 +277,7 @@ class _Teller:
 # ---------------------------------------------------------------------- calls
 
 
-def braced_call(reading: Reading, at: int, start: int, name: str, form: Braces) -> Steps[bool]:
+def braced_call(reading: Reading, at: int, start: int, name: str, form: BraceForm) -> Steps[bool]:
     """The call of this name, whose body begins at `start`."""
     src, (dialect, delimiter, closers) = reading.src, form
     draft = reading.begin(at, name, dialect)
@@ -287,7 +287,7 @@ def braced_call(reading: Reading, at: int, start: int, name: str, form: Braces) 
         reading.end(draft, end, plain[0], src.text[start : plain[1]], repairs=extra)
         return True
     follower = _Follower(start, delimiter)
-    teller = _Teller(reading, draft, delimiter, tool) if reading.listening else None
+    teller = _MemberEmitter(reading, draft, delimiter, tool) if reading.listening else None
 
     def skim(more: str) -> bool:
         if teller is None or not follower.goes_on(src.text):

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from llmcore.normalizer.bodies.preview import BodyPreview, Preview
-from llmcore.normalizer.calls.call_messages import Message, calls_of, is_no_call, without_last
-from llmcore.normalizer.calls.call_objects import LIST_KEYS, CallObject, arguments_of, no_arguments
+from llmcore.normalizer.calls.call_messages import CallMessage, calls_of, is_no_call, without_last
+from llmcore.normalizer.calls.call_objects import LIST_KEYS, CallObject, arguments_of, default_arguments
 from llmcore.normalizer.calls.repeated_keys import all_in_arrays
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.names import holds_calls
@@ -20,7 +20,7 @@ from llmcore.normalizer.notations.refusals import clipped
 from llmcore.normalizer.notations.strict import sound_object
 from llmcore.normalizer.scanning.source import Steps, match_within, past, wait_for_one, wait_while
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, BLANKS, TURN_TOKENS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Repair
 
@@ -41,31 +41,31 @@ __all__ = [
     "to_closer",
 ]
 
-_HEAD = late(r'\{\s*"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)')
-_ARGUMENTS = late(r'"([^"\\]{1,256})"\s*:\s*(?=\{)')
-_NAME = late(r'["\'](?:name|tool_name|function|tool)["\']\s*:\s*["\'](?=\s{0,64}[^"\'\\\s])([^"\'\\]{1,256})["\']')
-_QUOTE = late(r"[\[{(\s]*(\\?['\"])")
+_HEAD = lazy_regex(r'\{\s*"name"\s*:\s*"([^"\\]{1,256})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)')
+_ARGUMENTS = lazy_regex(r'"([^"\\]{1,256})"\s*:\s*(?=\{)')
+_NAME = lazy_regex(r'["\'](?:name|tool_name|function|tool)["\']\s*:\s*["\'](?=\s{0,64}[^"\'\\\s])([^"\'\\]{1,256})["\']')
+_QUOTE = lazy_regex(r"[\[{(\s]*(\\?['\"])")
 _FIRST_QUOTE = 64
 _QUOTES = {"'": "'\"", '\\"': ""}  # by the first one; an escaped one, of a body encoded once more, ends no string
 _OPENING = 8  # of an opener tells it from what stands in a body
 _LEFT_OVER = 512  # characters of a body behind its object
-_OVER = late(r"\n[ \t]*+\r?\n|<[|｜][^<>\s]{1,60}[|｜]>|</(?:\w{1,16}:)?think")
+_OVER = lazy_regex(r"\n[ \t]*+\r?\n|<[|｜][^<>\s]{1,60}[|｜]>|</(?:\w{1,16}:)?think")
 """A new paragraph, a token, or the end of reasoning."""
-_NAMED = late(r"(?<![^\s<>{}()\[\]\"',:])([^\s<>{}()\[\]\"',:]{1,256}+)\s{0,16}+\{")
+_NAMED = lazy_regex(r"(?<![^\s<>{}()\[\]\"',:])([^\s<>{}()\[\]\"',:]{1,256}+)\s{0,16}+\{")
 """What may be the name of another call, before its arguments."""
-_BEGUN = late(r"(?:<[|｜][^<>\s]{0,61}+|(?<![^\s<>{}()\[\]\"',:])[^\s<>{}()\[\]\"',:]{1,256}+\s{0,16}+)\Z")
+_BEGUN = lazy_regex(r"(?:<[|｜][^<>\s]{0,61}+|(?<![^\s<>{}()\[\]\"',:])[^\s<>{}()\[\]\"',:]{1,256}+\s{0,16}+)\Z")
 """What may become one of these."""
-_MEMBER = late(r"""[ \t]*+(?:,\s*+["']?[\w.-]{1,64}+["']?|["'][\w.-]{1,64}+["']|[\w.-]{1,64}+(?=:<\|))\s*+:""")
+_MEMBER = lazy_regex(r"""[ \t]*+(?:,\s*+["']?[\w.-]{1,64}+["']?|["'][\w.-]{1,64}+["']|[\w.-]{1,64}+(?=:<\|))\s*+:""")
 """A member of an object."""
-_MEMBER_BEGUN = late(r"""[ \t]*+(?:(?:,\s*+["']?[\w.-]{0,64}+["']?|["'][\w.-]{0,64}+["']?)\s*+)?\Z""")
-_EXTRA = late(rf"[{BLANKS}}}\])]*")
-_SPACE = late(rf"[{BLANKS}]*")
+_MEMBER_BEGUN = lazy_regex(r"""[ \t]*+(?:(?:,\s*+["']?[\w.-]{0,64}+["']?|["'][\w.-]{0,64}+["']?)\s*+)?\Z""")
+_EXTRA = lazy_regex(rf"[{BLANKS}}}\])]*")
+_SPACE = lazy_regex(rf"[{BLANKS}]*")
 _LONGEST_CLOSER = 64
 _STRAY = 4  # characters at the very end of the text, less one, that may be brackets too many
-_SPACED_CLOSER = late(r"</ {0,4}([^\s<>]{0,48}+) {0,4}")
+_SPACED_CLOSER = lazy_regex(r"</ {0,4}([^\s<>]{0,48}+) {0,4}")
 _TURN_TOKENS = frozenset(TURN_TOKENS)
-_LAYOUT = late(r"[\s,]*")
-_TAG = late(r"<[^\s<>=/]{1,64}+[=>]?+")
+_LAYOUT = lazy_regex(r"[\s,]*")
+_TAG = lazy_regex(r"<[^\s<>=/]{1,64}+[=>]?+")
 _HEAD_LENGTH = 640  # within which the opener of a body stands before it
 QUICK = 16_384  # a longer body is scanned for its end before anything is parsed
 
@@ -82,7 +82,7 @@ class Body:
 
     def __init__(self, start: int, end: int, *, cut: bool = False, closed: bool = True, again: bool = False) -> None:
         self.start, self.end, self.cut, self.closed, self.again = start, end, cut, closed, again
-        self.read: Message | None = None
+        self.read: CallMessage | None = None
         """What it says, where finding its end has told that already."""
         self.lost = False
         """What was cut off in it had not said yet what it calls; calls before that are whole."""
@@ -162,7 +162,7 @@ def _unclosed(reading: Reading, start: int, extent: Extent, closers: tuple[str, 
     return Body(start, len(text), cut=True, closed=False)
 
 
-def read_body(reading: Reading, body: Body, *, keyed: bool = False) -> tuple[list[Message], list[Repair], bool]:
+def read_body(reading: Reading, body: Body, *, keyed: bool = False) -> tuple[list[CallMessage], list[Repair], bool]:
     """(messages, repairs, complete) of a body; no messages when nothing in it is a call."""
     if body.read is not None:
         return [body.read], [], True
@@ -185,7 +185,7 @@ def read_body(reading: Reading, body: Body, *, keyed: bool = False) -> tuple[lis
         _keep_written(messages[0], text)
     if not messages and (name := _NAME.search(text)) is not None and (parsed.error or body.cut):
         call = CallObject(name[1], None, True, raw=text)
-        return [Message([call])], parsed.repairs, not body.cut
+        return [CallMessage([call])], parsed.repairs, not body.cut
     body.lost = body.cut and not messages
     if body.cut and len(parsed.values) == 1 and _is_cut_behind_calls(text, parsed.values[0]):
         body.lost = True
@@ -193,7 +193,7 @@ def read_body(reading: Reading, body: Body, *, keyed: bool = False) -> tuple[lis
     return messages, parsed.repairs, parsed.complete and (parsed.delimited or not body.again)
 
 
-_LISTED = late(rf'"({"|".join(LIST_KEYS)})"\s*+:\s*+(?=[\[{{])')
+_LISTED = lazy_regex(rf'"({"|".join(LIST_KEYS)})"\s*+:\s*+(?=[\[{{])')
 
 
 def _is_cut_behind_calls(text: str, value: Any) -> bool:
@@ -226,7 +226,7 @@ def quick_body(reading: Reading, start: int, end: int) -> Body | None:
     return body
 
 
-def _plain(reading: Reading, text: str) -> Message | None:
+def _plain(reading: Reading, text: str) -> CallMessage | None:
     parsed = read_json(text, limits=reading.limits)
     if parsed.repairs or parsed.error or len(parsed.values) != 1 or parsed.end != len(text):
         return None
@@ -236,7 +236,7 @@ def _plain(reading: Reading, text: str) -> Message | None:
     return message
 
 
-def _keep_written(message: Message, text: str) -> None:
+def _keep_written(message: CallMessage, text: str) -> None:
     """The arguments of a lone call as they stand in the text; where that is not certain they are written anew."""
     if len(message.calls) != 1 or message.calls[0].repairs or message.calls[0].arguments is None:
         return
@@ -250,7 +250,7 @@ def _keep_written(message: Message, text: str) -> None:
             return
 
 
-def _quick(reading: Reading, text: str, head: re.Match[str]) -> Message | None:
+def _quick(reading: Reading, text: str, head: re.Match[str]) -> CallMessage | None:
     """`{"name": ..., "arguments": {...}}` exactly: only the arguments are parsed."""
     if not text.endswith("}") or holds_calls(head[1], reading.tools):
         return None
@@ -258,7 +258,7 @@ def _quick(reading: Reading, text: str, head: re.Match[str]) -> Message | None:
     value = sound_object(written, reading.limits)
     if value is None or "properties" in value or value.get("type") == "object":
         return None
-    return Message([CallObject(head[1], value, True, raw=written)])
+    return CallMessage([CallObject(head[1], value, True, raw=written)])
 
 
 def add_calls(
@@ -285,7 +285,7 @@ def add_calls(
             reading.take("content", end)
             continue
         last = k == len(calls) - 1
-        arguments = call.arguments if call.given else no_arguments(call.name, reading.tools)
+        arguments = call.arguments if call.given else default_arguments(call.name, reading.tools)
         found, tool = [*(repairs or ()), *call.repairs], reading.tool(call.name)
         if found and arguments and tool is not None:
             found = all_in_arrays(arguments, found, tool)

@@ -20,12 +20,12 @@ from llmcore.normalizer.bodies.json_bodies import (
     to_closer,
 )
 from llmcore.normalizer.bodies.preview import Preview
-from llmcore.normalizer.calls.call_messages import Message
+from llmcore.normalizer.calls.call_messages import CallMessage
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Reader
 from llmcore.normalizer.scanning.source import Steps, skip_space
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 
 __all__ = ["objects_reader"]
@@ -104,7 +104,7 @@ def _next_value(reading: Reading, end: int, closers: tuple[str, ...]) -> Steps[i
     return ahead if src.text[inside : inside + 1] in ("{", "[", "]") else -1
 
 
-_DEFINES = late(r""""(?:input_?[sS]chema"\s*+:|parameters"\s*+:\s*+\{\s*+"(?:type"\s*+:\s*+"object"|properties"))""")
+_DEFINES = lazy_regex(r""""(?:input_?[sS]chema"\s*+:|parameters"\s*+:\s*+\{\s*+"(?:type"\s*+:\s*+"object"|properties"))""")
 """The schema of a tool's arguments."""
 
 
@@ -153,7 +153,7 @@ def _enter(
     return True
 
 
-def _say_beside(reading: Reading, span: tuple[int, int], messages: list[Message]) -> None:
+def _say_beside(reading: Reading, span: tuple[int, int], messages: list[CallMessage]) -> None:
     """What messages say beside their calls, or in their place, is content."""
     for message in messages:
         reading.repaired(*message.repairs)
@@ -162,7 +162,7 @@ def _say_beside(reading: Reading, span: tuple[int, int], messages: list[Message]
             reading.replace(*span, message.content)
 
 
-def _unread(reading: Reading, bodies: list[Body], read: list[tuple[list[Message], list[Repair], bool]]) -> list[Repair]:
+def _unread(reading: Reading, bodies: list[Body], read: list[tuple[list[CallMessage], list[Repair], bool]]) -> list[Repair]:
     """What stands beside calls in a wrapper and is none."""
     text = reading.src.text
     stray = (body for body, (messages, _, _) in zip(bodies, read, strict=True) if not messages and not body.cut)

@@ -15,12 +15,12 @@ from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.names import holds_calls
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.extent import Extent, delimiters_of
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["NAP", "BodyPreview", "Preview"]
 
 _PAIR: Final = r'"(?:id|type|index|call_id|tool_call_id)"\s*+:\s*+(?:"[^"\\]{0,128}+"|\d{1,9}+)\s*+,\s*+'
-_SCHEMA_KEY: Final = late(r"type|properties|required|description|title|items|additionalProperties|\$\w{1,16}")
+_SCHEMA_KEY: Final = lazy_regex(r"type|properties|required|description|title|items|additionalProperties|\$\w{1,16}")
 _CALL: Final = (
     rf'\{{\s*+(?:{_PAIR}){{0,4}}"(?:name|tool_name)"\s*+:\s*+"(?P<name>[^"\\]{{1,256}}+)"\s*+,\s*+'
     rf'(?:"arg(?:ument)?s"\s*+:\s*+(?=\{{)|"parameters"\s*+:\s*+(?=\{{\s*+(?:\}}|"(?P<first>[^"\\]{{0,256}}+)")))'
@@ -30,12 +30,12 @@ _KEYED: Final = r'\{\s*+"(?P<name>[^"\\]{1,256}+)"\s*+:\s*+(?=\{)'
 
 def _heads(call: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """The head of the first call, and of one that follows another."""
-    return late(rf"\s*+(?:\[\s*+)?{call}"), late(rf"\s*+\}}\s*+(?:[,;]\s*+)?{call}")
+    return lazy_regex(rf"\s*+(?:\[\s*+)?{call}"), lazy_regex(rf"\s*+\}}\s*+(?:[,;]\s*+)?{call}")
 
 
 _HEADS, _KEYED_HEADS = _heads(_CALL), _heads(_KEYED)
 NAP: Final = 4096  # characters; then what was left is looked at, lest it all be in one feed
-_ID: Final = late(r'"(?:id|call_id|tool_call_id)"\s*:\s*"([^"\\]{1,128})"')
+_ID: Final = lazy_regex(r'"(?:id|call_id|tool_call_id)"\s*:\s*"([^"\\]{1,128})"')
 
 
 class BodyPreview(Protocol):

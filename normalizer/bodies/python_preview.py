@@ -9,7 +9,6 @@ not listen as well. Linear: every character is looked at once.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any, Final
@@ -19,22 +18,23 @@ from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import as_json
 from llmcore.normalizer.notations.escapes import decode, python_escape_at
-from llmcore.normalizer.notations.strict import UNSOUND, parsed
+from llmcore.normalizer.notations.strict import UNSOUND, parsed_strictly
 from llmcore.normalizer.scanning.source import past
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["PythonPreview"]
 
-_FIRST: Final = re.compile(r"\[?\s{0,64}([^\W\d][\w.-]{0,127})\(")
-_LAYOUT: Final = re.compile(r"(?:\s|#[^\n]*\n)*+")
-_KEYWORD: Final = re.compile(r"([^\W\d]\w{0,127})\s{0,16}=\s{0,16}(?=[^\s=])")
-_KEY: Final = re.compile(r"""(?:'([^'\\\n]{0,256})'|"([^"\\\n]{0,256})")\s{0,16}:""")
-_WORD: Final = re.compile(r"([\w.+-]{1,64})\s{0,64}(?=[,\])}])")
+_FIRST: Final = lazy_regex(r"\[?\s{0,64}([^\W\d][\w.-]{0,127})\(")
+_LAYOUT: Final = lazy_regex(r"(?:\s|#[^\n]*\n)*+")
+_KEYWORD: Final = lazy_regex(r"([^\W\d]\w{0,127})\s{0,16}=\s{0,16}(?=[^\s=])")
+_KEY: Final = lazy_regex(r"""(?:'([^'\\\n]{0,256})'|"([^"\\\n]{0,256})")\s{0,16}:""")
+_WORD: Final = lazy_regex(r"([\w.+-]{1,64})\s{0,64}(?=[,\])}])")
 _REACH: Final = 340  # a keyword, a key or a word stands whole within so many characters
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_NUMBER: Final = lazy_regex(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _LITERALS: Final = {"True": "true", "False": "false", "None": "null"}
-_FLAT: Final = {quote: re.compile(rf"(?:[^{quote}\\\n\ud800-\udfff]++|\\[\\'\"abfnrtv])*+") for quote in "'\""}
+_FLAT: Final = {quote: lazy_regex(rf"(?:[^{quote}\\\n\ud800-\udfff]++|\\[\\'\"abfnrtv])*+") for quote in "'\""}
 """Text and escapes of one letter; no half of a pair, which the value may hold joined."""
-_PLAIN: Final = {quote: re.compile(rf"[^{quote}\\\n\ud800-\udfff]*+") for quote in "'\""}
+_PLAIN: Final = {quote: lazy_regex(rf"[^{quote}\\\n\ud800-\udfff]*+") for quote in "'\""}
 _CLOSERS: Final = {"[": "]", "{": "}"}
 
 
@@ -141,15 +141,15 @@ class PythonPreview:
         if found[1] in self._keywords:
             return self._pause()
         self._keywords.add(found[1])
-        return self._key_told(found[1], found.end())
+        return self._emit_key(found[1], found.end())
 
     def _member(self) -> bool:
         if self._ahead() == "}":
             return self._after()
         found = _KEY.match(self._reading.src.text, self._at)
-        return self._wait() if found is None else self._key_told(found[found.lastindex or 0], found.end())
+        return self._wait() if found is None else self._emit_key(found[found.lastindex or 0], found.end())
 
-    def _key_told(self, key: str, end: int) -> bool:
+    def _emit_key(self, key: str, end: int) -> bool:
         self._tell(f"{encode_basestring(key)}: ")
         self._at, self._next = end, PythonPreview._value
         return True
@@ -266,7 +266,7 @@ def _number(word: str, digits: int) -> str | None:
     if _NUMBER.fullmatch(word) is None or len(word) > digits:
         return None
     try:
-        value = parsed(word)
+        value = parsed_strictly(word)
     except UNSOUND:
         return None
     return None if isinstance(value, float) and math.isinf(value) else as_json(value)

@@ -10,22 +10,22 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, no_arguments
+from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, default_arguments
 from llmcore.normalizer.calls.yaml_values import read_lines, typed_pairs
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
 from llmcore.normalizer.scanning.sought import Sought
 from llmcore.normalizer.scanning.source import Steps
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = [
     "LinesEnd",
-    "begins_lines",
     "begins_lines_below",
     "end_of_lines",
     "is_closer",
     "with_arguments",
     "without_foreign_closers",
+    "yaml_begins_lines",
 ]
 
 _HEAD = 512  # comments before the first key, and that key
@@ -33,14 +33,14 @@ _TAG = 300
 _COMMENTS = r"(?:(?:\#[^\n]{0,200}|---[ \t]{0,8})\n\s{0,64}){0,4}"
 _PLAIN = r"""[^\s\-?:,\[\]{}#&*!|>'"%@`<][^\n:<>]{0,128}"""
 _QUOTED = r"""["'][^"'\n]{0,128}"""
-_FIRST = late(rf"""{_COMMENTS}(?:(?:{_PLAIN}|{_QUOTED}["'][ \t]{{0,16}}):|-[ \t])""")
-_FIRST_BEGUN = late(rf"""{_COMMENTS}(?:\#[^\n]{{0,200}}|-{{1,3}}[ \t]{{0,8}}|{_QUOTED}["']?[ \t]{{0,16}}|{_PLAIN})?\Z""")
+_FIRST = lazy_regex(rf"""{_COMMENTS}(?:(?:{_PLAIN}|{_QUOTED}["'][ \t]{{0,16}}):|-[ \t])""")
+_FIRST_BEGUN = lazy_regex(rf"""{_COMMENTS}(?:\#[^\n]{{0,200}}|-{{1,3}}[ \t]{{0,8}}|{_QUOTED}["']?[ \t]{{0,16}}|{_PLAIN})?\Z""")
 _SPACE = re.compile(r"[ \t]*")
-_BLOCK = late(r"(?:.*:|\s*-)[ \t]+[|>][-+0-9]{0,2}[ \t]*(?:#.*)?\r?\Z")
-_NEXT = late(r"""["']?[^\s:"'<>][^\n:"'<>]{0,127}+["']?+[ \t]*+:|</|#""")
-_LONE_CLOSER = late(r"</(?P<tag>[\w:.-]{1,64})\s{0,4}>[ \t\r]*\Z")
-_OPENED = late(r"<([\w:.-]{1,64})")
-_OPENER = late(r"<(?P<tag>[^\s<>/]{1,256})(?:>|(?=[\s/]))")
+_BLOCK = lazy_regex(r"(?:.*:|\s*-)[ \t]+[|>][-+0-9]{0,2}[ \t]*(?:#.*)?\r?\Z")
+_NEXT = lazy_regex(r"""["']?[^\s:"'<>][^\n:"'<>]{0,127}+["']?+[ \t]*+:|</|#""")
+_LONE_CLOSER = lazy_regex(r"</(?P<tag>[\w:.-]{1,64})\s{0,4}>[ \t\r]*\Z")
+_OPENED = lazy_regex(r"<([\w:.-]{1,64})")
+_OPENER = lazy_regex(r"<(?P<tag>[^\s<>/]{1,256})(?:>|(?=[\s/]))")
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class LinesEnd:
     cut: bool = False
 
 
-def begins_lines(text: str, at: int, final: bool) -> bool | None:
+def yaml_begins_lines(text: str, at: int, final: bool) -> bool | None:
     """Does a key with its colon stand there, or an item of a list? Comments may stand before it."""
     if _FIRST.match(text, at, at + _HEAD) is not None:
         return True
@@ -61,11 +61,11 @@ def begins_lines(text: str, at: int, final: bool) -> bool | None:
 
 
 def begins_lines_below(text: str, at: int, final: bool) -> bool | None:
-    """As `begins_lines`, on a line of its own: behind what other text names too, prose may go on."""
+    """As `yaml_begins_lines`, on a line of its own: behind what other text names too, prose may go on."""
     begin = at
     while begin and text[begin - 1] in " \t\r":
         begin -= 1
-    return begins_lines(text, at, final) if text[begin - 1 : begin] == "\n" else False
+    return yaml_begins_lines(text, at, final) if text[begin - 1 : begin] == "\n" else False
 
 
 def end_of_lines(reading: Reading, body: int, closer: Sought, at_start: Sought, opens: Callable[[str], bool]) -> Steps[LinesEnd]:
@@ -76,7 +76,7 @@ def end_of_lines(reading: Reading, body: int, closer: Sought, at_start: Sought, 
     while True:
         newline = src.text.find("\n", sought)
         stop = newline if newline >= 0 else len(src.text)
-        found = lines.look(src.text, line, stop, whole=newline >= 0 or src.final)
+        found = lines.ends_in_line(src.text, line, stop, whole=newline >= 0 or src.final)
         if found is not None:
             return found
         if newline >= 0:
@@ -98,7 +98,7 @@ class _Lines:
         self._block = -1  # how deep the key of the open block stands
         self.skipped: tuple[int, int] | None = None
 
-    def look(self, text: str, line: int, stop: int, *, whole: bool) -> LinesEnd | None:
+    def ends_in_line(self, text: str, line: int, stop: int, *, whole: bool) -> LinesEnd | None:
         """Do they end in the line `line:stop`? Of one that is not whole only a tag at its start can tell."""
         space = _SPACE.match(text, line, stop)
         start = space.end() if space is not None else line
@@ -163,7 +163,7 @@ def with_arguments(reading: Reading, call: CallObject, node: YamlNode) -> CallOb
     if node.items is not None:
         return None
     if not node.text.strip() or node.text == "null":
-        call.arguments = no_arguments(call.name, reading.tools)
+        call.arguments = default_arguments(call.name, reading.tools)
         return call
     call.arguments, _, call.repairs = arguments_of(node.text, limits=reading.limits)
     if call.arguments is None:

@@ -13,9 +13,9 @@ __all__ = [
     "answer_beside",
     "answer_for_call",
     "answer_of_call",
+    "content_text",
     "is_about_the_message",
     "lists_nothing",
-    "said_in",
     "unread_beside",
 ]
 
@@ -54,7 +54,7 @@ _ABOUT_THE_MESSAGE = frozenset(
 )
 
 
-def said_in(content: Any) -> tuple[str, list[Repair]]:
+def content_text(content: Any) -> tuple[str, list[Repair]]:
     """An envelope's `content` as text: that of its text parts, or a value as JSON."""
     if content is None or isinstance(content, str):
         return content or "", []
@@ -100,7 +100,7 @@ def answer_beside(value: dict[str, Any], key: str, *, alone: bool) -> tuple[str,
     if not alone and len(said) > 1 and answer is answers[0]:
         whole = "\n\n".join(said)
         return whole, [Repair(kind="content_written", path="content", before=said, after=whole, safety="coerced")]
-    return said_in(answer)
+    return content_text(answer)
 
 
 def answer_of_call(value: dict[str, Any], others: Collection[str]) -> str | None:

@@ -14,9 +14,9 @@ from llmcore.normalizer.calls.answers import (
     answer_beside,
     answer_for_call,
     answer_of_call,
+    content_text,
     is_about_the_message,
     lists_nothing,
-    said_in,
     unread_beside,
 )
 from llmcore.normalizer.calls.call_objects import (
@@ -30,9 +30,9 @@ from llmcore.normalizer.calls.call_objects import (
     arguments_of,
     call_object,
     declares,
+    default_arguments,
     is_definition,
     names_disagree,
-    no_arguments,
     other_name,
 )
 from llmcore.normalizer.calls.named_only import is_named_only
@@ -46,7 +46,7 @@ from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
 
-__all__ = ["Message", "calls_held", "calls_listed", "calls_of", "is_no_call", "without_last"]
+__all__ = ["CallMessage", "calls_listed", "calls_of", "is_no_call", "nested_calls", "without_last"]
 
 _ACTION_LISTS = ("action", "actions")
 """Lists of calls as browser agents and plans write them; only the tools' names tell them from data."""
@@ -58,7 +58,7 @@ _NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "direct
 
 
 @dataclass(slots=True)
-class Message:
+class CallMessage:
     """What a value says: calls in order, perhaps an answer beside them. `form` is the registry's name of its shape.
 
     `certain`: the shape names its purpose (`tool_calls`, the envelope, ...), so it is a call whatever the name.
@@ -84,7 +84,7 @@ def _called_with_nothing(calls: list[CallObject], entries: Any, tools: ToolSet |
     for call, entry in zip(calls, entries, strict=True):
         if (
             not call.given
-            and (given := no_arguments(call.name, tools)) is not None
+            and (given := default_arguments(call.name, tools)) is not None
             and is_named_only(entry, NAME_KEYS, INNER_KEYS)
         ):
             call.arguments, call.given = given, True
@@ -142,7 +142,7 @@ def _flat(value: Any, tools: ToolSet | None) -> CallObject | None:
     return call
 
 
-def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
+def _envelope(value: dict[str, Any], tools: ToolSet | None) -> CallMessage | None:
     """The project's own envelope: `toolCalls` beside `content` or `needsMoreWork`, camelCase or snake_case.
 
     Where only one of them is there, `toolCalls` must hold a call of a known tool.
@@ -161,13 +161,15 @@ def _envelope(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
         _called_with_nothing(calls, written, tools)
     if (unread and not calls and not _may_call(written)) or not (companions or any(is_known(call.name, tools) for call in calls)):
         return None
-    said, repairs = said_in(content)
+    said, repairs = content_text(content)
     more, data = needs if isinstance(needs, bool) else None, unread if calls else []
     if data:
         said = _joined(said, data)
     _doubt_names(value, calls, tools)
     repairs = [*repairs, *unread_beside(value, CALL_KEYS)]
-    return Message(calls, "llmcore_envelope", said, more, certain=companions, unread=len(unread), data=len(data), repairs=repairs)
+    return CallMessage(
+        calls, "llmcore_envelope", said, more, certain=companions, unread=len(unread), data=len(data), repairs=repairs
+    )
 
 
 def _may_call(written: Any) -> bool:
@@ -228,13 +230,13 @@ def _keyed(value: Any) -> CallObject | None:
     return None
 
 
-def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
+def _object(value: dict[str, Any], tools: ToolSet | None) -> CallMessage | None:
     if (message := _envelope(value, tools)) is not None:
         return message
     if len(value) == 1 and is_object(only := next(iter(value.values()))) and "toolCalls" in only:
         return _envelope(only, tools)
     if value.keys() == {"content"} and (call := call_object(value["content"], tools)) is not None and call.given:
-        return Message([call], "llmcore_envelope") if is_known(call.name, tools) else None
+        return CallMessage([call], "llmcore_envelope") if is_known(call.name, tools) else None
     if is_list(choices := value.get("choices")) and choices and is_object(choices[0]):
         inner = choices[0].get("message")
         if is_object(inner):
@@ -253,20 +255,20 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
             repairs = [*answer[1], *unread_beside(value, CALL_KEYS)]
             if data:
                 beside = _joined(answer[0], data)
-                return Message(calls, form, beside, certain=True, unread=len(data), data=len(data), repairs=repairs)
+                return CallMessage(calls, form, beside, certain=True, unread=len(data), data=len(data), repairs=repairs)
             if is_about_the_message(value, key, BESIDE_CALLS):
                 _called_with_nothing(calls, listed, tools)
             form, calls = "pasted_wire" if "role" in value else form, [*calls, *_listed_beside(value, key, calls, tools)]
-            return Message(calls, form, answer[0], certain=True, repairs=repairs)
+            return CallMessage(calls, form, answer[0], certain=True, repairs=repairs)
     for key in _ACTION_LISTS:
         if is_list(listed := value.get(key)) and listed:
             calls, data = _mixed([_single_key(item, tools) or call_object(item, tools) for item in listed], listed, tools)
             if calls is not None and any(is_known(call.name, tools) for call in calls):
                 repairs = unread_beside(value, CALL_KEYS)
                 said = _joined(None, data) or None
-                return Message(calls, "tool_calls_key", said, unread=len(data), data=len(data), repairs=repairs)
+                return CallMessage(calls, "tool_calls_key", said, unread=len(data), data=len(data), repairs=repairs)
     if tools and (said := answer_for_call(value, NAME_KEYS, ARGUMENT_KEYS)) is not None and _calls_nothing(value, tools):
-        return Message([], content=said)
+        return CallMessage([], content=said)
     for key in _PASTED_LISTS:
         if is_list(blocks := value.get(key)) and (message := _pasted(blocks, tools)) is not None:
             return message
@@ -295,7 +297,7 @@ def _calls_nothing(value: dict[str, Any], tools: ToolSet) -> bool:
     return not any(is_known(name, tools) for key in NAME_KEYS if isinstance(name := value.get(key), str))
 
 
-def _pasted(blocks: list[Any], tools: ToolSet | None) -> Message | None:
+def _pasted(blocks: list[Any], tools: ToolSet | None) -> CallMessage | None:
     """A message in blocks, some of which are calls. Data among them is content."""
     called = [block for block in objects_in(blocks) if _is_called(block)]
     calls = _all(called, lambda block: call_object(block, tools))
@@ -303,7 +305,7 @@ def _pasted(blocks: list[Any], tools: ToolSet | None) -> Message | None:
         return None
     said = "".join(block["text"] for block in objects_in(blocks) if isinstance(block.get("text"), str))
     data = [block for block in blocks if not is_object(block) or _is_data(block)]
-    return Message(calls, "pasted_wire", _joined(said, data), certain=True, unread=len(data), data=len(data))
+    return CallMessage(calls, "pasted_wire", _joined(said, data), certain=True, unread=len(data), data=len(data))
 
 
 def _is_called(block: dict[str, Any]) -> bool:
@@ -317,7 +319,7 @@ def _is_data(block: dict[str, Any]) -> bool:
     return not (unsaid or _is_called(block) or isinstance(block.get("text"), str))
 
 
-def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
+def _one(value: dict[str, Any], tools: ToolSet | None) -> CallMessage | None:
     """An object that is one call, perhaps under a key that says so."""
     for key in ("functionCall", "function_call", "tool_call", "tool_use", "toolUse"):
         if is_object(value.get(key)):
@@ -327,19 +329,19 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> Message | None:
                 return None
             if is_about_the_message(value, key, BESIDE_CALLS):
                 _called_with_nothing([call], [value[key]], tools)
-            return Message([call], form, certain=form == "pasted_wire", repairs=unread_beside(value, _read_of(call, tools)))
+            return CallMessage([call], form, certain=form == "pasted_wire", repairs=unread_beside(value, _read_of(call, tools)))
     call = call_object(value, tools)
     if call is not None and holds_calls(call.name, tools) and is_object(call.arguments):
         return _object(call.arguments, tools) if any(is_list(call.arguments.get(key)) for key in FORM_OF_LIST) else None
     if call is not None and value.get("type") == "tool_use" and is_object(value.get("input")):
-        return Message([call], "pasted_wire", certain=True)
+        return CallMessage([call], "pasted_wire", certain=True)
     if call is not None and (call.given or is_known(call.name, tools) or is_no_call(call.name, tools)):
         tool = tools.get(peel(call.name, tools) or call.name) if tools is not None else None
         said = answer_of_call(value, tool.properties) if call.given and tool is not None else None
         form = "tool_call_key" if "tool_call" in value else "bare_json"
-        return Message([call], form, said, repairs=unread_beside(value, _read_of(call, tools)))
+        return CallMessage([call], form, said, repairs=unread_beside(value, _read_of(call, tools)))
     call = _single_key(value, tools)
-    return None if call is None else Message([call], "single_key")
+    return None if call is None else CallMessage([call], "single_key")
 
 
 def _read_of(call: CallObject, tools: ToolSet | None) -> frozenset[str]:
@@ -349,18 +351,18 @@ def _read_of(call: CallObject, tools: ToolSet | None) -> frozenset[str]:
     return CALL_KEYS.union(renamed, () if tool is None else tool.properties)
 
 
-def _named(item: Any) -> Message | None:
+def _named(item: Any) -> CallMessage | None:
     """An item of a list of calls, each with the name for its only key."""
     call = _keyed(item)
-    return None if call is None or call.arguments is None else Message([call])
+    return None if call is None or call.arguments is None else CallMessage([call])
 
 
-def _said(item: Any, message: Message | None) -> str | None:
+def _content_of(item: Any, message: CallMessage | None) -> str | None:
     """What an item of a list says that is no call: beside its calls, or, where it is data, all of it."""
     return as_json(item) if message is None else message.content
 
 
-def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Message | None:
+def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> CallMessage | None:
     """What a JSON value says as a message, or None when it is data. `keyed`: each object has one key, the name."""
     if is_list(value):
         items = value
@@ -379,19 +381,19 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> Messa
             calls = [call for message in messages for call in message.calls]
             if len(messages) < len(items) and not any(call.given and is_known(call.name, tools) for call in calls):
                 return None
-            said = [_said(item, message) for item, message in zip(items, unfolded, strict=True)]
+            said = [_content_of(item, message) for item, message in zip(items, unfolded, strict=True)]
             form, data = "single_key" if by_names else "bare_array", unfolded.count(None)
             repairs = [repair for message in messages for repair in message.repairs]
-            return Message(calls, form, "\n\n".join(filter(None, said)) or None, unread=data, data=data, repairs=repairs)
-        return None if calls is None else Message(calls, "bare_array")
+            return CallMessage(calls, form, "\n\n".join(filter(None, said)) or None, unread=data, data=data, repairs=repairs)
+        return None if calls is None else CallMessage(calls, "bare_array")
     if is_object(value):
         if keyed and (call := _keyed(value)) is not None:
-            return Message([call])
+            return CallMessage([call])
         return _object(value, tools)
     return None
 
 
-def calls_listed(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> Message | None:
+def calls_listed(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> CallMessage | None:
     """What the arguments of a call of several tools say: the calls that they list, also as JSON text; None where that cannot be
     read."""
     listed: dict[str, Any] = {}
@@ -404,11 +406,11 @@ def calls_listed(arguments: dict[str, Any], tools: ToolSet | None, limits: Limit
     return _object(listed, tools) if any(is_list(listed.get(key)) for key in FORM_OF_LIST) else None
 
 
-def calls_held(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> tuple[list[Draft], str]:
+def nested_calls(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> tuple[list[Draft], str]:
     """The same calls, as they are entered, and what is said beside them."""
     message, held = calls_listed(arguments, tools, limits), list[Draft]()
     for call in message.calls if message is not None else ():
-        draft, found = Draft(-1, call.name, call.id, "", 0), call.arguments if call.given else no_arguments(call.name, tools)
+        draft, found = Draft(-1, call.name, call.id, "", 0), call.arguments if call.given else default_arguments(call.name, tools)
         beside = message.repairs if message is not None and not held else []
         draft.finish(0, found, "" if found is None else as_json(found), True, [*beside, *call.repairs])
         held.append(draft)

@@ -31,9 +31,9 @@ __all__ = [
     "arguments_of",
     "call_object",
     "declares",
+    "default_arguments",
     "is_definition",
     "names_disagree",
-    "no_arguments",
     "other_name",
 ]
 
@@ -138,7 +138,7 @@ def declares(holder: dict[str, Any], parameters: Collection[str]) -> bool:
     return _is_schema(schema, parameters) or (described and not schema)
 
 
-def no_arguments(name: str, tools: ToolSet | None) -> dict[str, Any] | None:
+def default_arguments(name: str, tools: ToolSet | None) -> dict[str, Any] | None:
     """What a call without arguments has: `{}` when the tool requires none, else nothing that could be invented."""
     tool = tools.get(peel(name, tools) or name) if tools is not None else None
     return {} if tool is not None and not tool.required else None
@@ -248,7 +248,7 @@ def _more_arguments(holder: dict[str, Any], taken: tuple[str, ...], tool: Compil
             yield key, written if found is None else found
 
 
-def _taken(place: dict[str, Any], inner: dict[str, Any], named: str, key: str) -> tuple[str, ...]:
+def _keys_of_call(place: dict[str, Any], inner: dict[str, Any], named: str, key: str) -> tuple[str, ...]:
     """The keys of an object under which the name, the arguments and the object that holds them stand."""
     return (named, key, *(nest for nest, held in place.items() if held is inner))
 
@@ -306,7 +306,7 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
         ]
     elif key and (arguments is not None or not given):
         places = (holder,) if holder is outer else (inner, outer)
-        more = [found for place in places for found in _more_arguments(place, _taken(place, inner, named, key), tool)]
+        more = [found for place in places for found in _more_arguments(place, _keys_of_call(place, inner, named, key), tool)]
         if more:
             arguments, added = _merged(arguments or {}, more)
             given, repairs = True, [*repairs, *added]

@@ -12,34 +12,34 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from llmcore.normalizer.calls.typed_values import typed_by
-from llmcore.normalizer.calls.unions import container_of, empty_container, looks_like_children
+from llmcore.normalizer.calls.unions import are_children, container_of, empty_container
 from llmcore.normalizer.notations.relaxed.state import Stop
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_object
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 from llmcore.types.tools import CompiledTool
 
-__all__ = ["Element", "element_value", "inner_names", "item_of", "parameter_value", "read_xml", "schema_value"]
+__all__ = ["NestedElement", "element_value", "inner_names", "item_of", "parameter_value", "read_xml", "schema_value"]
 
 _TEXT_KEY: Final = "$text"
 _INDEXED: Final = "index."
 """Before the number of an index tag, which is no name in XML."""
 _INDEX: Final = re.compile(r"[0-9]{1,9}")
-_INDEX_TAG: Final = late(r"<(/?)([0-9]{1,9}\s{0,4}/?)>")
-_BARE_AMPERSAND: Final = late(r"&(?!#?\w{1,32};)")
-_BARE_BRACKET: Final = late(r"<(?![/A-Za-z_!?])")
+_INDEX_TAG: Final = lazy_regex(r"<(/?)([0-9]{1,9}\s{0,4}/?)>")
+_BARE_AMPERSAND: Final = lazy_regex(r"&(?!#?\w{1,32};)")
+_BARE_BRACKET: Final = lazy_regex(r"<(?![/A-Za-z_!?])")
 
 
-class Element:
+class NestedElement:
     """A tag with the texts directly inside it and its child elements, in order."""
 
     __slots__ = ("children", "tag", "texts")
 
-    def __init__(self, tag: str, texts: list[str] | None = None, children: list[Element] | None = None) -> None:
+    def __init__(self, tag: str, texts: list[str] | None = None, children: list[NestedElement] | None = None) -> None:
         self.tag = tag
         self.texts: list[str] = [] if texts is None else texts
-        self.children: list[Element] = [] if children is None else children
+        self.children: list[NestedElement] = [] if children is None else children
 
     @property
     def text(self) -> str:
@@ -95,7 +95,7 @@ def _value(
 
 
 def element_value(
-    element: Element,
+    element: NestedElement,
     schema: Any,
     tool: CompiledTool | None,
     path: str,
@@ -120,10 +120,10 @@ def element_value(
     return _object(element, schema, tool, path, limits, depth)
 
 
-def _are_children(root: Element, types: tuple[str, ...], schema: Any, tool: CompiledTool) -> bool:
+def _are_children(root: NestedElement, types: tuple[str, ...], schema: Any, tool: CompiledTool) -> bool:
     """Are the elements of a value its children, and not markup in a string?"""
     tags = [child.tag for child in root.children]
-    return bool(tags) and looks_like_children(types, root.tag, tags, _names(schema, tool))
+    return bool(tags) and are_children(types, root.tag, tags, _names(schema, tool))
 
 
 def _names(schema: Any, tool: CompiledTool | None) -> Collection[str]:
@@ -133,7 +133,7 @@ def _names(schema: Any, tool: CompiledTool | None) -> Collection[str]:
 
 
 def _array(
-    element: Element, schema: Any, tool: CompiledTool | None, path: str, limits: Limits, depth: int
+    element: NestedElement, schema: Any, tool: CompiledTool | None, path: str, limits: Limits, depth: int
 ) -> tuple[list[Any], list[Repair]]:
     items = _part(schema, tool, "items")
     names = inner_names(items, tool)
@@ -151,7 +151,7 @@ def _array(
     return values, repairs
 
 
-def _in_order(children: list[Element], path: str) -> tuple[list[Element], list[Repair]]:
+def _in_order(children: list[NestedElement], path: str) -> tuple[list[NestedElement], list[Repair]]:
     """The children as items: index tags by their number, the others as they stand. A gap between numbers, or tags of several
     names, make it a guess."""
     numbers = [int(child.tag) for child in children if _INDEX.fullmatch(child.tag)]
@@ -165,11 +165,11 @@ def _in_order(children: list[Element], path: str) -> tuple[list[Element], list[R
 
 
 def _object(
-    element: Element, schema: Any, tool: CompiledTool | None, path: str, limits: Limits, depth: int
+    element: NestedElement, schema: Any, tool: CompiledTool | None, path: str, limits: Limits, depth: int
 ) -> tuple[dict[str, Any], list[Repair]]:
     properties = _part(schema, tool, "properties")
     known: dict[str, Any] = properties if is_object(properties) else {}
-    grouped: dict[str, list[Element]] = {}
+    grouped: dict[str, list[NestedElement]] = {}
     for child in element.children:
         grouped.setdefault(child.tag, []).append(child)
     found: dict[str, Any] = {}
@@ -204,7 +204,7 @@ def _part(schema: Any, tool: CompiledTool | None, key: str) -> Any:
     return None
 
 
-def read_xml(fragment: str, tag: str, *, limits: Limits = DEFAULT_LIMITS) -> Element | None:
+def read_xml(fragment: str, tag: str, *, limits: Limits = DEFAULT_LIMITS) -> NestedElement | None:
     """The elements inside `fragment` under a root called `tag`, or None when it is no sound XML. Never raises.
 
     Give it a slice that is markup and nothing else: it is no reader of code that happens to hold `<`.
@@ -238,11 +238,11 @@ def _sound(fragment: str) -> str:
     return _BARE_BRACKET.sub("&lt;", _INDEX_TAG.sub(rf"<\1{_INDEXED}\2>", fragment))
 
 
-def _element(node: Any, tag: str, depth: int) -> Element | None:
+def _element(node: Any, tag: str, depth: int) -> NestedElement | None:
     if depth < 0:
         return None
     texts = [node.text or ""]
-    children: list[Element] = []
+    children: list[NestedElement] = []
     for child in node:
         if not isinstance(child.tag, str):  # a processing instruction or an entity that is not resolved
             return None
@@ -251,4 +251,4 @@ def _element(node: Any, tag: str, depth: int) -> Element | None:
             return None
         children.append(inner)
         texts.append(child.tail or "")
-    return Element(tag, texts, children)
+    return NestedElement(tag, texts, children)

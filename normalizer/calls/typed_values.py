@@ -13,7 +13,7 @@ from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.relaxed.lexemes import ABSENT, json_number, loose_number
 from llmcore.normalizer.notations.relaxed.state import Stop
 from llmcore.normalizer.notations.strict import rounded_number, sound_container
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.numbers import is_rounded
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
@@ -24,7 +24,7 @@ __all__ = ["positional_arguments", "typed_by", "typed_value"]
 _BOOLEANS: Final = {"true": True, "True": True, "false": False, "False": False}
 _CONTAINER_STARTS: Final = {"object": ("{", '"', "`"), "array": ("[", "(", "{", '"', "`")}
 
-_ZERO_LED: Final = late(r"-?0[0-9]{1,64}")
+_ZERO_LED: Final = lazy_regex(r"-?0[0-9]{1,64}")
 
 _Converted = tuple[Any, list[Repair]]
 

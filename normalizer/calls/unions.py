@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-__all__ = ["container_of", "empty_container", "looks_like_children"]
+__all__ = ["are_children", "container_of", "empty_container"]
 
 
 def empty_container(types: tuple[str, ...]) -> Any:
@@ -25,7 +25,7 @@ def container_of(types: tuple[str, ...], tags: Collection[str], known: Collectio
     return "object" if several or any(tag in known for tag in tags) else "array"
 
 
-def looks_like_children(types: tuple[str, ...], key: str, tags: Collection[str], known: Collection[str]) -> bool:
+def are_children(types: tuple[str, ...], key: str, tags: Collection[str], known: Collection[str]) -> bool:
     """Are these the children of a container, where the schema allows a string as well? Those of an object have its names, those
     of an array one name, `item` or one made from the array's if there is but one."""
     if "string" not in types:

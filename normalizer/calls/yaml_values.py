@@ -16,7 +16,7 @@ from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.notations.yaml_nodes import YamlNode, read_yaml
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Repair, Safety
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
@@ -24,11 +24,11 @@ from llmcore.types.tools import CompiledTool
 
 __all__ = ["YamlLines", "has_key", "read_lines", "typed_pairs"]
 
-_KEY = late(r"""["']?([^\s:"'<>][^\n:"'<>]{0,127}+)["']?+[ \t]*+:""")
-_BLOCK = late(r"[|>][-+0-9]{0,2}[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
-_QUOTED_LISTED = late(r"""(["'])((?:(?!\1)[^\\\n])*)\1,""")
+_KEY = lazy_regex(r"""["']?([^\s:"'<>][^\n:"'<>]{0,127}+)["']?+[ \t]*+:""")
+_BLOCK = lazy_regex(r"[|>][-+0-9]{0,2}[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
+_QUOTED_LISTED = lazy_regex(r"""(["'])((?:(?!\1)[^\\\n])*)\1,""")
 """A value as JSON lists them, with its comma."""
-_HOLDS_OBJECT = late(r'\{\s*"')
+_HOLDS_OBJECT = lazy_regex(r'\{\s*"')
 _NULL = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOLEANS = {"yes": True, "on": True, "true": True, "no": False, "off": False, "false": False}
 _WHOLE_STYLES = ('"', "'")

@@ -6,31 +6,18 @@ arguments. `$id` is the call's id, `$index` a number in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-__all__ = ["JSON", "PYTHON", "Body", "Braces", "Json", "Layout", "Parameters", "Python", "arrays"]
-
-
-@dataclass(frozen=True, slots=True)
-class Json:
-    """The arguments are one JSON object. White space around the brackets and commas of the markup may vary."""
+__all__ = ["JSON", "PYTHON", "Body", "Braces", "Layout", "Parameters", "arrays"]
 
 
-@dataclass(frozen=True, slots=True)
-class Python:
-    """The arguments are keyword arguments of Python, without the parentheses."""
-
-
-@dataclass(frozen=True, slots=True)
-class Braces:
+class Braces(NamedTuple):
     """The arguments stand in braces, their strings between two delimiters."""
 
     delimiter: str
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters:
+class Parameters(NamedTuple):
     """The arguments are entries, typed by the tool's schema: `entry` shows one, with `$key` and `$value`, `gap` stands between
     two. `keeps`: line breaks around a value belong to it, not to the format. `literal`: the value is a CDATA section."""
 
@@ -40,13 +27,14 @@ class Parameters:
     literal: bool = False
 
 
-Body = Json | Python | Braces | Parameters
-JSON: Final = Json()
-PYTHON: Final = Python()
+JSON: Final = "json"
+"""The arguments are one JSON object. White space around the brackets and commas of the markup may vary."""
+PYTHON: Final = "python"
+"""The arguments are keyword arguments of Python, without the parentheses."""
+Body = Literal["json", "python"] | Braces | Parameters
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """`call`: one call. `opener`, `closer`: what stands before the first call and behind the last. `between`: what stands between
     two; None: each call has an opener and a closer of its own."""
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, NAMING
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.tools import ToolSet
 
 __all__ = [
@@ -31,9 +31,9 @@ __all__ = [
 ]
 
 _PREFIXES: Final[tuple[str, ...]] = ("functions.", "default_api.", "default_api:", "tools.", "tool.")
-_INDEX: Final = late(r"[:.]\d+\Z")
+_INDEX: Final = lazy_regex(r"[:.]\d+\Z")
 _ADDED: Final = frozenset(".:\\")  # every addition holds one of these
-_ESCAPED: Final = late(r"\\([_\[\]*.\-])")
+_ESCAPED: Final = lazy_regex(r"\\([_\[\]*.\-])")
 
 
 def unescape(name: str) -> str:
@@ -104,11 +104,11 @@ def name_line(text: str, floor: int, at: int, names: frozenset[str]) -> int:
     return start if name in names or (name[:1] == ">" and name.lstrip("> \t") in names) else -1
 
 
-JUNK_LINE: Final = late(r"(?:(?<=\n)|\A)[ \t]{0,8}(?:court|count)[ \t]{0,8}\r?\n\s{0,16}\Z")
+JUNK_LINE: Final = lazy_regex(r"(?:(?<=\n)|\A)[ \t]{0,8}(?:court|count)[ \t]{0,8}\r?\n\s{0,16}\Z")
 """What is left of a lost opener, alone on its line."""
 _JUNK: Final[tuple[str, ...]] = ("court", "count")
 _JUNK_REACH: Final = 48
-_WHOLE_ID: Final = late(r"functions\.[^\s:]{1,256}:\d{1,8}")
+_WHOLE_ID: Final = lazy_regex(r"functions\.[^\s:]{1,256}:\d{1,8}")
 _BLANKS: Final = 16
 _SENTENCE_ENDS: Final = frozenset(".!?,;")
 
@@ -143,8 +143,10 @@ def _glued(text: str, floor: int, end: int, names: frozenset[str]) -> int:
     return begin
 
 
-_TAG_NAMES: Final = late(r""" (?:tool|name)=(?:"([^"<>\s]{1,28}+)"|'([^'<>\s]{1,28}+)')""")
-_TAG_MAY_NAME: Final = late(r"""\s(?:t(?:o(?:ol?)?)?|n(?:a(?:me?)?)?|(?:tool|name)=(?:"[^"<>\s]{0,28}+|'[^'<>\s]{0,28}+)?)?\Z""")
+_TAG_NAMES: Final = lazy_regex(r""" (?:tool|name)=(?:"([^"<>\s]{1,28}+)"|'([^'<>\s]{1,28}+)')""")
+_TAG_MAY_NAME: Final = lazy_regex(
+    r"""\s(?:t(?:o(?:ol?)?)?|n(?:a(?:me?)?)?|(?:tool|name)=(?:"[^"<>\s]{0,28}+|'[^'<>\s]{0,28}+)?)?\Z"""
+)
 _LONGEST_OF_TAG: Final = 24
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from llmcore.types.envelope import SegmentKind
 
-__all__ = ["Piece", "Replaced", "joined", "replacing", "settled"]
+__all__ = ["Piece", "Replaced", "joined_pieces", "replacing", "with_layout_removed"]
 
 Piece = tuple[int, int, SegmentKind]
 """(start, end, kind) of a stretch of the text."""
@@ -24,7 +24,7 @@ def replacing(replaced: Sequence[Replaced], start: int, end: int) -> list[str]:
     return [said for _, stop, said in replaced[first:last] if stop <= end]
 
 
-def settled(pieces: list[Piece], text: str, replaced: Sequence[Replaced]) -> list[Piece]:
+def with_layout_removed(pieces: list[Piece], text: str, replaced: Sequence[Replaced]) -> list[Piece]:
     """White space next to removed markup is markup: alone between two blocks, or at either end of the content."""
     if len(pieces) < 2:
         return pieces
@@ -74,7 +74,7 @@ def _lay(tiles: list[Piece], start: int, end: int) -> None:
         tiles.append((start, end, "markup"))
 
 
-def joined(pieces: Sequence[Piece], kind: SegmentKind, text: str, replaced: Sequence[Replaced]) -> str:
+def joined_pieces(pieces: Sequence[Piece], kind: SegmentKind, text: str, replaced: Sequence[Replaced]) -> str:
     """The text of one kind; what markup reads as is content."""
     if kind == "content" and replaced:
         parts: list[str] = []

@@ -19,21 +19,22 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from llmcore.normalizer.core.begun_again import TRIALS, begins_line, begun_again, openers_before, took_closers
+from llmcore.normalizer.core.damage.markup_remains import remains_in
+from llmcore.normalizer.core.damage.placeholders import placeholders_in
+from llmcore.normalizer.core.damage.restarted_call import TRIALS, begins_line, begun_again, openers_before, swallowed_closers
+from llmcore.normalizer.core.damage.windows_paths import with_paths
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.driver import Driver, Nested
 from llmcore.normalizer.core.names import NAMES_DIFFER, call_begins, holds_calls, names_another, peel
-from llmcore.normalizer.core.placeholders import placeholders_in
 from llmcore.normalizer.core.record import Record
-from llmcore.normalizer.core.remains import remains_in
-from llmcore.normalizer.core.windows_paths import with_paths
 from llmcore.normalizer.scanning.source import Steps, past
 from llmcore.normalizer.scanning.words import ENVELOPE
 from llmcore.normalizer.trust.judging import CERTAIN, LED_IN, Form, Judge, Place, Verdict
 from llmcore.normalizer.trust.layout import has_words
 from llmcore.normalizer.trust.listed_calls import goes_on_as_list
 from llmcore.normalizer.trust.turns import other_speaks
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
+from llmcore.support.values.copies import made
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
@@ -46,9 +47,9 @@ _LONG_TRIAL = 4096  # characters: a look whether a call was begun again counts o
 _FEW_PIECES = 16  # back to a lead-in,
 _OPENERS = 128  # characters from the beginning of a call, among which its openers stand
 _NEAR = 256  # and characters that are none of its words
-_FENCE_HEAD = late(r"[`~]{3,24}[^\n]{0,80}\n\s*+(?=\S)")
+_FENCE_HEAD = lazy_regex(r"[`~]{3,24}[^\n]{0,80}\n\s*+(?=\S)")
 _CUT_IN_VALUE = frozenset(("cut_member", "cut_string"))
-_CUT_THERE = Repair(kind="closer_missing", safety="truncated")
+_CUT_THERE = made(Repair, kind="closer_missing", safety="truncated")
 
 
 class Reading(Record):
@@ -126,7 +127,7 @@ class Reading(Record):
         return self._driver.is_bare(dialect)
 
     @property
-    def held(self) -> Verdict | None:
+    def undecided_call(self) -> Verdict | None:
         """How the last call stands for which the rest of its line decides; None when there is none."""
         on_line = self._unfinished.on_line
         return on_line[-1][1] if on_line else None
@@ -159,7 +160,7 @@ class Reading(Record):
                 return self._judge().judge(Place(self.src.text, at, start, line, form, fenced))
         if self._doubtful[0] >= 0 and not self.src.text[self._doubtful[0] : at].strip():
             return self._doubtful[1]
-        return self.held or CERTAIN
+        return self.undecided_call or CERTAIN
 
     def _judge(self) -> Judge:
         if self._places is None:
@@ -261,7 +262,7 @@ class Reading(Record):
                 self._within = end if again.goes_on else self._within
                 return
             found = [*found, Repair(kind="closer_missing", safety="guess")]
-        elif found and took_closers(self, arguments, raw, complete, found):
+        elif found and swallowed_closers(self, arguments, raw, complete, found):
             found = [*found, Repair(kind="closer_missing", safety="guess")]
         if arguments:
             arguments, paths = with_paths(arguments, raw)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from llmcore.normalizer.core.backtrack_budget import BacktrackBudget
+from llmcore.normalizer.core.delta_emitter import DeltaEmitter
 from llmcore.normalizer.core.draft import Draft
-from llmcore.normalizer.core.looks import Looks
-from llmcore.normalizer.core.pieces import Piece, Replaced, replacing, settled
+from llmcore.normalizer.core.pieces import Piece, Replaced, replacing, with_layout_removed
 from llmcore.normalizer.core.places import Places
-from llmcore.normalizer.core.telling import Teller
 from llmcore.normalizer.core.unfinished import Unfinished
 from llmcore.normalizer.trust.judging import Verdict
 from llmcore.types.envelope import NearMiss, Repair, SegmentKind, ToolCall
@@ -43,7 +43,7 @@ class Staged:
     said_anything: bool
     left_open: Draft | None
     unfinished: tuple[list[tuple[Draft, Verdict]], list[Draft]]
-    teller: Teller | None
+    teller: DeltaEmitter | None
 
 
 class Record(Places):
@@ -81,13 +81,13 @@ class Record(Places):
         super().__init__()
         self.names, self.limits, self.takes_calls, self.listening = names, limits, takes_calls, listening
         self.frames_call = takes_calls
-        self.looks = Looks()
+        self.looks = BacktrackBudget()
         self.drafts: list[Draft] = []
         self.near_misses: list[NearMiss] = []
         self.repairs: list[Repair] = []
         self.replaced: list[Replaced] = []
         self._unfinished = Unfinished()
-        self.teller = Teller(self.src) if listening else None
+        self.teller = DeltaEmitter(self.src) if listening else None
 
     # ------------------------------------------------------------------ text
 
@@ -154,12 +154,12 @@ class Record(Places):
     def tell(self, end: int) -> None:
         """For readers that wait: text before `end` is settled, a listener may hear it."""
         if self.teller is not None:
-            self.teller.settled(self.text_kind, self.done, end if self._lead is None else min(end, self._lead[0]))
+            self.teller.text_decided(self.text_kind, self.done, end if self._lead is None else min(end, self._lead[0]))
 
     def tell_more(self, text: str, length: int) -> None:
         """`text` has just come, the text is `length` long now, and all of it is settled."""
         if self.teller is not None and (self.text_kind == "reasoning" or not self.teller.more(text, length)):
-            self.teller.settled(self.text_kind, self.done, length)
+            self.teller.text_decided(self.text_kind, self.done, length)
 
     # ------------------------------------------------------------------ calls
 
@@ -362,7 +362,7 @@ class Record(Places):
         start = self.pieces.pop()[0] if self.pieces and self.pieces[-1][2] == "content" else length
         self.pieces.append((start, length + characters, "content"))
 
-    def settle(self, source: str) -> list[Piece]:
+    def final_pieces(self, source: str) -> list[Piece]:
         """The pieces in the end; `source`: the text with what came beyond the limit."""
-        self.pieces = settled(self.pieces, source, self.replaced)
+        self.pieces = with_layout_removed(self.pieces, source, self.replaced)
         return self.pieces

@@ -17,7 +17,7 @@ from llmcore.normalizer.core.names import name_line
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.source import Follows, Steps, always
 from llmcore.normalizer.trust.layout import MARKS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.json_data import as_json
 
 __all__ = ["Calls", "Marker", "MarkerTable", "Reader", "Trust", "Writer", "as_json"]
@@ -65,11 +65,11 @@ _START = 4
 _TAG_NAME = re.compile(r"<([^\s<>/]{1,256})(?:>|(?=[\s/]))")
 _REMEMBERED = 8192  # verdicts on what may have begun, those on the beginnings of literals included
 _NAMING = r"""[^\s<>/]{1,24} (?:t(?:o(?:ol?)?)?|n(?:a(?:me?)?)?|(?:tool|name)=(?:"[^"<>\s]{0,28}|'[^'<>\s]{0,28})?)?"""  # a tool
-_UNDECIDED_TAG = late(
+_UNDECIDED_TAG = lazy_regex(
     rf"<(?:{_NAMING}|/? [a-z_]{{0,16}}|/ {{0,4}}[^\s<>]{{0,40}} {{0,4}}|/co:[^<>\n]{{0,64}}|(?:/ {{0,4}})?[|｜‖][^<>\n]{{0,60}}"
     r"|[^\s<>]{0,60})\Z"
 )  # may become an opener
-_MARKUP_BEGUN = late(r"</?(?:invoke\b|[a-z]{1,16}:|[|｜‖])[^<>]*\Z")  # of the families of spellings
+_MARKUP_BEGUN = lazy_regex(r"</?(?:invoke\b|[a-z]{1,16}:|[|｜‖])[^<>]*\Z")  # of the families of spellings
 
 
 class _Undecided(dict[str, bool]):
@@ -106,7 +106,7 @@ class MarkerTable:
         self._by_start: dict[str, list[str]] = {}
         for literal in literals:
             self._by_start.setdefault(literal[:_START], []).append(literal)
-        self._patterns = re.compile("|".join(patterns))
+        self._patterns = lazy_regex("|".join(patterns))
         self.literals = frozenset(literals)
         self.beginnings = self.literals.union(*(marker.begins for marker in ordered))
         self._partials = frozenset(literal[:n] for literal in literals for n in range(1, len(literal)))

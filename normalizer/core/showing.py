@@ -12,7 +12,7 @@ from llmcore.normalizer.trust.judging import Verdict
 from llmcore.normalizer.trust.layout import prose_follows
 from llmcore.normalizer.trust.quotations import is_closed
 
-__all__ = ["may_be_shown", "settle_shown", "shown_behind"]
+__all__ = ["decide_quoted", "may_be_shown", "shown_behind"]
 
 
 def may_be_shown(verdict: Verdict) -> bool:
@@ -29,7 +29,7 @@ def shown_behind(reading: Reading, verdict: Verdict, end: int) -> Steps[str]:
     return "example" if verdict.deep and (yield from prose_follows(reading.src, end)) else ""
 
 
-def settle_shown(reading: Reading, staged: Staged, verdict: Verdict, at: int, behind: int = -1) -> Steps[bool]:
+def decide_quoted(reading: Reading, staged: Staged, verdict: Verdict, at: int, behind: int = -1) -> Steps[bool]:
     """Decide on what was read since then, from `at` on: True when it is taken, as calls or as content. `behind`: from where on
     text is behind the call, if the call takes it along."""
     reason = yield from shown_behind(reading, verdict, reading.done if behind < 0 else behind)

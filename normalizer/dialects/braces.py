@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import rest_is_blank
-from llmcore.normalizer.bodies.brace_bodies import Braces, braced_call
+from llmcore.normalizer.bodies.brace_bodies import BraceForm, braced_call
 from llmcore.normalizer.bodies.json_bodies import swallow
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Braces as BraceText
@@ -17,17 +17,17 @@ from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Reader, as_json
 from llmcore.normalizer.scanning.source import Steps, match_within
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_list, is_object
 
 __all__ = ["DIALECTS"]
 
-_HEAD = late(r"\s*+(?:call\s*+:|:)?\s*+([^\s{}()<>,\"']{1,256})\s*+")
-_PREFIX_ALONE = late(r"\s*(?:call\s*)?:\s*\Z")
+_HEAD = lazy_regex(r"\s*+(?:call\s*+:|:)?\s*+([^\s{}()<>,\"']{1,256})\s*+")
+_PREFIX_ALONE = lazy_regex(r"\s*(?:call\s*)?:\s*\Z")
 _HEAD_LENGTH = 300
 
 
-def _brace_reader(form: Braces) -> Reader:
+def _brace_reader(form: BraceForm) -> Reader:
     def read(reading: Reading, at: int, body: int) -> Steps[bool]:
         src, reach = reading.src, body + _HEAD_LENGTH
         head = _HEAD.match(src.text, body, reach)
@@ -55,7 +55,7 @@ def _brace_reader(form: Braces) -> Reader:
     return read
 
 
-_COLON_HEAD = late(r"[^\s{}()<>,\"']{1,256}+(?=\{)")
+_COLON_HEAD = lazy_regex(r"[^\s{}()<>,\"']{1,256}+(?=\{)")
 
 
 def _function_colon(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -69,7 +69,7 @@ def _function_colon(reading: Reading, at: int, body: int) -> Steps[bool]:
     return (yield from braced_call(reading, at, start, name, _OF_GATEWAYS))
 
 
-_NAME_BEGUN = late(r"\s*+(?:c|ca|cal|call)?:?[\w.-]{0,256}+\s*+\Z")
+_NAME_BEGUN = lazy_regex(r"\s*+(?:c|ca|cal|call)?:?[\w.-]{0,256}+\s*+\Z")
 
 
 def _nameless(reading: Reading, at: int, body: int) -> bool:
@@ -122,8 +122,8 @@ def _write_gemma4(calls: Calls) -> str:
 
 _GEMMA_QUOTE = '<|"|>'
 _GEMMA_CLOSERS = ("<tool_call|>", "</tool_call>")
-_GEMMA = Braces("gemma4", _GEMMA_QUOTE, _GEMMA_CLOSERS)
-_OF_GATEWAYS = Braces("gemma4", _GEMMA_QUOTE, (*_GEMMA_CLOSERS, "</function>"))
+_GEMMA = BraceForm("gemma4", _GEMMA_QUOTE, _GEMMA_CLOSERS)
+_OF_GATEWAYS = BraceForm("gemma4", _GEMMA_QUOTE, (*_GEMMA_CLOSERS, "</function>"))
 
 DIALECTS: tuple[Dialect, ...] = (
     Dialect(
@@ -133,7 +133,7 @@ DIALECTS: tuple[Dialect, ...] = (
         whole=(Layout("<start_function_call>call:$name$args<end_function_call>", body=BraceText("<escape>")),),
         markers=(
             Marker(
-                _brace_reader(Braces("functiongemma", "<escape>", ("<end_function_call>",))),
+                _brace_reader(BraceForm("functiongemma", "<escape>", ("<end_function_call>",))),
                 ("<start_function_call>",),
                 calls=True,
                 dialect="functiongemma",

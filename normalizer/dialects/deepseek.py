@@ -12,7 +12,7 @@ from llmcore.normalizer.core.names import name_start, undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["DIALECTS", "call_of_tokens"]
 
@@ -20,9 +20,9 @@ _DS = r"[｜|]"
 _DS_SPACE = r"(?:▁|_|\\_| )"
 _DS_BEGIN_CALLS = rf"<{_DS}tool{_DS_SPACE}calls{_DS_SPACE}begin{_DS}>"
 _DS_BEGIN_CALL = rf"<{_DS}tool{_DS_SPACE}call{_DS_SPACE}begin{_DS}>"
-_DS_SEP = late(rf"<{_DS}tool{_DS_SPACE}sep{_DS}>")
-_DS_END = late(rf"\s{{0,16}}<{_DS}tool{_DS_SPACE}calls?{_DS_SPACE}end{_DS}>")
-_DS_SECTION_FOLLOWS = late(rf"{_DS_BEGIN_CALL}|<steptml:|[^\s<>{{}}]{{1,64}}+\s{{0,4}}{_DS_SEP.pattern}")
+_DS_SEP = lazy_regex(rf"<{_DS}tool{_DS_SPACE}sep{_DS}>")
+_DS_END = lazy_regex(rf"\s{{0,16}}<{_DS}tool{_DS_SPACE}calls?{_DS_SPACE}end{_DS}>")
+_DS_SECTION_FOLLOWS = lazy_regex(rf"{_DS_BEGIN_CALL}|<steptml:|[^\s<>{{}}]{{1,64}}+\s{{0,4}}{_DS_SEP.pattern}")
 """A call, or one whose token was lost."""
 _DS_NAMED_LENGTH = 96
 _FENCE = ("```",)
@@ -35,7 +35,7 @@ _DS_CLOSERS = (
 )
 _BLANKS = 16  # that may stand between a name and the token behind it
 _DS_HEAD = 320  # within which the name and the arguments' brace must stand
-_DS_NAME_LINE = late(r"\s*+([^\s<>{}`]++(?:[ \t]++[^\s<>{}`]++)*)\s*+(?:```[a-z]{0,12}+\s*+)?(?=\{)")
+_DS_NAME_LINE = lazy_regex(r"\s*+([^\s<>{}`]++(?:[ \t]++[^\s<>{}`]++)*)\s*+(?:```[a-z]{0,12}+\s*+)?(?=\{)")
 
 
 def call_of_tokens(reading: Reading, at: int, body: int) -> Steps[bool]:

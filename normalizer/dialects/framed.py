@@ -6,21 +6,21 @@ at most `_HEAD` characters.
 
 from __future__ import annotations
 
-import html
 import re
 
 from llmcore.normalizer.bodies.json_bodies import closing, named_call
 from llmcore.normalizer.bodies.json_objects import objects_reader
-from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
-from llmcore.normalizer.calls.call_objects import no_arguments
+from llmcore.normalizer.bodies.tagged.entities import without_entities
+from llmcore.normalizer.bodies.tagged.parameters import Grammar, finish_parameters, read_parameters
+from llmcore.normalizer.calls.call_objects import default_arguments
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, as_json
-from llmcore.normalizer.dialects.reasoning import sealed
+from llmcore.normalizer.dialects.reasoning import closed_block
 from llmcore.normalizer.scanning.sought import tags
 from llmcore.normalizer.scanning.source import Steps, search, skip_space, wait_for_one
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 
 __all__ = ["DIALECTS"]
@@ -32,9 +32,9 @@ _OVERLAP = 64
 # ---------------------------------------------------------------------- Kimi K3
 
 _FRAMES = ("think", "response", "tools", "message", "call", "argument")
-_WORD = late(r"\s*([a-z]+)")
-_ATTRIBUTE = late(r'([A-Za-z_]+)\s*=\s*"([^"]*)"')
-_THINK_END = late(r"<\|close\|>\s{0,16}think\s{0,16}<\|sep\|>")
+_WORD = lazy_regex(r"\s*([a-z]+)")
+_ATTRIBUTE = lazy_regex(r'([A-Za-z_]+)\s*=\s*"([^"]*)"')
+_THINK_END = lazy_regex(r"<\|close\|>\s{0,16}think\s{0,16}<\|sep\|>")
 _SEP = "<|sep|>"
 _GAP = r"\s{0,16}"
 _ARGUMENT = (
@@ -53,7 +53,7 @@ _KIMI_K3 = Grammar(
     value=tags(rf"(?P<own><\|close\|>{_GAP}argument{_GAP}<\|sep\|>)", rf"(?P<parameter>{_UNNAMED})", *_CALL_END_IN_VALUE),
     cdata=False,
     keeps_line_breaks=True,
-    key=html.unescape,
+    key=without_entities,
 )
 
 
@@ -89,7 +89,7 @@ def _k3_open(reading: Reading, at: int, body: int) -> Steps[bool]:
     reading.answer_follows()
     reading.close_reasoning()
     if frame == "think":
-        closer = yield from sealed(reading, "reasoning", _THINK_END, overlap=_OVERLAP)
+        closer = yield from closed_block(reading, "reasoning", _THINK_END, overlap=_OVERLAP)
         reading.markup(closer.end() if closer else len(reading.src.text))
     return True
 
@@ -121,7 +121,7 @@ def _k3_cut(reading: Reading, at: int, body: int, end: int) -> bool:
 
 
 def _k3_call(reading: Reading, at: int, body: int, end: int) -> Steps[bool]:
-    attributes = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(reading.src.text[body:end])}
+    attributes = {key: without_entities(value) for key, value in _ATTRIBUTE.findall(reading.src.text[body:end])}
     name = attributes.get("tool", "").strip()
     if not name or len(name) > reading.limits.name or not reading.frames_call:
         return False
@@ -142,10 +142,12 @@ def _k3_type(value: object) -> str:
 
 
 def _write_k3(calls: Calls) -> str:
+    from html import escape  # only here, as in `entities`
+
     blocks = "".join(
-        f'<|open|>call tool="{html.escape(name)}" index="{n}"<|sep|>'
+        f'<|open|>call tool="{escape(name)}" index="{n}"<|sep|>'
         + "".join(
-            f'<|open|>argument key="{html.escape(key)}" type="{_k3_type(value)}"<|sep|>'
+            f'<|open|>argument key="{escape(key)}" type="{_k3_type(value)}"<|sep|>'
             f"{value if isinstance(value, str) else as_json(value)}<|close|>argument<|sep|>"
             for key, value in given.items()
         )
@@ -157,12 +159,12 @@ def _write_k3(calls: Calls) -> str:
 
 # ---------------------------------------------------------------------- PLaMo 3
 
-_PLAMO_NAME_END = late(r"<\|plamo:(end_tool_name|begin_tool_arguments|end_tool_request|begin_tool_request)s?:plamo\|>")
-_PLAMO_BODY = late(
+_PLAMO_NAME_END = lazy_regex(r"<\|plamo:(end_tool_name|begin_tool_arguments|end_tool_request|begin_tool_request)s?:plamo\|>")
+_PLAMO_BODY = lazy_regex(
     r"\s*+(?:<\|plamo:begin_tool_arguments:plamo\|>\s*+)?(?:<\|plamo:constrain\|>\s*+\w*+\s*+)?(?:<\|plamo:msg\|>\s*+)?"
 )
 _PLAMO_CLOSERS = ("<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>")
-_PLAMO_END = late("|".join(map(re.escape, _PLAMO_CLOSERS)))
+_PLAMO_END = lazy_regex("|".join(map(re.escape, _PLAMO_CLOSERS)))
 _PLAMO_PREAMBLE = 120
 
 
@@ -203,7 +205,7 @@ def _plamo_odd(reading: Reading, at: int, begin: int, name: str) -> Steps[bool]:
     raw = reading.src.text[begin : stop.start() if stop else len(reading.src.text)].strip()
     over = (len(reading.src.text), list[Repair]())
     end, missing = (yield from closing(reading, stop.start(), _PLAMO_CLOSERS)) if stop else over
-    arguments = None if raw else no_arguments(name, reading.tools)
+    arguments = None if raw else default_arguments(name, reading.tools)
     reading.end(reading.begin(at, name, "plamo3"), end, arguments, raw, complete=stop is not None, repairs=missing)
     return True
 
@@ -229,7 +231,7 @@ def _write_plamo(calls: Calls) -> str:
 
 # ---------------------------------------------------------------------- Inkling
 
-_INKLING_NAME = late(r"\s*[^\s<>{}]{1,256}\s*(?=<\|content_)")
+_INKLING_NAME = lazy_regex(r"\s*[^\s<>{}]{1,256}\s*(?=<\|content_)")
 _INKLING_HELD = 280
 _INKLING_TEXT_CALL = "<|content_invoke_tool_text|>"
 _INKLING_FRAMES = (_INKLING_TEXT_CALL, "<|content_tool_error|>", "<|content_text|>", "<|message_model|>")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from llmcore.normalizer.bodies.elements import ElementCall, read_arguments
-from llmcore.normalizer.bodies.parameters import (
+from llmcore.normalizer.bodies.sections import as_text, empty_call
+from llmcore.normalizer.bodies.tagged.elements import ElementCall, read_element_arguments
+from llmcore.normalizer.bodies.tagged.parameters import (
     Grammar,
     Peeled,
     finish_parameters,
@@ -13,7 +14,6 @@ from llmcore.normalizer.bodies.parameters import (
     only_text_parameter,
     read_parameters,
 )
-from llmcore.normalizer.bodies.sections import as_text, empty_call
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.names import is_known
@@ -21,8 +21,8 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Writer
 from llmcore.normalizer.dialects.name_json import function_follows
 from llmcore.normalizer.scanning.sought import tags
-from llmcore.normalizer.scanning.source import Steps, match_within, settle, skip_space, starts, wait_for
-from llmcore.support.code.lazy_regex import late
+from llmcore.normalizer.scanning.source import Steps, match_within, skip_space, starts, wait_for, wait_until_known
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 
 __all__ = ["DIALECTS"]
@@ -50,8 +50,8 @@ _GRAMMAR = Grammar(
         rf"(?P<again>{_NEXT_CALL})",
     ),
     peeled=(
-        Peeled("value", late(r"\s*+<value>((?:(?!</?value>).)*+)</value>\s*+", re.DOTALL), "lossless"),
-        Peeled("", late(r"\s*+</arg_key>\s*+(?:<arg_value>)?+(.*?)(?:</arg_value>\s*+)?+", re.DOTALL), "guess"),
+        Peeled("value", lazy_regex(r"\s*+<value>((?:(?!</?value>).)*+)</value>\s*+", re.DOTALL), "lossless"),
+        Peeled("", lazy_regex(r"\s*+</arg_key>\s*+(?:<arg_value>)?+(.*?)(?:</arg_value>\s*+)?+", re.DOTALL), "guess"),
     ),
 )
 _NAMED = r"<parameter>\s{0,16}+[^<>\s][^<>\n]{0,127}+</parameter>"
@@ -74,16 +74,18 @@ _KEY_AND_VALUE = Grammar(
 """`<parameter>city</parameter>` and the value behind it."""
 _HEAD_LENGTH = 260
 _RENAMED_LENGTH = 320
-_FIRST_KEY = late(r"<parameter>\s{0,16}+([^<>\s][^<>\n]{0,127}+)</parameter>")
-_FIRST_KEY_BEGUN = late(r"<(?:p(?:a(?:r(?:a(?:m(?:e(?:t(?:er?)?)?)?)?)?)?)?)?\Z|<parameter>[^<>]{0,160}+(?:</?[a-z]{0,9})?\Z")
-_LOST_HEAD = late(r"function[ \t]*+=[ \t]*+[\"']?([^<>{}\n(=\"']{1,256}+)[\"']?[ \t]*+>")
-_NAME_ELEMENT = late(
+_FIRST_KEY = lazy_regex(r"<parameter>\s{0,16}+([^<>\s][^<>\n]{0,127}+)</parameter>")
+_FIRST_KEY_BEGUN = lazy_regex(
+    r"<(?:p(?:a(?:r(?:a(?:m(?:e(?:t(?:er?)?)?)?)?)?)?)?)?\Z|<parameter>[^<>]{0,160}+(?:</?[a-z]{0,9})?\Z"
+)
+_LOST_HEAD = lazy_regex(r"function[ \t]*+=[ \t]*+[\"']?([^<>{}\n(=\"']{1,256}+)[\"']?[ \t]*+>")
+_NAME_ELEMENT = lazy_regex(
     r"\s{0,16}+([^\s<>]{1,256}+)\s{0,16}+</function>(?=\s{0,16}+<parameter>\s{0,16}+([^<>\s][^<>\n]{0,127}+)</parameter>)"
 )
-_NAME_ELEMENT_BEGUN = late(
+_NAME_ELEMENT_BEGUN = lazy_regex(
     r"[^<>]{0,288}+(?:<(?:/[a-z]{0,8})?\Z|</function>\s{0,16}+(?:<[a-z]{0,9}\Z|<parameter>[^<>]{0,160}+(?:</?[a-z]{0,9})?)?)?\Z"
 )
-_HEAD = late(r"[ \t\"']*+([^<>{}\n(=]{1,256}?)[ \t\"']*+(>|\n|(?=<))")
+_HEAD = lazy_regex(r"[ \t\"']*+([^<>{}\n(=]{1,256}?)[ \t\"']*+(>|\n|(?=<))")
 _NO_HEAD = frozenset("{}(=")
 _ELEMENT_FOLLOWS = starts("<")
 _PARAMETER_FOLLOWS = starts("<parameter", "</function>", "</tool_call>", "</seed:tool_call>")
@@ -115,13 +117,13 @@ def _function(reading: Reading, at: int, body: int) -> Steps[bool]:
         name = name[:-1].rstrip().strip("\"'")
         return is_known(name, reading.tools) and empty_call(reading, at, end, name, dialect)
     head = None  # a match keeps the text it was found in
-    if (yield from settle(reading.src, _attributes_follow, end)):
-        return (yield from read_arguments(reading, ElementCall(at, name, dialect, "function"), end))
+    if (yield from wait_until_known(reading.src, _attributes_follow, end)):
+        return (yield from read_element_arguments(reading, ElementCall(at, name, dialect, "function"), end))
     return (yield from _read(reading, at, name, end, dialect))
 
 
-_WITH_ATTRIBUTES = late(r"\s*+<param(?:eter)?\s+[A-Za-z]")
-_WITH_ATTRIBUTES_BEGUN = late(r"\s*+(?:<(?:p(?:a(?:r(?:a(?:m(?:e(?:t(?:er?)?)?)?\s*+)?)?)?)?)?)?\Z")
+_WITH_ATTRIBUTES = lazy_regex(r"\s*+<param(?:eter)?\s+[A-Za-z]")
+_WITH_ATTRIBUTES_BEGUN = lazy_regex(r"\s*+(?:<(?:p(?:a(?:r(?:a(?:m(?:e(?:t(?:er?)?)?)?\s*+)?)?)?)?)?)?\Z")
 
 
 def _attributes_follow(text: str, at: int, final: bool) -> bool | None:
@@ -193,7 +195,7 @@ def _children(reading: Reading, at: int, body: int) -> Steps[bool]:
     name = head[1].strip().strip("\"'")
     call, end = ElementCall(at, name, _FIRST_ROW, "function", told_apart=False), head.end()
     head = None  # a match keeps the text it was found in
-    return (yield from read_arguments(reading, call, end))
+    return (yield from read_element_arguments(reading, call, end))
 
 
 def _children_follow(text: str, at: int, final: bool) -> bool | None:
@@ -205,8 +207,8 @@ def _children_follow(text: str, at: int, final: bool) -> bool | None:
 
 
 _STRAY_BODY = r"[^\s<{(\[](?:[^<]|<(?!/?\s{0,4}function)){0,512}+"
-_STRAY = late(rf"{_HEAD.pattern}(?P<body>\s*+{_STRAY_BODY})</\s{{0,4}}function\s{{0,4}}>")
-_STRAY_BEGUN = late(
+_STRAY = lazy_regex(rf"{_HEAD.pattern}(?P<body>\s*+{_STRAY_BODY})</\s{{0,4}}function\s{{0,4}}>")
+_STRAY_BEGUN = lazy_regex(
     rf"(?:{_HEAD.pattern}\s*+(?:{_STRAY_BODY}(?:<(?:/\s{{0,4}})?(?:function\s{{0,4}})?)?)?|[^<>\n{{}}(=]{{0,256}})\Z"
 )
 _STRAY_LENGTH = 900
@@ -256,8 +258,8 @@ def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
     start = yield from skip_space(reading.src, body)
     yield from wait_for(reading.src, start, len("<function="))
     behind = start + len("<function=")
-    stands = (yield from settle(reading.src, _either, behind)) or (
-        _stray_key(reading, behind) is not None and (yield from settle(reading.src, _stray_follows, behind))
+    stands = (yield from wait_until_known(reading.src, _either, behind)) or (
+        _stray_key(reading, behind) is not None and (yield from wait_until_known(reading.src, _stray_follows, behind))
     )
     if not stands:
         return False
@@ -266,7 +268,7 @@ def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
     return True
 
 
-_RENAMED = late(r"\s*([^\s<>{}]{1,256})\s*</(?:parameter|name|function)>\s*(?=<parameter=)")
+_RENAMED = lazy_regex(r"\s*([^\s<>{}]{1,256})\s*</(?:parameter|name|function)>\s*(?=<parameter=)")
 
 
 def _renamed(reading: Reading, at: int, body: int) -> Steps[bool]:

@@ -12,24 +12,24 @@ import re
 from dataclasses import dataclass
 
 from llmcore.normalizer.bodies.json_bodies import named_call
-from llmcore.normalizer.bodies.parameters import (
+from llmcore.normalizer.bodies.sections import as_text
+from llmcore.normalizer.bodies.tagged.parameters import (
     Grammar,
     finish_parameters,
     only_parameter,
     only_text_parameter,
     read_parameters,
 )
-from llmcore.normalizer.bodies.sections import as_text
-from llmcore.normalizer.calls.call_objects import no_arguments
+from llmcore.normalizer.calls.call_objects import default_arguments
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.names import undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
-from llmcore.normalizer.dialects.reasoning import sealed
+from llmcore.normalizer.dialects.reasoning import closed_block
 from llmcore.normalizer.scanning.sought import tags
-from llmcore.normalizer.scanning.source import Steps, search, settle, skip_space, starts, wait_for, wait_while
-from llmcore.support.code.lazy_regex import late
+from llmcore.normalizer.scanning.source import Steps, search, skip_space, starts, wait_for, wait_until_known, wait_while
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 
 __all__ = ["DIALECTS"]
@@ -40,18 +40,18 @@ _MESSAGE = "<|message|>"
 _TOKENS = ("<|start|>", "<|channel|>", "<|constrain|>")
 _STOPS = ("<|call|>", "<|end|>", "<|return|>", "<|eot|>", "<|eom|>", "<|im_end|>")
 _OVERLAP = 16
-_END = late("|".join(map(re.escape, _STOPS)))
-_END_OR_START = late("|".join(map(re.escape, (*_STOPS, "<|start|>"))))
+_END = lazy_regex("|".join(map(re.escape, _STOPS)))
+_END_OR_START = lazy_regex("|".join(map(re.escape, (*_STOPS, "<|start|>"))))
 
-_TOKEN = late("|".join(map(re.escape, _TOKENS)))
-_ROLE = late(r"<\|start\|>\s*([^\s<]*)")
-_CHANNEL = late(r"<\|channel\|>\s*([A-Za-z_]*)")
-_RECIPIENT = late(r"(?:^|[\s>])to=([^\s<]+)")
-_BEFORE = late(r"(?:\A|(?<=\s))(?:assistant\b\s*)?(?:to=[^\s<]{1,256}\s*)?\Z")
+_TOKEN = lazy_regex("|".join(map(re.escape, _TOKENS)))
+_ROLE = lazy_regex(r"<\|start\|>\s*([^\s<]*)")
+_CHANNEL = lazy_regex(r"<\|channel\|>\s*([A-Za-z_]*)")
+_RECIPIENT = lazy_regex(r"(?:^|[\s>])to=([^\s<]+)")
+_BEFORE = lazy_regex(r"(?:\A|(?<=\s))(?:assistant\b\s*)?(?:to=[^\s<]{1,256}\s*)?\Z")
 
 _PEOPLE = frozenset({"user", "assistant", "commentary", "all", "system", "developer"})
 _NOT_THE_USER = frozenset({"system", "developer"})
-_BUILT_IN = late(r"(?:python|container|browser)(?:\.\w+)?\Z")
+_BUILT_IN = lazy_regex(r"(?:python|container|browser)(?:\.\w+)?\Z")
 
 
 @dataclass(slots=True)
@@ -161,7 +161,7 @@ def _message(reading: Reading, at: int, body: int) -> Steps[bool]:
     if header.recipient in _NOT_THE_USER or header.role in _NOT_THE_USER:
         return (yield from _thought(reading, header))
     if header.recipient in _PEOPLE and not header.channel:
-        return (yield from _said(reading, header))
+        return (yield from _user_message(reading, header))
     if header.recipient and header.recipient not in _PEOPLE and reading.frames_call:
         reading.frame()
         return (yield from _call(reading, header))
@@ -196,14 +196,14 @@ def _result(reading: Reading, header: _Header) -> Steps[bool]:
 
 def _thought(reading: Reading, header: _Header) -> Steps[bool]:
     _open(reading, header)
-    stop = yield from sealed(reading, "reasoning", _END if header.recipient == "self" else _END_OR_START)
+    stop = yield from closed_block(reading, "reasoning", _END if header.recipient == "self" else _END_OR_START)
     return _close(reading, stop)
 
 
-def _said(reading: Reading, header: _Header) -> Steps[bool]:
+def _user_message(reading: Reading, header: _Header) -> Steps[bool]:
     """A message to the user in Muse's framing: a block or header inside it is a quotation."""
     _open(reading, header)
-    stop = yield from sealed(reading, "content", _END)
+    stop = yield from closed_block(reading, "content", _END)
     return _close(reading, stop)
 
 
@@ -235,7 +235,7 @@ def _no_call(reading: Reading, header: _Header) -> Steps[bool]:
 def _markup_call(reading: Reading, header: _Header, start: int, name: str) -> Steps[bool]:
     """Beam's parameters belong to the header's name; Muse's block is read by the family of `invoke`."""
     src = reading.src
-    if not (yield from settle(src, _PARAMETER_FOLLOWS, start)):
+    if not (yield from wait_until_known(src, _PARAMETER_FOLLOWS, start)):
         yield from wait_while(src, _BLOCK_BEGUN, start)
         if _BLOCK_BEGUN.match(src.text, start) is None:
             reading.addressed(name)
@@ -260,7 +260,7 @@ def _raw_call(reading: Reading, header: _Header, start: int, name: str) -> Steps
         return _open(reading, header)
     draft = reading.begin(header.begin, name, "harmony")
     key = only_text_parameter(reading.tool(name))
-    arguments, repairs = (no_arguments(name, reading.tools), []) if not raw.strip() else (None, [])
+    arguments, repairs = (default_arguments(name, reading.tools), []) if not raw.strip() else (None, [])
     if raw.strip() and key is not None:
         arguments = {key: raw}
         repairs = [only_parameter(key, raw, raw)]
@@ -274,7 +274,7 @@ def _raw_call(reading: Reading, header: _Header, start: int, name: str) -> Steps
 
 _KEY = r"""parameter\s{1,16}name\s{0,16}=\s{0,16}(?P<key>"[^"<>]{0,128}"|'[^'<>]{0,128}'|[^\s"'<>]{1,128})[^<>]{0,128}>"""
 _PARAMETER_FOLLOWS = starts("<rfl:parameter")
-_BLOCK_BEGUN = late(r"<[\w:.]{0,64}(?:>\s{0,16}(?:<[^<>]{0,320})?)?\Z")
+_BLOCK_BEGUN = lazy_regex(r"<[\w:.]{0,64}(?:>\s{0,16}(?:<[^<>]{0,320})?)?\Z")
 """A block of the family of `invoke` before its first call is named."""
 _STOP = (r"(?P<end><\|(?:call|end|return|eot|eom|im_end)\|>)", r"<\|start\|>")
 _BEAM = Grammar(

@@ -6,37 +6,37 @@ from typing import Any
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream
 from llmcore.normalizer.bodies.brace_bodies import arguments_read, conformed
-from llmcore.normalizer.bodies.entries import Entries
 from llmcore.normalizer.bodies.json_bodies import body_extent, closing
-from llmcore.normalizer.calls.call_objects import no_arguments
+from llmcore.normalizer.bodies.tagged.entries import Entries
+from llmcore.normalizer.calls.call_objects import default_arguments
 from llmcore.normalizer.calls.typed_values import typed_by
+from llmcore.normalizer.core.damage.markup_remains import DAMAGED
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.remains import DAMAGED
 from llmcore.normalizer.core.rows import Calls, Marker, as_json
 from llmcore.normalizer.notations.extent import Extent
-from llmcore.normalizer.notations.json import read_value
+from llmcore.normalizer.notations.json import read_json_value
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.normalizer.scanning.source import Steps, match_within, past, starts
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 from llmcore.types.tools import CompiledTool
 
 __all__ = ["DIALECTS"]
 
 _HEAD_LENGTH = 300
-_HEAD = late(r"""\s*\{\s*tool\s*=>\s*["']?([^\s"',{}()\[\]<>]{1,256})["']?\s*(?:,\s*\w{1,16}\s*=>\s*(?=\{)|(?=\}))""")
+_HEAD = lazy_regex(r"""\s*\{\s*tool\s*=>\s*["']?([^\s"',{}()\[\]<>]{1,256})["']?\s*(?:,\s*\w{1,16}\s*=>\s*(?=\{)|(?=\}))""")
 _KEY = r"--([^\s=<>{}()\[\]\"']{1,256})(?:\s*=\s*|[ \t]+)"
-_OPTION = late(rf"(?:(?<=[\s{{])|\A){_KEY}")
-_NEXT_OPTION = late(rf"[\s{{]++{_KEY}")
+_OPTION = lazy_regex(rf"(?:(?<=[\s{{])|\A){_KEY}")
+_NEXT_OPTION = lazy_regex(rf"[\s{{]++{_KEY}")
 _CLOSERS = ("[/TOOL_CALL]",)
 _LAYOUT = " \t\r\n,{}"
-_CUT_SHORT = late(r"""\n\s*--\w|\A[^"\n]+"|"[^"\n]*\Z(?<!")""")
+_CUT_SHORT = lazy_regex(r"""\n\s*--\w|\A[^"\n]+"|"[^"\n]*\Z(?<!")""")
 """A quotation mark was lost: the value goes on over the next option, or holds a single mark."""
-_LINE_VALUE = late(r"[^\n}]*")
-_IN_STRING = late(r'(?:[^"\\\n]++|\\(?:u[0-9a-fA-F]{4}|[^u]))*+')
-_MAY_END_BODY = late(r'[{}\[\]()<"]')  # in a value that is no JSON
+_LINE_VALUE = lazy_regex(r"[^\n}]*")
+_IN_STRING = lazy_regex(r'(?:[^"\\\n]++|\\(?:u[0-9a-fA-F]{4}|[^u]))*+')
+_MAY_END_BODY = lazy_regex(r'[{}\[\]()<"]')  # in a value that is no JSON
 _ANY_TYPE = ("null", "integer", "number", "boolean", "object", "array", "string")
 
 
@@ -55,7 +55,7 @@ def _rocket(reading: Reading, at: int, body: int) -> Steps[bool]:
         parsed = read_relaxed(src.text, head.end(), outer.end, limits=reading.limits, cut=outer.cut)
         arguments, repairs = arguments_read(reading, parsed, [], tool)
     if not written.startswith("{"):
-        arguments = no_arguments(head[1], reading.tools)
+        arguments = default_arguments(head[1], reading.tools)
     if not outer.closed and not outer.cut:
         missing = [Repair(kind="closer_missing")]
     if preview is not None:
@@ -95,7 +95,7 @@ def _value(reading: Reading, text: str, key: str, start: int, tool: CompiledTool
     """(value, repairs, end) of the option whose value stands at `start`: JSON, or the rest of the line. The end is -1 when it
     cannot be read."""
     if text[start : start + 1] in ("{", "[", '"'):
-        parsed = read_value(text, start, limits=reading.limits)
+        parsed = read_json_value(text, start, limits=reading.limits)
         if not parsed.values:
             return None, [], -1
         value, repairs, stop = parsed.values[0], parsed.repairs, parsed.end

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from llmcore.normalizer.bodies.elements import (
+from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, swallow
+from llmcore.normalizer.bodies.json_objects import objects_reader
+from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_call
+from llmcore.normalizer.bodies.tagged.elements import (
     COMMON_WORDS,
     WRAPPERS,
     ElementCall,
     may_lack_arguments,
-    read_arguments,
     read_attributes,
+    read_element_arguments,
 )
-from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent, swallow
-from llmcore.normalizer.bodies.json_objects import objects_reader
-from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_call
-from llmcore.normalizer.bodies.tag_attributes import Attributes, is_cut_tag, open_attribute, opening_tag
+from llmcore.normalizer.bodies.tagged.tag_attributes import LONGEST_TAG, Attributes, is_cut_tag, open_attribute, opening_tag
 from llmcore.normalizer.calls.call_objects import CallObject
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout, Parameters
@@ -28,9 +28,9 @@ from llmcore.normalizer.core.names import JUNK_LINE, is_known, undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
 from llmcore.normalizer.notations.json import read_json
-from llmcore.normalizer.scanning.source import Steps, settle, skip_space, starts, wait_for, wait_for_one
+from llmcore.normalizer.scanning.source import Steps, skip_space, starts, wait_for, wait_for_one, wait_until_known
 from llmcore.normalizer.scanning.words import NAMING
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["DIALECTS", "WORD"]
 
@@ -41,10 +41,10 @@ _TAGS = (
     *("invoke", "function_call", "function", "tool_call", "tool_use", "use_tool", "call_tool", "toolcall", "api_call"),
     *sorted(COMMON_WORDS),
 )
-_TAG = late(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>&]{{1,256}}+)">)?""")
+_TAG = lazy_regex(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>&]{{1,256}}+)">)?""")
 """`name`: of a tag as most write it, whose attributes need no look and hold no entity."""
 _JUNK_REACH = 48
-_CUT_NAME = late(rf"""\b(?:{"|".join(NAMING)})\s{{0,4}}=\s{{0,4}}["']([^"'<>]{{1,256}})["']""")
+_CUT_NAME = lazy_regex(rf"""\b(?:{"|".join(NAMING)})\s{{0,4}}=\s{{0,4}}["']([^"'<>]{{1,256}})["']""")
 _SHOWN_SPACE = ("Ċ", "Ġ")
 """White space that a server showed as the tokenizer spells it."""
 _DIALECT_BY_SPACE = {"": "anthropic_function_calls", "steptml:": "step3", "atem:": "atem"}
@@ -113,15 +113,15 @@ def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
     while src.text.startswith(_SHOWN_SPACE, start):
         start = yield from skip_space(src, start + 1)
     junk = _junk_line(reading, at) if tag == "invoke" else -1
-    if junk >= 0 and (yield from settle(src, starts(f"<{space}parameter"), start)):
+    if junk >= 0 and (yield from wait_until_known(src, starts(f"<{space}parameter"), start)):
         reading.text(junk)
         reading.markup(at)
-    return (yield from read_arguments(reading, call, start))
+    return (yield from read_element_arguments(reading, call, start))
 
 
 def _cut_tag(reading: Reading, at: int, end: int, dialect: str) -> Steps[bool]:
     """A tag that the text's end cut off behind the name of a tool, or of which an attribute is open."""
-    named = _CUT_NAME.search(reading.src.text, end)
+    named = _CUT_NAME.search(reading.src.text, end, end + LONGEST_TAG)  # farther is no name of its own
     if named is None or not is_known(named[1], reading.tools):
         return False
     if not is_cut_tag(reading.src, end) and (yield from open_attribute(reading.src, at)) is None:
@@ -133,7 +133,7 @@ def _cut_tag(reading: Reading, at: int, end: int, dialect: str) -> Steps[bool]:
 
 # ---------------------------------------------------------------------- wrappers
 
-_INVOKE_NEXT = late(rf"\s*<{_SPACE}(?:invoke(?:[\s>]|name)|(?:{'|'.join(_TAGS)})\s)")
+_INVOKE_NEXT = lazy_regex(rf"\s*<{_SPACE}(?:invoke(?:[\s>]|name)|(?:{'|'.join(_TAGS)})\s)")
 
 
 def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -158,7 +158,7 @@ def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 _NAME_FENCE_LENGTH = 320
-_NAME_FENCE = late(r"([^\s<>{}`]{1,256})\s*\n\s*```\w{0,12}\s*(?=\{)")
+_NAME_FENCE = lazy_regex(r"([^\s<>{}`]{1,256})\s*\n\s*```\w{0,12}\s*(?=\{)")
 
 
 def _name_and_fence(reading: Reading, at: int, start: int) -> Steps[bool]:

@@ -11,7 +11,7 @@ from llmcore.normalizer.core.layouts import Layout, arrays
 from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
 from llmcore.normalizer.scanning.source import Follows, always, starts
 from llmcore.normalizer.scanning.words import PROMPTED_TAGS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["DIALECTS"]
 
@@ -74,7 +74,7 @@ def _row(
     return Dialect(name, models, write, (marker,), single=single, whole=whole)
 
 
-_OBJECTS, _OBJECTS_BEGUN = late(r"\s*(?:\{|\[\s*[{\]])"), late(r"\s*(?:\[\s*)?\Z")
+_OBJECTS, _OBJECTS_BEGUN = lazy_regex(r"\s*(?:\{|\[\s*[{\]])"), lazy_regex(r"\s*(?:\[\s*)?\Z")
 
 
 def _objects(text: str, at: int, final: bool) -> bool | None:

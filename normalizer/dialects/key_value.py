@@ -7,14 +7,13 @@ opener shows. A key without a value is dropped and recorded.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import drop_echo
 from llmcore.normalizer.bodies.json_objects import objects_reader
-from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_markup, section
+from llmcore.normalizer.bodies.tagged.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.names import peel
@@ -22,15 +21,15 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Writer
 from llmcore.normalizer.scanning.sought import SUFFIX, tags
 from llmcore.normalizer.scanning.source import Steps, name_then, search, skip_space, starts
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["DIALECTS", "pairs"]
 
-_OPENER = late(r"<(?P<prefix>ifm\||iquest_|)tool_call(?P<suffix>:[^\s<>]{1,32})?>")
-_HEAD = late(r"\s*([^\s<>{}()]{1,256})\s*(?:<tool_sep>\s*)?")
-_BRACKET = late(">")
-_CALL_CLOSER = late("</tool_call>")
-_LOST = late(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
+_OPENER = lazy_regex(r"<(?P<prefix>ifm\||iquest_|)tool_call(?P<suffix>:[^\s<>]{1,32})?>")
+_HEAD = lazy_regex(r"\s*([^\s<>{}()]{1,256})\s*(?:<tool_sep>\s*)?")
+_BRACKET = lazy_regex(">")
+_CALL_CLOSER = lazy_regex("</tool_call>")
+_LOST = lazy_regex(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
 
 
 @lru_cache(maxsize=64)
@@ -163,7 +162,7 @@ def _whole(call: str, prefix: str = "", suffix: str = "", *, gap: str = "", sect
 
 def _row(name: str, models: str, written: dict[str, str], *markers: Marker, later: str = "") -> Dialect:
     read_by = () if name == _FIRST_ROW else (_FIRST_ROW,)
-    whole = replace(_whole(**written), later=later)
+    whole = _whole(**written)._replace(later=later)
     return Dialect(name, models, _writer(**written), markers, typed_by_schema=True, read_by=read_by, whole=(whole,))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llmcore.normalizer.bodies.json_bodies import add_calls, arguments_body, body_extent, closing, named_call
 from llmcore.normalizer.bodies.sections import call_marker, closer_after_call, empty_call, section
 from llmcore.normalizer.calls.call_messages import calls_of
-from llmcore.normalizer.calls.call_objects import CallObject, no_arguments
+from llmcore.normalizer.calls.call_objects import CallObject, default_arguments
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout
 from llmcore.normalizer.core.names import name_start
@@ -14,22 +14,22 @@ from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.dialects.deepseek import call_of_tokens
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.scanning.source import Steps, search, skip_space, starts
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 
 __all__ = ["DIALECTS"]
 
 _KIMI_CLOSERS = ("<|tool_call_end|>",)
 _KIMI_SECTION_END = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
-_KIMI_HEAD = late(
+_KIMI_HEAD = lazy_regex(
     r"<\|tool_call_argument_begin\|>|<\|tool_sep\|>|<\|tool_call_end\|>|<\|tool_call_begin\|>|<\|tool_calls?_section_\w{3,5}\|>|\{"
 )
-_KIMI_STOP = late(_KIMI_HEAD.pattern.removesuffix(r"|\{"))
+_KIMI_STOP = lazy_regex(_KIMI_HEAD.pattern.removesuffix(r"|\{"))
 _SECTION_FOLLOWS = starts("<|tool_call_begin|>", "functions.", *_KIMI_SECTION_END)
-_KIMI_INDEX = late(r"\s*(?:\.|:)\s*\d+\s*\Z")
-_WHOLE_ID = late(r"functions\.[^\s:]{1,256}:\d{1,8}")
+_KIMI_INDEX = lazy_regex(r"\s*(?:\.|:)\s*\d+\s*\Z")
+_WHOLE_ID = lazy_regex(r"functions\.[^\s:]{1,256}:\d{1,8}")
 _BLANKS = 16  # that may stand between a name and the token behind it
-_TRAILING_DIGITS = late(r"_?\d+\Z")
+_TRAILING_DIGITS = lazy_regex(r"_?\d+\Z")
 
 
 def _kimi_name(reading: Reading, written: str) -> str:
@@ -148,7 +148,7 @@ def _kimi_odd(reading: Reading, at: int, start: int, name: str) -> Steps[bool]:
         return False
     end, missing = (yield from closing(reading, stop, _KIMI_CLOSERS, extra="")) if match else (stop, list[Repair]())
     draft = reading.begin(at, _kimi_name(reading, name), "kimi_k2", name)
-    arguments = no_arguments(draft.name, reading.tools) if not raw else None
+    arguments = default_arguments(draft.name, reading.tools) if not raw else None
     reading.end(draft, end, arguments, raw, complete=match is not None, repairs=missing)
     return True
 

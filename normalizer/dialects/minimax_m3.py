@@ -9,18 +9,18 @@ import re
 from typing import Any, Final
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
-from llmcore.normalizer.bodies.cdata import CDATA, joined, literal_joined
-from llmcore.normalizer.bodies.entries import Entries, is_whole
-from llmcore.normalizer.bodies.raw_values import begins_indented, outdented, trimmed
-from llmcore.normalizer.calls.nested_values import Element, element_value
-from llmcore.normalizer.core.begun_again import HOLDS_CALL, begins_line
+from llmcore.normalizer.bodies.tagged.cdata import CDATA, joined_literals, literal_joined
+from llmcore.normalizer.bodies.tagged.entries import Entries, is_whole_call
+from llmcore.normalizer.bodies.tagged.raw_values import begins_indented, outdented, trimmed
+from llmcore.normalizer.calls.nested_values import NestedElement, element_value
+from llmcore.normalizer.core.damage.restarted_call import HOLDS_CALL, begins_line
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, as_json
 from llmcore.normalizer.notations.relaxed.state import Stop
 from llmcore.normalizer.scanning.source import Steps, search, skip_space, starts
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Repair, Safety
 
@@ -39,7 +39,7 @@ _TEXT_AND_CLOSER: Final = re.compile(rf"(?P<text>[^\]<]*+){re.escape(_PREFIX)}</
 """What most elements hold, to their end."""
 _LEAF: Final = re.compile(rf"{re.escape(_PREFIX)}<(?!invoke>)([^\s<>/]{{1,256}}+)>([^\]<]*+){re.escape(_PREFIX)}</\1>")
 """An element that holds text, all of it."""
-_NAME: Final = late(r"""\s*+name\s*+=\s*+["']?([^"'<>]{1,256}+)["']?\s*+\Z""")
+_NAME: Final = lazy_regex(r"""\s*+name\s*+=\s*+["']?([^"'<>]{1,256}+)["']?\s*+\Z""")
 _TAG_LENGTH: Final = 608
 _FRAMES: Final = frozenset({"invoke", "tool_call"})
 
@@ -129,7 +129,7 @@ def _m3_invoke(reading: Reading, head: re.Match[str], name: str) -> Steps[None]:
 def _m3_finish(reading: Reading, call: _M3, body: int, *, cut: bool) -> None:
     if call.stream is not None:
         call.stream.close()
-    complete = not call.again and (not cut or is_whole(reading, call.tool, call.entries.arguments, last_closed=call.whole))
+    complete = not call.again and (not cut or is_whole_call(reading, call.tool, call.entries.arguments, last_closed=call.whole))
     if not call.closed and complete and reading.src.text[body : call.end]:
         call.repairs.append(Repair(kind="closer_missing"))
     most = reading.limits.repairs
@@ -143,7 +143,7 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
     """The parameter whose opener ends at `start`; returns where it (with its closer) ends."""
     types = call.tool.types(key) if call.tool is not None else ()
     if empty:
-        _m3_store(reading, call, Element(key), told=False)
+        _m3_store(reading, call, NestedElement(key), told=False)
         return start
     told, closer = yield from _m3_text(reading, call, key, start, streams=types in ((), ("string",)))
     src, is_text = reading.src, types == ("string",)
@@ -161,7 +161,7 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
     if closer is None or closer["slash"] or closer["tag"] == "invoke" or is_text:
         closed = closer is not None and bool(closer["slash"]) and closer["tag"] not in _FRAMES
         written = trimmed(outdented(src.text, start, src.text[start:stop], closed=closed), closed=True)
-        text = joined(written)
+        text = joined_literals(written)
         call.repairs += literal_joined(written, text, key) if CDATA in written else ()
         if told >= 0 and call.stream is not None:
             call.stream.close_string(text[told:])
@@ -172,11 +172,11 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
         elif not closed or (closer is not None and closer["tag"] != key):
             safety: Safety = "lossless" if closer is not None else "truncated"
             call.repairs.append(Repair(kind="wrong_closer" if closed else "closer_missing", path=key, safety=safety))
-        _m3_store(reading, call, Element(key, [text]), told=told >= 0)
+        _m3_store(reading, call, NestedElement(key, [text]), told=told >= 0)
         return closer.end() if closed and closer is not None else stop
     if told >= 0 and call.stream is not None:
         call.stream.close_string("")
-    root = Element(key, [src.text[start:stop]])
+    root = NestedElement(key, [src.text[start:stop]])
     end = yield from _m3_elements(reading, call, root, closer)
     _m3_store(reading, call, root, told=told >= 0)
     return end
@@ -258,7 +258,7 @@ def _tag_may_begin(text: str, start: int) -> int:
     return begun if begun >= 0 else len(text) - (2 if text.endswith("]<") else text.endswith("]"))
 
 
-def _m3_elements(reading: Reading, call: _M3, root: Element, tag: re.Match[str]) -> Steps[int]:
+def _m3_elements(reading: Reading, call: _M3, root: NestedElement, tag: re.Match[str]) -> Steps[int]:
     """The children of `root`, the first of which opens with `tag`. A wrong closer closes; returns where the root ends."""
     stack, most, first = [root], reading.limits.depth, tag.start()
     next_tag: re.Match[str] | None = tag
@@ -281,7 +281,7 @@ def _m3_elements(reading: Reading, call: _M3, root: Element, tag: re.Match[str])
             call.again = True
             return next_tag.start()
         else:
-            child = Element(name)
+            child = NestedElement(name)
             stack[-1].children.append(child)
             if not next_tag["empty"] and len(stack) <= most:
                 closed = _TEXT_AND_CLOSER.match(reading.src.text, position) if len(stack) < most else None
@@ -301,16 +301,16 @@ def _m3_elements(reading: Reading, call: _M3, root: Element, tag: re.Match[str])
     return len(reading.src.text)
 
 
-def _leaves(parent: Element, text: str, position: int) -> int:
+def _leaves(parent: NestedElement, text: str, position: int) -> int:
     """Past the elements at `position` that hold nothing but text, as most do: they are children of `parent`."""
     while (leaf := _LEAF.match(text, position)) is not None:
         tag, said = leaf.groups()
-        parent.children.append(Element(tag, [said]))
+        parent.children.append(NestedElement(tag, [said]))
         position = leaf.end()
     return position
 
 
-def _m3_store(reading: Reading, call: _M3, element: Element, *, told: bool) -> None:
+def _m3_store(reading: Reading, call: _M3, element: NestedElement, *, told: bool) -> None:
     schema = call.tool.properties.get(element.tag) if call.tool is not None else None
     try:
         value, repairs = element_value(element, schema, call.tool, element.tag, limits=reading.limits)

@@ -10,12 +10,12 @@ import re
 import sys
 from dataclasses import dataclass
 
-from llmcore.normalizer.bodies.children import takes
-from llmcore.normalizer.bodies.elements import ElementCall, read_arguments, read_attributes
 from llmcore.normalizer.bodies.json_objects import objects_reader
-from llmcore.normalizer.bodies.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.bodies.sections import call_marker
-from llmcore.normalizer.bodies.tag_attributes import is_cut_tag, opening_tag
+from llmcore.normalizer.bodies.tagged.children import takes_children
+from llmcore.normalizer.bodies.tagged.elements import ElementCall, read_attributes, read_element_arguments
+from llmcore.normalizer.bodies.tagged.parameters import Grammar, finish_parameters, read_parameters
+from llmcore.normalizer.bodies.tagged.tag_attributes import is_cut_tag, opening_tag
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout
 from llmcore.normalizer.core.names import is_known
@@ -24,7 +24,7 @@ from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.dialects.invoke import WORD
 from llmcore.normalizer.dialects.key_value import pairs
 from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space, starts
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["DIALECTS"]
 
@@ -36,14 +36,14 @@ _TAG_NAME = r"[^\s<>{}()\[\]\"'=]{1,44}+"  # an opener is decided within 64 char
 
 # ---------------------------------------------------------------------- `<tool_call>` and a name
 
-_NAMED = late(rf"({_NAME})(?:\s{{0,16}}+(?=[^\s])|(?=/?>))")
-_ATTRIBUTE = late(r"([A-Za-z_][\w.:-]{0,63})\s{0,4}+=\s{0,4}+(?:[\"']|(?=[^\s\"'<>]))")
-_KEY_LEFT = late(r"(?:<tool_call>\s{0,16}+)?([\w.-]{1,128}+)\s{0,16}+</arg_key>")
-_CHILD = late(r"<\s{0,4}+([^\s<>/]{1,128}+)\s{0,4}+/?>")
-_CUT_CHILD = late(r"</?[^\s<>]{0,128}+\Z")
-_CLOSER = late(r"</?tool_call>|\n[ \t]{0,8}\n")
+_NAMED = lazy_regex(rf"({_NAME})(?:\s{{0,16}}+(?=[^\s])|(?=/?>))")
+_ATTRIBUTE = lazy_regex(r"([A-Za-z_][\w.:-]{0,63})\s{0,4}+=\s{0,4}+(?:[\"']|(?=[^\s\"'<>]))")
+_KEY_LEFT = lazy_regex(r"(?:<tool_call>\s{0,16}+)?([\w.-]{1,128}+)\s{0,16}+</arg_key>")
+_CHILD = lazy_regex(r"<\s{0,4}+([^\s<>/]{1,128}+)\s{0,4}+/?>")
+_CUT_CHILD = lazy_regex(r"</?[^\s<>]{0,128}+\Z")
+_CLOSER = lazy_regex(r"</?tool_call>|\n[ \t]{0,8}\n")
 _LONGEST = 2048  # arguments that cannot be read
-_TOLD = late(r"=\s{0,4}+\S|</arg_key>|[\n.]|</tool_call>")
+_TOLD = lazy_regex(r"=\s{0,4}+\S|</arg_key>|[\n.]|</tool_call>")
 
 
 def _name_follows(text: str, at: int, final: bool) -> bool | None:
@@ -65,13 +65,13 @@ def _named(reading: Reading, at: int, body: int) -> Steps[bool]:
     head = None  # a match keeps the text it was found in
     if not any(word.startswith(name) for name in reading.names):
         return False
-    while not src.final and len(src.text) - after < _HEAD_LENGTH and not _is_told(src.text, after):
+    while not src.final and len(src.text) - after < _HEAD_LENGTH and not _is_decidable(src.text, after):
         yield None
     tool = reading.tool(word) if word in reading.names else None
     if tool is not None and (child := _CHILD.match(src.text, after)) is not None and child[1] in tool.properties:
         child = None
-        return (yield from read_arguments(reading, ElementCall(at, word, _ROW, word, told_apart=False), after))
-    if tool is not None and (given := _ATTRIBUTE.match(src.text, after)) is not None and takes(tool, given[1]):
+        return (yield from read_element_arguments(reading, ElementCall(at, word, _ROW, word, told_apart=False), after))
+    if tool is not None and (given := _ATTRIBUTE.match(src.text, after)) is not None and takes_children(tool, given[1]):
         given = None
         return (yield from _attributes(reading, at, word, after))
     if tool is not None and src.final and _CUT_CHILD.match(src.text, after) is not None:
@@ -105,7 +105,7 @@ def _unreadable(reading: Reading, at: int, name: str, after: int) -> Steps[bool]
     return False
 
 
-def _is_told(text: str, at: int) -> bool:
+def _is_decidable(text: str, at: int) -> bool:
     """Is there enough behind a name to tell what it is?"""
     if text.startswith("<", at):
         return ">" in text[at : at + _HEAD_LENGTH] and (not text.startswith("<tool_call>", at) or "</arg_key>" in text[at:])
@@ -123,8 +123,8 @@ _PAIR = (
     r"(?P<parameter>(?:<(?:arg_key|tool_call)>\s{0,16})?%s(?P<key>[\w.-]{1,128}+)"
     r"\s{0,16}</arg_key>(?P<surplus>\s{0,16}</arg_key>)?(?:[\s:]{0,16}<arg_value>|(?=[\s:]{0,16}[^\s:<])))"
 )
-_FIRST_PAIR = late(_PAIR % "")
-_NEXT_ITEM = late(
+_FIRST_PAIR = lazy_regex(_PAIR % "")
+_NEXT_ITEM = lazy_regex(
     _PAIR % r"(?<![\w.-])" + r"|(?P<end></tool_call>)|</?tool_calls>"
     r"|<tool_call>(?=\s{0,16}[\w.-]{1,128}+\s{0,16}(?:\n|<arg_key>|</tool_call>))"
 )
@@ -162,7 +162,7 @@ def _attributes(reading: Reading, at: int, name: str, start: int) -> Steps[bool]
         return False
     end, attributes, _ = head
     tool = reading.tool(name)
-    if tool is None or not any(takes(tool, key) for key in attributes):
+    if tool is None or not any(takes_children(tool, key) for key in attributes):
         reading.miss(at, end, name, "unknown_parameter")
         return False
     call = ElementCall(at, name, _ROW, name)
@@ -190,10 +190,10 @@ def _record(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     call = ElementCall(at, name.strip(), _ROW, tag, told_apart=False)
     read_attributes(reading, call, attributes, alone=False)
-    return (yield from read_arguments(reading, call, start))
+    return (yield from read_element_arguments(reading, call, start))
 
 
-_CALLING = late(rf"[ \t]{{0,16}}+({_NAME})[ \t]{{0,16}}+\]\s{{0,16}}+(?=<(?:[a-z]{{1,16}}:)?param(?:eter)?\s)")
+_CALLING = lazy_regex(rf"[ \t]{{0,16}}+({_NAME})[ \t]{{0,16}}+\]\s{{0,16}}+(?=<(?:[a-z]{{1,16}}:)?param(?:eter)?\s)")
 
 
 def _calling(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -203,10 +203,10 @@ def _calling(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     name, end = head[1], head.end()
     head = None  # a match keeps the text it was found in
-    return (yield from read_arguments(reading, ElementCall(at, name, _ROW, "invoke", told_apart=False), end))
+    return (yield from read_element_arguments(reading, ElementCall(at, name, _ROW, "invoke", told_apart=False), end))
 
 
-_CALLING_BEGUN = late(rf"[ \t]{{0,16}}+(?:{_NAME}[ \t]{{0,16}}+(?:\]\s{{0,16}}+(?:<[a-z:]{{0,26}})?)?)?\Z")
+_CALLING_BEGUN = lazy_regex(rf"[ \t]{{0,16}}+(?:{_NAME}[ \t]{{0,16}}+(?:\]\s{{0,16}}+(?:<[a-z:]{{0,26}})?)?)?\Z")
 
 
 def _calling_follows(text: str, at: int, final: bool) -> bool | None:
@@ -215,7 +215,7 @@ def _calling_follows(text: str, at: int, final: bool) -> bool | None:
     return None if not final and len(text) - at < 330 and _CALLING_BEGUN.match(text, at) is not None else False
 
 
-_SPACED_NAME = late(rf"<({WORD})({_TAG_NAME})>")
+_SPACED_NAME = lazy_regex(rf"<({WORD})({_TAG_NAME})>")
 
 
 def _tool_in_a_namespace(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -225,13 +225,13 @@ def _tool_in_a_namespace(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     call = ElementCall(at, opened[2], _ROW, opened[2], opened[1], told_apart=False)
     opened = None  # a match keeps the text it was found in
-    return (yield from read_arguments(reading, call, body))
+    return (yield from read_element_arguments(reading, call, body))
 
 
 _OBJECTS = objects_reader(_ROW, ("</functioncall>", ">"), skip=(">",))
 
 
-_NAME_FIRST = late(r"""\s{0,8}+>?\s{0,8}+\{\s{0,16}+["']name["']\s{0,8}+:\s{0,8}+["']([^"']{1,200}+)["']""")
+_NAME_FIRST = lazy_regex(r"""\s{0,8}+>?\s{0,8}+\{\s{0,16}+["']name["']\s{0,8}+:\s{0,8}+["']([^"']{1,200}+)["']""")
 
 
 def _functioncall(reading: Reading, at: int, body: int) -> Steps[bool]:

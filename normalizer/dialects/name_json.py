@@ -14,23 +14,23 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.scanning.source import Steps, name_then, search, skip_space, starts
 from llmcore.normalizer.scanning.words import COLONS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["DIALECTS", "function_follows"]
 
-_V11_NAME = late(r"\s*([^\s\[\]{}<>\"'`(),]{1,256})\s*")
+_V11_NAME = lazy_regex(r"\s*([^\s\[\]{}<>\"'`(),]{1,256})\s*")
 _V11_TOKENS = ("[ARGS]", "[CALL_ID]", "[TOOL_CALLS]")
 _OBJECT_FOLLOWS, _NAME_FOLLOWED = starts("{"), starts(*_V11_TOKENS, "</s>")
 _V11_ID_LENGTH = 96
-_V11_ID = late(r"\[CALL_ID\]\s*+([^\s\[\]{}]{0,64}+)\s*+")
-_FUNCTION_HEAD = late(r"[\s\"']*+([^\s<>={}(\"']{1,256}+)[\s\"']*+(?:>\s*+\(|[>=(])?\s*+(?=\{)")
-_FUNCTION_MAYBE = late(r"[\s\"']*+[^\s<>={}(\"']{0,256}+[\s\"']*+(?:>|=|\(|>\s*+\()?\s*+\Z")
-_SOLAR_FIELD = late(r"<\|tool_call:(name|args|end|begin)\|>")
-_LAGUNA_HEAD = late(r"\s*([^\s<>{}]{1,256})\s*(?=\{)")
+_V11_ID = lazy_regex(r"\[CALL_ID\]\s*+([^\s\[\]{}]{0,64}+)\s*+")
+_FUNCTION_HEAD = lazy_regex(r"[\s\"']*+([^\s<>={}(\"']{1,256}+)[\s\"']*+(?:>\s*+\(|[>=(])?\s*+(?=\{)")
+_FUNCTION_MAYBE = lazy_regex(r"[\s\"']*+[^\s<>={}(\"']{0,256}+[\s\"']*+(?:>|=|\(|>\s*+\()?\s*+\Z")
+_SOLAR_FIELD = lazy_regex(r"<\|tool_call:(name|args|end|begin)\|>")
+_LAGUNA_HEAD = lazy_regex(r"\s*([^\s<>{}]{1,256})\s*(?=\{)")
 _COLON = "".join(COLONS)
-_FLOWER_HEAD = late(rf"\s*+[{_COLON}]?\s*+([^\s✿{_COLON}{{}}]{{1,256}})\s*+✿ARGS✿[ \t]*+[{_COLON}]?\s*+(?=([{{✿])?)")
-_FLOWER_MAYBE = late(rf"\s*+[{_COLON}]?\s*+[^\s✿{_COLON}{{}}]{{0,256}}+\s*+(?:✿(?:A(?:R(?:GS?)?)?)?)?\Z")
-_LINE_END = late(r"\r?\n|\[TOOL_CALLS\]|</s>")
+_FLOWER_HEAD = lazy_regex(rf"\s*+[{_COLON}]?\s*+([^\s✿{_COLON}{{}}]{{1,256}})\s*+✿ARGS✿[ \t]*+[{_COLON}]?\s*+(?=([{{✿])?)")
+_FLOWER_MAYBE = lazy_regex(rf"\s*+[{_COLON}]?\s*+[^\s✿{_COLON}{{}}]{{0,256}}+\s*+(?:✿(?:A(?:R(?:GS?)?)?)?)?\Z")
+_LINE_END = lazy_regex(r"\r?\n|\[TOOL_CALLS\]|</s>")
 _HEAD = 340  # within which the name and the arguments' brace must stand
 
 

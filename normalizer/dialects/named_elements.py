@@ -7,16 +7,22 @@ arguments may look like stands in `element_arguments`.
 
 from __future__ import annotations
 
-from llmcore.normalizer.bodies.elements import COMMON_WORDS, HOLDERS, ElementCall, read_arguments, read_held
 from llmcore.normalizer.bodies.sections import as_text, call_marker
+from llmcore.normalizer.bodies.tagged.elements import (
+    COMMON_WORDS,
+    HOLDERS,
+    ElementCall,
+    read_argument_element,
+    read_element_arguments,
+)
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, as_json
-from llmcore.normalizer.scanning.source import Steps, match_within, settle, starts
+from llmcore.normalizer.scanning.source import Steps, match_within, starts, wait_until_known
 from llmcore.normalizer.scanning.words import NAMING
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["DIALECTS"]
 
@@ -38,13 +44,13 @@ _BESIDE = ("id", "call_id", "type", "server_name")
 _HEAD = 640
 _NAME = r"(?:<!\[CDATA\[\s{0,4}+([^\s<>\[\]]{1,256}+)\s{0,4}+\]\]>|([^\s<>]{1,256}+))"
 """A tool's name, perhaps as literal text."""
-_NAMED = late(
+_NAMED = lazy_regex(
     rf"\s*+(?:<({'|'.join(_BESIDE)})>([^<>]{{0,128}}+)</\s{{0,4}}+\1\s{{0,4}}+>\s*+){{0,2}}+<({'|'.join(_NAMES)})>\s*+{_NAME}\s*+</\s{{0,4}}+\3\s{{0,4}}+>"
 )
-_PAIR = late(
+_PAIR = lazy_regex(
     rf"\s*+(?P<name>[^\s<>]{{1,256}}+)\s*+</\s{{0,4}}+(?P<named>{'|'.join(_NAMES)})\s{{0,4}}+>\s*+<(?P<holder>{HOLDERS})>"
 )
-_PAIR_BEGUN = late(
+_PAIR_BEGUN = lazy_regex(
     rf"\s*+[^\s<>]{{0,256}}+\s*+(?:</\s{{0,4}}+(?:\w{{0,16}}+\s{{0,4}}+\Z|(?:{'|'.join(_NAMES)})\s{{0,4}}+>\s*+(?:<\w{{0,24}})?)|<)?\Z"
 )
 
@@ -62,7 +68,7 @@ def _name_inside(reading: Reading, at: int, body: int) -> Steps[bool]:
     if head[3] == "function":
         behind = head.end()
         head = None  # a match keeps the text it was found in
-        if (yield from settle(src, _KEY_ALONE, behind)):
+        if (yield from wait_until_known(src, _KEY_ALONE, behind)):
             return False  # `<function>f</function>` is the call's own opener
         head = _NAMED.match(src.text, body, body + _HEAD)
         if head is None:
@@ -70,7 +76,7 @@ def _name_inside(reading: Reading, at: int, body: int) -> Steps[bool]:
     if tag == "function" and reading.tools is not None and not is_known(head[4] or head[5], reading.tools):
         behind = head.end()
         head = None
-        if (yield from settle(src, _PARAMETERS, behind)):
+        if (yield from wait_until_known(src, _PARAMETERS, behind)):
             return False  # the same elements in a build file, or in a list of functions
         head = _NAMED.match(src.text, body, body + _HEAD)
         if head is None:
@@ -81,7 +87,7 @@ def _name_inside(reading: Reading, at: int, body: int) -> Steps[bool]:
     call.id = head[2] if head[1] in ("id", "call_id") else ""
     end = head.end()
     head = None  # a match keeps the text it was found in
-    return (yield from read_arguments(reading, call, end))
+    return (yield from read_element_arguments(reading, call, end))
 
 
 def _name_alone(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -92,7 +98,7 @@ def _name_alone(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     call, holder, end = ElementCall(at, head["name"], "tool_and_input", ""), head["holder"], head.end()
     head = None  # a match keeps the text it was found in
-    return bool((yield from read_held(reading, call, holder, end)))
+    return bool((yield from read_argument_element(reading, call, holder, end)))
 
 
 def _pair_follows(text: str, at: int, final: bool) -> bool | None:

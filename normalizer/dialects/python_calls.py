@@ -17,7 +17,7 @@ from llmcore.normalizer.core.rows import Calls, Marker, Reader, Writer
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.scanning.source import Follows, Steps, name_then, past, search, skip_space, starts, wait_while
 from llmcore.normalizer.scanning.words import BLANKS, PROMPTED_TAGS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 
 __all__ = ["DIALECTS", "calls_reader"]
@@ -25,14 +25,14 @@ __all__ = ["DIALECTS", "calls_reader"]
 _NAME = r"[A-Za-z_][\w.\\-]{0,255}"
 _HEAD = 280  # within which a list must begin with a call
 _CLOSERS_SOUGHT = 4  # in strings of calls that nothing closes
-_LIST_OF_CALLS = late(rf"[{BLANKS}]*\[\s*(?:{_NAME}\s*\(|\])")
-_LIST_BEGUN = late(rf"[{BLANKS}]*(?:\[\s*(?:{_NAME}\s*)?)?\Z")
-_NAMED = late(rf"\s*({_NAME})\s*\(")
+_LIST_OF_CALLS = lazy_regex(rf"[{BLANKS}]*\[\s*(?:{_NAME}\s*\(|\])")
+_LIST_BEGUN = lazy_regex(rf"[{BLANKS}]*(?:\[\s*(?:{_NAME}\s*)?)?\Z")
+_NAMED = lazy_regex(rf"\s*({_NAME})\s*\(")
 _PROMPTED_TAGS = (*PROMPTED_TAGS, "python")
-_NEXT = late(rf"[\s;,]{{0,64}}{_NAME}\s{{0,16}}\(")
-_NEXT_BEGUN = late(rf"[\s;,]{{0,64}}(?:{_NAME}\s{{0,16}})?\Z")
-_NEXT_LIST = late(rf"[\s;,]{{0,64}}\[\s{{0,64}}{_NAME}\s{{0,16}}\(")
-_NEXT_LIST_BEGUN = late(rf"[\s;,]{{0,64}}(?:\[\s{{0,64}}(?:{_NAME}\s{{0,16}})?)?\Z")
+_NEXT = lazy_regex(rf"[\s;,]{{0,64}}{_NAME}\s{{0,16}}\(")
+_NEXT_BEGUN = lazy_regex(rf"[\s;,]{{0,64}}(?:{_NAME}\s{{0,16}})?\Z")
+_NEXT_LIST = lazy_regex(rf"[\s;,]{{0,64}}\[\s{{0,64}}{_NAME}\s{{0,16}}\(")
+_NEXT_LIST_BEGUN = lazy_regex(rf"[\s;,]{{0,64}}(?:\[\s{{0,64}}(?:{_NAME}\s{{0,16}})?)?\Z")
 """The next call, or list of calls, and the beginning of one at the end of the text."""
 
 
@@ -141,7 +141,7 @@ def _extent(reading: Reading, start: int, preview: PythonPreview) -> Steps[int]:
         yield preview.skim if preview.sleeps() else None
 
 
-_TOOL_CODE_END = late("</tool_code>|(?=<tool_code>)")
+_TOOL_CODE_END = lazy_regex("</tool_code>|(?=<tool_code>)")
 
 
 def _tool_code(reading: Reading, at: int, body: int) -> Steps[bool]:

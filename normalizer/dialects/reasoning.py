@@ -16,10 +16,10 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
 from llmcore.normalizer.scanning.source import Skim, Steps, search, skip_space, wait_for
 from llmcore.normalizer.scanning.words import OWN_SIGNS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import SegmentKind
 
-__all__ = ["ANY_CLOSER", "MARKERS", "PAIRS", "Block", "flow", "reasoning_reader", "sealed", "think", "whole_block"]
+__all__ = ["ANY_CLOSER", "MARKERS", "PAIRS", "Block", "closed_block", "flow", "reasoning_reader", "think", "whole_block"]
 
 PAIRS = (
     ("<think>", "</think>"),
@@ -45,15 +45,15 @@ _OPENERS = tuple(opener for opener, _ in PAIRS)
 _NEVER_ALONE = frozenset({"<|end_message|>", "</thought>", "</reasoning>", "</scratch_pad>"})
 _LONE = (*(closer for _, closer in PAIRS if closer not in _NEVER_ALONE), "[BEGIN FINAL RESPONSE]")
 _BLOCK_ENDS = ("</tool_call>", "</tool_calls>")
-_CITATION = late(r"<co>|</co(?::[^<>\n]{0,64})?>")
-_CITATION_BEGUN = late(r"</?(?:c(?:o(?::[^<>\n]{0,64})?)?)?\Z")
+_CITATION = lazy_regex(r"<co>|</co(?::[^<>\n]{0,64})?>")
+_CITATION_BEGUN = lazy_regex(r"</?(?:c(?:o(?::[^<>\n]{0,64})?)?)?\Z")
 _SUFFIXED_OPENER = r"<think:[^\s<>]{1,32}>"
 _SUFFIXED_CLOSER = r"</think:[^\s<>]{1,32}>"
 _OVERLAP = 80
 _HELD_SPACE = 64  # white space before a marker is markup; so much of it waits for one
 
-ANY_CLOSER = late("|".join([*map(re.escape, _LONE), _SUFFIXED_CLOSER, re.escape("<channel|>")]))
-_SIGN = late(rf"<|\[|[{OWN_SIGNS}]|\](?=<|\Z)")
+ANY_CLOSER = lazy_regex("|".join([*map(re.escape, _LONE), _SUFFIXED_CLOSER, re.escape("<channel|>")]))
+_SIGN = lazy_regex(rf"<|\[|[{OWN_SIGNS}]|\](?=<|\Z)")
 """What a marker may begin with."""
 
 
@@ -76,11 +76,11 @@ def flow(reading: Reading, kind: SegmentKind, stop: re.Pattern[str], *, overlap:
             barrier, decided = _first_marker(reading, barrier)
         if src.final:
             src.absent[stop] = min(begin, src.absent.get(stop, begin))
-            _take_settled(reading, kind, barrier)
+            _take_decided(reading, kind, barrier)
             return None
         start = _sign_at(src.text, max(start, len(src.text) - overlap))
         if reading.listening:
-            _take_settled(reading, kind, min(barrier, start))
+            _take_decided(reading, kind, min(barrier, start))
         yield skim if reading.listening and start == barrier == len(src.text) else None
 
 
@@ -114,7 +114,9 @@ def _first_marker(reading: Reading, start: int) -> tuple[int, bool]:
     return len(text), False
 
 
-def sealed(reading: Reading, kind: SegmentKind, stop: re.Pattern[str], *, overlap: int = _OVERLAP) -> Steps[re.Match[str] | None]:
+def closed_block(
+    reading: Reading, kind: SegmentKind, stop: re.Pattern[str], *, overlap: int = _OVERLAP
+) -> Steps[re.Match[str] | None]:
     """Take text from `reading.done` on as `kind` until `stop` matches (the match is not taken) or the text ends.
 
     Nothing inside is a call: for framings that give a call a header of its own.
@@ -132,7 +134,7 @@ def sealed(reading: Reading, kind: SegmentKind, stop: re.Pattern[str], *, overla
             return match
         start = _sign_at(src.text, max(start, len(src.text) - overlap))
         if reading.listening:
-            _take_settled(reading, kind, start)
+            _take_decided(reading, kind, start)
         yield skim if reading.listening and start == len(src.text) else None
 
 
@@ -147,7 +149,7 @@ def _take(reading: Reading, kind: SegmentKind, end: int) -> None:
     reading.take("reasoning", end)
 
 
-def _take_settled(reading: Reading, kind: SegmentKind, end: int) -> None:
+def _take_decided(reading: Reading, kind: SegmentKind, end: int) -> None:
     mark = reading.src.text.rfind("<", max(reading.done, end - _OVERLAP), end)
     if mark >= 0 and _CITATION_BEGUN.match(reading.src.text, mark, end):
         end = mark
@@ -273,9 +275,9 @@ def _close_what_stood_before(reading: Reading, at: int) -> None:
 
 
 MARKERS = (
-    *(Marker(reasoning_reader(opener, late(re.escape(closer))), (opener,)) for opener, closer in PAIRS),
-    Marker(reasoning_reader("<think:", late(_SUFFIXED_CLOSER)), pattern=_SUFFIXED_OPENER, begins=("<think:",)),
-    Marker(reasoning_reader("<|channel>", late(re.escape("<channel|>")), "thought"), ("<|channel>",)),
+    *(Marker(reasoning_reader(opener, lazy_regex(re.escape(closer))), (opener,)) for opener, closer in PAIRS),
+    Marker(reasoning_reader("<think:", lazy_regex(_SUFFIXED_CLOSER)), pattern=_SUFFIXED_OPENER, begins=("<think:",)),
+    Marker(reasoning_reader("<|channel>", lazy_regex(re.escape("<channel|>")), "thought"), ("<|channel>",)),
     Marker(_lone_closer, (*_LONE, "<channel|>")),
     Marker(_lone_closer, pattern=_SUFFIXED_CLOSER, begins=("</think:",)),
 )

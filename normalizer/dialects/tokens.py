@@ -13,8 +13,8 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
 from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space, wait_for, wait_for_one
 from llmcore.normalizer.scanning.words import COLONS, TURN_TOKENS
-from llmcore.normalizer.trust.told_results import ELEMENTS
-from llmcore.support.code.lazy_regex import late
+from llmcore.normalizer.trust.quoted_results import ELEMENTS
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["MARKERS"]
 
@@ -29,7 +29,7 @@ _ANSWER_WRAPPERS = (
     "</co>",
 )
 _ROLES = "(?:user|assistant|model|system|tool|ipython|developer|human)"
-_HEADER = late(
+_HEADER = lazy_regex(
     rf"(?:<\|im_start\|>|<start_of_turn>|<\|turn>){_ROLES}(?=[\r\n])|<\|start_header_id\|>{_ROLES}<\|end_header_id\|>"
     rf"|<\|header_start\|>{_ROLES}<\|header_end\|>|<\|{_ROLES}\|>|<\|im_{_ROLES}\|>[a-z]{{0,16}}+<\|im_middle\|>"
     r"|<\|START_OF_TURN_TOKEN\|><\|(?:USER|SYSTEM|CHATBOT)_TOKEN\|>"

@@ -11,31 +11,31 @@ import re
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import TagCall, enter_tag, line_is_over, may_stand, tag_may_stand
-from llmcore.normalizer.bodies.cdata import CDATA, CDATA_END, joined
-from llmcore.normalizer.bodies.children import (
+from llmcore.normalizer.bodies.sections import as_text
+from llmcore.normalizer.bodies.tagged.cdata import CDATA, CDATA_END, joined_literals
+from llmcore.normalizer.bodies.tagged.children import (
     Child,
     call_follows,
     child_at,
     child_begun,
     enter_children,
     read_children,
-    takes,
+    takes_children,
 )
-from llmcore.normalizer.bodies.elements import ElementCall, read_attributes
-from llmcore.normalizer.bodies.entries import Entries, is_whole
-from llmcore.normalizer.bodies.parameters import only_parameter, only_text_parameter
-from llmcore.normalizer.bodies.sections import as_text
-from llmcore.normalizer.bodies.tag_attributes import is_cut_tag, open_attribute, opening_tag
-from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, call_object, no_arguments
+from llmcore.normalizer.bodies.tagged.elements import ElementCall, read_attributes
+from llmcore.normalizer.bodies.tagged.entries import Entries, is_whole_call
+from llmcore.normalizer.bodies.tagged.parameters import only_parameter, only_text_parameter
+from llmcore.normalizer.bodies.tagged.tag_attributes import is_cut_tag, open_attribute, opening_tag
+from llmcore.normalizer.calls.call_objects import CallObject, arguments_of, call_object, default_arguments
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import is_known, name_line
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, as_json
-from llmcore.normalizer.notations.json import read_json, read_value
+from llmcore.normalizer.notations.json import read_json, read_json_value
 from llmcore.normalizer.scanning.sought import Either, Element
 from llmcore.normalizer.scanning.source import Steps, search, skip_space, wait_for_one
 from llmcore.normalizer.scanning.words import HTML_NAMES
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_object
 from llmcore.types.envelope import Repair
 from llmcore.types.tools import CompiledTool
@@ -48,17 +48,17 @@ _SAID_ON_A_LINE = 128  # by a tag and its closer in a sentence
 
 # ---------------------------------------------------------------------- Cline
 
-_TAG_BEGUN = late(r"<(?!!\[CDATA\[)[^<>]{0,256}+\Z")
-_FIRST_CHILD = late(r"\s*+(?:<[ \t]{0,4}+[^\s<>/]{0,256}+(?:\s[^<>]{0,256}+)?>?)?")
-_UNCLOSED_END = late(r"(?<=>)\s{0,64}/>")
-_ANY_CHILD = late(r"<([^\s<>/]{1,256})>")
-_LITERAL = late(r"<!\[CDATA\[.*?\]\]>", re.DOTALL)
-_LITERAL_END = late(re.escape(CDATA_END))
-_OPENER_BEFORE = late(r"<([^\s<>/]{1,256})>\s{0,64}\Z")
-_CHILD_WITH_ATTRIBUTES = late(r"<([^\s<>/=]{1,256})\s")
+_TAG_BEGUN = lazy_regex(r"<(?!!\[CDATA\[)[^<>]{0,256}+\Z")
+_FIRST_CHILD = lazy_regex(r"\s*+(?:<[ \t]{0,4}+[^\s<>/]{0,256}+(?:\s[^<>]{0,256}+)?>?)?")
+_UNCLOSED_END = lazy_regex(r"(?<=>)\s{0,64}/>")
+_ANY_CHILD = lazy_regex(r"<([^\s<>/]{1,256})>")
+_LITERAL = lazy_regex(r"<!\[CDATA\[.*?\]\]>", re.DOTALL)
+_LITERAL_END = lazy_regex(re.escape(CDATA_END))
+_OPENER_BEFORE = lazy_regex(r"<([^\s<>/]{1,256})>\s{0,64}\Z")
+_CHILD_WITH_ATTRIBUTES = lazy_regex(r"<([^\s<>/=]{1,256})\s")
 _HEAD = 600
-_ATTRIBUTE_KEY = late(r"\s{1,16}+([A-Za-z_][\w.:-]{0,63}+)\s{0,4}+=")
-_PROPERTY = late(r"\n[ \t]*+[^\s<>:]{1,256}+:?[ \t]*+\r?\n\s*+<[^\s<>/]{1,256}+>")
+_ATTRIBUTE_KEY = lazy_regex(r"\s{1,16}+([A-Za-z_][\w.:-]{0,63}+)\s{0,4}+=")
+_PROPERTY = lazy_regex(r"\n[ \t]*+[^\s<>:]{1,256}+:?[ \t]*+\r?\n\s*+<[^\s<>/]{1,256}+>")
 """A line that may be a name, and a tag behind it."""
 
 
@@ -78,7 +78,7 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
             if head is None:
                 return placed and (yield from _cut_in_tag(reading, at, body, name, tool))
             body, attributes, alone = head
-            if not (attributes or alone) or (attributes and not any(takes(tool, key) for key in attributes)):
+            if not (attributes or alone) or (attributes and not any(takes_children(tool, key) for key in attributes)):
                 reading.miss(at, body, name, "unknown_parameter")
                 return False
             read_attributes(reading, call, attributes, alone=alone)
@@ -109,7 +109,7 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
 def _cut_in_tag(reading: Reading, at: int, body: int, name: str, tool: CompiledTool) -> Steps[bool]:
     """The text ends in the tag of a tool, in its attributes or behind them, or one of them is open."""
     first = _ATTRIBUTE_KEY.match(reading.src.text, body)
-    if first is None or not takes(tool, first[1]):
+    if first is None or not takes_children(tool, first[1]):
         return False
     first = None  # a match keeps the text it was found in
     if not is_cut_tag(reading.src, body) and (yield from open_attribute(reading.src, at)) is None:
@@ -148,7 +148,7 @@ def _says_call(reading: Reading, body: int, name: str, tool: CompiledTool) -> St
             return False
         yield None
     key = child_at(src.text, start)
-    if Element(name).match(src.text, start) is not None or (key != "" and takes(tool, key)):
+    if Element(name).match(src.text, start) is not None or (key != "" and takes_children(tool, key)):
         return True
     while (end := src.text.find("\n", body, body + _SAID_ON_A_LINE)) < 0:
         if src.final or len(src.text) - body >= _SAID_ON_A_LINE:
@@ -178,7 +178,7 @@ def _literal_is_open(reading: Reading, tag: str, body: int, stop: int) -> bool:
     text, tool = reading.src.text, reading.tool(tag)
     at = text.find(CDATA, max(body, text.rfind(CDATA_END, body, stop)), stop)
     opened = _OPENER_BEFORE.search(text, max(body, at - _REACH), at) if at >= 0 else None
-    return opened is not None and tool is not None and takes(tool, opened[1])
+    return opened is not None and tool is not None and takes_children(tool, opened[1])
 
 
 def _calls_in_literals(reading: Reading, body: int, stop: int) -> bool:
@@ -250,16 +250,16 @@ def _body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int, st
     rest = text[children[-1].end : inside].strip()
     if rest and not cut and _begins_again(reading, call, tool, children[-1].end, inside):
         closer = Repair(kind="closer_missing")
-        complete = is_whole(reading, tool, entries.arguments, last_closed=children[-1].closed)
+        complete = is_whole_call(reading, tool, entries.arguments, last_closed=children[-1].closed)
         return children[-1].end, entries.read(), complete, [*entries.repairs, closer]
-    if not any(takes(tool, child.key) for child in children) or (rest and not cut and call.name.lower() in HTML_NAMES):
+    if not any(takes_children(tool, child.key) for child in children) or (rest and not cut and call.name.lower() in HTML_NAMES):
         return None
     if rest and not cut:
         entries.drop(rest)
     if not cut:
         return end, entries.read(), True, entries.repairs
     whole = children[-1].closed and (begun is None or bool(rest) or f"</{call.name}>".startswith(begun[0]))
-    complete = is_whole(reading, tool, entries.arguments, last_closed=whole)
+    complete = is_whole_call(reading, tool, entries.arguments, last_closed=whole)
     if complete:
         entries.repairs.append(Repair(kind="closer_missing"))
     return (children[-1].end if rest and whole else end), entries.read(), complete, entries.repairs
@@ -290,12 +290,12 @@ def _cut_body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int
         return len(text), call.given, False, repairs
     if rest.startswith("{"):
         start = body + len(text[body:]) - len(text[body:].lstrip())
-        parsed = read_value(text, start, limits=reading.limits, cut=True)
+        parsed = read_json_value(text, start, limits=reading.limits, cut=True)
         value = parsed.values[0] if parsed.values else None
         arguments = _object(reading, value, call.name, tool) if is_object(value) else None
         if arguments is None:
             return (len(text), call.given, False, repairs) if not parsed.complete and reading.ended_by_length else None
-        whole = is_whole(reading, tool, arguments, last_closed=parsed.complete)
+        whole = is_whole_call(reading, tool, arguments, last_closed=parsed.complete)
         closer = [Repair(kind="closer_missing")] if whole else []
         return parsed.end, {**call.given, **arguments}, whole, [*repairs, *parsed.repairs, *closer]
     if reading.ended_by_length and not rest.startswith("<"):
@@ -389,7 +389,7 @@ def _enter_line(
     cut = not closed and not reading.src.text[end:limit].strip()
     if begun and not closed and _TAG_BEGUN.fullmatch(reading.src.text[end:].strip()):
         cut, end = True, limit
-    complete = closed or (is_whole(reading, tool, entries.arguments, last_closed=not begun) if cut else children[-1].closed)
+    complete = closed or (is_whole_call(reading, tool, entries.arguments, last_closed=not begun) if cut else children[-1].closed)
     complete = complete and (closed or children[-1].closed)
     if complete and not closed:
         entries.repairs.append(Repair(kind="closer_missing"))
@@ -436,11 +436,11 @@ def _cline_mcp(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     stop, end = element
     fields = reading.src.text[body:stop][: reading.limits.arguments]
-    name = joined(_field(fields, "tool_name")).strip()
+    name = joined_literals(_field(fields, "tool_name")).strip()
     if not is_known(name, reading.tools):
         reading.miss(at, end, name or None, "unknown_name")
         return False
-    written, over_at = joined(_field(fields, "arguments")), _past_field(fields, "arguments")
+    written, over_at = joined_literals(_field(fields, "arguments")), _past_field(fields, "arguments")
     is_closed = stop < end
     if not is_closed and over_at > 0:  # what follows is text
         stop = end = body + over_at
@@ -448,7 +448,7 @@ def _cline_mcp(reading: Reading, at: int, body: int) -> Steps[bool]:
     parsed = read_json(written, limits=reading.limits)
     arguments, given, repairs = arguments_of(parsed.values[0] if len(parsed.values) == 1 else None)
     if not written and is_closed:
-        arguments = no_arguments(name, reading.tools)
+        arguments = default_arguments(name, reading.tools)
     repairs = [*repairs, *(_behind(written, parsed.end) if arguments is not None and written else ())]
     if left:
         repairs.append(Repair(kind="text_dropped", before=left, after=None, safety="guess"))

@@ -7,26 +7,24 @@ a closer that is near.
 
 from __future__ import annotations
 
-import re
-
 from llmcore.normalizer.bare.verdicts import leads_in
-from llmcore.normalizer.bodies.cdata import CDATA, joined
+from llmcore.normalizer.bodies.tagged.cdata import CDATA, joined_literals
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
 from llmcore.normalizer.scanning.source import Steps
 from llmcore.normalizer.scanning.words import OWN_SIGNS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["MARKERS"]
 
 _REACH = 400
 _NEAR = 1024  # characters in which the closer must stand
 _PAIRS = (("<tool_call>", "</tool_call>"), ("<function_call>", "</function_call>"), ("<TOOLCALL>", "</TOOLCALL>"))
-_NAME = late(r"\s*+([^\s<>{}()\[\]\"'=:,]{1,256}+)(?=\s)")
-_ATTRIBUTE = late(r"\s*+[\w.-]{1,64}\s*=")
+_NAME = lazy_regex(r"\s*+([^\s<>{}()\[\]\"'=:,]{1,256}+)(?=\s)")
+_ATTRIBUTE = lazy_regex(r"\s*+[\w.-]{1,64}\s*=")
 _BRACKETS = ("[", "{", *OWN_SIGNS)
-_OPENER = re.compile("<(?=[A-Za-z|｜])")
+_OPENER = lazy_regex("<(?=[A-Za-z|｜])")
 
 
 def _unread(opener: str, closer: str) -> Reader:
@@ -44,7 +42,7 @@ def _unread(opener: str, closer: str) -> Reader:
         if _may_be_another(src.text[:stop], body) or not inner.strip() or inner.lstrip().startswith(_BRACKETS):
             return False
         if inner.lstrip().startswith(CDATA):
-            said = reading.nest(f"{opener}{joined(inner.strip())}{closer}")
+            said = reading.nest(f"{opener}{joined_literals(inner.strip())}{closer}")
             if said.drafts and not said.says_anything:
                 reading.adopt(said, at, end)
                 return True

@@ -10,20 +10,20 @@ from __future__ import annotations
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import TagCall, enter_tag, line_is_over, tag_may_stand
-from llmcore.normalizer.bodies.entities import are_escaped, decoded
-from llmcore.normalizer.bodies.entries import is_whole
 from llmcore.normalizer.bodies.json_bodies import add_calls, swallow
 from llmcore.normalizer.bodies.sections import call_marker
+from llmcore.normalizer.bodies.tagged.entities import are_escaped, decoded
+from llmcore.normalizer.bodies.tagged.entries import is_whole_call
 from llmcore.normalizer.bodies.yaml_lines import (
     LinesEnd,
-    begins_lines,
     begins_lines_below,
     end_of_lines,
     is_closer,
     with_arguments,
     without_foreign_closers,
+    yaml_begins_lines,
 )
-from llmcore.normalizer.calls.call_objects import CallObject, declares, no_arguments
+from llmcore.normalizer.calls.call_objects import CallObject, declares, default_arguments
 from llmcore.normalizer.calls.yaml_values import YamlLines, has_key, read_lines, typed_pairs
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.names import is_known
@@ -33,7 +33,7 @@ from llmcore.normalizer.notations.yaml_nodes import YamlNode
 from llmcore.normalizer.scanning.sought import Element
 from llmcore.normalizer.scanning.source import Steps
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, HTML_NAMES, ID_KEYS, NAMING
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Repair
 from llmcore.types.tools import CompiledTool
@@ -41,13 +41,13 @@ from llmcore.types.tools import CompiledTool
 __all__ = ["DIALECTS", "mapping"]
 
 _WRAPPERS = ("tool_call", "function_call")
-_ITEM = late(r"\s*-(?:\s|\Z)")
-_BEHIND_TAG = late(r"[ \t]*\r?\n")
-_SELF_CLOSED = late(r"/>(?=[ \t\r]*+\Z)")
-_TAG_END = late(r"/>|>(?=[ \t\r]*+(?:\Z|</))")
-_ANY_CLOSER = late(r"</[ \t]{0,4}[\w:.|-]{1,64}[ \t]{0,4}>")
+_ITEM = lazy_regex(r"\s*-(?:\s|\Z)")
+_BEHIND_TAG = lazy_regex(r"[ \t]*\r?\n")
+_SELF_CLOSED = lazy_regex(r"/>(?=[ \t\r]*+\Z)")
+_TAG_END = lazy_regex(r"/>|>(?=[ \t\r]*+(?:\Z|</))")
+_ANY_CLOSER = lazy_regex(r"</[ \t]{0,4}[\w:.|-]{1,64}[ \t]{0,4}>")
 _KEYS = frozenset((*NAMING, *ID_KEYS, *ARGUMENT_KEYS))
-_NAMED = late(
+_NAMED = lazy_regex(
     rf"""\A\s*(?:(?:{"|".join(NAMING)}):[ \t]*["']?(?P<name>[^\s"']{{1,256}})["']?|(?P<key>[^\s:"']{{1,256}}):)[ \t\r]*\n"""
 )
 
@@ -71,7 +71,9 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     text, unfinished = _body(src.text[body : found.stop], name, found)
     properties = tool.properties
     free = not properties and name.lower() not in HTML_NAMES
-    read = read_lines(text, lambda key: free or key in properties, limits=reading.limits) or _held(text, tool, reading)
+    read = read_lines(text, lambda key: free or key in properties, limits=reading.limits) or _arguments_under_key(
+        text, tool, reading
+    )
     if read is None or (name.lower() in HTML_NAMES and not _on_lines(reading, at, body, found)):
         return _is_none(reading, at, found, name, text, tool)
     _decode_entities(read)
@@ -79,7 +81,7 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     if "\n" not in src.text[body : found.stop]:  # it may as well be a text with a colon
         repairs.append(Repair(kind="one_line", safety="guess"))
     whole = read.whole and not unfinished and not inside
-    complete = found.closed or is_whole(reading, tool, arguments, last_closed=whole, cut=found.cut)
+    complete = found.closed or is_whole_call(reading, tool, arguments, last_closed=whole, cut=found.cut)
     if not found.closed:
         repairs.append(_closer_missing(found, complete))
     repairs = [*read.repairs, *repairs]
@@ -126,7 +128,7 @@ def _on_lines(reading: Reading, at: int, body: int, found: LinesEnd) -> bool:
     return not before.strip() and not closer_line.strip() and _BEHIND_TAG.match(text, body) is not None
 
 
-def _held(text: str, tool: CompiledTool, reading: Reading) -> YamlLines | None:
+def _arguments_under_key(text: str, tool: CompiledTool, reading: Reading) -> YamlLines | None:
     """The lines under a key that holds all arguments, which is none of the tool's own."""
     read = read_lines(text, lambda key: key in ARGUMENT_KEYS, limits=reading.limits)
     if read is None or len(read.pairs) != 1 or read.pairs[0][1].pairs is None:
@@ -184,7 +186,7 @@ def _in_tool_call(reading: Reading, at: int, body: int) -> Steps[bool]:
     read = read_lines(text, lambda key: key in _KEYS or is_known(key, reading.tools), limits=reading.limits)
     if read is not None:
         _decode_entities(read)
-    parts = _apart(reading, read.pairs) if read is not None else []
+    parts = _pairs_by_call(reading, read.pairs) if read is not None else []
     calls = [call for part in parts if (call := _call_in(reading, part)) is not None]
     if not calls and found.cut and (begun := _named_in(reading, text)) is not None:
         read, calls = YamlLines([], False), [begun]
@@ -195,7 +197,7 @@ def _in_tool_call(reading: Reading, at: int, body: int) -> Steps[bool]:
     tool = reading.tool(call.name)
     complete = found.closed
     if not complete and tool is not None and call.arguments is not None:
-        complete = is_whole(reading, tool, call.arguments, last_closed=read.whole and not unfinished, cut=found.cut)
+        complete = is_whole_call(reading, tool, call.arguments, last_closed=read.whole and not unfinished, cut=found.cut)
     if not found.closed:
         call.repairs.append(_closer_missing(found, complete))
     for call in calls:
@@ -206,7 +208,7 @@ def _in_tool_call(reading: Reading, at: int, body: int) -> Steps[bool]:
     return True
 
 
-def _apart(reading: Reading, pairs: list[tuple[str, YamlNode]]) -> list[list[tuple[str, YamlNode]]]:
+def _pairs_by_call(reading: Reading, pairs: list[tuple[str, YamlNode]]) -> list[list[tuple[str, YamlNode]]]:
     """The pairs of each call: one begins where a key comes again that names a tool."""
     parts: list[list[tuple[str, YamlNode]]] = [[]]
     for key, node in pairs:
@@ -240,7 +242,7 @@ def _call_in(reading: Reading, pairs: list[tuple[str, YamlNode]]) -> CallObject 
         return read
     beside = [(key, node) for key, node in pairs if key != named and key not in ID_KEYS]
     if not beside:
-        call.arguments = no_arguments(call.name, reading.tools)
+        call.arguments = default_arguments(call.name, reading.tools)
     elif tool is not None and all(key in tool.properties for key, _ in beside):
         call.arguments, call.repairs = typed_pairs(beside, tool, limits=reading.limits)
         call.repairs.append(Repair(kind="flat_arguments", after=call.arguments, safety="coerced"))
@@ -271,8 +273,8 @@ def _named_in(reading: Reading, text: str) -> CallObject | None:
 
 # --- writers and rows -------------------------------------------------------------------------------------------------
 
-_PLAIN = late(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
-_BLOCK = late(r"[^\s\x00-\x1f\x7f-\x9f][^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]*")
+_PLAIN = lazy_regex(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
+_BLOCK = lazy_regex(r"[^\s\x00-\x1f\x7f-\x9f][^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]*")
 _WORDS = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
 
 
@@ -310,7 +312,7 @@ DIALECTS: tuple[Dialect, ...] = (
         "yaml_in_tag",
         "prompts that ask for YAML, any model; Claude Sonnet 4.5, Mistral Small",
         _write_in_tag,
-        (Marker(_in_tool_tag, tool_tag=True, follows=begins_lines, order=-1, calls=True, dialect="yaml_in_tag"),),
+        (Marker(_in_tool_tag, tool_tag=True, follows=yaml_begins_lines, order=-1, calls=True, dialect="yaml_in_tag"),),
         trust="bare",
         typed_by_schema=True,
         read_by=("cline",),

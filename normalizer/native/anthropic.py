@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts, is_data, parsed
+from llmcore.normalizer.native.shape import as_dict, as_list, dicts, is_data, parsed_json, text_or_empty
 from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
@@ -22,7 +22,7 @@ from llmcore.normalizer.native.wire_pieces import (
     Text,
 )
 
-__all__ = ["AnthropicReader", "is_body", "is_event", "is_part"]
+__all__ = ["AnthropicReader", "is_anthropic_body", "is_anthropic_event", "is_anthropic_part"]
 
 _EVENTS = frozenset(
     {
@@ -38,22 +38,22 @@ _EVENTS = frozenset(
 _OWN_BLOCKS = frozenset({"tool_use", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "text"})
 
 
-def is_body(body: dict[str, Any]) -> bool:
+def is_anthropic_body(body: dict[str, Any]) -> bool:
     """A whole message."""
     if not isinstance(body.get("content"), (list, tuple)):
         return False
     return "stop_reason" in body or (body.get("type") == "message" and not _is_responses_item(body))
 
 
-def is_event(body: dict[str, Any]) -> bool:
+def is_anthropic_event(body: dict[str, Any]) -> bool:
     """A stream event."""
     kind = body.get("type")
     return isinstance(kind, str) and kind in _EVENTS
 
 
-def is_part(body: dict[str, Any]) -> bool:
+def is_anthropic_part(body: dict[str, Any]) -> bool:
     """A message or blocks alone, told by the type of a block that only this wire has."""
-    kinds = [as_text(block.get("type")) for block in dicts(body.get("content"))]
+    kinds = [text_or_empty(block.get("type")) for block in dicts(body.get("content"))]
     return any((kind in _OWN_BLOCKS and kind != "text") or kind.endswith("_tool_result") for kind in kinds)
 
 
@@ -72,7 +72,7 @@ class AnthropicReader:
         self._citations: dict[int | str, list[Any]] = {}
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
-        kind = as_text(body.get("type"))
+        kind = text_or_empty(body.get("type"))
         if kind == "content_block_delta":
             yield from self._delta(_index(body), as_dict(body.get("delta")))
         elif kind == "content_block_start":
@@ -103,19 +103,19 @@ class AnthropicReader:
         yield from _finish_word(message)
 
     def _start(self, index: int | str, block: dict[str, Any], whole: bool = False) -> Iterator[Piece]:
-        kind = as_text(block.get("type"))
+        kind = text_or_empty(block.get("type"))
         yield from self._left(index, kind)
         if kind == "text":
             self._begun.add(index)
-            yield from self._text(index, as_text(block.get("text")))
+            yield from self._text(index, text_or_empty(block.get("text")))
             if citations := as_list(block.get("citations")):
                 self._citations[index] = [*citations]
         elif kind == "tool_use":
             yield from self._call(index, block, whole)
         elif kind == "thinking":
-            yield Reasoning(as_text(block.get("thinking")), as_text(block.get("signature")), index)
+            yield Reasoning(text_or_empty(block.get("thinking")), text_or_empty(block.get("signature")), index)
         elif kind == "redacted_thinking":
-            yield Redacted(as_text(block.get("data")))
+            yield Redacted(text_or_empty(block.get("data")))
         elif block:
             self._opaque[index] = (dict(block), [])
 
@@ -129,25 +129,25 @@ class AnthropicReader:
 
     def _call(self, index: int | str, block: dict[str, Any], whole: bool) -> Iterator[Piece]:
         self._calls.add(index)
-        yield CallStart(index, as_text(block.get("id")), as_text(block.get("name")), begins=True)
+        yield CallStart(index, text_or_empty(block.get("id")), text_or_empty(block.get("name")), begins=True)
         given = block.get("input")
         if given or (whole and given is not None):
             yield CallArguments(index, given)
 
     def _delta(self, index: int | str, delta: dict[str, Any]) -> Iterator[Piece]:
-        kind = as_text(delta.get("type"))
+        kind = text_or_empty(delta.get("type"))
         if kind == "text_delta":
-            yield from self._text(index, as_text(delta.get("text")))
+            yield from self._text(index, text_or_empty(delta.get("text")))
         elif kind == "input_json_delta":
-            piece = as_text(delta.get("partial_json"))
+            piece = text_or_empty(delta.get("partial_json"))
             if index in self._opaque:
                 self._opaque[index][1].append(piece)
             else:
                 yield CallArguments(index, piece)
         elif kind == "thinking_delta":
-            yield Reasoning(as_text(delta.get("thinking")), "", index)
+            yield Reasoning(text_or_empty(delta.get("thinking")), "", index)
         elif kind == "signature_delta":
-            yield Reasoning("", as_text(delta.get("signature")), index)
+            yield Reasoning("", text_or_empty(delta.get("signature")), index)
         elif kind == "citations_delta":
             self._citations.setdefault(index, []).append(delta.get("citation"))
 
@@ -165,7 +165,7 @@ class AnthropicReader:
         elif index in self._opaque:
             block, pieces = self._opaque.pop(index)
             if text := "".join(pieces):
-                block["input"] = parsed(text)
+                block["input"] = parsed_json(text)
             yield Opaque(block)
 
 
@@ -175,5 +175,5 @@ def _index(event: dict[str, Any]) -> int | str:
 
 
 def _finish_word(holder: dict[str, Any]) -> Iterator[Piece]:
-    if word := as_text(holder.get("stop_reason")):
+    if word := text_or_empty(holder.get("stop_reason")):
         yield FinishWord(word)

@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from llmcore.normalizer.core.windows_paths import with_paths
-from llmcore.normalizer.native.shape import json_text
+from llmcore.normalizer.core.damage.windows_paths import with_paths
+from llmcore.normalizer.native.shape import as_json_text
 from llmcore.normalizer.notations.json import JsonReading, read_json
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.copies import copied
 from llmcore.support.values.json_data import as_json
 from llmcore.support.values.narrowing import is_list, is_object
@@ -25,9 +25,9 @@ from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool
 
-__all__ = ["Arguments", "Ending", "free_text_arguments", "no_arguments", "object_arguments", "text_arguments"]
+__all__ = ["Arguments", "Ending", "free_text_arguments", "is_without_arguments", "object_arguments", "text_arguments"]
 
-_MAY_BE_NO_NUMBER = late(r"Infinity|NaN|[eE](?<=[0-9][eE])[+0-9]")
+_MAY_BE_NO_NUMBER = lazy_regex(r"Infinity|NaN|[eE](?<=[0-9][eE])[+0-9]")
 """In JSON text, what a number that is not finite looks like; it may as well stand in a string."""
 
 
@@ -50,7 +50,7 @@ class Ending:
     at_call: bool
 
 
-def no_arguments(tool: CompiledTool | None, whole: bool) -> Arguments:
+def is_without_arguments(tool: CompiledTool | None, whole: bool) -> Arguments:
     """Nothing was written (no text, blanks or `null`): `{}` unless a known tool requires something. No repair tells of it, for
     servers write a call without arguments in all of these ways."""
     value: dict[str, Any] | None = {} if tool is None or not tool.required else None
@@ -60,12 +60,12 @@ def no_arguments(tool: CompiledTool | None, whole: bool) -> Arguments:
 def free_text_arguments(text: str, whole: bool) -> Arguments:
     """A custom tool's text, never parsed."""
     value = {"input": text}
-    return Arguments(value, json_text(value), whole)
+    return Arguments(value, as_json_text(value), whole)
 
 
 def object_arguments(value: object, tool: CompiledTool | None, ending: Ending, limits: Limits) -> Arguments:
     """Arguments that came as a JSON value."""
-    raw = json_text(value)
+    raw = as_json_text(value)
     if not is_object(value):
         return Arguments(None, raw)
     keys: Iterable[object] = value  # a caller's own dict may have keys of any kind
@@ -79,8 +79,8 @@ def object_arguments(value: object, tool: CompiledTool | None, ending: Ending, l
     return Arguments(copied(value), raw, not cut)
 
 
-_MARKUP = late(r"<[^<>]{0,64}>|`{3}\w*")
-_WORD = late(r"\w")
+_MARKUP = lazy_regex(r"<[^<>]{0,64}>|`{3}\w*")
+_WORD = lazy_regex(r"\w")
 
 
 def _holds_no_number(value: object) -> bool:

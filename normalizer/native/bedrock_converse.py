@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.normalizer.native.shape import as_dict, as_text, dicts, parsed
+from llmcore.normalizer.native.shape import as_dict, dicts, parsed_json, text_or_empty
 from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
@@ -21,18 +21,18 @@ from llmcore.normalizer.native.wire_pieces import (
     Text,
 )
 
-__all__ = ["BedrockConverseReader", "is_body", "is_event", "is_part"]
+__all__ = ["BedrockConverseReader", "is_bedrock_converse_body", "is_bedrock_converse_event", "is_bedrock_converse_part"]
 
 _EVENT_KEYS = ("contentBlockDelta", "contentBlockStart", "contentBlockStop", "messageStart", "messageStop")
 _OWN_KEYS = ("toolUse", "reasoningContent", "toolResult")
 
 
-def is_body(body: dict[str, Any]) -> bool:
+def is_bedrock_converse_body(body: dict[str, Any]) -> bool:
     """A whole body."""
     return isinstance(as_dict(body.get("output")).get("message"), dict)
 
 
-def is_event(body: dict[str, Any]) -> bool:
+def is_bedrock_converse_event(body: dict[str, Any]) -> bool:
     """A stream event."""
     if any(key in body for key in _EVENT_KEYS):
         return True
@@ -40,7 +40,7 @@ def is_event(body: dict[str, Any]) -> bool:
     return len(body) == 1 and ("usage" in metadata or "metrics" in metadata)
 
 
-def is_part(body: dict[str, Any]) -> bool:
+def is_bedrock_converse_part(body: dict[str, Any]) -> bool:
     """A message or blocks alone: objects without a type, keyed by what they are."""
     blocks = [*dicts(as_dict(body.get("message")).get("content") or body.get("content"))]
     return bool(blocks) and all("type" not in block for block in blocks) and any(_is_block(block) for block in blocks)
@@ -68,7 +68,7 @@ class BedrockConverseReader:
         if stop := as_dict(body.get("contentBlockStop")):
             yield from self._stop(_index(stop))
         for holder in (body, as_dict(body.get("messageStop"))):
-            if word := as_text(holder.get("stopReason")):
+            if word := text_or_empty(holder.get("stopReason")):
                 yield FinishWord(word)
 
     def finish(self) -> Iterator[Piece]:
@@ -100,14 +100,14 @@ class BedrockConverseReader:
             yield CallEnd(key, cut=True)
         if is_call:
             self._calls.add(key)
-            yield CallStart(key, as_text(call.get("toolUseId")), as_text(call.get("name")), begins=True)
+            yield CallStart(key, text_or_empty(call.get("toolUseId")), text_or_empty(call.get("name")), begins=True)
         elif start:
             self._opaque[key] = (start, [])
 
     def _delta(self, key: int | str, delta: dict[str, Any]) -> Iterator[Piece]:
-        if text := as_text(delta.get("text")):
+        if text := text_or_empty(delta.get("text")):
             yield Text(text)
-        if piece := as_text(as_dict(delta.get("toolUse")).get("input")):
+        if piece := text_or_empty(as_dict(delta.get("toolUse")).get("input")):
             if key in self._opaque:
                 self._opaque[key][1].append(piece)
             else:
@@ -124,7 +124,7 @@ class BedrockConverseReader:
         elif key in self._opaque:
             block, pieces = self._opaque.pop(key)
             if text := "".join(pieces):
-                block = {**block, "toolUse": {**as_dict(block.get("toolUse")), "input": parsed(text)}}
+                block = {**block, "toolUse": {**as_dict(block.get("toolUse")), "input": parsed_json(text)}}
             yield Opaque(block)
 
 
@@ -136,7 +136,7 @@ def _index(event: dict[str, Any]) -> int | str:
 def _reasoning(key: int | str, content: dict[str, Any]) -> Iterator[Piece]:
     """Whole blocks have the text under `reasoningText`, deltas have it directly."""
     holder = as_dict(content.get("reasoningText")) or content
-    text, signature = as_text(holder.get("text")), as_text(holder.get("signature"))
+    text, signature = text_or_empty(holder.get("text")), text_or_empty(holder.get("signature"))
     if text or signature:
         yield Reasoning(text, signature, key)
     if redacted := content.get("redactedContent"):

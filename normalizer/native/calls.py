@@ -56,7 +56,7 @@ class NativeCall:
         return None if self.value is _ABSENT else self.value
 
     @property
-    def lacks_end(self) -> bool:
+    def is_unfinished(self) -> bool:
         """Did its wire, which tells the end of a call, not tell this one's?"""
         return self.awaits_end and not self.whole
 
@@ -64,7 +64,7 @@ class NativeCall:
     def is_cut(self) -> bool:
         """Is its last part missing, whatever its arguments look like? Only JSON text may show its own end."""
         may_show_its_end = not self.free_text and bool(self.text.strip())
-        return self.cut or (self.lacks_end and not may_show_its_end)
+        return self.cut or (self.is_unfinished and not may_show_its_end)
 
     def is_begun_anew(self, piece: CallStart) -> bool:
         """Does the event begin another call in the place of this one? A start that says the same again does not."""

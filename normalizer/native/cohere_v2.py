@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from llmcore.normalizer.native.openai_chat import MessageReader
-from llmcore.normalizer.native.shape import as_dict, as_text
+from llmcore.normalizer.native.shape import as_dict, text_or_empty
 from llmcore.normalizer.native.wire_pieces import CallArguments, CallEnd, CallStart, FinishWord, Opaque, Piece
 
-__all__ = ["CohereReader", "is_body", "is_event"]
+__all__ = ["CohereReader", "is_cohere_v2_body", "is_cohere_v2_event"]
 
 _EVENT_FAMILIES = ("message-", "content-", "tool-plan-", "tool-call-", "citation-")
 
 
-def is_body(body: dict[str, Any]) -> bool:
+def is_cohere_v2_body(body: dict[str, Any]) -> bool:
     """A whole body: finish reasons in capitals tell it from an OpenAI choice."""
     message = body.get("message")
-    return isinstance(message, dict) and (as_text(body.get("finish_reason")).isupper() or "tool_plan" in message)
+    return isinstance(message, dict) and (text_or_empty(body.get("finish_reason")).isupper() or "tool_plan" in message)
 
 
-def is_event(body: dict[str, Any]) -> bool:
+def is_cohere_v2_event(body: dict[str, Any]) -> bool:
     """A stream event."""
-    return as_text(body.get("type")).startswith(_EVENT_FAMILIES)
+    return text_or_empty(body.get("type")).startswith(_EVENT_FAMILIES)
 
 
 class CohereReader:
@@ -34,8 +34,8 @@ class CohereReader:
         self._open: dict[object, int] = {}
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
-        kind = as_text(body.get("type"))
-        if not is_event(body):
+        kind = text_or_empty(body.get("type"))
+        if not is_cohere_v2_event(body):
             yield from self._message.read(as_dict(body.get("message")))
             yield from _finish_word(body)
             return
@@ -62,7 +62,7 @@ class CohereReader:
             if place not in self._open:
                 self._started += 1
                 self._open[place] = self._started
-            yield CallStart(self._open[place], as_text(call.get("id")), as_text(function.get("name")), begins=True)
+            yield CallStart(self._open[place], text_or_empty(call.get("id")), text_or_empty(function.get("name")), begins=True)
         key = self._open.get(place, self._started)
         if function.get("arguments") is not None:
             yield CallArguments(key, function["arguments"])
@@ -72,5 +72,5 @@ class CohereReader:
 
 
 def _finish_word(holder: dict[str, Any]) -> Iterator[Piece]:
-    if word := as_text(holder.get("finish_reason")):
+    if word := text_or_empty(holder.get("finish_reason")):
         yield FinishWord(word)

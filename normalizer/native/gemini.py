@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llmcore.normalizer.native.partial_arguments import PartialArguments, twin
-from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts, dumped
+from llmcore.normalizer.native.shape import as_dict, as_list, dicts, dumped, text_or_empty
 from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
@@ -25,19 +25,19 @@ from llmcore.normalizer.native.wire_pieces import (
 )
 from llmcore.support.values.narrowing import is_object
 
-__all__ = ["GeminiReader", "is_body", "is_part"]
+__all__ = ["GeminiReader", "is_gemini_body", "is_gemini_part"]
 
 _NOT_PAYLOAD = frozenset({"thought", "thoughtSignature", "thought_signature"})
 
 
-def is_body(body: dict[str, Any]) -> bool:
+def is_gemini_body(body: dict[str, Any]) -> bool:
     """A whole body or an object of a stream; a last one may hold nothing but usage."""
     if isinstance(body.get("candidates"), (list, tuple)):
         return True
     return any(isinstance(twin(body, *keys), dict) for keys in (("promptFeedback", "prompt_feedback"), _USAGE))
 
 
-def is_part(body: dict[str, Any]) -> bool:
+def is_gemini_part(body: dict[str, Any]) -> bool:
     """A candidate, a content, or a part with a call."""
     call = _function_call(body)
     if call is not None and (isinstance(call.get("args"), dict) or _goes_on(call) or _parts_of(call)):
@@ -95,11 +95,11 @@ class GeminiReader:
     def _part(self, part: dict[Any, Any]) -> Iterator[Piece]:
         signature = twin(part, "thoughtSignature", "thought_signature")
         if part.get("thought") is True:
-            yield Reasoning(as_text(part.get("text")), as_text(signature))
+            yield Reasoning(text_or_empty(part.get("text")), text_or_empty(signature))
             return
         if (call := _function_call(part)) is not None:
             yield from self._call(call)
-        elif text := as_text(part.get("text")):
+        elif text := text_or_empty(part.get("text")):
             yield Text(text)
         elif any(value for key, value in part.items() if key not in _NOT_PAYLOAD):
             yield Opaque(part)
@@ -108,7 +108,7 @@ class GeminiReader:
             yield Opaque({"thoughtSignature": signature})
 
     def _call(self, call: dict[str, Any]) -> Iterator[Piece]:
-        id, name, given = as_text(call.get("id")), as_text(call.get("name")), call.get("args")
+        id, name, given = text_or_empty(call.get("id")), text_or_empty(call.get("name")), call.get("args")
         parts, goes_on = _parts_of(call), _goes_on(call)
         begun = self._open
         if begun is not None and not begun.is_continued_by(id, name, begins=given is not None or (goes_on and not parts)):
@@ -166,7 +166,7 @@ def _finish(body: dict[str, Any], candidate: dict[str, Any]) -> Iterator[Piece]:
     if blocked := twin(feedback, "blockReason", "block_reason"):
         yield FinishWord(_word(blocked), "content_filter")
     word = _word(twin(candidate, "finishReason", "finish_reason"))
-    message = as_text(twin(candidate, "finishMessage", "finish_message"))
+    message = text_or_empty(twin(candidate, "finishMessage", "finish_message"))
     if word == "MALFORMED_FUNCTION_CALL" and message:
         yield FailedGeneration(message.removeprefix(_SERVERS_WORDS).lstrip())
     if word:

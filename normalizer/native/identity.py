@@ -8,11 +8,11 @@ question."""
 
 from __future__ import annotations
 
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["CallIdentity"]
 
-_STRUCTURE = late(r'["\\{}\[\]]')
+_STRUCTURE = lazy_regex(r'["\\{}\[\]]')
 
 
 class _Balance:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from llmcore.normalizer.native.openai_chat import MessageReader
-from llmcore.normalizer.native.shape import as_dict, as_text
+from llmcore.normalizer.native.shape import as_dict, text_or_empty
 from llmcore.normalizer.native.wire_pieces import FinishWord, Piece
 
-__all__ = ["OllamaReader", "is_body"]
+__all__ = ["OllamaReader", "is_ollama_chat_body"]
 
 
-def is_body(body: dict[str, Any]) -> bool:
+def is_ollama_chat_body(body: dict[str, Any]) -> bool:
     """A whole body or a line of a stream."""
     return isinstance(body.get("message"), dict) and "done" in body
 
@@ -26,7 +26,7 @@ class OllamaReader:
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
         yield from self._message.read(as_dict(body.get("message")))
-        if body.get("done") and (word := as_text(body.get("done_reason"))):
+        if body.get("done") and (word := text_or_empty(body.get("done_reason"))):
             yield FinishWord(word)
 
     def finish(self) -> Iterator[Piece]:

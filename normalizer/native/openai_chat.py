@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from llmcore.normalizer.native.identity import CallIdentity
-from llmcore.normalizer.native.shape import as_dict, as_list, as_text, dicts, is_data, parsed, says_something
+from llmcore.normalizer.native.shape import as_dict, as_list, dicts, is_data, parsed_json, says_something, text_or_empty
 from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
@@ -22,13 +22,13 @@ from llmcore.normalizer.native.wire_pieces import (
     Piece,
     Reasoning,
     Redacted,
-    Refusal,
+    RefusalPiece,
     Text,
 )
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS
 from llmcore.support.values.narrowing import is_list, is_object, kind_of
 
-__all__ = ["SOURCE_FIELDS", "MessageReader", "OpenAIChatReader", "is_body", "is_part"]
+__all__ = ["SOURCE_FIELDS", "MessageReader", "OpenAIChatReader", "is_openai_chat_body", "is_openai_chat_part"]
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "tool_plan")
 _ALL_REASONING = frozenset({*_REASONING_FIELDS, "reasoning_details", "thinking_blocks"})
@@ -45,15 +45,15 @@ _CALL_ANNOTATIONS = ("extra_content", "provider_specific_fields")
 _TEXT_PARTS = frozenset({"text", "output_text", "input_text"})
 _LEGACY = "function_call"
 _REASONING = "reasoning"
-_ANSWERS = (Text, Data, Refusal, CallStart)
+_ANSWERS = (Text, Data, RefusalPiece, CallStart)
 
 
-def is_body(body: dict[str, Any]) -> bool:
+def is_openai_chat_body(body: dict[str, Any]) -> bool:
     """A whole body or a stream chunk."""
     return isinstance(body.get("choices"), (list, tuple))
 
 
-def is_part(body: dict[str, Any]) -> bool:
+def is_openai_chat_part(body: dict[str, Any]) -> bool:
     """A choice, or a message: `role`, `content` or calls. This library's own envelope as JSON is text, not a
     message."""
     if any(isinstance(body.get(key), dict) for key in ("message", "delta")):
@@ -86,9 +86,9 @@ class OpenAIChatReader:
             yield from self._message.read(message)
         elif choice is body and "choices" not in body:
             yield from self._message.read(body)
-        if text := as_text(choice.get("text")):  # the older completions endpoint
+        if text := text_or_empty(choice.get("text")):  # the older completions endpoint
             yield Text(text)
-        if word := as_text(choice.get("finish_reason")):
+        if word := text_or_empty(choice.get("finish_reason")):
             yield FinishWord(word)
 
     def finish(self) -> Iterator[Piece]:
@@ -111,7 +111,7 @@ def _first_choice(choices: list[Any]) -> dict[str, Any]:
 def _entries(calls: object) -> list[Any]:
     """What stands in the place of the list of calls: a proxy's list as JSON text, or one call without a list. What is no call is
     data, so that nothing is lost."""
-    found = parsed(calls) if isinstance(calls, str) else calls
+    found = parsed_json(calls) if isinstance(calls, str) else calls
     if isinstance(calls, str) and not (is_list(found) or is_object(found)):
         found = calls
     return [entry for entry in as_list(found) if entry] if kind_of(found) in (list, tuple) else [found]
@@ -149,8 +149,8 @@ class MessageReader:
             yield Text(content.decode(errors="replace"))
         elif content:
             yield from self._parts(content)
-        if refusal := as_text(message.get("refusal")):
-            yield Refusal(refusal)
+        if refusal := text_or_empty(message.get("refusal")):
+            yield RefusalPiece(refusal)
         if calls := message.get("tool_calls"):
             for entry in _entries(calls):
                 yield from self._call(found, whole) if (found := as_dict(entry)) else (Data(entry),)
@@ -175,8 +175,8 @@ class MessageReader:
         details = [*dicts(message.get("reasoning_details"))]
         blocks = [*dicts(message.get("thinking_blocks"))]
         key = _REASONING if details else None
-        said = [field for field in _REASONING_FIELDS if as_text(message.get(field))]
-        in_blocks = any(as_text(block.get("thinking")) for block in blocks)
+        said = [field for field in _REASONING_FIELDS if text_or_empty(message.get(field))]
+        in_blocks = any(text_or_empty(block.get("thinking")) for block in blocks)
         # LiteLLM's blocks, when whole, hold what `reasoning_content` joins; in a stream the signed one repeats it all.
         if not (in_blocks and (whole or not said) and self._takes("thinking_blocks")):
             in_blocks = False
@@ -195,9 +195,9 @@ class MessageReader:
     def _reasoning_details(self, details: list[dict[str, Any]]) -> Iterator[Piece]:
         for detail in details:
             self._keep(detail)
-            text = as_text(detail.get("text")) or as_text(detail.get("summary"))
+            text = text_or_empty(detail.get("text")) or text_or_empty(detail.get("summary"))
             text = text if text and self._takes("reasoning_details") else ""
-            is_signed = bool(as_text(detail.get("signature")) or as_text(detail.get("data")))
+            is_signed = bool(text_or_empty(detail.get("signature")) or text_or_empty(detail.get("data")))
             if text or is_signed:
                 yield Reasoning(text, key=_REASONING, closed=is_signed)
 
@@ -218,16 +218,16 @@ class MessageReader:
                 yield from self._part(found)
 
     def _part(self, part: dict[str, Any]) -> Iterator[Piece]:
-        kind = as_text(part.get("type"))
+        kind = text_or_empty(part.get("type"))
         if kind in _TEXT_PARTS:
-            yield Text(as_text(part.get("text")))
+            yield Text(text_or_empty(part.get("text")))
         elif kind == "thinking":
             text, closed = _joined(part.get("thinking")), part.get("closed") is True
             text = text if text and self._takes("content") else ""
             if text or closed:
-                yield Reasoning(text, as_text(part.get("signature")), closed=closed or self._closes_thinking)
+                yield Reasoning(text, text_or_empty(part.get("signature")), closed=closed or self._closes_thinking)
         elif kind == "refusal":
-            yield Refusal(as_text(part.get("refusal")))
+            yield RefusalPiece(text_or_empty(part.get("refusal")))
         else:
             yield Opaque(part)
 
@@ -238,7 +238,7 @@ class MessageReader:
         if entry.get("type") not in (None, "", "function", "custom") and not name and arguments is None:
             yield Opaque(entry)
             return
-        id = as_text(entry.get("id"))
+        id = text_or_empty(entry.get("id"))
         identity = self._identity
         key = identity.fresh() if whole else identity.key(entry.get("index"), id, name, arguments)
         if not whole and identity.cut is not None:
@@ -254,7 +254,7 @@ class MessageReader:
 
     def _legacy(self, call: dict[str, Any], whole: bool) -> Iterator[Piece]:
         """The single call of older models; an empty one is none, which is seen to where calls are finished."""
-        name, arguments, identity = as_text(call.get("name")), call.get("arguments"), self._legacy_identity
+        name, arguments, identity = text_or_empty(call.get("name")), call.get("arguments"), self._legacy_identity
         key = (_LEGACY, identity.key(_LEGACY, "", name, arguments))
         if identity.cut is not None:
             yield CallEnd((_LEGACY, identity.cut), cut=True)
@@ -288,8 +288,8 @@ class _Detail:
 def _thinking_blocks(blocks: list[dict[str, Any]], read: bool) -> Iterator[Piece]:
     """LiteLLM's blocks; only their signatures unless their text is to be read."""
     for block in blocks:
-        text, signature = as_text(block.get("thinking")) if read else "", as_text(block.get("signature"))
-        if data := as_text(block.get("data")):
+        text, signature = text_or_empty(block.get("thinking")) if read else "", text_or_empty(block.get("signature"))
+        if data := text_or_empty(block.get("data")):
             yield Redacted(data)
         elif text or signature:
             yield Reasoning(text, signature)
@@ -299,19 +299,19 @@ def _joined(value: object) -> str:
     """A thinking part's value: a string or a list of text parts."""
     if isinstance(value, str):
         return value
-    return "".join(as_text(part.get("text")) for part in dicts(value))
+    return "".join(text_or_empty(part.get("text")) for part in dicts(value))
 
 
 def _call_fields(entry: dict[str, Any]) -> tuple[str, object, bool]:
     """Name, arguments (None when absent) and whether these are free text. A custom stub may stand beside a function."""
     function, custom = as_dict(entry.get("function")), as_dict(entry.get("custom"))
     if custom and (entry.get("type") == "custom" or not function):
-        return as_text(custom.get("name")), custom.get("input"), True
+        return text_or_empty(custom.get("name")), custom.get("input"), True
     if not function:
-        name = as_text(entry.get("name")) or as_text(entry.get("function"))
+        name = text_or_empty(entry.get("name")) or text_or_empty(entry.get("function"))
         return name, _given(entry), False
     given = _given(function)
-    return as_text(function.get("name")), _given(entry) if given is None else given, False
+    return text_or_empty(function.get("name")), _given(entry) if given is None else given, False
 
 
 def _given(holder: dict[str, Any]) -> object:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from llmcore.normalizer.native.shape import as_dict, as_text, dicts
+from llmcore.normalizer.native.shape import as_dict, dicts, text_or_empty
 from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
@@ -19,12 +19,12 @@ from llmcore.normalizer.native.wire_pieces import (
     Opaque,
     Piece,
     Reasoning,
-    Refusal,
+    RefusalPiece,
     Text,
 )
 from llmcore.types.finish_reasons import INCOMPLETE, may_continue
 
-__all__ = ["OpenAIResponsesReader", "is_body", "is_event", "is_item"]
+__all__ = ["OpenAIResponsesReader", "is_item", "is_openai_responses_body", "is_openai_responses_event"]
 
 _ITEMS = frozenset({"function_call", "message", "reasoning"})
 _CALL_ITEMS = {"function_call": "arguments", "custom_tool_call": "input"}
@@ -37,7 +37,7 @@ def _text(key: Any, text: str) -> Piece:
 
 
 def _refusal(key: Any, text: str) -> Piece:
-    return Refusal(text)
+    return RefusalPiece(text)
 
 
 def _reasoning(key: Any, text: str) -> Piece:
@@ -55,19 +55,19 @@ _STREAMED: dict[str, tuple[str, _Make]] = {
 """What comes as `.delta` and again as `.done`: the field that holds the whole text, and the piece it makes."""
 
 
-def is_body(body: dict[str, Any]) -> bool:
+def is_openai_responses_body(body: dict[str, Any]) -> bool:
     """A whole body; one that is still queued has no output yet."""
     return isinstance(body.get("output"), (list, tuple)) or body.get("object") == "response"
 
 
-def is_event(body: dict[str, Any]) -> bool:
+def is_openai_responses_event(body: dict[str, Any]) -> bool:
     """A stream event."""
-    return as_text(body.get("type")).startswith("response.")
+    return text_or_empty(body.get("type")).startswith("response.")
 
 
 def is_item(item: dict[str, Any]) -> bool:
     """An output item that only this wire has."""
-    return as_text(item.get("type")) in _ITEMS
+    return text_or_empty(item.get("type")) in _ITEMS
 
 
 class OpenAIResponsesReader:
@@ -81,7 +81,7 @@ class OpenAIResponsesReader:
         self._cut = False  # an item says that it is not whole
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
-        kind = as_text(body.get("type"))
+        kind = text_or_empty(body.get("type"))
         stem, _, phase = kind.rpartition(".")
         if stem in _STREAMED:
             yield from self._streamed(stem, phase, body)
@@ -99,11 +99,11 @@ class OpenAIResponsesReader:
 
     def _response(self, body: dict[str, Any]) -> Iterator[Piece]:
         for position, item in enumerate(dicts(body.get("output"))):
-            key = self._keys.get(as_text(item.get("id")), position)
+            key = self._keys.get(text_or_empty(item.get("id")), position)
             if ("item", key) not in self._read:
                 yield from self._item(key, item)
         why = as_dict(body.get("incomplete_details")).get("reason")
-        if word := as_text(why) or (INCOMPLETE if self._cut else as_text(body.get("status"))):
+        if word := text_or_empty(why) or (INCOMPLETE if self._cut else text_or_empty(body.get("status"))):
             yield FinishWord(word)
 
     # Stream events
@@ -113,7 +113,7 @@ class OpenAIResponsesReader:
         position = event.get("output_index")
         if isinstance(position, int):
             return position
-        return self._keys.get(as_text(item_id), as_text(item_id))
+        return self._keys.get(text_or_empty(item_id), text_or_empty(item_id))
 
     def _streamed(self, stem: str, phase: str, event: dict[str, Any]) -> Iterator[Piece]:
         key = self._key(event, event.get("item_id"))
@@ -123,9 +123,9 @@ class OpenAIResponsesReader:
             part = (key, "arguments")
         if make is _reasoning and self._reasoning_from.setdefault(key, stem) != stem:
             return
-        text = as_text(event.get("delta")) if phase == "delta" else ""
+        text = text_or_empty(event.get("delta")) if phase == "delta" else ""
         if phase == "done" and part not in self._read:
-            text = as_text(event.get(field))
+            text = text_or_empty(event.get(field))
         if make is CallArguments and phase == "done" and key in self._calls:
             self._calls[key] = True
         if text:
@@ -135,13 +135,13 @@ class OpenAIResponsesReader:
     def _streamed_item(self, phase: str, event: dict[str, Any]) -> Iterator[Piece]:
         item = as_dict(event.get("item"))
         key = self._key(event, item.get("id"))
-        if id := as_text(item.get("id")):
+        if id := text_or_empty(item.get("id")):
             self._keys[id] = key
         if phase == "done":
             self._read.add(("item", key))
             yield from self._item(key, item)
             return
-        is_call = as_text(item.get("type")) in _CALL_ITEMS
+        is_call = text_or_empty(item.get("type")) in _CALL_ITEMS
         if self._calls.pop(key, None) is not None and not is_call:
             yield CallEnd(key, cut=True)
         self._read -= {("item", key), (key, "arguments"), (key, 0)}
@@ -152,7 +152,7 @@ class OpenAIResponsesReader:
     # Whole items
 
     def _item(self, key: object, item: dict[str, Any]) -> Iterator[Piece]:
-        kind = as_text(item.get("type"))
+        kind = text_or_empty(item.get("type"))
         if kind == "message":
             yield from self._message(key, item)
         elif kind in _CALL_ITEMS:
@@ -164,13 +164,13 @@ class OpenAIResponsesReader:
 
     def _message(self, key: object, item: dict[str, Any]) -> Iterator[Piece]:
         for number, part in enumerate(dicts(item.get("content"))):
-            kind = as_text(part.get("type"))
+            kind = text_or_empty(part.get("type"))
             if kind not in ("output_text", "text", "refusal"):
                 yield Opaque(part)
                 continue
-            text = as_text(part.get("refusal" if kind == "refusal" else "text"))
+            text = text_or_empty(part.get("refusal" if kind == "refusal" else "text"))
             if text and _part_key(key, number) not in self._read:
-                yield Refusal(text) if kind == "refusal" else Text(text)
+                yield RefusalPiece(text) if kind == "refusal" else Text(text)
             if annotations := part.get("annotations"):
                 yield Opaque({"annotations": annotations})
 
@@ -186,9 +186,9 @@ class OpenAIResponsesReader:
 
     def _reasoning_item(self, key: object, item: dict[str, Any]) -> Iterator[Piece]:
         if key not in self._reasoning_from:
-            texts = [as_text(part.get("text")) for part in dicts(item.get("summary"))]
+            texts = [text_or_empty(part.get("text")) for part in dicts(item.get("summary"))]
             if not any(texts):
-                texts = [as_text(part.get("text")) for part in dicts(item.get("content"))]
+                texts = [text_or_empty(part.get("text")) for part in dicts(item.get("content"))]
             yield Reasoning("".join(texts), key=key)
         yield Opaque(item, key)
 
@@ -199,5 +199,5 @@ def _part_key(key: object, number: object) -> object:
 
 def _call_start(key: object, item: dict[str, Any], begins: bool = False) -> CallStart:
     free_text = item.get("type") == "custom_tool_call"
-    id = as_text(item.get("call_id")) or as_text(item.get("id"))
-    return CallStart(key, id, as_text(item.get("name")), free_text, begins)
+    id = text_or_empty(item.get("call_id")) or text_or_empty(item.get("id"))
+    return CallStart(key, id, text_or_empty(item.get("name")), free_text, begins)

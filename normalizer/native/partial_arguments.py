@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from llmcore.normalizer.native.shape import as_text
-from llmcore.support.code.lazy_regex import late
+from llmcore.normalizer.native.shape import text_or_empty
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.copies import copied
 from llmcore.support.values.narrowing import is_list, is_object
 
 __all__ = ["PartialArguments", "twin"]
 
-_STEP = late(r"""\.?(?P<name>[^.\[\]]+)|\[(?P<index>\d{1,6})\]|\[(?P<mark>["'])(?P<quoted>(?:\\.|(?!(?P=mark)).)*)(?P=mark)\]""")
-_ESCAPED = late(r"\\(.)")
+_STEP = lazy_regex(
+    r"""\.?(?P<name>[^.\[\]]+)|\[(?P<index>\d{1,6})\]|\[(?P<mark>["'])(?P<quoted>(?:\\.|(?!(?P=mark)).)*)(?P=mark)\]"""
+)
+_ESCAPED = lazy_regex(r"\\(.)")
 _VALUES = (("stringValue", "string_value"), ("numberValue", "number_value"), ("boolValue", "bool_value"))
 _NOTHING = object()
 
@@ -57,7 +59,7 @@ class PartialArguments:
         self._readable = self._readable and self._takes(part)
 
     def _takes(self, part: dict[str, Any]) -> bool:
-        path = as_text(twin(part, "jsonPath", "json_path"))
+        path = text_or_empty(twin(part, "jsonPath", "json_path"))
         value, goes_on = _value(part), twin(part, "willContinue", "will_continue") is True
         if (begun := self._strings.get(path)) is not None:
             if value is not _NOTHING and not isinstance(value, str):
@@ -87,7 +89,7 @@ class PartialArguments:
             return None
         holder: Any = self._root
         for step, following in zip(steps, [*steps[1:], None], strict=True):
-            held = _held(holder, step)
+            held = _value_at(holder, step)
             if held is _NOTHING or (following is None and held is not None):
                 return None
             if held is None:
@@ -96,7 +98,7 @@ class PartialArguments:
         return holder, steps[-1]
 
 
-def _held(holder: object, step: str | int) -> object:
+def _value_at(holder: object, step: str | int) -> object:
     """What stands there in a list of one: the value, or None where the next one goes; _NOTHING where none can stand."""
     if isinstance(step, str) and is_object(holder):
         return [holder[step]] if step in holder else None

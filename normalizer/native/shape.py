@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from llmcore.support.values.narrowing import text_of
 
-__all__ = ["as_dict", "as_list", "as_text", "dicts", "dumped", "is_data", "json_text", "parsed", "says_something"]
+__all__ = ["as_dict", "as_json_text", "as_list", "dicts", "dumped", "is_data", "parsed_json", "says_something", "text_or_empty"]
 
 
 _WORDS_OF = {"text": "text", "output_text": "text", "input_text": "text", "thinking": "thinking", "refusal": "refusal"}
@@ -54,7 +54,7 @@ def as_list(value: object) -> list[Any]:
     return [*cast("Sequence[Any]", value)] if isinstance(value, (list, tuple)) else []
 
 
-def as_text(value: object) -> str:
+def text_or_empty(value: object) -> str:
     """The string, or ""."""
     return text_of(value) if isinstance(value, str) else ""
 
@@ -79,13 +79,13 @@ def is_data(content: object, *, any_kind: bool = False) -> bool:
     if not items:
         return isinstance(content, (int, float, dict)) or dumped(content) is not None
     parts = [as_dict(item) for item in items if item is not None and not isinstance(item, str)]
-    known = any(any_kind or as_text(part.get("type")) in _KNOWN_PARTS for part in parts)
+    known = any(any_kind or text_or_empty(part.get("type")) in _KNOWN_PARTS for part in parts)
     return not (known and all(map(_is_sound_part, parts)))
 
 
 def _is_sound_part(part: dict[str, Any]) -> bool:
     """Has it a kind, and the words of its kind where they belong, so that nothing of it is lost when it is read?"""
-    kind = as_text(part.get("type"))
+    kind = text_or_empty(part.get("type"))
     field = _WORDS_OF.get(kind)
     words = part.get(field) if field is not None else ""
     if words is None:
@@ -106,7 +106,7 @@ def dumped(value: object) -> dict[str, Any] | None:
     return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
-def json_text(value: object) -> str:
+def as_json_text(value: object) -> str:
     """The value as JSON text; what JSON cannot say as its `str()`. "" when there is no text for it at all."""
     try:
         return json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)  # refuses what holds itself
@@ -118,7 +118,7 @@ def json_text(value: object) -> str:
         return ""
 
 
-def parsed(text: str) -> object:
+def parsed_json(text: str) -> object:
     """The JSON value of the text; the text itself when it is no JSON."""
     try:
         return json.loads(text)

@@ -6,19 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.normalizer.native.shape import as_dict, as_text
+from llmcore.normalizer.native.shape import as_dict, text_or_empty
 from llmcore.normalizer.native.wire_pieces import FailedGeneration, FinishWord, Piece
 
-__all__ = ["ToolUseFailedReader", "is_body"]
+__all__ = ["ToolUseFailedReader", "is_tool_use_failed_body"]
 
 _CODES = frozenset({"tool_use_failed", "json_validate_failed", "MALFORMED_FUNCTION_CALL"})
 """Groq's, and Gemini's finish word, which the adapter tells in this form at the end of a stream."""
 
 
-def is_body(body: dict[str, Any]) -> bool:
+def is_tool_use_failed_body(body: dict[str, Any]) -> bool:
     """An error that holds what the model wrote, or says by its code that it was kept back."""
     error = as_dict(body.get("error"))
-    return isinstance(error.get("failed_generation"), str) or as_text(error.get("code")) in _CODES
+    return isinstance(error.get("failed_generation"), str) or text_or_empty(error.get("code")) in _CODES
 
 
 class ToolUseFailedReader:
@@ -26,8 +26,8 @@ class ToolUseFailedReader:
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
         error = as_dict(body.get("error"))
-        yield FailedGeneration(as_text(error.get("failed_generation")))
-        code = as_text(error.get("code"))
+        yield FailedGeneration(text_or_empty(error.get("failed_generation")))
+        code = text_or_empty(error.get("code"))
         yield FinishWord(code if code in _CODES else "tool_use_failed", "error")
 
     def finish(self) -> Iterator[Piece]:

@@ -13,7 +13,7 @@ from llmcore.normalizer.native.finish import reason_of
 from llmcore.normalizer.native.wire_pieces import FinishWord, Opaque, Reasoning, Redacted
 from llmcore.types.envelope import FinishReason
 
-__all__ = ["Part", "TextRange", "Thinking", "Turn"]
+__all__ = ["NativeTurn", "Part", "TextRange", "Thinking"]
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class Thinking:
 Part = TextRange | Thinking | NativeCall | Redacted | Opaque
 
 
-class Turn:
+class NativeTurn:
     """Collects the parts of one reply."""
 
     __slots__ = ("_thinking", "calls", "finish_reason", "finish_word", "parts")

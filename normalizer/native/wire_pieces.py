@@ -23,7 +23,7 @@ __all__ = [
     "Reader",
     "Reasoning",
     "Redacted",
-    "Refusal",
+    "RefusalPiece",
     "Text",
 ]
 
@@ -44,7 +44,7 @@ class Data:
 
 
 @dataclass(slots=True)
-class Refusal:
+class RefusalPiece:
     """The provider's refusal: content, and an opaque part of the history."""
 
     text: str
@@ -127,7 +127,17 @@ class FailedGeneration:
 
 
 Piece = (
-    Text | Data | Refusal | Reasoning | Redacted | CallStart | CallArguments | CallEnd | Opaque | FinishWord | FailedGeneration
+    Text
+    | Data
+    | RefusalPiece
+    | Reasoning
+    | Redacted
+    | CallStart
+    | CallArguments
+    | CallEnd
+    | Opaque
+    | FinishWord
+    | FailedGeneration
 )
 
 

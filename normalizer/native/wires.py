@@ -20,7 +20,7 @@ from llmcore.normalizer.native import (
     openai_responses,
     tool_use_failed,
 )
-from llmcore.normalizer.native.shape import as_dict, as_text
+from llmcore.normalizer.native.shape import as_dict, text_or_empty
 from llmcore.normalizer.native.wire_pieces import Reader
 
 __all__ = ["FAILED_GENERATION", "WIRES", "Wire", "bodies_of_list", "wire_named", "wire_of"]
@@ -44,22 +44,33 @@ class Wire:
 
 
 WIRES: tuple[Wire, ...] = (
-    Wire("groq-tool-use-failed", tool_use_failed.ToolUseFailedReader, tool_use_failed.is_body),
-    Wire("openai-chat", openai_chat.OpenAIChatReader, openai_chat.is_body),
-    Wire("openai-responses", openai_responses.OpenAIResponsesReader, openai_responses.is_body, openai_responses.is_event),
-    Wire("gemini", gemini.GeminiReader, gemini.is_body, is_part=gemini.is_part),
+    Wire("groq-tool-use-failed", tool_use_failed.ToolUseFailedReader, tool_use_failed.is_tool_use_failed_body),
+    Wire("openai-chat", openai_chat.OpenAIChatReader, openai_chat.is_openai_chat_body),
+    Wire(
+        "openai-responses",
+        openai_responses.OpenAIResponsesReader,
+        openai_responses.is_openai_responses_body,
+        openai_responses.is_openai_responses_event,
+    ),
+    Wire("gemini", gemini.GeminiReader, gemini.is_gemini_body, is_part=gemini.is_gemini_part),
     Wire(
         "bedrock-converse",
         bedrock_converse.BedrockConverseReader,
-        bedrock_converse.is_body,
-        bedrock_converse.is_event,
-        bedrock_converse.is_part,
+        bedrock_converse.is_bedrock_converse_body,
+        bedrock_converse.is_bedrock_converse_event,
+        bedrock_converse.is_bedrock_converse_part,
     ),
-    Wire("anthropic", anthropic.AnthropicReader, anthropic.is_body, anthropic.is_event, anthropic.is_part),
-    Wire("ollama-chat", ollama_chat.OllamaReader, ollama_chat.is_body),
-    Wire("cohere-v2", cohere_v2.CohereReader, cohere_v2.is_body, cohere_v2.is_event),
+    Wire(
+        "anthropic",
+        anthropic.AnthropicReader,
+        anthropic.is_anthropic_body,
+        anthropic.is_anthropic_event,
+        anthropic.is_anthropic_part,
+    ),
+    Wire("ollama-chat", ollama_chat.OllamaReader, ollama_chat.is_ollama_chat_body),
+    Wire("cohere-v2", cohere_v2.CohereReader, cohere_v2.is_cohere_v2_body, cohere_v2.is_cohere_v2_event),
     # Asked last: any other message, whoever sent it.
-    Wire("openai-chat", openai_chat.OpenAIChatReader, _never, is_part=openai_chat.is_part),
+    Wire("openai-chat", openai_chat.OpenAIChatReader, _never, is_part=openai_chat.is_openai_chat_part),
 )
 
 _BY_NAME = {wire.name: wire for wire in reversed(WIRES)}
@@ -94,13 +105,13 @@ def bodies_of_list(items: list[Any]) -> list[dict[str, Any]]:
         return found
     if any(openai_responses.is_item(item) for item in found):
         return [{"output": found}]
-    if any(gemini.is_part(item) for item in found):
+    if any(gemini.is_gemini_part(item) for item in found):
         return [{"parts": found}]
     blocks = {"content": found}
-    if anthropic.is_part(blocks) or bedrock_converse.is_part(blocks):
+    if anthropic.is_anthropic_part(blocks) or bedrock_converse.is_bedrock_converse_part(blocks):
         return [blocks]
     if any(wire.is_body(item) or wire.is_event(item) for item in found for wire in WIRES):
         return found
-    if any(as_text(item.get("type")) == "text" and isinstance(item.get("text"), str) for item in found):
+    if any(text_or_empty(item.get("type")) == "text" and isinstance(item.get("text"), str) for item in found):
         return [blocks]
     return []

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from typing import NamedTuple
 
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["Decoded", "decode", "decode_once", "python_escape_at"]
 
@@ -21,12 +20,12 @@ _PYTHON = {
     '"': '"', "'": "'", "\\": "\\", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\n": "", "\r\n": "",
 }  # fmt: skip
-_ESCAPE = late(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[0-7]{1,3}|N\{[A-Za-z0-9 -]{1,80}\}|\r\n|[\s\S]|$)")
-_UNFINISHED = late(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2}|N(?:\{[A-Za-z0-9 -]{0,80})?|\r)?\Z")
-_DRIVE_PATH = late(r"""(?<![A-Za-z0-9])[A-Za-z]:\\(?![\\/"'])[^\s"'<>|*?,;]*+""")
-_SHARE_PATH = late(r"""\\\\[A-Za-z0-9][\w.$-]*\\(?!\\)[^\s"'<>|*?,;]+""")
+_ESCAPE = lazy_regex(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[0-7]{1,3}|N\{[A-Za-z0-9 -]{1,80}\}|\r\n|[\s\S]|$)")
+_UNFINISHED = lazy_regex(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2}|N(?:\{[A-Za-z0-9 -]{0,80})?|\r)?\Z")
+_DRIVE_PATH = lazy_regex(r"""(?<![A-Za-z0-9])[A-Za-z]:\\(?![\\/"'])[^\s"'<>|*?,;]*+""")
+_SHARE_PATH = lazy_regex(r"""\\\\[A-Za-z0-9][\w.$-]*\\(?!\\)[^\s"'<>|*?,;]+""")
 """A path that begins with a computer's name, `\\\\host\\share`, with single backslashes behind that."""
-_SURROGATE = late(r"[\ud800-\udfff]")
+_SURROGATE = lazy_regex(r"[\ud800-\udfff]")
 _LAST_CODE_POINT = 0x10FFFF
 
 
@@ -131,8 +130,10 @@ def _python_escape(escape: str, opener: str) -> str | None:
     if rest and kind in "uUx":
         return chr(int(rest, 16)) if int(rest, 16) <= _LAST_CODE_POINT else None
     if rest and kind == "N":
+        from unicodedata import lookup  # only here: its table takes a millisecond
+
         try:
-            return unicodedata.lookup(rest[1:-1])
+            return lookup(rest[1:-1])
         except KeyError:
             return None
     return None if kind in "uUxN" or not kind else "\\" + escape

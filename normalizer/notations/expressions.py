@@ -7,12 +7,11 @@ of which there are few.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 
 __all__ = ["Expressions", "read_expressions"]
@@ -20,10 +19,10 @@ __all__ = ["Expressions", "read_expressions"]
 Literal = Callable[[str], tuple[bool, Any]]
 """(is it one, its value) of an expression's text."""
 
-_TOKEN = re.compile(r"""(?P<quote>\"\"\"|'''|["'`])|(?P<open>[(\[{])|(?P<close>[)\]}])|[,+]""")
-_KEYWORD = late(r"\s*([A-Za-z_]\w{0,255})\s*+(?:=(?![=>])|:(?!:))\s*")
-_LAMBDA = late(r"lambda\b[^:]*\Z")
-_STRING = late(r"""\s*[rRuU]?(?:"|')""")
+_TOKEN = lazy_regex(r"""(?P<quote>\"\"\"|'''|["'`])|(?P<open>[(\[{])|(?P<close>[)\]}])|[,+]""")
+_KEYWORD = lazy_regex(r"\s*([A-Za-z_]\w{0,255})\s*+(?:=(?![=>])|:(?!:))\s*")
+_LAMBDA = lazy_regex(r"lambda\b[^:]*\Z")
+_STRING = lazy_regex(r"""\s*[rRuU]?(?:"|')""")
 _LONGEST_HEAD = 200  # of a lambda, before its colon
 _DEEPEST = 4  # lists in lists that are taken apart
 

@@ -16,18 +16,18 @@ from typing import Any
 
 from llmcore.normalizer.notations.refusals import ARGUMENTS_LIMIT, REPAIRS_LIMIT, UNREADABLE, clipped
 from llmcore.normalizer.notations.relaxed.read import Relaxed, repaired
-from llmcore.normalizer.notations.strict import UNSOUND, Strict, audited, parsed, strict_at
-from llmcore.support.code.lazy_regex import late
+from llmcore.normalizer.notations.strict import UNSOUND, Strict, audited, parsed_strictly, strict_at
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["JsonReading", "read_json", "read_value"]
+__all__ = ["JsonReading", "read_json", "read_json_value"]
 
-_SPACE = late(r"[ \t\r\n]*+")
-_BETWEEN = late(r"[ \t\r\n]*+[,;]?[ \t\r\n]*+")
-_FENCE = late(r"```[A-Za-z0-9_+-]{0,32}[ \t]{0,16}\r?\n?")
-_BYTE_ORDER_MARK = late("\ufeff")
-_STRAY = late(r"[ \t\r\n}\]]*+")
+_SPACE = lazy_regex(r"[ \t\r\n]*+")
+_BETWEEN = lazy_regex(r"[ \t\r\n]*+[,;]?[ \t\r\n]*+")
+_FENCE = lazy_regex(r"```[A-Za-z0-9_+-]{0,32}[ \t]{0,16}\r?\n?")
+_BYTE_ORDER_MARK = lazy_regex("\ufeff")
+_STRAY = lazy_regex(r"[ \t\r\n}\]]*+")
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ def read_json(text: str, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) 
     if len(text) > limits.arguments:
         return JsonReading(complete=not cut, error=ARGUMENTS_LIMIT)
     try:
-        value = parsed(text)
+        value = parsed_strictly(text)
     except UNSOUND:
         return _read_values(text, limits, cut)
     if cut and type(value) in (int, float) and text[-1:].isdigit():
@@ -69,7 +69,7 @@ def read_json(text: str, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) 
     return JsonReading([audit.value], audit.repairs, True, len(text.rstrip(" \t\r\n")), None, True)
 
 
-def read_value(text: str, start: int = 0, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) -> JsonReading:
+def read_json_value(text: str, start: int = 0, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) -> JsonReading:
     """Read the one value that stands at `start` (after white space); anything may follow it."""
     start = _SPACE.match(text, start).end()  # type: ignore[union-attr]  # matches always
     found = strict_at(text, start, limits)

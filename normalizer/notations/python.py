@@ -19,11 +19,11 @@ from llmcore.normalizer.notations.relaxed.plain import plain_arguments
 from llmcore.normalizer.notations.relaxed.state import Ended, Flavour, Frame, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import read_quoted
 from llmcore.normalizer.notations.relaxed.structure import read_container
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["PythonCall", "PythonReading", "read_calls"]
+__all__ = ["PythonCall", "PythonReading", "read_python_calls"]
 
 _PYTHON = Flavour(
     frozenset(
@@ -40,17 +40,19 @@ _PYTHON = Flavour(
     ),
     python=True,
 )
-_NAME = late(r"[^\W\d][\w.:/\\-]*")
-_NAMED_BY_LIST = late(r"""\[\s{0,16}(["'])([^\W\d][\w.:/\\-]{0,255})\1\s{0,16}\]\s{0,16}(?=\()""")
-_UNPACKING = late(r"\(\s*\*\*\s*(?=\{)")
+_NAME = lazy_regex(r"[^\W\d][\w.:/\\-]*")
+_NAMED_BY_LIST = lazy_regex(r"""\[\s{0,16}(["'])([^\W\d][\w.:/\\-]{0,255})\1\s{0,16}\]\s{0,16}(?=\()""")
+_UNPACKING = lazy_regex(r"\(\s*\*\*\s*(?=\{)")
 _SPACE = re.compile(r"\s*+")
-_SEPARATOR = late(r"[ \t]*+(?:[;,#\r\n]|$|(?=[^\W\d][\w.]{0,255}+\())")
-_LAYOUT = late(r"[\s;,]*+")
+_SEPARATOR = lazy_regex(r"[ \t]*+(?:[;,#\r\n]|$|(?=[^\W\d][\w.]{0,255}+\())")
+_LAYOUT = lazy_regex(r"[\s;,]*+")
 _QUOTES = "\"'"
 _ITEM_QUOTES = "\"'`"
 _CODE_BY_REPAIR = {
-    "inner_quotes": late(r"""["']\s*\+\s*["']|["'] if .* else ["']"""),
-    "bare_word": late(r"^(?:lambda|new|await|function|async)\b| if .* else | for .* in |^[A-Za-z_]\w*+\.[A-Za-z_][\w.]*+\Z"),
+    "inner_quotes": lazy_regex(r"""["']\s*\+\s*["']|["'] if .* else ["']"""),
+    "bare_word": lazy_regex(
+        r"^(?:lambda|new|await|function|async)\b| if .* else | for .* in |^[A-Za-z_]\w*+\.[A-Za-z_][\w.]*+\Z"
+    ),
 }
 """Expressions that the reader of literals takes for a string, by the repair with which it does."""
 _AS_WRITTEN = frozenset({"bare_word", "inner_quotes"})
@@ -95,7 +97,7 @@ class PythonReading:
     repairs: list[Repair] = field(default_factory=list[Repair])
 
 
-def read_calls(
+def read_python_calls(
     text: str,
     start: int = 0,
     end: int | None = None,

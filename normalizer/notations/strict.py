@@ -24,7 +24,7 @@ __all__ = [
     "Audit",
     "Strict",
     "audited",
-    "parsed",
+    "parsed_strictly",
     "rounded_number",
     "sound_container",
     "sound_object",
@@ -33,10 +33,10 @@ __all__ = [
 ]
 
 UNSOUND: Final = (ValueError, TypeError, RecursionError)
-"""What `parsed` raises for a text that is no JSON."""
+"""What `parsed_strictly` raises for a text that is no JSON."""
 
 
-def parsed(text: str) -> Any:
+def parsed_strictly(text: str) -> Any:
     """The value that is all of the text, not audited yet."""
     return from_json(text, allow_inf_nan=False, cache_strings="keys")
 
@@ -47,7 +47,7 @@ def sound_container(text: str, limits: Limits = DEFAULT_LIMITS, inside: int = 0)
     if text[:1] not in ("{", "[") or text[-1:] not in ("}", "]") or len(text) > limits.arguments:
         return None
     try:
-        value: dict[str, Any] | list[Any] = parsed(text)
+        value: dict[str, Any] | list[Any] = parsed_strictly(text)
     except UNSOUND:
         return None
     sound: dict[str, Any] | list[Any] | None = _audited_sound(value, text, 0, len(text), limits, inside)
@@ -57,7 +57,7 @@ def sound_container(text: str, limits: Limits = DEFAULT_LIMITS, inside: int = 0)
 def _audited_sound(value: Any, text: str, start: int, end: int, limits: Limits, inside: int) -> Any:
     """The value; None when it is not sound."""
     keys, has_floats, error = _walked(value, limits, end - start, inside)
-    if not error and not (has_floats and may_be_rounded(text, start, end)) and _are_apart(keys, text, start, end):
+    if not error and not (has_floats and may_be_rounded(text, start, end)) and _have_no_duplicate(keys, text, start, end):
         return value
     audit = audited(value, text, start, end, limits, inside)
     return None if audit.error or audit.repairs else audit.value
@@ -127,7 +127,9 @@ def audited(value: Any, text: str, start: int, end: int, limits: Limits, inside:
         if _is_infinite(value):
             return Audit(None, UNREADABLE, [])
         repairs = _rounded(text[start:end])
-    return Audit(value, None, repairs if _are_apart(keys, text, start, end) else [*_duplicates(text[start:end]), *repairs])
+    return Audit(
+        value, None, repairs if _have_no_duplicate(keys, text, start, end) else [*_duplicates(text[start:end]), *repairs]
+    )
 
 
 def _rounded(text: str) -> list[Repair]:
@@ -186,7 +188,7 @@ def _is_infinite(value: Any) -> bool:
     return False
 
 
-def _are_apart(keys: int, text: str, start: int, end: int) -> bool:
+def _have_no_duplicate(keys: int, text: str, start: int, end: int) -> bool:
     """Does no key of all these stand twice, as far as a look tells?"""
     return not keys or keys == text.count('":', start, end) or keys == text.count(":", start, end)
 

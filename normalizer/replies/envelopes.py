@@ -47,7 +47,7 @@ def envelope_of_words_and_calls(source: str, word: str | None, quick: Quick) -> 
         "needs_more_work": True if calls else None,
         "finish_reason": reason,
         "finish_word": word or None,
-        "truncated": not calls and _came_to_nothing(reason, content),
+        "truncated": not calls and _is_cut_before_answer(reason, content),
         "near_misses": [],
         "repairs": [],
     }
@@ -64,7 +64,7 @@ def _blocks_of_pieces(source: str, pieces: Callable[[], list[Piece]], calls: lis
     return blocks_of_text(source, _segments(pieces), calls)
 
 
-def _came_to_nothing(reason: FinishReason | None, content: str) -> bool:
+def _is_cut_before_answer(reason: FinishReason | None, content: str) -> bool:
     """Did a limit end the reply before any of its answer came?"""
     return reason == "length" and not content.strip()
 
@@ -98,7 +98,7 @@ def assembled(
         "needs_more_work": (True if calls else None) if needs_more_work is None else needs_more_work,
         "finish_reason": reason,
         "finish_word": word or None,
-        "truncated": said.truncated or (not calls and _came_to_nothing(reason, said.content)),
+        "truncated": said.truncated or (not calls and _is_cut_before_answer(reason, said.content)),
         "near_misses": said.near_misses,
         "repairs": said.repairs,
     }

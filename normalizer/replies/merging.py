@@ -14,14 +14,14 @@ from llmcore.normalizer.text.engine import TextEngine
 from llmcore.types.envelope import NearMiss, Repair, SegmentKind, ToolCall
 from llmcore.types.limits import Limits
 
-__all__ = ["Merged", "merge", "numbered"]
+__all__ = ["MergedReply", "merge", "numbered"]
 
 _NAMESPACE = "functions."
 _Tile = tuple[int, int, SegmentKind]
 
 
 @dataclass(slots=True)
-class Merged:
+class MergedReply:
     """What of the text counts beside the native calls. `reclassified` are the stretches of dropped calls."""
 
     calls: list[ToolCall]
@@ -43,9 +43,9 @@ def numbered(calls: Iterable[ToolCall], first: int = 0) -> list[ToolCall]:
     return numbered_calls
 
 
-def merge(native: Sequence[ToolCall], text: TextEngine, limits: Limits) -> Merged:
+def merge(native: Sequence[ToolCall], text: TextEngine, limits: Limits) -> MergedReply:
     """Decide about the calls in the text beside `native` ones."""
-    merged = Merged([], text.content, text.pieces, text.near_misses)
+    merged = MergedReply([], text.content, text.pieces, text.near_misses)
     if not native or not text.calls:
         merged.calls = list(text.calls)
         return merged
@@ -64,7 +64,7 @@ def merge(native: Sequence[ToolCall], text: TextEngine, limits: Limits) -> Merge
     return merged
 
 
-def _miss(merged: Merged, call: ToolCall, reason: str, limits: Limits) -> None:
+def _miss(merged: MergedReply, call: ToolCall, reason: str, limits: Limits) -> None:
     if call.span and len(merged.near_misses) < limits.near_misses:
         merged.near_misses = [*merged.near_misses, NearMiss(span=call.span, name=call.name, reason=reason)]
 
@@ -74,7 +74,7 @@ def _same(call: ToolCall, other: ToolCall) -> bool:
     return names[0] == names[1] and call.arguments == other.arguments
 
 
-def _retile(merged: Merged, text: TextEngine) -> None:
+def _retile(merged: MergedReply, text: TextEngine) -> None:
     """A stretch whose calls were all dropped is markup, or content again when one of them is a near miss."""
     kept = {call.span for call in merged.calls}
     missed = {miss.span for miss in merged.near_misses} | {call.span for call in merged.left_out}

@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 
 from llmcore.normalizer.calls.call_messages import calls_listed
-from llmcore.normalizer.calls.call_objects import no_arguments as arguments_without
+from llmcore.normalizer.calls.call_objects import default_arguments as arguments_without
 from llmcore.normalizer.core.names import holds_calls
 from llmcore.normalizer.native.arguments import (
     Arguments,
     Ending,
     free_text_arguments,
-    no_arguments,
+    is_without_arguments,
     object_arguments,
     text_arguments,
 )
 from llmcore.normalizer.native.calls import NativeCall
-from llmcore.normalizer.native.shape import json_text
+from llmcore.normalizer.native.shape import as_json_text
 from llmcore.normalizer.replies.leaks import calls_in_name, switched_arguments
 from llmcore.normalizer.replies.left_out import CALLS_LIMIT
 from llmcore.normalizer.replies.merging import numbered
@@ -31,7 +31,7 @@ from llmcore.types.envelope import Repair, ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import ToolSet
 
-__all__ = ["Dropped", "Readings", "Terms", "read_calls", "settled"]
+__all__ = ["Dropped", "Readings", "Terms", "calls_of_pieces", "decided_call"]
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class Readings:
         return [call for _, found in self.found for call in found]
 
 
-def read_calls(calls: list[NativeCall], terms: Terms, last: NativeCall | None) -> Readings:
+def calls_of_pieces(calls: list[NativeCall], terms: Terms, last: NativeCall | None) -> Readings:
     """Read all calls of a reply. `last`: the one that nothing followed."""
     readings, count = Readings(), 0
     for call in calls:
@@ -81,7 +81,7 @@ def read_calls(calls: list[NativeCall], terms: Terms, last: NativeCall | None) -
     return readings
 
 
-def settled(call: NativeCall, tools: ToolSet | None, limits: Limits) -> list[ToolCall] | None:
+def decided_call(call: NativeCall, tools: ToolSet | None, limits: Limits) -> list[ToolCall] | None:
     """What the call is if nothing that may follow can change that, numbered by its position; None while something
     can."""
     found = _read_call(call, Terms(tools, limits, ended_by_itself=False, ended_by_length=True), is_last=True)
@@ -107,7 +107,7 @@ def _read_arrived(call: NativeCall, terms: Terms, is_last: bool) -> list[ToolCal
     if not call.name or len(call.name) > terms.limits.name:
         return []
     tool = None if terms.tools is None else terms.tools.get(call.name)
-    ended_by_itself = terms.ended_by_itself and not call.lacks_end  # then only JSON that lacks no closer is whole
+    ended_by_itself = terms.ended_by_itself and not call.is_unfinished  # then only JSON that lacks no closer is whole
     ending = Ending(ended_by_itself, terms.ended_by_length and is_last)
     text = call.text
     if call.free_text:
@@ -117,8 +117,12 @@ def _read_arrived(call: NativeCall, terms: Terms, is_last: bool) -> list[ToolCal
     elif call.has_value:
         found = [object_arguments(call.value, tool, ending, terms.limits)]
     else:
-        found = [no_arguments(tool, (call.whole or ended_by_itself) and not ending.at_call)]
-    if not _sound(found) and not call.lacks_end and (switched := switched_arguments(call.name, text, terms.tools, terms.limits)):
+        found = [is_without_arguments(tool, (call.whole or ended_by_itself) and not ending.at_call)]
+    if (
+        not _sound(found)
+        and not call.is_unfinished
+        and (switched := switched_arguments(call.name, text, terms.tools, terms.limits))
+    ):
         found = [switched]
     named = [(call.name, arguments) for arguments in found]
     if holds_calls(call.name, terms.tools):
@@ -160,7 +164,7 @@ def _unfold(wrapper: str, found: list[Arguments], terms: Terms) -> list[tuple[st
             beside = [*beside, Repair(kind="text_dropped", before=message.content, after=None)]
         for call in message.calls:
             value = call.arguments if call.given else arguments_without(call.name, terms.tools)
-            raw = "" if value is None else json_text(value)
+            raw = "" if value is None else as_json_text(value)
             repairs = [Repair(kind="unfolded", before=wrapper, after=call.name), *folded.repairs, *call.repairs, *beside]
             unfolded.append((call.name, Arguments(value, raw, repairs=repairs)))
             beside = []

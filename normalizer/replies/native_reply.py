@@ -12,8 +12,8 @@ from typing import Any
 
 from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.finish import finish_reason_of
-from llmcore.normalizer.native.shape import as_dict, as_list, as_text, json_text
-from llmcore.normalizer.native.turn import Thinking, Turn
+from llmcore.normalizer.native.shape import as_dict, as_json_text, as_list, text_or_empty
+from llmcore.normalizer.native.turn import NativeTurn, Thinking
 from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
     CallEnd,
@@ -26,15 +26,15 @@ from llmcore.normalizer.native.wire_pieces import (
     Reader,
     Reasoning,
     Redacted,
-    Refusal,
+    RefusalPiece,
     Text,
 )
 from llmcore.normalizer.native.wires import FAILED_GENERATION, bodies_of_list, wire_named, wire_of
 from llmcore.normalizer.replies.call_events import CallEvents
 from llmcore.normalizer.replies.envelopes import Additions, assembled, envelope_of_text
 from llmcore.normalizer.replies.left_out import CALLS_LIMIT, left_out
-from llmcore.normalizer.replies.merging import Merged, merge, numbered
-from llmcore.normalizer.replies.native_calls import Dropped, Readings, Terms, read_calls, settled
+from llmcore.normalizer.replies.merging import MergedReply, merge, numbered
+from llmcore.normalizer.replies.native_calls import Dropped, Readings, Terms, calls_of_pieces, decided_call
 from llmcore.normalizer.replies.settings import Settings
 from llmcore.normalizer.replies.turn_blocks import blocks_of_turn
 from llmcore.normalizer.text.engine import TextEngine
@@ -68,7 +68,7 @@ class NativeReply:
         self._settings = settings
         self._call_events = CallEvents(0 if text is None else text.begun)
         self._listening = settings.listening
-        self._turn = Turn()
+        self._turn = NativeTurn()
         self._text = text
         self._length = 0 if text is None else len(text.source)
         if self._length:
@@ -95,9 +95,9 @@ class NativeReply:
         self.on_text(Text(text))
         return self._drain()
 
-    def held(self, start: int) -> str:
+    def withheld_text(self, start: int) -> str:
         """The text that came and was not told, from its character `start` on."""
-        return "" if self._text is None else self._text.held(start)
+        return "" if self._text is None else self._text.withheld_text(start)
 
     def _read(self, body: dict[str, Any], wire: str | None) -> None:
         reader = self._reader_of(body, wire)
@@ -106,7 +106,7 @@ class NativeReply:
             return
         self._take(reader.read(body))
         if "error" in body and self._turn.finish_word is None and (error := as_dict(body["error"])):
-            self._turn.add_finish(FinishWord(as_text(error.get("type")) or "error", "error"))
+            self._turn.add_finish(FinishWord(text_or_empty(error.get("type")) or "error", "error"))
 
     def _reader_of(self, body: dict[str, Any], wire: str | None) -> Reader | None:
         if "error" in body and FAILED_GENERATION.is_body(body):
@@ -133,7 +133,7 @@ class NativeReply:
             self._turn.add_text(start, self._length, begins=piece.begins)
 
     def on_data(self, piece: Data) -> None:
-        text = json_text(piece.value)
+        text = as_json_text(piece.value)
         if len(self._as_text) < self._settings.limits.repairs:
             self._as_text.append(Repair(kind="content_as_text", before=piece.value, after=text))
         self.on_text(Text(text))
@@ -148,7 +148,7 @@ class NativeReply:
         if events:
             self._events += self._call_events.renumber(events)
 
-    def on_refusal(self, piece: Refusal) -> None:
+    def on_refusal(self, piece: RefusalPiece) -> None:
         if piece.text:
             start = self._length
             self._say(piece.text)
@@ -198,7 +198,7 @@ class NativeReply:
             return
         if not call.id and call.position != self._settled:
             return  # its number depends on what the calls before it become
-        call.read = settled(call, self._settings.tools, self._settings.limits)
+        call.read = decided_call(call, self._settings.tools, self._settings.limits)
         if call.read:
             self._events += self._call_events.finished(call, call.read)
             calls = self._turn.calls.calls
@@ -232,7 +232,7 @@ class NativeReply:
 
     def _unread_envelope(self, word: str | None) -> Envelope:
         """Of bodies that fit no wire: their JSON text, which may still be this library's own envelope or a call."""
-        said = "".join(map(json_text, self._unread))
+        said = "".join(map(as_json_text, self._unread))
         text = self._settings.engine(reasoning_open=False)
         events = [*text.feed(said), *text.finish()]
         if text.calls or text.needs_more_work is not None:
@@ -248,7 +248,7 @@ class NativeReply:
         word, reason = turn.finish_word, turn.finish_reason
         by_itself = reason in _ENDED_BY_ITSELF or (word is not None and reason is None and not is_no_end(word))
         terms = Terms(settings.tools, settings.limits, by_itself, reason == "length")
-        readings = read_calls(turn.calls.calls, terms, turn.last_call)
+        readings = calls_of_pieces(turn.calls.calls, terms, turn.last_call)
         for call, found in readings.found:
             if self._listening and call.read is None:
                 self._events += self._call_events.finished(call, found)
@@ -273,7 +273,7 @@ class NativeReply:
             self._events += self._call_events.renumber([event for event in events if isinstance(event, _CALL_EVENTS)])
         return engine, []
 
-    def _envelope(self, readings: Readings, merged: Merged, text: TextEngine, reread: bool) -> Envelope:
+    def _envelope(self, readings: Readings, merged: MergedReply, text: TextEngine, reread: bool) -> Envelope:
         turn, limits, end = self._turn, self._settings.limits, self._length
         native = readings.calls
         in_text = numbered(merged.calls, len(native))
@@ -300,7 +300,7 @@ class NativeReply:
 _HANDLERS: dict[type[Piece], Callable[[NativeReply, Any], None]] = {
     Text: NativeReply.on_text,
     Data: NativeReply.on_data,
-    Refusal: NativeReply.on_refusal,
+    RefusalPiece: NativeReply.on_refusal,
     Reasoning: NativeReply.on_reasoning,
     Redacted: NativeReply.on_redacted,
     CallStart: NativeReply.on_call_start,
@@ -329,16 +329,16 @@ def _bodies_of(part: object) -> list[dict[str, Any]]:
 def _repair(dropped: Dropped) -> Repair:
     """A call that cannot be run, with all that it said."""
     call = dropped.call
-    said = {"id": call.id, "name": call.name, "arguments": call.text or json_text(call.given)}
+    said = {"id": call.id, "name": call.name, "arguments": call.text or as_json_text(call.given)}
     return Repair(kind=dropped.reason, before=said, safety="guess")
 
 
-def _segments(merged: Merged) -> list[Segment]:
+def _segments(merged: MergedReply) -> list[Segment]:
     return [Segment(*tile) for tile in merged.tiles]
 
 
 def _blocks(
-    turn: Turn,
+    turn: NativeTurn,
     readings: Readings,
     source: str,
     segments: Callable[[], list[Segment]],

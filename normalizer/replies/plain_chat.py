@@ -13,7 +13,7 @@ from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.finish import reason_of
 from llmcore.normalizer.native.openai_chat import SOURCE_FIELDS
 from llmcore.normalizer.replies.envelopes import envelope_of_words_and_calls
-from llmcore.normalizer.replies.native_calls import Terms, read_calls
+from llmcore.normalizer.replies.native_calls import Terms, calls_of_pieces
 from llmcore.normalizer.text.quick import read_quickly
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Envelope
@@ -29,9 +29,15 @@ _ENDS = frozenset({"stop", "tool_calls"})
 
 
 def read_plain_chat(
-    body: dict[str, Any], tools: ToolSet | None, dialects: frozenset[str] | None, limits: Limits
+    body: dict[str, Any],
+    tools: ToolSet | None,
+    dialects: frozenset[str] | None,
+    limits: Limits,
+    *,
+    calls_natively: bool = False,
 ) -> Envelope | None:
-    """The envelope, or None where anything stands in the body that is not plain."""
+    """The envelope, or None where anything stands in the body that is not plain. `calls_natively`: where the model does, a call
+    in the text is the engine's to judge."""
     choices = body.get("choices")
     if not is_list(choices) or len(choices) != 1 or "error" in body or not SOURCE_FIELDS.isdisjoint(body):
         return None
@@ -50,7 +56,9 @@ def read_plain_chat(
     if type(words) is not str:
         return None
     quick = read_quickly(words, tools, dialects, limits)
-    return None if quick is None else envelope_of_words_and_calls(words, word, quick)
+    if quick is None or (calls_natively and quick.calls):
+        return None
+    return envelope_of_words_and_calls(words, word, quick)
 
 
 def _of_calls(entries: object, word: str, tools: ToolSet | None, limits: Limits) -> Envelope | None:
@@ -62,7 +70,7 @@ def _of_calls(entries: object, word: str, tools: ToolSet | None, limits: Limits)
         if call is None:
             return None
         native.append(call)
-    readings = read_calls(native, Terms(tools, limits, ended_by_itself=True, ended_by_length=False), native[-1])
+    readings = calls_of_pieces(native, Terms(tools, limits, ended_by_itself=True, ended_by_length=False), native[-1])
     calls = readings.calls
     if readings.dropped or not calls:
         return None

@@ -6,12 +6,12 @@ import re
 from typing import NamedTuple
 
 from llmcore.normalizer.dialects.reasoning import ANY_CLOSER, PAIRS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.tools import ToolSet
 
 __all__ = ["ReasoningSpan", "reasoning_spans"]
 
-_MAY_REASON = late("|".join([*(re.escape(opener) for opener, _ in PAIRS), "<think:", r"<\|channel", ANY_CLOSER.pattern]))
+_MAY_REASON = lazy_regex("|".join([*(re.escape(opener) for opener, _ in PAIRS), "<think:", r"<\|channel", ANY_CLOSER.pattern]))
 _NO_TOOLS = ToolSet()
 
 

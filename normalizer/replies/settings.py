@@ -31,7 +31,7 @@ class Settings:
     text_calls: TextCalls = "standard"
     own: frozenset[str] | None = None
 
-    def told_by(self, reply: Reply) -> Settings:
+    def with_facts_of(self, reply: Reply) -> Settings:
         """With what the adapter knows of the reply it returned."""
         return replace(
             self,

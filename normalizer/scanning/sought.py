@@ -2,7 +2,7 @@
 
 An expression for each such name would be compiled for each set of tools, and for each name that a text makes up, at a
 millisecond apiece. So there is one expression with a hole in it, compiled once: it matches any name there, and the name is
-compared. `tags` makes such expressions, `filled` says what may stand in a hole; `Element` seeks the tags of one element.
+compared. `tags` makes such expressions, `filled_pattern` says what may stand in a hole; `Element` seeks the tags of one element.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import chain, groupby
 from typing import Final, Protocol
 
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = [
     "HOLDER",
@@ -28,7 +28,7 @@ __all__ = [
     "Element",
     "Sought",
     "closers_in",
-    "filled",
+    "filled_pattern",
     "may_be_named",
     "tags",
     "undecided_from",
@@ -47,13 +47,13 @@ _HOLES: Final = {
     SPACE: "[a-z]{1,16}:",
     SUFFIX: r":[^\s<>]{1,32}?",
 }
-_HOLE: Final = late(f"[{''.join(_HOLES)}]")
-_GROUP: Final = late(r"\?P<\w+>")
-_HOLE_OR_GROUP: Final = late(f"{_HOLE.pattern}|{_GROUP.pattern}")
-_WORD: Final = late(r"[A-Za-z_][\w-]+|\b[A-Za-z](?=>)")
-_FIRST_WORD: Final = late(r"[\w-]+")
-_LEADING: Final = late(r"^(\(\?P<\w+>)?<")
-_CLOSER: Final = late(r"</(\??)([^>]*+)>")
+_HOLE: Final = lazy_regex(f"[{''.join(_HOLES)}]")
+_GROUP: Final = lazy_regex(r"\?P<\w+>")
+_HOLE_OR_GROUP: Final = lazy_regex(f"{_HOLE.pattern}|{_GROUP.pattern}")
+_WORD: Final = lazy_regex(r"[A-Za-z_][\w-]+|\b[A-Za-z](?=>)")
+_FIRST_WORD: Final = lazy_regex(r"[\w-]+")
+_LEADING: Final = lazy_regex(r"^(\(\?P<\w+>)?<")
+_CLOSER: Final = lazy_regex(r"</(\??)([^>]*+)>")
 
 
 class Sought(Protocol):
@@ -78,13 +78,13 @@ class Sought(Protocol):
 def tags(*alternatives: str, ends: int | None = None) -> Sought:
     """One pattern of alternatives that each begin with `<`. The `<` is put before them all, so that a search jumps from one to
     the next: on a value of 500 characters that takes a tenth of the time. In closers (`</f>`) models write white space. Where
-    one has a hole, which is to be `filled`, all its groups have names. `ends`: so many `>` at most decide a match."""
+    one has a hole, which is to be `filled_pattern`, all its groups have names. `ends`: so many `>` at most decide a match."""
     spaced = (_CLOSER.sub(_with_space, alternative) for alternative in alternatives)
     bare = tuple(_LEADING.sub(r"\1", alternative, count=1) for alternative in spaced)
-    return _Holed(_Alternatives(bare, ends)) if any(map(_HOLE.search, bare)) else late(_any_of(bare))
+    return _Holed(_Alternatives(bare, ends)) if any(map(_HOLE.search, bare)) else lazy_regex(_any_of(bare))
 
 
-def filled(sought: Sought, hole: str, *texts: str) -> Sought:
+def filled_pattern(sought: Sought, hole: str, *texts: str) -> Sought:
     """With one of these texts in the hole, if there is such a hole in it."""
     if not isinstance(sought, _Holed):
         return sought
@@ -137,7 +137,7 @@ class _Alternatives:
 
     def __init__(self, alternatives: tuple[str, ...], ends: int | None) -> None:
         self.ends = ends
-        self.any = late(_any_of([_GROUP.sub("?:", _HOLE.sub(_any_text, one)) for one in alternatives]))
+        self.any = lazy_regex(_any_of([_GROUP.sub("?:", _HOLE.sub(_any_text, one)) for one in alternatives]))
         self.each: list[tuple[re.Pattern[str], list[tuple[int, str]]]] = []
         for has_hole, some in groupby(alternatives, lambda one: _HOLE.search(one) is not None):
             for one in some if has_hole else [_any_of(some)]:
@@ -157,7 +157,7 @@ def _with_groups(alternative: str) -> tuple[re.Pattern[str], list[tuple[int, str
             groups.append((group, found[0]))
             pieces += alternative[end : found.start()], f"({_HOLES[found[0]]})"
             end = found.end()
-    return late("".join(pieces) + alternative[end:]), groups
+    return lazy_regex("".join(pieces) + alternative[end:]), groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +194,8 @@ class _Holed:
 
 _LONGEST: Final = 512
 _BLANKS: Final = 4  # as many stand on either side of the name at most
-_CLOSING: Final = late(rf"</\s{{0,{_BLANKS}}}+([^<>]{{1,{_LONGEST}}}+)>")
-_OPENING: Final = late(rf"<([^<>]{{1,{_LONGEST}}}+)>")
+_CLOSING: Final = lazy_regex(rf"</\s{{0,{_BLANKS}}}+([^<>]{{1,{_LONGEST}}}+)>")
+_OPENING: Final = lazy_regex(rf"<([^<>]{{1,{_LONGEST}}}+)>")
 
 
 @dataclass(frozen=True, slots=True)

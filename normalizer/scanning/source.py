@@ -30,11 +30,11 @@ __all__ = [
     "name_then",
     "past",
     "search",
-    "settle",
     "skip_space",
     "starts",
     "wait_for",
     "wait_for_one",
+    "wait_until_known",
     "wait_while",
 ]
 
@@ -148,7 +148,7 @@ def search(src: Source, pattern: Sought, start: int, overlap: int) -> Steps[re.M
         yield None
 
 
-def settle(src: Source, follows: Follows, at: int) -> Steps[bool]:
+def wait_until_known(src: Source, follows: Follows, at: int) -> Steps[bool]:
     """Wait until `follows` can tell."""
     while True:
         verdict = follows(src.text, at, src.final)

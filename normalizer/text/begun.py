@@ -24,9 +24,9 @@ from llmcore.normalizer.dialects import registry
 from llmcore.normalizer.scanning.words import CALL_FENCES, ID_KEYS, OWN_SIGNS, STRAY_CLOSERS
 from llmcore.normalizer.text.candidates import signs_of
 from llmcore.normalizer.trust.layout import MARKS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
-__all__ = ["begun_call", "ends_in_opener", "is_prose", "may_end_in_call"]
+__all__ = ["begun_call", "ends_in_opener", "is_plain_prose", "may_end_in_call"]
 
 _FARTHEST = 32768  # of the text's end in which it may have begun
 _PLACES = 512  # that are looked at, the last ones,
@@ -36,49 +36,51 @@ _PARTIAL = 400  # longer than an opener, with its attributes
 _MOST = 1 / 2  # of a name that can be nothing else any more,
 _SURE = 2 / 3  # of an opener; where a limit cut the text,
 _SHORT = 4  # so many characters of it
-_PLACE = late(r"<(?![/\s\d=])|\[|\{|\](?=<\]\w{0,16}\[>\[(?!</))|```+|A(?<![^\n]A)ction:|f(?<!\wf)(?:unctools|unction call)")
+_PLACE = lazy_regex(
+    r"<(?![/\s\d=])|\[|\{|\](?=<\]\w{0,16}\[>\[(?!</))|```+|A(?<![^\n]A)ction:|f(?<!\wf)(?:unctools|unction call)"
+)
 """Each branch begins with a character: that lets the expression engine run over prose."""
 _BEFORE_VALUE = frozenset("\n\r \t:*_`\"'>;")
 """What stands directly before a value that begins a line or follows a lead-in or markup."""
 _TOKEN = ("<|", "<｜")
 """Special tokens open nothing that a user is shown, whatever row they are of."""
-_OPENS = late(r"<[|｜][^<>]*(?:begin|start|sep|_model)")
-_OPENS_PART = late(r"<\|open\|>[^>]{0,64}(?:<\|sep\|>)?\Z")
+_OPENS = lazy_regex(r"<[|｜][^<>]*(?:begin|start|sep|_model)")
+_OPENS_PART = lazy_regex(r"<\|open\|>[^>]{0,64}(?:<\|sep\|>)?\Z")
 """Special tokens that more must follow, of messages as well as of calls."""
 _MESSAGE = "<|message_model|>"
 """Behind it stands the name of a call."""
 _BEFORE_NAME = "\"'=>]:\n.|｜"
-_TAG = late(r"<([\w:.-]+)")
-_WORD = late(r"\w[\w.\-]*+")
-_SPOKEN = late(r"\w[.,;!?]?[ \t]+\w+[.,;!?]?[ \t]+\w")
+_TAG = lazy_regex(r"<([\w:.-]+)")
+_WORD = lazy_regex(r"\w[\w.\-]*+")
+_SPOKEN = lazy_regex(r"\w[.,;!?]?[ \t]+\w+[.,;!?]?[ \t]+\w")
 """Three words in a row: prose."""
-_SIGN = late(r"[|｜‖_:=▁]")
+_SIGN = lazy_regex(r"[|｜‖_:=▁]")
 """What neither prose nor HTML has in a tag that is so short."""
-_BRACKETS = late(r'"(?:[^"\\]|\\.)*+(?:"|(?P<open>\Z))|[\[{(]|[\]})]', re.DOTALL)
-_NAMED = late(
+_BRACKETS = lazy_regex(r'"(?:[^"\\]|\\.)*+(?:"|(?P<open>\Z))|[\[{(]|[\]})]', re.DOTALL)
+_NAMED = lazy_regex(
     r"""["'](?:name|tool_name|function|tool|tool_call|recipient_name|function_name|toolName|functionName|action)["']\s*+:\s*+"""
     r"""["'](?P<name>[\w.\-:]*)(?P<end>["']|\Z)"""
 )
-_FIRST_KEY = late(r"""[\s\[{]*+["'](?P<key>[\w.\-]+)(?P<end>["']|\Z)""")
-_KEY = late(r"""["'](\w+)["']\s*+:""")
-_LAST_KEY = late(r"""[{,]\s*+["'](?P<key>\w*)(?P<end>["']\s*+(?::\s*+["']?)?)?\Z""")
+_FIRST_KEY = lazy_regex(r"""[\s\[{]*+["'](?P<key>[\w.\-]+)(?P<end>["']|\Z)""")
+_KEY = lazy_regex(r"""["'](\w+)["']\s*+:""")
+_LAST_KEY = lazy_regex(r"""[{,]\s*+["'](?P<key>\w*)(?P<end>["']\s*+(?::\s*+["']?)?)?\Z""")
 """A key behind which the text ends, or within which: its value has not begun."""
 _CALLING_KEYS = frozenset((*NAME_KEYS, *LIST_KEYS, "function_call", "functionCall", "toolUse"))
 _LEAST_KEY = 3  # characters of a key that was cut
 _BESIDE_NAME = frozenset((*BESIDE_CALLS, *ID_KEYS))
-_CERTAIN_KEY = late(r"""["'](?:toolCalls|tool_calls|tool_uses|function_call|functionCall|toolUse)["']\s*+(?::|\Z)""")
-_PYTHON = late(r"[\s\[\"']*(?:print\(|Calling tool:\s*+)?(?P<name>(?:default_api\.)?[\w.]*)\(?\Z")
-_FENCED_STEP = late(r"Action:[ \t]*+`{1,2}\Z|Action:\s*+```\w*+(?:\s*\n(?P<body>.*))?\Z", re.DOTALL)
-_STEP_CUT = late(r"Action:?[ \t]*+\Z|Acti?o?\Z")
-_THOUGHT = late(r"^[ \t]*+Thought:", re.MULTILINE)
-_STEP = late(r"Action:[ \t]*+(?P<name>[\w.\-]+)(?P<end>[ \t]*+\n(?P<input>[A-Za-z: ]{0,13}))?\Z")
-_CLOSER_BEGUN = late(r"</?[\w:.|｜]{0,64}\Z")
-_FENCE = late(r"(?:(?<=\n)|\A)[ \t]*+(`{3,})")
-_INFO = late(r"`{3,}[ \t]*+(?P<info>[\w+#.-]*+)[ \t]*+(?:\r?\n|\Z)")
+_CERTAIN_KEY = lazy_regex(r"""["'](?:toolCalls|tool_calls|tool_uses|function_call|functionCall|toolUse)["']\s*+(?::|\Z)""")
+_PYTHON = lazy_regex(r"[\s\[\"']*(?:print\(|Calling tool:\s*+)?(?P<name>(?:default_api\.)?[\w.]*)\(?\Z")
+_FENCED_STEP = lazy_regex(r"Action:[ \t]*+`{1,2}\Z|Action:\s*+```\w*+(?:\s*\n(?P<body>.*))?\Z", re.DOTALL)
+_STEP_CUT = lazy_regex(r"Action:?[ \t]*+\Z|Acti?o?\Z")
+_THOUGHT = lazy_regex(r"^[ \t]*+Thought:", re.MULTILINE)
+_STEP = lazy_regex(r"Action:[ \t]*+(?P<name>[\w.\-]+)(?P<end>[ \t]*+\n(?P<input>[A-Za-z: ]{0,13}))?\Z")
+_CLOSER_BEGUN = lazy_regex(r"</?[\w:.|｜]{0,64}\Z")
+_FENCE = lazy_regex(r"(?:(?<=\n)|\A)[ \t]*+(`{3,})")
+_INFO = lazy_regex(r"`{3,}[ \t]*+(?P<info>[\w+#.-]*+)[ \t]*+(?:\r?\n|\Z)")
 
 
-_TAG_MAY_BE_BEGUN = late(r"</?[\w:.|｜‖-]")
-_FUNCTION_MAY_BE_BEGUN = late(r"func(?<!\wfunc)")
+_TAG_MAY_BE_BEGUN = lazy_regex(r"</?[\w:.|｜‖-]")
+_FUNCTION_MAY_BE_BEGUN = lazy_regex(r"func(?<!\wfunc)")
 
 
 def may_end_in_call(text: str) -> bool:
@@ -88,7 +90,7 @@ def may_end_in_call(text: str) -> bool:
     return tag or ("func" in rest and _FUNCTION_MAY_BE_BEGUN.search(rest) is not None)
 
 
-def is_prose(text: str) -> bool:
+def is_plain_prose(text: str) -> bool:
     """Is it certain that a text behind a call does not begin another one?"""
     return _SPOKEN.search(text) is not None
 

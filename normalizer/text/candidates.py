@@ -22,7 +22,7 @@ from llmcore.normalizer.core.names import NEVER_LAST, name_line, named_in_tag
 from llmcore.normalizer.core.rows import MarkerTable
 from llmcore.normalizer.scanning.source import Source
 from llmcore.normalizer.scanning.words import BEFORE_BARE, OWN_SIGNS, TURN_TOKENS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["Candidates", "Names", "Signs", "names_of", "signs_of"]
 
@@ -35,7 +35,7 @@ _START: Final = 3  # so many characters after the first one tell openers from ot
 _ADDED_ENDS: Final = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
 _NAMING: Final[tuple[str, ...]] = ("t", "n", "")  # what an attribute that names a tool begins with
 _ABOVE_OR_BLANK: Final = frozenset(" \t\n>")  # what stands between a tag and a name in the line above
-_SPACED: Final = late(r"< [a-z_]{1,16}>")
+_SPACED: Final = lazy_regex(r"< [a-z_]{1,16}>")
 _WORD_END: Final = re.compile(r".*\w\Z", re.DOTALL).match
 _NO_INDEX: Final = r"(?!(?!null)[a-z\d]{1,16}(?:[\],]| [^(\s]))"  # a[i], note [3], [a, b)
 _IN_SET: Final = r"(?![a-z]{1,16}(?:\}| [^:=\s]))"  # {word}, {x | x < b}
@@ -76,12 +76,12 @@ class Signs:
             "=": "=(?<=to=)",
             ":": ":(?<=(?:ool|ame|ion|all|lls):)",
         }
-        self.any = late("|".join(signs.values()))
-        self.any_headed = late("|".join({**signs, "{": r"\{"}.values()))
+        self.any = lazy_regex("|".join(signs.values()))
+        self.any_headed = lazy_regex("|".join({**signs, "{": r"\{"}.values()))
         """After the header `to=NAME` anything may stand before a brace."""
         opener = rf"\[(?={brackets})"
-        self.markers = late("|".join([signs["<"], opener, *(signs[one] for one in ["]", *OWN_SIGNS, "`", "~"])]))
-        self._by_character = [(one, late(signs[one])) for one in _BY_FREQUENCY]
+        self.markers = lazy_regex("|".join([signs["<"], opener, *(signs[one] for one in ["]", *OWN_SIGNS, "`", "~"])]))
+        self._by_character = [(one, lazy_regex(signs[one])) for one in _BY_FREQUENCY]
 
     def first(self, text: str, position: int, names: Names) -> int:
         """Where the first candidate of a whole text stands, at or behind `position`; -1 when there is none."""
@@ -117,7 +117,7 @@ class Names:
             if self._names is None:
                 return False
             tag = found["tag"]
-            return tag in self._names or _is_told_apart(text, at, at + 1 + len(tag), self._names)
+            return tag in self._names or _is_named_call(text, at, at + 1 + len(tag), self._names)
         if text[at] == ":":
             return self._names is not None and is_label(text, at)
         if self._ends is None or text[at] not in "{(" or (headed and text[at] == "{"):
@@ -125,7 +125,7 @@ class Names:
         return text[at - 1] in self._ends
 
 
-def _is_told_apart(text: str, at: int, end: int, names: frozenset[str]) -> bool:
+def _is_named_call(text: str, at: int, end: int, names: frozenset[str]) -> bool:
     """May the tag at `at`, whose name ends at `end`, be a call of a tool by the line before it, or by an attribute?"""
     if text[end] == " ":
         if text[end + 1 : end + 2] in _NAMING and named_in_tag(text, at + 1, end, names):

@@ -7,9 +7,9 @@ Rules
 - Everything before `done` is classified: `pieces` tile it. A reader decides only when it is certain; until then it may decline
   at no cost.
 - One-shot reading is feeding all of it: there is no second path.
-- Events are built only when somebody listens (`core.telling`).
+- Events are built only when somebody listens (`core.delta_emitter`).
 - Complexity: linear in the text for any chunking. A candidate that fails costs its look-ahead once, and failed look-aheads
-  are paid for (`core.looks`), so that a flood of openers cannot make it quadratic.
+  are paid for (`core.backtrack_budget`), so that a flood of openers cannot make it quadratic.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, Final
 
-from llmcore.normalizer.calls.call_messages import calls_held
+from llmcore.normalizer.calls.call_messages import nested_calls
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.driver import Nested
-from llmcore.normalizer.core.pieces import Piece, joined
+from llmcore.normalizer.core.pieces import Piece, joined_pieces
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.dialects import registry
 from llmcore.normalizer.scanning.source import Skim, Steps
@@ -143,7 +143,7 @@ class TextEngine:
         self.finish(finish_reason)
         return self
 
-    def held(self, start: int) -> str:
+    def withheld_text(self, start: int) -> str:
         """The text that came and was not told, from its character `start` on; nothing when nobody listens."""
         return "" if self._teller is None else self._teller.untold(start)
 
@@ -244,7 +244,7 @@ class TextEngine:
         return inner._reading.nested_result(inner.content), inner._reading.looks.total
 
     def calls_in(self, arguments: dict[str, Any]) -> tuple[list[Draft], str]:
-        return calls_held(arguments, self._reading.tools, self._limits)
+        return nested_calls(arguments, self._reading.tools, self._limits)
 
     # ------------------------------------------------------------------ inside
 
@@ -297,9 +297,9 @@ class TextEngine:
             self.content = text if kind == "content" else ""
             self.reasoning = text if kind == "reasoning" else ""
         else:
-            pieces = reading.settle(text)
-            self.content = joined(pieces, "content", text, reading.replaced)
-            self.reasoning = joined(pieces, "reasoning", text, reading.replaced)
+            pieces = reading.final_pieces(text)
+            self.content = joined_pieces(pieces, "content", text, reading.replaced)
+            self.reasoning = joined_pieces(pieces, "reasoning", text, reading.replaced)
         if reading.teller is not None:
             ends_in_content = bool(reading.pieces) and reading.pieces[-1][2] == "content"
             reading.teller.last("".join(self._overflow), ends_in_content=ends_in_content)

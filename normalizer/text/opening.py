@@ -7,22 +7,22 @@ import re
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.dialects.reasoning import ANY_CLOSER, think
 from llmcore.normalizer.scanning.source import Steps, past, search, skip_space
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["FIRST", "begins_specially", "open_reasoning", "opening"]
 
 _LABELS = (
-    ("Here is my thought process:", late(r"Here(?: is|'s) my response:")),
-    ("Here's my thought process:", late(r"Here(?: is|'s) my response:")),
-    ("Here are my reasoning steps:", late(r"\[BEGIN FINAL RESPONSE\]")),
+    ("Here is my thought process:", lazy_regex(r"Here(?: is|'s) my response:")),
+    ("Here's my thought process:", lazy_regex(r"Here(?: is|'s) my response:")),
+    ("Here are my reasoning steps:", lazy_regex(r"\[BEGIN FINAL RESPONSE\]")),
 )
-_STRIPPED = late(r"analysis(?=[A-Z\"'(\[])")
-_STRIPPED_FINAL = late(r"assistantfinal|assistant(?:commentary)?(?= to=)")
+_STRIPPED = lazy_regex(r"analysis(?=[A-Z\"'(\[])")
+_STRIPPED_FINAL = lazy_regex(r"assistantfinal|assistant(?:commentary)?(?= to=)")
 _PROBE = 40
 _BOM = "\ufeff\u200b"  # a byte order mark, which some servers leave before the text, and a space without width
 FIRST = frozenset(f" \t\r\nHa{_BOM}")  # what one of these forms begins with
-_SPACE = late(r"\s*")
-_SPECIAL = late(rf"[{_BOM}]|\s*(?:{'|'.join(label for label, _ in _LABELS)}|analysis|all\n)")
+_SPACE = lazy_regex(r"\s*")
+_SPECIAL = lazy_regex(rf"[{_BOM}]|\s*(?:{'|'.join(label for label, _ in _LABELS)}|analysis|all\n)")
 
 
 def begins_specially(text: str) -> bool:

@@ -13,10 +13,10 @@ from typing import Final
 
 from llmcore.normalizer.bare.fences import without_code
 from llmcore.normalizer.core.names import call_begins
-from llmcore.normalizer.core.pieces import Piece, settled
+from llmcore.normalizer.core.pieces import Piece, with_layout_removed
 from llmcore.normalizer.dialects.reasoning import Block, whole_block
 from llmcore.normalizer.dialects.registry import marker_table
-from llmcore.normalizer.text.begun import is_prose, may_end_in_call
+from llmcore.normalizer.text.begun import is_plain_prose, may_end_in_call
 from llmcore.normalizer.text.candidates import Names, Signs, names_of, signs_of
 from llmcore.normalizer.text.opening import begins_specially
 from llmcore.normalizer.text.whole import Whole, is_framed, may_begin, whole_at
@@ -66,7 +66,7 @@ def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | No
     over = wholes[-1].end if wholes else done
     rest = text[over:]
     if rest and not rest.isspace():
-        if may_end_in_call(text) or (over and not is_prose(rest)):  # behind markup a word may begin a call
+        if may_end_in_call(text) or (over and not is_plain_prose(rest)):  # behind markup a word may begin a call
             return None
         words.append(rest if words or not over else rest.lstrip())
     elif words:
@@ -102,7 +102,7 @@ def _tiled(text: str, wholes: Sequence[Whole], before: Sequence[Piece] = ()) -> 
         done = whole.end
     if done < len(text):
         pieces.append((done, len(text), "content"))
-    return settled(pieces, text, ()) if len(pieces) > 1 else pieces
+    return with_layout_removed(pieces, text, ()) if len(pieces) > 1 else pieces
 
 
 def _pieces_of(block: Block) -> list[Piece]:

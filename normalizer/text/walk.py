@@ -3,7 +3,7 @@
 A marker goes to the rows of the registry that share it, a bracket to the rules of `bare`. Text in which nothing can begin is told
 without waking the walk (`source.Skim`).
 
-Looks that come to nothing cost characters (`core.looks`). When brackets have cost a good deal more than the text before
+Looks that come to nothing cost characters (`core.backtrack_budget`). When brackets have cost a good deal more than the text before
 them, they are passed over until the text has caught up; markers likewise, by an account of their own. So a flood is linear,
 and text full of brackets loses no call that has a marker.
 """
@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from llmcore.normalizer.bare.handlers import HANDLERS, settled_text, without_sign
+from llmcore.normalizer.bare.handlers import HANDLERS, decided_length, without_sign
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, MarkerTable
-from llmcore.normalizer.core.showing import may_be_shown, settle_shown, shown_behind
+from llmcore.normalizer.core.showing import decide_quoted, may_be_shown, shown_behind
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.scanning.source import Skim, Steps, always, past, skip_space
 from llmcore.normalizer.scanning.words import OWN_SIGNS, TURN_TOKENS
@@ -26,7 +26,7 @@ from llmcore.normalizer.text.whole import is_framed, whole_at
 from llmcore.normalizer.trust.block_quotes import in_block_quote, may_be_in_block_quote, quote_begins, without_quote_signs
 from llmcore.normalizer.trust.judging import CERTAIN, Form, Verdict, form_of, is_certain
 from llmcore.normalizer.trust.layout import MARKS, is_remark
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 
 __all__ = ["Walk"]
@@ -48,9 +48,9 @@ _MARKLESS: Final = re.compile(rf"[^`~<[\]{OWN_SIGNS}]*+").fullmatch  # without w
 _FARTHEST: Final = 256  # that a line goes on behind a call without words
 _IN_VAIN: Final = 64
 """So often a whole call is looked for in vain: in a flood of openers each might be read up to the text's end."""
-_ELEMENT: Final = late(r"<([A-Za-z][\w.:-]{0,40})[\s>]")
+_ELEMENT: Final = lazy_regex(r"<([A-Za-z][\w.:-]{0,40})[\s>]")
 _FEW_PIECES: Final = 8
-_ENDS: Final = re.compile(rf"(?:(?:{'|'.join(map(re.escape, TURN_TOKENS))})\s*+)+\Z").search
+_ENDS: Final = lazy_regex(rf"(?:(?:{'|'.join(map(re.escape, TURN_TOKENS))})\s*+)+\Z")
 """Tokens that end the turn behind the last line of a quotation."""
 _HELD: Final[tuple[str, ...]] = ("]", *OWN_SIGNS)  # with which a marker may begin that more text must tell
 
@@ -91,10 +91,10 @@ class Walk:
         while True:
             position, brackets_from = self._from(reading.resumed(position))
             at = self._sought(position, brackets_from)
-            if reading.held and not self._line_is_decided(at) and at < 0 and not src.final:
+            if reading.undecided_call and not self._line_is_decided(at) and at < 0 and not src.final:
                 yield None
             elif at >= 0:
-                position = yield from self._look(at, brackets_from)
+                position = yield from self._read_candidate(at, brackets_from)
             elif src.final:
                 break
             else:
@@ -123,7 +123,7 @@ class Walk:
             return position
         return self._candidates.next(position, brackets_from)
 
-    def _look(self, at: int, brackets_from: int) -> Steps[int]:
+    def _read_candidate(self, at: int, brackets_from: int) -> Steps[int]:
         """Look closely at a candidate. Returns where to go on."""
         reading, src = self._reading, self._reading.src
         trigger = src.text[at]
@@ -135,7 +135,7 @@ class Walk:
             if self.is_undecided(at):
                 self._at = at
                 if at > reading.done:
-                    reading.tell(settled_text(reading, at))
+                    reading.tell(decided_length(reading, at))
                 self._skim = self._skim_undecided
                 yield self._sleeps
                 return self._at
@@ -162,7 +162,7 @@ class Walk:
         """Take the call at `at`, or a section of them, in one step, if it is all there."""
         reading = self._reading
         src, tools = reading.src, reading.tools
-        if tools is None or reading.held or reading.text_kind == "reasoning":
+        if tools is None or reading.undecided_call or reading.text_kind == "reasoning":
             return False
         if not (reading.takes_calls or reading.answers):
             return False
@@ -234,7 +234,7 @@ class Walk:
             self._skim = self._skim_brackets
             return
         at_line = text[length - 1] == "\n"  # nothing of a bare form has begun
-        reading.tell(length if at_line else settled_text(reading, length))
+        reading.tell(length if at_line else decided_length(reading, length))
         if self._at > length:
             self._skim = self._skim_passed
         elif length > done:  # right behind a marker any bracket counts
@@ -410,7 +410,7 @@ class Walk:
                 reason = yield from shown_behind(reading, verdict, miss.span[1])
                 reading.note(*miss.span, miss.name, reason or miss.reason)
             return False
-        return (yield from settle_shown(reading, staged, verdict, at))
+        return (yield from decide_quoted(reading, staged, verdict, at))
 
     def _line_is_decided(self, at: int) -> bool:
         """Is it known whether words follow on the line of the calls that are held, before the next candidate?"""
@@ -418,7 +418,7 @@ class Walk:
         text, done = reading.src.text, reading.done
         if self._wrapper_may_close(at):
             return False
-        if (verdict := reading.held) is not None and verdict.behind_sentence:
+        if (verdict := reading.undecided_call) is not None and verdict.behind_sentence:
             rest, over, _ = text[done : done + _FARTHEST if at < 0 else at].partition("\n")
             if not over and at < 0 and not reading.src.final and len(rest) < _FARTHEST:
                 return False
@@ -472,7 +472,7 @@ class Walk:
                 sign = src.text.rfind("<", max(at, len(src.text) - _FARTHEST))  # a token that ends the turn may have begun
                 reading.tell(len(src.text) if sign < 0 else sign)
                 yield None
-        over, said = end, _ENDS(src.text, max(at, end - _FARTHEST), end)
+        over, said = end, _ENDS.search(src.text, max(at, end - _FARTHEST), end)
         end = end if said is None else said.start()
         inner = reading.nest(without_quote_signs(src.text[start:end]))
         if inner.drafts or inner.near_misses:

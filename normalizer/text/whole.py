@@ -12,15 +12,15 @@ from typing import Any, Final
 
 from llmcore.normalizer.bare.fences import holds_closer
 from llmcore.normalizer.bodies.brace_bodies import plain_body
-from llmcore.normalizer.bodies.parameters import trimmed
+from llmcore.normalizer.bodies.tagged.parameters import trimmed
 from llmcore.normalizer.calls.typed_values import typed_by
+from llmcore.normalizer.core.damage.markup_remains import remains_in
+from llmcore.normalizer.core.damage.placeholders import holds_placeholders
+from llmcore.normalizer.core.damage.windows_paths import with_paths
 from llmcore.normalizer.core.dialect import Dialect
-from llmcore.normalizer.core.layouts import Json, Layout, Parameters, Python
+from llmcore.normalizer.core.layouts import JSON, PYTHON, Layout, Parameters
 from llmcore.normalizer.core.names import names_another
-from llmcore.normalizer.core.placeholders import holds_placeholders
-from llmcore.normalizer.core.remains import remains_in
 from llmcore.normalizer.core.rows import as_json
-from llmcore.normalizer.core.windows_paths import with_paths
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.normalizer.notations.relaxed.plain import plain_arguments
 from llmcore.normalizer.notations.strict import sound_object, sound_object_at
@@ -28,7 +28,7 @@ from llmcore.normalizer.scanning.source import past
 from llmcore.normalizer.scanning.words import BLANKS
 from llmcore.normalizer.trust.judging import Form, form_of
 from llmcore.normalizer.trust.layout import MARKS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair, ToolCall
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool, ToolSet
@@ -216,10 +216,10 @@ class _Reader:
         marker = _MARKER.search(behind + layout.closer)
         self._marker = "" if marker is None else marker[0]
         self._braces = 0 if marker is None else marker.string.count("}", 0, marker.start())
-        self._head = late(_expression(opener + before, layout.id, exact))
-        self._end = late(gap + _expression(behind + closer, layout.id, exact))
+        self._head = lazy_regex(_expression(opener + before, layout.id, exact))
+        self._end = lazy_regex(gap + _expression(behind + closer, layout.id, exact))
         if layout.between is not None:
-            self._again = late(gap + _expression(behind + _STOPS + layout.between + _STARTS + before, layout.id, exact))
+            self._again = lazy_regex(gap + _expression(behind + _STOPS + layout.between + _STARTS + before, layout.id, exact))
         if isinstance(body, Parameters):
             self._entry = _entry(body)
         self._is_prepared = True
@@ -260,7 +260,7 @@ class _Reader:
         """The calls, each between what stands before and behind its arguments."""
         layout, last = self._layout, calls[-1][-1]
         shared = layout.span == "all"
-        rewrites = shared and len(calls) > 1 and isinstance(layout.body, Json)
+        rewrites = shared and len(calls) > 1 and layout.body == JSON
         span = (calls[0][0].start("start"), last.start("stop")) if shared else None
         wholes: list[Whole] = []
         for head, name, arguments, raw, behind in calls:
@@ -277,9 +277,9 @@ class _Reader:
         body = self._layout.body
         if isinstance(body, Parameters):
             return self._parameters(body, text, start, tool, limits)
-        if isinstance(body, Json):
+        if body == JSON:
             found = self._json(text, start, bound, limits)
-        elif isinstance(body, Python):
+        elif body == PYTHON:
             found = _python(text, start, limits)
         else:
             stop = text.find(self._tail, start, bound)
@@ -390,4 +390,4 @@ def _entry(body: Parameters) -> re.Pattern[str]:
     begins = re.escape(before.partition("$")[0])
     value = _LITERAL_VALUE if body.literal else _ELEMENT_VALUE if body.entry.startswith("<$key>") else _VALUE
     gap = rf"(?:{re.escape(body.gap)}(?={begins}[A-Za-z_]))?" if body.gap else ""
-    return late(rf"{opened}{value}{closed}(?P<end>){gap}")
+    return lazy_regex(rf"{opened}{value}{closed}(?P<end>){gap}")

@@ -5,13 +5,13 @@ Three signs right before a name are no quote but the marker of a dialect (`>>>ge
 
 from __future__ import annotations
 
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["in_block_quote", "may_be_in_block_quote", "quote_begins", "without_quote_signs"]
 
 _LISTS = r"[ \t]{0,32}(?:(?:[-*+•]|\d{1,9}[.)])[ \t]{1,16}){0,8}"
-_SIGN = late(rf"{_LISTS}(?!>>>\w)(?:>[ \t]?){{1,32}}")
-_BEGUN = late(r"[ \t*+•\d.)-]{0,64}>{0,3}\Z")
+_SIGN = lazy_regex(rf"{_LISTS}(?!>>>\w)(?:>[ \t]?){{1,32}}")
+_BEGUN = lazy_regex(r"[ \t*+•\d.)-]{0,64}>{0,3}\Z")
 _FIRST = frozenset("> \t-*+•0123456789")
 _REACH = 2048
 """Characters before a place in which its quote may have begun."""

@@ -6,11 +6,11 @@ import re
 
 from llmcore.normalizer.trust.layout import LINE
 from llmcore.normalizer.trust.quotations import Quotation
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["CodeElements"]
 
-_CODE = late(
+_CODE = lazy_regex(
     r"(?P<run>`{3,}|~{3,}).*?(?:(?P=run)|\Z)|`[^`\n]+`|(?P<comment><!--)|(?P<over>-->)"
     r"|\\(?:begin|(?P<ends>end))\{(?P<verbatim>verbatim|lstlisting|minted|alltt)\*?\}"
     r"|<(?P<closes>/?)(?P<name>code|pre|kbd|samp|tt|xmp|listing|plaintext|noscript|textarea|script|blockquote|q|template|"
@@ -21,7 +21,9 @@ _CODE_SIGNS = [(sign[0], sign) for sign in ("<", "`", "~~~", "\\begin{")] + [(">
 _COMMENT = "!--"
 _CLOSERS = {_COMMENT: "-->"} | {name: rf"\end{{{name}" for name in ("verbatim", "lstlisting", "minted", "alltt")}
 """Of what is no element: a comment, the environments of LaTeX for code."""
-_ONLY_OPENERS = late(r"\s*(?:(?:<[A-Za-z][\w-]*+[^<>]{0,256}>|\\begin\{[a-z]{1,16}\*?\}(?:[\[{][^\]}\n]{0,99}[\]}])*)\s*)+\Z")
+_ONLY_OPENERS = lazy_regex(
+    r"\s*(?:(?:<[A-Za-z][\w-]*+[^<>]{0,256}>|\\begin\{[a-z]{1,16}\*?\}(?:[\[{][^\]}\n]{0,99}[\]}])*)\s*)+\Z"
+)
 
 
 class CodeElements:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 
 from llmcore.normalizer.scanning.source import Source, Steps, skip_space
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["is_in_document"]
 
@@ -19,15 +19,15 @@ _REACH = 2048
 _LONGEST_TAG = 512
 _MOST_CLOSERS = 8
 _HEAD = "<?xml"
-_TAG = late(r"<(?P<closes>/?)(?P<name>[A-Za-z_][\w.:-]{0,63})(?:\s[^<>]{0,400}?)?(?P<empty>/?)>")
+_TAG = lazy_regex(r"<(?P<closes>/?)(?P<name>[A-Za-z_][\w.:-]{0,63})(?:\s[^<>]{0,400}?)?(?P<empty>/?)>")
 _BLANKS = 64
-_ALONE_BEFORE, _ALONE_BEHIND = late(r"(?:\A|[\n>])[ \t]*\Z"), late(r"[ \t\r]*(?:[\n<]|\Z)")
+_ALONE_BEFORE, _ALONE_BEHIND = lazy_regex(r"(?:\A|[\n>])[ \t]*\Z"), lazy_regex(r"[ \t\r]*(?:[\n<]|\Z)")
 """What stands around the opener of an element that holds others; in a sentence none is opened."""
-_TAG_BEGUN = late(r"</?(?:[A-Za-z_][\w.:-]{0,63}(?:\s[^<>]{0,400})?/?)?\Z")
-_OF_CALLS = late(
+_TAG_BEGUN = lazy_regex(r"</?(?:[A-Za-z_][\w.:-]{0,63}(?:\s[^<>]{0,400})?/?)?\Z")
+_OF_CALLS = lazy_regex(
     r"(?:^|[_.:-])(?:call|tool|action|function|invo|use|command|execut|request|step|answer|final|batch|parallel)", re.IGNORECASE
 )
-_THOUGHT = late(
+_THOUGHT = lazy_regex(
     r"(?:inner_?|my_?)?(?:thoughts?|thinking|reason(?:ing)?|analysis|plan|reflection|scratch_?pad|explanation|rationale)",
     re.IGNORECASE,
 )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 
 from llmcore.normalizer.scanning.source import Source, Steps, skip_space
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["is_in_page", "may_be_html"]
 
@@ -20,7 +20,7 @@ _BLOCKS = (
     "html|head|body|div|p|ul|ol|li|dl|dt|dd|table|thead|tbody|tfoot|tr|td|th|section|article|nav|header|footer|main|aside|form|fieldset|"
     "h[1-6]|figure|figcaption|script|style|meta|link|title|select|option|optgroup|details|summary|video|audio|picture|iframe|map|svg"
 )
-_TAG = late(rf"<(?:!DOCTYPE\b|/?({_BLOCKS})(?=[\s>/]))", re.IGNORECASE)
+_TAG = lazy_regex(rf"<(?:!DOCTYPE\b|/?({_BLOCKS})(?=[\s>/]))", re.IGNORECASE)
 _ATTRIBUTES = frozenset((
     "src", "href", "alt", "name", "content", "rel", "type", "value", "action", "method", "id", "class", "style", "width",
     "height", "for", "data", "datetime", "open", "lang", "target", "charset", "title", "media", "srcset", "label", "span",

@@ -18,7 +18,7 @@ from llmcore.normalizer.trust.line_signs import is_sign
 from llmcore.normalizer.trust.lines_of_code import in_line_of_code
 from llmcore.normalizer.trust.listed_calls import goes_on_as_list
 from llmcore.normalizer.trust.quotations import PARAGRAPH, Quotation, open_quotation
-from llmcore.normalizer.trust.told_results import told_as_result
+from llmcore.normalizer.trust.quoted_results import is_in_result
 
 __all__ = ["CERTAIN", "LED_IN", "Form", "Judge", "Place", "Verdict", "form_of", "is_certain"]
 
@@ -110,7 +110,7 @@ class Judge:
         before = text[max(start, line, at - PARAGRAPH) : at]
         if in_line_of_code(text, line, before):
             return _QUOTED
-        if as_result := told_as_result(text, at, start):
+        if as_result := is_in_result(text, at, start):
             return _QUOTED if as_result == "held" else _BEHIND_A_RESULT
         if before and before.lstrip(" \t").startswith("|"):
             return _IN_TABLE

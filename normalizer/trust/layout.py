@@ -6,19 +6,19 @@ import re
 
 from llmcore.normalizer.scanning.source import Source, Steps
 from llmcore.normalizer.scanning.words import FACES, OWN_SIGNS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["LINE", "MARKS", "ends_sentence", "has_words", "is_deep", "is_remark", "prose_follows", "words_follow"]
 
 _WORD = re.compile(r"\w")
-_REMARK = late(r"[ \t]*[^\W_]+(?:['’-][^\W_]+)*(?:,?[ \t]+[^\W_]+(?:['’-][^\W_]+)*)?[.!…。！]{1,3}[\"'”’»)*_`]*[ \t\r]*")
+_REMARK = lazy_regex(r"[ \t]*[^\W_]+(?:['’-][^\W_]+)*(?:,?[ \t]+[^\W_]+(?:['’-][^\W_]+)*)?[.!…。！]{1,3}[\"'”’»)*_`]*[ \t\r]*")
 """A sentence of one word or two, to its line's end."""
-_ENDED = late(
+_ENDED = lazy_regex(
     r"""(?:(?:[^\W\d_]{2}|[)\]])[.!?…。！？]{1,3}["'”’»)*_]{0,4}|"""
     rf"""[^\W\d_]["'”’»)*_.!?…:。！？：]{{0,4}}[ \t]*[{FACES}]{{1,8}})[ \t]*\Z"""
 )
 _SENTENCE_END = 64  # characters: so far back the last word, what closes it and a face behind it stand
-_LIST_SIGN = late(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+_LIST_SIGN = lazy_regex(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _DEEP = 4
 MARKS = frozenset(f"<[]{OWN_SIGNS}")
 """What markers begin with."""

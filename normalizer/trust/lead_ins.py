@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from llmcore.normalizer.trust.lexicon import finds, rows_of
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["LeadIn", "announces", "kind_of", "names_answer", "sentence_before"]
 
@@ -26,21 +26,21 @@ _WORDLESS = 16
 _FRAMES = 4
 """Openers and list signs before a call, beyond which no sentence is sought: in a flood of openers each would be looked past."""
 _LAYOUT = ' \t\r\n*_#"“„‘‚”«‹»›「『《〈'
-_LIST_SIGN = late(r"[ \t]{0,8}(?:[-+•①-⑳]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)])\Z")
+_LIST_SIGN = lazy_regex(r"[ \t]{0,8}(?:[-+•①-⑳]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)])\Z")
 _LONGEST_SIGN = 14
 _FENCES = ("```", "~~~")
-_WRAPPER = late(r"(?:<\|?[A-Za-z][\w.:-]{0,40}\|?>|&lt;[A-Za-z][\w.-]{0,40}&gt;)\Z")
+_WRAPPER = lazy_regex(r"(?:<\|?[A-Za-z][\w.:-]{0,40}\|?>|&lt;[A-Za-z][\w.-]{0,40}&gt;)\Z")
 """The opener of any wrapper, made-up ones too."""
 _WRAPPER_SIGNS = ("<", "&lt;")
-_SHELL_WRAPPER = late(r"\b[A-Z_]{4,40}>>>\Z")
-_BLOCK = late(
+_SHELL_WRAPPER = lazy_regex(r"\b[A-Z_]{4,40}>>>\Z")
+_BLOCK = lazy_regex(
     r"</?(?:summary|details|h[1-6]|p|div|li|ul|ol|d[dtl]|t[dhr]|label|legend|caption|figcaption|figure|center|br|hr)\b[^<>]{0,128}>"
 )
-_INLINE = late(r"</?(?:b|strong|i|em|u|span|small|mark|font)\b[^<>]{0,128}>")
+_INLINE = lazy_regex(r"</?(?:b|strong|i|em|u|span|small|mark|font)\b[^<>]{0,128}>")
 """Tags of HTML around words: those that end a line, and those within one."""
 _OTHER_ENDS = ("… ", "。", "！", "？")  # the full-width ones are meant
 """Of sentences, beside `. `, `? `, `! ` and the end of a line."""
-_ABBREVIATED = late(
+_ABBREVIATED = lazy_regex(
     r"(?<![\w-])(?:[^\W\d_]|e\.g|i\.e|etc|bzw|vgl|(?:examples?|samples?|listing|figure|fig|beispiel|exemple|ejemplo|exemplo|esempio|пример|"
     r"例|示例|范例|예|예시|예제)\s?[#№]?\s?\d{1,3})\Z",
     re.IGNORECASE,

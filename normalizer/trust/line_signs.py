@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from llmcore.normalizer.scanning.words import FACES
 from llmcore.normalizer.trust.lead_ins import announces, sentence_before
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["is_sign", "may_be_listed"]
 
 _ARROWS = r"[-–—→⇒➜➔▶▸►]|->|=>"
-_SIGN = late(rf"[ \t]*(?:{_ARROWS}|[*+•◦‣▪●{FACES}]|\d{{1,3}}[.)]|[a-z]\))[ \t]+")
+_SIGN = lazy_regex(rf"[ \t]*(?:{_ARROWS}|[*+•◦‣▪●{FACES}]|\d{{1,3}}[.)]|[a-z]\))[ \t]+")
 
 
 def is_sign(before: str) -> bool:

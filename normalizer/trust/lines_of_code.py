@@ -5,7 +5,7 @@ Told by how the line begins; in most it is one look.
 
 from __future__ import annotations
 
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["in_line_of_code"]
 
@@ -43,19 +43,19 @@ _CODE = (
     r"\[\^[\w-]{1,32}\]:",  # a footnote
 )
 _SIMPLE = r"(?:not )?[\w.()\[\]'\"]+(?:\s*(?:==|!=|[<>]=?|\b(?:in|is|and|or)\b).*)?"
-_STATEMENT = late(
+_STATEMENT = lazy_regex(
     rf"[ \t]*(?:(?:async )?for \w+(?:, *\w+)* in \S+|(?:(?:el)?if|while) {_SIMPLE}|(?:async )?def \w+\(.*\)(?:\s*->\s*\S+)?"
     rf"|(?:async )?with [\w.()\[\]'\"]+(?: as \w+)?|class \w+(?:\(.*\))?"
     r"|lambda(?: \w+(?:, *\w+)*)?|(?:case|match|except) \S+(?: as \w+)?"
     r"|try|else|finally|except|In \[\d+\]|#[ \t]*(?:TODO|FIXME|XXX|HACK|NOTE)\b.*):[ \t]*\Z"
 )
 """The head of a statement, a prompt, or a note in a comment, with its colon, before what it holds on its line."""
-_BEGINS = late(rf"\s*(?:{_LIST_SIGN}(?:{'|'.join(_LOG)})|{'|'.join(_CODE)})")
+_BEGINS = lazy_regex(rf"\s*(?:{_LIST_SIGN}(?:{'|'.join(_LOG)})|{'|'.join(_CODE)})")
 _CHANGES = ("+", "-")
 """Directly before a call: a list's sign has a blank behind it."""
-_IN_TRACEBACK = late(r'[ \t]*File "[^"\n]{1,256}", line \d')
-_COMMAND = late(r"(?:\A|\n)[ \t]*(?:[\w.@~:/-]{0,40})?\$ \S[^\n]*\n\Z")
-_REQUEST = late(r"(?:\A|\n)(?:[A-Z]{3,7} \S+ HTTP/\d[^\n]*|HTTP/\d\S* \d{3}[^\n]*)\n(?:[\w-]+:[^\n]*\n)*[ \t\r]*\n?\Z")
+_IN_TRACEBACK = lazy_regex(r'[ \t]*File "[^"\n]{1,256}", line \d')
+_COMMAND = lazy_regex(r"(?:\A|\n)[ \t]*(?:[\w.@~:/-]{0,40})?\$ \S[^\n]*\n\Z")
+_REQUEST = lazy_regex(r"(?:\A|\n)(?:[A-Z]{3,7} \S+ HTTP/\d[^\n]*|HTTP/\d\S* \d{3}[^\n]*)\n(?:[\w-]+:[^\n]*\n)*[ \t\r]*\n?\Z")
 """A command behind a shell's prompt, whose output follows; the head of a request or of its answer, whose body follows."""
 _FILE = 'File "'
 _ABOVE = 512

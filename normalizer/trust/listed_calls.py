@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 
 from llmcore.normalizer.trust.lexicon import joining_words
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["goes_on_as_list"]
 
 _LONGEST = 256
-_TAG = late(r"</?(?:li|ul|ol|dl|d[dt]|p|div|br|hr)\b[^<>]{0,64}>|</[^<>\s]{1,48}>|<[|｜][^<>\s]{1,48}[|｜]>", re.IGNORECASE)
+_TAG = lazy_regex(r"</?(?:li|ul|ol|dl|d[dt]|p|div|br|hr)\b[^<>]{0,64}>|</[^<>\s]{1,48}>|<[|｜][^<>\s]{1,48}[|｜]>", re.IGNORECASE)
 """Of a list in HTML, and what closes a call or a section."""
-_MARK = late(r"\d{1,3}|[^\W\d_]|[ivxIVX]{1,5}")
+_MARK = lazy_regex(r"\d{1,3}|[^\W\d_]|[ivxIVX]{1,5}")
 """What numbers an item: `2.`, `b)`, `iv.`"""
-_MARKED = late(r"[ \t*_#>\[(（]{0,8}\w{1,5}(?:\.\d{1,3}){0,2}[.):\]）、．]")
-_WORD = late(r"\w+")
-_COMMENT = late(r"[ \t]*(?:#(?!#)|//|--)[ \t]")
+_MARKED = lazy_regex(r"[ \t*_#>\[(（]{0,8}\w{1,5}(?:\.\d{1,3}){0,2}[.):\]）、．]")
+_WORD = lazy_regex(r"\w+")
+_COMMENT = lazy_regex(r"[ \t]*(?:#(?!#)|//|--)[ \t]")
 
 
 def goes_on_as_list(between: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from llmcore.normalizer.scanning.source import Source, Steps, skip_space
 from llmcore.normalizer.trust.layout import MARKS, has_words
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["PARAGRAPH", "Quotation", "is_closed", "open_quotation"]
 
@@ -20,11 +20,11 @@ _PARTNERS = {
     "「": "」", "『": "』", "《": "》", "〈": "〉",
 }  # fmt: skip
 _TRIPLES = ("'''", '"""')
-_MARK = late('["“”„‘’‚«»‹›「」『』《》〈〉]')
+_MARK = lazy_regex('["“”„‘’‚«»‹›「」『』《》〈〉]')
 _UNSPACED = "\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef"
 """Letters and signs of languages that put no space before a quotation mark."""
-_OPENS_QUOTATION = late(rf"[\s(\[{{<>=:,;/|*_—–{_UNSPACED}-]")
-_CLOSING_MARK = {mark: late(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}(?:\w|\Z)|\Z)") for mark in "\"'’"}
+_OPENS_QUOTATION = lazy_regex(rf"[\s(\[{{<>=:,;/|*_—–{_UNSPACED}-]")
+_CLOSING_MARK = {mark: lazy_regex(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}(?:\w|\Z)|\Z)") for mark in "\"'’"}
 _LONGEST_CLOSER = 16
 _ENDS_SECTION = (">", "]", "}")
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from llmcore.normalizer.scanning.words import COLONS
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["other_speaks"]
 
@@ -35,12 +35,12 @@ _LABELS = (
     r"|Utilisateur|Usuario|Usuário|Utente|Пользователь"
     r"|用户|ユーザー|사용자)(?:\*\*|>|\])?[ \t]?[:：]"  # noqa: RUF001 # the full-width colon
 )
-_HEADER = late(rf"(?:(?<=[>\].!?…。！？\n])|\A)[ \t]{{0,8}}(?:{_HEADERS})", re.IGNORECASE)  # noqa: RUF001 # as above
-_LABEL = late(rf"[ \t]*(?:{_LABELS})")
-_LABEL_BEHIND = late(rf"[|｜]>\s{{0,8}}[ \t]*(?:{_LABELS})")  # as above
+_HEADER = lazy_regex(rf"(?:(?<=[>\].!?…。！？\n])|\A)[ \t]{{0,8}}(?:{_HEADERS})", re.IGNORECASE)  # noqa: RUF001 # as above
+_LABEL = lazy_regex(rf"[ \t]*(?:{_LABELS})")
+_LABEL_BEHIND = lazy_regex(rf"[|｜]>\s{{0,8}}[ \t]*(?:{_LABELS})")  # as above
 _LONGEST_LABEL = 64
 _BLANKS = frozenset(" \t\r\n")
-_FENCE = late(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
+_FENCE = lazy_regex(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 
 
 def other_speaks(said: str) -> bool:

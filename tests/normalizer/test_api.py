@@ -355,11 +355,11 @@ def test_what_is_held_back_can_be_looked_at() -> None:
         normalizer = Normalizer(ToolSet([ToolDefinition(name="f", parameters={"type": "object"})]))
         for piece in ("Here:\n", "```json\n", '{"a": 1'):
             normalizer.feed({"choices": [{"delta": {"content": piece}}]} if native else piece)
-        assert normalizer.held() == '\n```json\n{"a": 1'
-        assert normalizer.held(len("\n```json\n")) == '{"a": 1'
-        assert normalizer.held(100) == ""
+        assert normalizer.withheld_text() == '\n```json\n{"a": 1'
+        assert normalizer.withheld_text(len("\n```json\n")) == '{"a": 1'
+        assert normalizer.withheld_text(100) == ""
         normalizer.finish()
-    assert Normalizer().held() == ""
+    assert Normalizer().withheld_text() == ""
 
 
 def test_none_is_no_text_and_bytes_are_refused() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from llmcore.normalizer.api import normalize
-from llmcore.normalizer.core.begun_again import TRIALS
+from llmcore.normalizer.core.damage.restarted_call import TRIALS
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Envelope, ToolCall

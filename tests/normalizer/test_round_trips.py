@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from llmcore.normalizer.core.damage.placeholders import holds_placeholders, is_placeholder_value
 from llmcore.normalizer.core.dialect import Dialect
-from llmcore.normalizer.core.placeholders import holds_placeholders, is_placeholder
 from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.tools import ToolSet
@@ -105,7 +105,7 @@ def _carries(row: Dialect, calls: list[_Call]) -> bool:
     pattern = _UNCARRIED.get(row.name) or (_TAG_LIKE if row.typed_by_schema else None)
     if pattern is not None and any(pattern.search(text) for text in texts):
         return False
-    shown = any(map(is_placeholder, texts)) or any(holds_placeholders(given) for _, given in calls)
+    shown = any(map(is_placeholder_value, texts)) or any(holds_placeholders(given) for _, given in calls)
     if (row.trust == "bare" or row.name in _READ_AS_BARE) and shown:
         return False
     if row.name == "minimax_m3" and not all(_markup_holds(given) for _, given in calls):

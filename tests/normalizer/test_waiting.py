@@ -22,7 +22,7 @@ import pytest
 
 from llmcore.normalizer.api import Normalizer
 from llmcore.normalizer.bare import fences, handlers, json_forms
-from llmcore.normalizer.bodies import parameters, tag_attributes
+from llmcore.normalizer.bodies.tagged import parameters, tag_attributes
 from llmcore.normalizer.dialects import function_parameter, name_json, named_elements, python_calls, reasoning
 from llmcore.normalizer.dialects.registry import DIALECTS, marker_table
 from llmcore.normalizer.scanning import source
@@ -33,7 +33,7 @@ from tests.helpers.expressions import goes_back, reach
 
 from .helpers import TOOLS, sample_files, samples
 
-_SEEKERS = (source.search, reasoning.flow, reasoning.sealed)
+_SEEKERS = (source.search, reasoning.flow, reasoning.closed_block)
 _Sought = set[tuple[Sought, int]]
 
 

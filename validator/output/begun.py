@@ -49,7 +49,7 @@ class Beginnings:
     def _begins(self, begun: Candidate, subschema: Any) -> bool:
         value, _ = by_schema_names(begun.value, self.schema, subschema)
         if value == {}:
-            return any(self._begins_key(begun.start, view) for view in self.around.with_alternatives(subschema))
+            return any(self._begins_key(begun.start, view) for view in self.around.wanted.with_alternatives(subschema))
         bare = {repair.path for repair in begun.repairs if repair.kind == "bare_word"}
         cut = {repair.path for repair in begun.repairs if repair.kind == "cut_string"}
         return _Fitting(self.around, bare, cut).so_far(value, subschema, "", 0)

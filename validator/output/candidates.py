@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from llmcore.normalizer.notations.extent import Extent
-from llmcore.normalizer.notations.json import JsonReading, read_json, read_value
+from llmcore.normalizer.notations.json import JsonReading, read_json, read_json_value
 from llmcore.normalizer.notations.refusals import UNREADABLE
 from llmcore.normalizer.notations.relaxed.strings import info_string
 from llmcore.normalizer.replies.reasoning_spans import ReasoningSpan, reasoning_spans
@@ -90,12 +90,12 @@ def find_values(text: str, *, cut: bool) -> Found:
     """
     if len(text) > DEFAULT_LIMITS.text:
         return Found([], [], [], unread=True, limit="text")
-    if (sound := _sound(text, 0, len(text), cut=cut)) is not None:
-        return Found([replace(sound, alone=True)], [], [])
+    if (sound := _sound(text, 0, len(text), cut=cut, alone=True)) is not None:
+        return Found([sound], [], [])
     return _Scan(text, cut).found()
 
 
-def _sound(text: str, start: int, end: int, *, cut: bool = False) -> Candidate | None:
+def _sound(text: str, start: int, end: int, *, cut: bool = False, alone: bool = False) -> Candidate | None:
     """A stretch of text as one JSON value that needs no repair."""
     body = text[start:end]
     stripped = body.strip()
@@ -105,7 +105,7 @@ def _sound(text: str, start: int, end: int, *, cut: bool = False) -> Candidate |
     if reading.error or reading.repairs or len(reading.values) != 1 or reading.end < len(stripped):
         return None
     start += len(body) - len(body.lstrip())
-    return Candidate(reading.values[0], start, start + len(stripped))
+    return Candidate(reading.values[0], start, start + len(stripped), alone=alone)
 
 
 _STARTS = frozenset('{["-0123456789tfn')
@@ -177,6 +177,8 @@ class _Scan:
 
     def _scalar(self, start: int, end: int) -> Candidate | None:
         """null, a number or a string may stand in a fence of its own."""
+        if self.text.startswith(("{", "["), start):
+            return None
         scalar = _sound(self.text, start, end)
         return scalar if scalar is not None and not isinstance(scalar.value, (dict, list)) else None
 
@@ -354,7 +356,7 @@ def _next_bracket(text: str, start: int) -> int:
 def _read_at(text: str, start: int, *, cut: bool = False) -> JsonReading:
     """The value at `start`. Where several keys stand twice brackets between two objects are missing, one of which would
     be lost: it cannot be read."""
-    reading = read_value(text, start, cut=cut)
+    reading = read_json_value(text, start, cut=cut)
     if sum(repair.kind == "duplicate_key" for repair in reading.repairs) > 1:
         return JsonReading(complete=False, end=reading.end, error=UNREADABLE)
     return reading

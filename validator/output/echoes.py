@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.normalizer.core.placeholders import is_placeholder
+from llmcore.normalizer.core.damage.placeholders import is_placeholder_value
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import Repair
 from llmcore.validator.coercion.coercer import spelling
@@ -24,32 +24,36 @@ def echoes_in(value: Any, schema: CompiledSchema) -> list[Repair]:
     """A guess for each of them in an object or array. A text alone is what it says."""
     if not (is_object(value) or is_list(value)):
         return []
-    return [
-        Repair(kind=kind, path=path, before=found, after=found, safety="guess")
-        for kind, path, found in _Echoes(schema).of(value, schema.schema, "")
-    ]
+    echoes = _Echoes(schema)
+    echoes.look(value, schema.schema, "")
+    return [Repair(kind=kind, path=path, before=found, after=found, safety="guess") for kind, path, found in echoes.found]
 
 
 class _Echoes:
+    """`found`: each as its kind, its path and what it says."""
+
     def __init__(self, schema: CompiledSchema) -> None:
         self.schema = schema
+        self.found: list[tuple[str, str, Any]] = []
 
-    def of(self, value: Any, subschema: Any, path: str) -> Iterator[tuple[str, str, Any]]:
-        """Each as its kind, its path and what it says."""
+    def look(self, value: Any, subschema: Any, path: str) -> None:
+        """Of an object or array."""
         if is_object(value):
             for kind, key in self._lost(value, subschema):
-                yield kind, f"{path}.{key}".strip("."), value[key] if key else value
+                self.found.append((kind, f"{path}.{key}".strip("."), value[key] if key else value))
+            view = view_of(self.schema, self._only_branch(subschema, "object"))
             for key, item in value.items():
-                yield from self.of(item, self._inner(subschema, key), f"{path}.{key}" if path else key)
-        elif is_list(value):
+                if isinstance(item, (dict, list)):
+                    self.look(item, view.value_schema(key), f"{path}.{key}" if path else key)
+                elif isinstance(item, str) and is_placeholder_value(item) and not self._names(item, view.value_schema(key)):
+                    self.found.append(("placeholder", f"{path}.{key}" if path else key, item))
+        else:
             view = view_of(self.schema, self._only_branch(subschema, "array"))
             for index, item in enumerate(value):
-                yield from self.of(item, view.item_schema(index), f"{path}[{index}]")
-        elif isinstance(value, str) and is_placeholder(value) and not self._names(value, subschema):
-            yield "placeholder", path, value
-
-    def _inner(self, subschema: Any, key: str) -> Any:
-        return view_of(self.schema, self._only_branch(subschema, "object")).value_schema(key)
+                if isinstance(item, (dict, list)):
+                    self.look(item, view.item_schema(index), f"{path}[{index}]")
+                elif isinstance(item, str) and is_placeholder_value(item) and not self._names(item, view.item_schema(index)):
+                    self.found.append(("placeholder", f"{path}[{index}]", item))
 
     def _lost(self, value: dict[str, Any], subschema: Any) -> Iterator[tuple[str, str]]:
         """Is no key of it the type's, or is one the type's but for its spelling? Where the type lists no keys, or says that it

@@ -27,7 +27,9 @@ from llmcore.support.values.typed_data import TypedReading
 from llmcore.types import CallerError, JsonSchema, Repair, ToolDefinitionError
 from llmcore.types.schemas.generated_schema import error_text
 from llmcore.validator.coercion.aliases import names_left_out, schema_with_aliases, without_aliases
+from llmcore.validator.coercion.views import View, view_of
 from llmcore.validator.output.members import read_named
+from llmcore.validator.output.surroundings import Wanted
 from llmcore.validator.schema.compiled import CompiledSchema, compile_schema
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, cut, join_path, shown_value
 
@@ -80,6 +82,21 @@ class CompiledOutput:
             return Finished(None, _problems_of(error), error)
         except BaseException as error:
             return Finished(None, [_raised(error)], error)
+
+    @cached_property
+    def branches(self) -> list[View]:
+        """The alternatives of the schema; itself where it has none."""
+        alternatives = view_of(self.schema, self.schema.schema).alternatives
+        return [view_of(self.schema, one) for one in [one for each in alternatives for one in each] or [self.schema.schema]]
+
+    @cached_property
+    def types(self) -> frozenset[str]:
+        """The types of JSON that these admit."""
+        return frozenset(name for view in self.branches for name in view.types)
+
+    @cached_property
+    def wanted(self) -> Wanted:
+        return Wanted(self.schema)
 
     @cached_property
     def name(self) -> str | None:
@@ -159,7 +176,6 @@ def _as_it_is(value: Any) -> Any:
 
 def compile_output(output_type: Any) -> CompiledOutput:
     """The compiled form of an output type. Raises `CallerError` naming the type and the fix."""
-    _refuse_no_type(output_type)
     if is_object(output_type):
         given = output_type
         return CompiledOutput(given, given, _compiled(given, "output_type"))
@@ -167,6 +183,7 @@ def compile_output(output_type: Any) -> CompiledOutput:
     with _lock:
         found = _cache.get(key)
     if found is None:
+        _refuse_no_type(output_type)
         made = _of_type(output_type)
         with _lock:
             found = _cache.setdefault(key, made)

@@ -32,12 +32,12 @@ from typing_extensions import TypeVar
 
 from llmcore.normalizer.notations.json import read_json
 from llmcore.normalizer.replies.reasoning_spans import reasoning_spans
+from llmcore.support.values.copies import made
 from llmcore.support.values.narrowing import is_list
 from llmcore.types import DEFAULT_LIMITS, CallerError, ConfigError, JsonSchema, OutputParseError, Repair, Safety
 from llmcore.types.input.argument_errors import with_readable_errors
 from llmcore.validator.coercion.coercer import Strictness, coerce, trust, under_another_name
 from llmcore.validator.coercion.conversions import check_strictness
-from llmcore.validator.coercion.views import View, view_of
 from llmcore.validator.output.begun import Beginnings
 from llmcore.validator.output.candidates import MAX_CANDIDATES, Candidate, Found, find_values, only_fence, stands_alone
 from llmcore.validator.output.choosing import Fit, doubt_about, preference
@@ -66,6 +66,8 @@ _ADMITTED: dict[str, frozenset[Safety]] = {
     "safe": frozenset({"lossless", "coerced"}),
     "lenient": frozenset({"lossless", "coerced", "guess", "truncated"}),
 }
+_TEXT = frozenset({"string"})
+_TEXT_OR_NULL = frozenset({"string", "null"})
 _A_GUESS = 100
 _QUOTES = ('"', "'", "`")
 _CLOSERS = ("}", "]")  # text behind a quote may make the quoted words a part of a longer text
@@ -109,7 +111,8 @@ def parse(text: str, output_type: Any, *, strictness: Strictness = "safe", parti
     or their default in models), and is None while nothing is. Raises `OutputParseError` with `problems`, best first;
     `CallerError` for an output type that cannot be used.
     """
-    return parse_detailed(text, output_type, strictness=strictness, partial=partial).value
+    output = _checked(text, output_type, strictness, partial=partial)
+    return _partial(text, output, strictness).value if partial else _Parse(text, output, strictness).chosen().value
 
 
 @overload
@@ -131,15 +134,18 @@ def parse_detailed(text: str, output_type: Any, *, strictness: Strictness = "saf
 @with_readable_errors
 def parse_detailed(text: str, output_type: Any, *, strictness: Strictness = "safe", partial: bool = False) -> ParseDetail:
     """As `parse`, and how the value was come by."""
+    output = _checked(text, output_type, strictness, partial=partial)
+    return _partial(text, output, strictness) if partial else _Parse(text, output, strictness).run()
+
+
+def _checked(text: object, output_type: Any, strictness: Strictness, *, partial: object) -> CompiledOutput:
+    """The compiled form of the type. Raises `CallerError` and `ConfigError` for what cannot be given."""
     check_strictness(strictness)
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers are not all typed
+    if not isinstance(text, str):
         raise CallerError(f"parse takes a text, got {type(text).__name__}; give the reply's `content`")
-    if partial is not True and partial is not False:  # pyright: ignore[reportUnnecessaryComparison] - callers are not all typed
+    if partial is not True and partial is not False:
         raise ConfigError(f"parse: `partial` must be True or False, not {type(partial).__name__}")
-    output = compile_output(output_type)
-    if partial:
-        return _partial(text, output, strictness)
-    return _Parse(text, output, strictness).run()
+    return compile_output(output_type)
 
 
 def whole_text(text: str, output_type: Any) -> ParseDetail | None:
@@ -176,19 +182,24 @@ class _Parse:
         self.values: list[Fit] = []
         self.members_left = False
         self.found = Found([], [], [])
-        self.around = Surroundings(text, output.schema, strictness)
+        self.around = Surroundings(text, output.wanted, strictness)
         self.beginnings = Beginnings(text, self.around)
 
     def run(self) -> ParseDetail:
+        best = self.chosen()
+        repairs = [*best.repairs, *self.output.ignored_keys(best.data, best.value)]
+        return ParseDetail(best.value, repairs, self.found.values, best.complete, self._is_closed(best))
+
+    def chosen(self) -> Fit:
+        """The value that is taken. Raises `OutputParseError`."""
         if (verbatim := self.plain_text()) is not None:
-            return ParseDetail(verbatim.value, verbatim.repairs)
+            return verbatim
         found = find_values(self.text, cut=False)
         best = self.best_of(found) or self.verbatim() or self._best([*self.values, *self._of_texts(found)])
         if best is None:
             worst = self._worst()
             raise self._error(found, worst.problems) from worst.cause
-        repairs = [*best.repairs, *self.output.ignored_keys(best.data, best.value)]
-        return ParseDetail(best.value, repairs, found.values, best.complete, self._is_closed(best))
+        return best
 
     def _is_closed(self, fit: Fit) -> bool:
         if fit.of is None or (is_list(fit.data) and not is_list(fit.of.value)):  # more items may follow
@@ -242,18 +253,15 @@ class _Parse:
 
     def _is_quoted_name(self, text: str) -> bool:
         """Is it in quotes, and the type one of addresses, dates and the like, which stand in none? They are taken off."""
-        views = [view for view in self._branches() if "string" in view.types or not view.types]
-        return text[:1] in _QUOTES and text[:1] == text[-1:] and all(names_one_thing(view.format) for view in views)
-
-    def _branches(self) -> list[View]:
-        alternatives = view_of(self.schema, self.schema.schema).alternatives
-        branches = [branch for each in alternatives for branch in each] or [self.schema.schema]
-        return [view_of(self.schema, branch) for branch in branches]
+        if text[:1] not in _QUOTES or text[:1] != text[-1:]:
+            return False
+        views = [view for view in self.output.branches if "string" in view.types or not view.types]
+        return all(names_one_thing(view.format) for view in views)
 
     def _admits_text_only(self) -> bool:
         """Is text all the type admits? A bare `null` is the null of a type that admits it."""
-        types = {name for view in self._branches() for name in view.types}
-        return types == {"string"} or (types == {"string", "null"} and self.text.strip() != "null")
+        types = self.output.types
+        return types == _TEXT or (types == _TEXT_OR_NULL and self.text.strip() != "null")
 
     def _of_value(self, candidate: Candidate) -> Iterator[Fit]:
         if self._is_part(candidate):
@@ -261,7 +269,7 @@ class _Parse:
             return
         first = list(candidate.repairs)
         if not candidate.alone:
-            first.insert(0, Repair(kind="found_in_text", before=[candidate.start, candidate.end], after=None))
+            first.insert(0, made(Repair, kind="found_in_text", before=[candidate.start, candidate.end], after=None))
         value, dropped = without_guessed_keys(candidate.value, first, self.schema)
         size = candidate.end - candidate.start
         for fit in self._coerced(value, [*first, *dropped], candidate.complete, size):
@@ -272,7 +280,7 @@ class _Parse:
         around = self.around
         if around.swallows_members(candidate):
             return True
-        left = self.members_left and around.is_recursive
+        left = self.members_left and around.wanted.is_recursive
         return not candidate.alone and (left or around.is_inner(candidate) or around.goes_on(candidate))
 
     def _leaves_items_out(self, fit: Fit, candidate: Candidate, found: Found) -> bool:

@@ -39,7 +39,7 @@ def survey(value: Any, *, depth: int = DEFAULT_LIMITS.depth) -> Survey:
         below: list[tuple[Any, _Place | None]] = []
         nodes += len(level)
         for item, place in level:
-            if isinstance(item, str) or item is None:
+            if item.__class__ in _SOUND or isinstance(item, str):
                 continue
             if is_object(item):
                 below += [(child, (place, key)) for key, child in item.items()]

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.errors.fields import MARK, VALUES, marks_in
 from llmcore.adapters.litellm.errors.phrases import meanings
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["SENTENCE", "callers_own"]
 
-SENTENCE = late(r"(?<=[.!\u3002])\s+|[;\n]")
+SENTENCE = lazy_regex(r"(?<=[.!\u3002])\s+|[;\n]")
 """Between two sentences."""
 _NAMES = {"max_completion_tokens": "max_tokens"}
 _TOOLS = MARK.format("tools")
-_ELSEWHERE = late(rf"\b(?:tool|function|schema|propert(?:y|ies)|messages?|default)\b|{_TOOLS}")
+_ELSEWHERE = lazy_regex(rf"\b(?:tool|function|schema|propert(?:y|ies)|messages?|default)\b|{_TOOLS}")
 _KIND = r"(?:fields?|param\w*|arguments?|keys?|propert(?:y|ies)|options?|inputs?|names?|supplied)"
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.request.choices import choice_capability
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["MARK", "VALUES", "is_field", "marked", "marks_in", "part_of"]
 
@@ -81,19 +81,19 @@ MARK = "\u27e6{}\u27e7"
 """How a field stands in the text that the phrases are compared with."""
 _MARKED = re.compile("\u27e6([a-z_]+)\u27e7")
 _QUOTE = r"['\"`\u201c\u201d\u2018\u2019]"
-_NAME = late(r"(?<![\w.\[\]/\u27e6-])[a-z_]\w*(?:\.[a-z_]\w*)*(?![\w\[]|\.[\d\w])")
-_QUOTED = late(rf"{_QUOTE}?\[?(\u27e6[a-z_]+\u27e7)\]?{_QUOTE}?")
+_NAME = lazy_regex(r"(?<![\w.\[\]/\u27e6-])[a-z_]\w*(?:\.[a-z_]\w*)*(?![\w\[]|\.[\d\w])")
+_QUOTED = lazy_regex(rf"{_QUOTE}?\[?(\u27e6[a-z_]+\u27e7)\]?{_QUOTE}?")
 _KIND = r"(?:field|parameter|argument|key|property|option|attribute|setting|keyword|member)s?"
-_IN_BRACKETS = late(rf"\b({_KIND}) \[([a-z_]\w{{0,64}})\]")
+_IN_BRACKETS = lazy_regex(rf"\b({_KIND}) \[([a-z_]\w{{0,64}})\]")
 _WORD = "|".join(sorted(_COMMON, key=len, reverse=True))
 _WHOLE = r"(?![\w\[-]|\.\w)"
 _IN_PATHS = (
-    (late(r"\btools?(?:\[\d{1,4}\]|\.\d{1,4})\.(?:function\.|custom\.)?strict\b"), MARK.format("strict")),
-    (late(r"\bmessages?(?:\[\d{1,4}\]|\.\d{1,4})\.content[\w.\[\]]{0,20}\.cache_control\b"), MARK.format("cache_control")),
-    (late(r"\bmessages?(?:\[\d{1,4}\]|\.\d{1,4})\.role\b"), MARK.format("system_message")),
+    (lazy_regex(r"\btools?(?:\[\d{1,4}\]|\.\d{1,4})\.(?:function\.|custom\.)?strict\b"), MARK.format("strict")),
+    (lazy_regex(r"\bmessages?(?:\[\d{1,4}\]|\.\d{1,4})\.content[\w.\[\]]{0,20}\.cache_control\b"), MARK.format("cache_control")),
+    (lazy_regex(r"\bmessages?(?:\[\d{1,4}\]|\.\d{1,4})\.role\b"), MARK.format("system_message")),
 )
 """Fields of one tool or one message that all of them have."""
-_AS_A_FIELD = late(
+_AS_A_FIELD = lazy_regex(
     rf"(?P<a>{_QUOTE})(?P<quoted>{_WORD})(?={_QUOTE})"
     rf"|(?P<b>(?:^|[;\n.])\s*)(?P<first>{_WORD}){_WHOLE}(?=:|\?|\s(?:is|are) (?:not|un|never|no longer|dis)"
     r"|\s(?:un|not )(?:supported|available|allowed|known|implemented)\b)"

@@ -10,7 +10,7 @@ from typing import Any
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.secrets.spellings import unescaped, united
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import ToolDefinition
 
@@ -22,7 +22,7 @@ _MAX_READ = 32_768
 """Characters of an error that are compared with the request; of a longer one as many at each end."""
 _LONG_WORD = 1000
 _ELSEWHERE = "\n\x00\n"
-_SPACES = late(r"\s+")
+_SPACES = lazy_regex(r"\s+")
 
 
 def own_words(text: str, call: ModelCall | None, tells: Callable[[str], bool]) -> str:

@@ -37,7 +37,7 @@ from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.output import output_plan, output_tools
 from llmcore.adapters.request.parts import asks_for, joined_parts
 from llmcore.adapters.secrets.scrubber import Scrubber
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.refusals import RefusalFacts, RefusalKind
 
 __all__ = ["SERVERS_WORDS", "ErrorReading", "read", "refuses_as_it_is"]
@@ -261,14 +261,14 @@ def _is_decisive(words: str, call: ModelCall | None) -> bool:
 _PLACES = r"(?:models?|servers?|endpoints?|deployments?|engines?|apis?|versions?|providers?|backends?|routes?|hosts?|builds?)"
 _ITS = r"(?:the|this|that|your|our|any|current|selected|chosen|api)"
 _HERE = rf"(?:with|in|for|on|by|at|when using)(?: {_ITS}){{0,3}} {_PLACES}\b"
-_CONDITION = late(
+_CONDITION = lazy_regex(
     rf"\W{{0,3}}(?!{_HERE})(?:with|without|when|while|together|alongside|beside|in|if|unless|at the same time|to exceed|above"
     r"|below)\b"
 )
-_WITHIN = late(r"\b(?:tools?|functions?)(?:\[\d|\.\d)|\bresponse_format\.json_schema\.|\u27e7\.[a-z]")
-_OF_A_SCHEMA = late(r"\bschemas?\b|\bproperty\b|\b(?:function|tool) names?\b")
-_OF_CALLS = late(r"\bcall(?:ed|s)?\b|\bturn\b|\bat (?:a|one) time\b|\bat once\b|\bin parallel\b")
-_AHEAD = late(r"\W{0,3}(?:when|while|if|unless|with)\b")
+_WITHIN = lazy_regex(r"\b(?:tools?|functions?)(?:\[\d|\.\d)|\bresponse_format\.json_schema\.|\u27e7\.[a-z]")
+_OF_A_SCHEMA = lazy_regex(r"\bschemas?\b|\bproperty\b|\b(?:function|tool) names?\b")
+_OF_CALLS = lazy_regex(r"\bcall(?:ed|s)?\b|\bturn\b|\bat (?:a|one) time\b|\bat once\b|\bin parallel\b")
+_AHEAD = lazy_regex(r"\W{0,3}(?:when|while|if|unless|with)\b")
 _LONGEST_PARAM = 256
 """Characters: a path into a request is shorter."""
 _OF_VALUES = frozenset({"invalid_value", "invalid_type", "invalid_parameter_value", "integer_below_min_value", "value_error"})
@@ -375,7 +375,7 @@ def _set_of(parts: Collection[str], call: ModelCall | None, held: Collection[str
 # What is not of the endpoint
 
 _FAULT = 500
-_OF_ONE_IMAGE = late(
+_OF_ONE_IMAGE = lazy_regex(
     r"\b(?:image|picture|photo)s?\b[^;\n]{0,60}?\b(?:format|media|mime|size|large|larger|small|exceed\w*|download\w*|fetch\w*|identify"
     r"|corrupt\w*|decod\w*|invalid|process|read|empty|upload\w*)\b|\b(?:identify|upload\w*|process|read|invalid)\b[^;\n]{0,30}?\bimages?\b"
 )

@@ -11,7 +11,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import objects_in
 
 __all__ = ["retry_after", "wait_in_words"]
@@ -19,7 +19,7 @@ __all__ = ["retry_after", "wait_in_words"]
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _SPAN = r"(\d{1,6}(?:\.\d{1,9})?) ?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)(?![a-z])"
 _SPANS = rf"(?:about |another |at least |for )?((?:{_SPAN}[ ,]*(?:and )?)+)"
-_AGAIN = late(
+_AGAIN = lazy_regex(
     rf"\b(?:try(?:ing)? again|retry(?:ing)?)\b[^.;\n\d]{{0,40}}?\b(?:in|after) {_SPANS}"
     rf"|\b(?:please wait|wait for|resets?(?: in| after)|available again in) {_SPANS}"
     r"|\bretry[-_ ]after['\"]?[:=] ?['\"]?(\d{1,6}(?:\.\d{1,9})?)\b"

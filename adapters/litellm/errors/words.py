@@ -8,18 +8,18 @@ from difflib import get_close_matches
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.providers import PROVIDERS, provider_of
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["NO_WORDS", "key_words", "place_words", "provider_words", "server_words", "without_bytes", "without_tips"]
 
-_LITELLMS = late(r"(?:litellm\.\w+: *)?(?:\w*(?:Error|Exception)(?: \w+Error)?(?: - |: *))*(?:Error code: \d{3}(?: - )?)?")
+_LITELLMS = lazy_regex(r"(?:litellm\.\w+: *)?(?:\w*(?:Error|Exception)(?: \w+Error)?(?: - |: *))*(?:Error code: \d{3}(?: - )?)?")
 """What LiteLLM and the OpenAI SDK put before the words of a server."""
 
 
 NO_WORDS = "(no words)"
 """What stands for the words of a server that said none."""
-_SENTENCES = late(r"(?<=[.!?;])\s+|\n+")
-_TIP = late(r"litellm|drop_params|modify_params|allowed_openai_params|\bproxy\b", re.IGNORECASE)
+_SENTENCES = lazy_regex(r"(?<=[.!?;])\s+|\n+")
+_TIP = lazy_regex(r"litellm|drop_params|modify_params|allowed_openai_params|\bproxy\b", re.IGNORECASE)
 
 
 def server_words(message: str) -> str:
@@ -28,7 +28,7 @@ def server_words(message: str) -> str:
     return message[found.end() :].strip() or NO_WORDS if found else message
 
 
-_BYTES = late(r"""\bb(['"])(.*)\1""", re.DOTALL)
+_BYTES = lazy_regex(r"""\bb(['"])(.*)\1""", re.DOTALL)
 
 
 def without_bytes(message: str) -> str:

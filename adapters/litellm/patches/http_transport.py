@@ -18,7 +18,7 @@ import httpx
 from llmcore.adapters.litellm.patches.client_cache import foreign_transports
 from llmcore.adapters.litellm.patches.patch import Patch
 from llmcore.adapters.litellm.warm_up import canned_answer, is_warm_up
-from llmcore.adapters.request.twin_calls import unmarked_body
+from llmcore.adapters.request.conversation.twin_calls import unmarked_body
 from llmcore.adapters.wire.inflating import ACCEPTED
 from llmcore.adapters.wire.watching import TrafficWatch, WireExchange, current_watch
 

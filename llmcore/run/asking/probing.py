@@ -18,6 +18,7 @@ from typing import Literal
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.capabilities import LEARNABLE, CapabilityStore
 from llmcore.adapters.litellm.errors.reading import refuses_as_it_is
+from llmcore.compiling import compile_tools
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
 from llmcore.run.asking.sending import Sending
@@ -26,7 +27,6 @@ from llmcore.run.endpoints.modes import taught_dialect, writer_for
 from llmcore.support.code.emitter import silently
 from llmcore.support.code.quoted_words import clipped_words
 from llmcore.support.values.narrowing import is_object
-from llmcore.tools import compile_tools
 from llmcore.types import (
     CallerError,
     CapabilityRefused,

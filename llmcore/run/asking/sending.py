@@ -14,10 +14,10 @@ from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
+from llmcore.adapters.request.conversation.restored_tokens import Restoring, restored_envelope, restored_withheld
+from llmcore.adapters.request.conversation.special_tokens import Joiners, broken
 from llmcore.adapters.request.outgoing import not_again
 from llmcore.adapters.request.output import FINAL_RESULT
-from llmcore.adapters.request.restoring import Restoring, restored_envelope, restored_withheld
-from llmcore.adapters.request.special_tokens import Joiners, broken
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply, may_be_one_event
 from llmcore.hooks import HookChain, StreamedSoFar
@@ -271,13 +271,15 @@ class Sending:
             self._last = chunk
             if self.time_to_first_token is None:
                 self.time_to_first_token = time.perf_counter() - started
-            for event in self._events_of_chunk(normalizer.feed(cast("object", chunk)), normalizer.held):
+            for event in self._events_of_chunk(normalizer.feed(cast("object", chunk)), normalizer.withheld_text):
                 if isinstance(event, ToolCallStarted):
                     self._refuse_endless(event)
                 if so_far is not None:
                     await self._show(so_far, event)
                 await emit(event)
-            self.withheld = normalizer.held if self._joiners is None else partial(self._withheld_text, normalizer, self._joiners)
+            self.withheld = (
+                normalizer.withheld_text if self._joiners is None else partial(self._withheld_text, normalizer, self._joiners)
+            )
             await emit(None)
         last = self._events_of_chunk(normalizer.finish())
         envelope = self._restored(normalizer.envelope)
@@ -294,7 +296,7 @@ class Sending:
         return envelope if self._joiners is None else restored_envelope(self._joiners, envelope)
 
     def _withheld_text(self, normalizer: Normalizer, joiners: Joiners, start: int) -> str:
-        return restored_withheld(joiners, normalizer.held(0), start)
+        return restored_withheld(joiners, normalizer.withheld_text(0), start)
 
     def _events_of_chunk(self, events: list[NormalizerEvent], withheld_from: Callable[[int], str] | None = None) -> list[Event]:
         """The events of a chunk, with the text of llmcore's envelope that the normaliser withholds."""

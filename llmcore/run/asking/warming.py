@@ -130,7 +130,7 @@ async def _rehearsal(make: Callable[..., Any]) -> None:
 
     def orchestrator(*turns: dict[str, Any] | str | Exception, tools: Any = ()) -> Any:
         made = make(_ScriptedModel(*turns), tools)
-        # Logs and recordings are for real runs.
+        # Logs and recordings emit of real runs.
         made._runtime = replace(made._runtime, observers=Observers(None), open_recordings=tuple)
         return made
 

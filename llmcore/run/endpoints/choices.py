@@ -13,11 +13,11 @@ from llmcore.adapters.providers.families import own_dialects
 from llmcore.adapters.request.choices import requires_call
 from llmcore.adapters.request.output import output_plan
 from llmcore.adapters.request.parts import MODES, is_refused_set
+from llmcore.compiling import compile_tools
 from llmcore.models import ModelConfig, Needs
 from llmcore.run.endpoints.catalog import Catalog, unknown_price_error
 from llmcore.run.endpoints.modes import usable_modes, why_unusable
 from llmcore.support.values.copies import updated
-from llmcore.tools import compile_tools
 from llmcore.types import Envelope, LLMCoreError, OutputMode, Request, ToolSet
 from llmcore.types.logs import logger
 

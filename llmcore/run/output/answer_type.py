@@ -23,12 +23,12 @@ from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from llmcore.adapters.request.output import FINAL_RESULT, WRAPPER, is_object_schema, output_tool, wrapped_schema
+from llmcore.compiling import compile_tools
 from llmcore.support.code.fork_safe_lock import ForkSafeLock
 from llmcore.support.values.annotations import type_key, usable
 from llmcore.support.values.copies import updated
 from llmcore.support.values.json_data import as_json
 from llmcore.support.values.narrowing import is_object
-from llmcore.tools import compile_tools
 from llmcore.types import CallerError, Envelope, JsonSchema, OutputParseError, ToolCall, ToolDefinition
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import operator
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 
-from llmcore.adapters.request.history import is_sendable_id
+from llmcore.adapters.request.conversation.history import is_sendable_id
 from llmcore.run.results.boundary_copies import damage_repairs, encodable_copy, is_encodable
 from llmcore.support.values.copies import copied, made, updated
 from llmcore.types import (

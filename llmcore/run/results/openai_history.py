@@ -94,7 +94,7 @@ def openai_messages(messages: Sequence[Message], text_of: Callable[[str], str | 
     """
     from llmcore.adapters.base import Endpoint, ModelCall
     from llmcore.adapters.providers import provider_of
-    from llmcore.adapters.request.messages import render_messages
+    from llmcore.adapters.request.conversation.messages import render_messages
     from llmcore.adapters.request.names import NameMap
     from llmcore.types import Request
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from llmcore.adapters.request.history import last_open_turn, repaired_history
+from llmcore.adapters.request.conversation.history import last_open_turn, repaired_history
 from llmcore.run.results.history import ids_in, open_calls
 from llmcore.run.results.open_calls import OpenCall, id_within
 from llmcore.run.results.openai_history import check_results_answer_calls

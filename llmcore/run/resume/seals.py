@@ -13,7 +13,7 @@ from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
-from llmcore.adapters.request.history import last_open_turn
+from llmcore.adapters.request.conversation.history import last_open_turn
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.run.results.history import open_calls
 from llmcore.run.results.result import RunResult

@@ -1,10 +1,16 @@
-"""The options of `run`, `execute` and `stream`, and of the orchestrator for all of them: their types, for editors and type
-checkers, and what each may be, for those who have none. Here and nowhere else.
+"""The options of a run: `OPTIONS` has a row for each, and the TypedDicts have its type, for editors and type checkers.
+
+To add an option, add its row and its type here, and read it where it is used. The orchestrator's settings, the agent's options,
+the checks, the shown signatures and the table in docs/running.md come from the rows.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any, Literal
 
 from typing_extensions import TypedDict  # a type checker's Unpack takes either; pydantic reads only this one before 3.12
@@ -23,15 +29,19 @@ from llmcore.types.input.argument_errors import Kind, check_kinds
 from llmcore.types.requests import TEXT_CALLS, RequestOptions, TextCalls
 
 __all__ = [
-    "INSTEAD",
-    "KINDS",
+    "OPTIONS",
     "PER_RUN",
     "REQUEST_OPTIONS",
+    "SHARED",
+    "TOOL_OPTIONS",
     "Given",
+    "Option",
     "OptionsOfRuns",
     "RunOptions",
+    "SharedOptions",
     "Strictness",
     "check_options",
+    "other_names",
 ]
 
 # RunResult without its [Any], which it means: with it, pydantic would make another model, at each start
@@ -40,49 +50,37 @@ Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request | RunRes
 Strictness = Literal["off", "safe", "lenient"]
 
 
-class OptionsOfRuns(TypedDict, total=False):
-    message_history: Sequence[Message | Mapping[str, Any]] | RunResult | None
-    """What was said before: messages, or an earlier result."""
+class SharedOptions(TypedDict, total=False):
+    """What an orchestrator sets for all of its runs, and each run may set for itself."""
+
     budget: Budget | None
     deps: Any
-    """What the tools find in `RunContext.deps`."""
     strictness: Strictness
     text_calls: TextCalls
-    """Which calls in text count: docs/trust.md."""
     max_tool_turns: int
     max_parallel_tools: int
     tool_timeout: float | None
-    """Seconds for each try of a tool. The whole run's time is `deadline`."""
     tool_errors: ToolErrors
     tool_config: ToolConfig | None
-    """The same settings of tools, and the others there are."""
     output_validators: Iterable[OfValue] | OfValue | None
-    """Asked after the orchestrator's."""
-    interjections: Interjections | OfContext | None
-    """Where messages come from that enter while the run goes on."""
     max_context_tokens: int | None
-    parent: RunContext[Any] | None
-    """The context of a tool that makes this run: it then spends from that run's budget besides its own, counts in its usage, and
-    its result stands among that one's `runs`."""
-    answers: Answers | None
-    """What is said of the calls that wait, by their ids: the run goes on where the given result ended."""
-    run_store: RunStore | None
-    """Where the run saves its checkpoints, and where a saved run that is resumed is claimed: see `docs/approval.md`."""
-    signing_key: str | bytes | None
-    """Signs what is saved of the calls that wait, and is asked for when the run is resumed. At least 16 bytes."""
-    nested_events: bool
-    """Tell the events of runs within this one, such as those of sub-agents, among this one's: each in a `NestedEvent`."""
     checkpoint: Callable[[RunResult[Any]], Any] | None
-    """A function of a `RunResult`, sync or async, that saves the run as far as it has come: see `docs/approval.md`."""
+    run_store: RunStore | None
+    signing_key: str | bytes | None
+
+
+class OptionsOfRuns(SharedOptions, total=False):
+    """What a run takes beside the fields of its request."""
+
+    message_history: Sequence[Message | Mapping[str, Any]] | RunResult | None
+    interjections: Interjections | OfContext | None
+    parent: RunContext[Any] | None
+    answers: Answers | None
+    nested_events: bool
 
 
 class RunOptions(RequestOptions, OptionsOfRuns, total=False):
     """One run's options: any field of `Request`, which they override, and what only runs have."""
-
-
-REQUEST_OPTIONS = frozenset(Request.model_fields) - {"messages"}
-PER_RUN = REQUEST_OPTIONS | RunOptions.__annotations__.keys()
-_OPTIONS = sorted(PER_RUN)
 
 
 def _is_count(least: int) -> Kind:
@@ -110,85 +108,131 @@ def _is_text_block(value: object) -> bool:
     return isinstance(value, TextBlock) or (isinstance(value, Mapping) and "role" not in value)
 
 
-KINDS: Mapping[str, Kind] = {
-    "system": Kind(_is_system, "text or a list of TextBlocks (a message of the role system is one of the request)"),
-    "message_history": Kind(
-        _is_history, "a list of messages, or a RunResult (a saved one is read by RunResult.model_validate_json)"
+def _instance(kind: type[Any], words: str) -> Kind:
+    return Kind(lambda value: isinstance(value, kind), words)
+
+
+_ONE_CALL = object()
+"""The default of an option that an orchestrator does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A row of `OPTIONS`.
+
+    `about`: its line in docs/running.md. `default`: the orchestrator's; without it, only a run has the option. `kind`: what a
+    value may be; None if the code that uses the option checks it. `nullable`: whether None is a value. `tool_setting`: the field
+    of `ToolConfig` that the option sets.
+    """
+
+    about: str
+    default: Any = _ONE_CALL
+    kind: Kind | None = None
+    nullable: bool = False
+    tool_setting: str = ""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether an orchestrator has it, too."""
+        return self.default is not _ONE_CALL
+
+
+OPTIONS: Mapping[str, Option] = {
+    "system": Option(
+        "the system prompt: text or `TextBlock`s",
+        default=None,
+        kind=Kind(_is_system, "text or a list of TextBlocks (a message of the role system is one of the request)"),
+        nullable=True,
     ),
-    "budget": Kind(lambda value: isinstance(value, Budget), "an llmcore.Budget"),
-    "strictness": _one_of("off", "safe", "lenient"),
-    "text_calls": _one_of(*TEXT_CALLS),
-    "max_tool_turns": _is_count(0),
-    "max_parallel_tools": _is_count(1),
-    "tool_timeout": Kind(lambda value: is_amount(value) and value > 0, "a finite number of seconds above 0, or None"),
-    "tool_errors": _one_of("continue", "abort", "retry"),
-    "tool_config": Kind(lambda value: isinstance(value, ToolConfig), "an llmcore.ToolConfig"),
-    "parent": Kind(lambda value: isinstance(value, RunContext), "the RunContext that a tool was given"),
-    "answers": Kind(
-        lambda value: isinstance(value, Mapping), "a dict of Approve(), Deny(...) or Answer(...) by the ids of calls"
+    "message_history": Option(
+        "what was said before: messages, or an earlier `RunResult`",
+        kind=Kind(_is_history, "a list of messages, or a RunResult (a saved one is read by RunResult.model_validate_json)"),
+        nullable=True,
     ),
-    "checkpoint": Kind(callable, "a function of a RunResult"),
-    "run_store": Kind(lambda value: isinstance(value, RunStore), "an llmcore.RunStore, such as llmcore.FileStore('runs')"),
-    "nested_events": Kind(lambda value: isinstance(value, bool), "True or False"),
+    "budget": Option(
+        "the `Budget` that the run may spend", default=None, kind=_instance(Budget, "an llmcore.Budget"), nullable=True
+    ),
+    "deps": Option("the object that tools, hooks and validators get in `RunContext.deps`", default=None),
+    "strictness": Option(
+        "how much of a model's mistakes is repaired: `off`, `safe`, `lenient`",
+        default="safe",
+        kind=_one_of("off", "safe", "lenient"),
+    ),
+    "text_calls": Option(
+        "which calls in text count: `standard`, `alone`, `off` ([trust](trust.md#your-policy))",
+        default="standard",
+        kind=_one_of(*TEXT_CALLS),
+    ),
+    "max_tool_turns": Option("the most turns that may run tools", default=10, kind=_is_count(0), tool_setting="max_turns"),
+    "max_parallel_tools": Option("the most tools that run at once", default=8, kind=_is_count(1), tool_setting="max_parallel"),
+    "tool_timeout": Option(
+        "the seconds of each try of a tool; None = no limit",
+        default=60.0,
+        kind=Kind(lambda value: is_amount(value) and value > 0, "a finite number of seconds above 0, or None"),
+        nullable=True,
+        tool_setting="timeout",
+    ),
+    "tool_errors": Option(
+        "what a tool's error does: `continue` tells the model, `abort` ends the run, `retry` tries again first",
+        default="continue",
+        kind=_one_of("continue", "abort", "retry"),
+        tool_setting="errors",
+    ),
+    "tool_config": Option(
+        "a `ToolConfig`: these settings of tools, and the others",
+        default=None,
+        kind=_instance(ToolConfig, "an llmcore.ToolConfig"),
+        nullable=True,
+    ),
+    "output_validators": Option(
+        "functions that judge the final answer, after the orchestrator's ([typed output](typed-output.md))", default=None
+    ),
+    "interjections": Option("where messages come from that enter while the run goes on"),
+    "max_context_tokens": Option("the most tokens that a request may hold", default=None),
+    "parent": Option(
+        "the `RunContext` of the tool that makes this run: both share the outer run's budget, deadline and usage",
+        kind=_instance(RunContext, "the RunContext that a tool was given"),
+        nullable=True,
+    ),
+    "answers": Option(
+        "answers to the calls that wait, by their ids ([approval](approval.md))",
+        kind=_instance(Mapping, "a dict of Approve(), Deny(...) or Answer(...) by the ids of calls"),
+        nullable=True,
+    ),
+    "run_store": Option(
+        "where the run is saved, and where a saved run is claimed ([approval](approval.md#each-saved-run-goes-on-once))",
+        default=None,
+        kind=_instance(RunStore, "an llmcore.RunStore, such as llmcore.FileStore('runs')"),
+        nullable=True,
+    ),
+    "signing_key": Option("signs the open calls of a saved run: at least 16 bytes ([approval](approval.md))", default=None),
+    "nested_events": Option(
+        "whether a stream also has the events of runs within this one, each in a `NestedEvent`",
+        kind=_instance(bool, "True or False"),
+    ),
+    "checkpoint": Option(
+        "a function of a `RunResult` that saves the run as far as it has come ([approval](approval.md))",
+        default=None,
+        kind=Kind(callable, "a function of a RunResult"),
+        nullable=True,
+    ),
 }
-_MAY_BE_NONE = frozenset(
-    {"system", "message_history", "budget", "tool_timeout", "tool_config", "parent", "answers", "checkpoint", "run_store"}
-)
-_ATTEMPTS = "give `budget=Budget(attempts=..., reasks=...)`; a tool's own are `tool(retries=...)`"
-_OF_ALL_RUNS = (
-    "hooks",
-    "models",
-    "capabilities",
-    "strategies",
-    "adapter",
-    "web_search",
-    "token_counter",
-    "enforce_limits",
-)
-_SAMPLING = ("seed", "n", "logit_bias", "logprobs", "top_logprobs", "top_k", "frequency_penalty", "presence_penalty", "metadata")
-INSTEAD: Mapping[str, str] = {
-    **{name: f"it belongs to all runs: Orchestrator(..., {name}=...)" for name in _OF_ALL_RUNS},
-    "images": "an image is an ImageBlock in a message's content, or a part `image_url` of OpenAI's form",
-    "messages": "messages are the first argument",
-    "history": "a history is `message_history`",
-    "prompt": "the prompt is the first argument",
-    "stream": "call `stream(...)` in place of `run(...)`",
-    "response_format": "a typed answer is `output_type`, or `execute(request, output_type)`",
-    "response_model": "a typed answer is `output_type`, or `execute(request, output_type)`",
-    "result_type": "a typed answer is `output_type`, or `execute(request, output_type)`",
-    "force_tools": "give `tool_choice='required'`",
-    "allowed_tools": "it is `tool_config=ToolConfig(allowed={...})`",
-    "reasoning_effort": "it is `thinking`: True, False or a budget in tokens",
-    "user": "what a provider takes beside these goes in `extra_body={'user': ...}`",
-    "user_prompt": "the prompt is the first argument",
-    "max_attempts": _ATTEMPTS,
-    "max_steps": "it is `max_tool_turns`",
-    "max_retries": _ATTEMPTS,
-    "retries": _ATTEMPTS,
-    "attempts": _ATTEMPTS,
-    "reasks": _ATTEMPTS,
-    "max_turns": "it is `max_tool_turns`",
-    "max_iterations": "it is `max_tool_turns`",
-    "max_tool_calls": "it is `budget=Budget(tool_calls=...)`",
-    "deps_type": "give `deps`; their type is that of the value",
-    "model_settings": "its settings are options by themselves: temperature=..., max_tokens=...",
-    "verbose": "what a run does is logged under `llmcore`, and told by `stream(...)` and by observers",
-    "stream_options": "the count of a stream's tokens is asked for by itself",
-    **dict.fromkeys(_SAMPLING, "what a provider takes beside these goes in `extra_body={...}`"),
-    "timeout": "the whole run has its `deadline`, a model its `timeout` in the registry, a tool its `tool_timeout`",
-    "context": "it is `deps`",
-    "max_output_tokens": "it is `max_tokens`; what a whole run may spend is `budget=Budget(tokens=...)`",
-    "max_completion_tokens": "it is `max_tokens`; what a whole run may spend is `budget=Budget(tokens=...)`",
-    "usage": "a run within another one is given `parent=context`, the RunContext of the tool that makes it",
-    "usage_limits": "it is `budget=Budget(requests=..., tokens=...)`",
-    "functions": "they are `tools`",
-    "deferred_tool_results": "give `answers={call_id: Approve() | Deny(...) | Answer(...)}`",
-    "function_call": "it is `tool_choice`",
-    "stop_sequences": "it is `stop`",
-    "system_prompt": "it is `system`",
-    "instructions": "it is `system`",
-}
-"""What other libraries call otherwise, options that belong elsewhere, and names that were merged into one."""
+"""Each option of runs, but for the fields of `Request`, which say themselves what they may be."""
+
+REQUEST_OPTIONS = frozenset(Request.model_fields) - {"messages"}
+PER_RUN = REQUEST_OPTIONS | OPTIONS.keys()
+SHARED = {name: option for name, option in OPTIONS.items() if option.is_shared}
+"""The options that an orchestrator has, too."""
+TOOL_OPTIONS = {name: option.tool_setting for name, option in OPTIONS.items() if option.tool_setting}
+"""Options that are settings of a `ToolConfig`, and the names of those."""
+_KINDS = {name: option.kind for name, option in OPTIONS.items() if option.kind is not None}
+_NAMES = sorted(PER_RUN)
+
+
+@cache
+def other_names() -> Mapping[str, Mapping[str, str]]:
+    """What to write in place of another library's option, for a caller of `run`, of `orchestrator` and of `agent`."""
+    return tomllib.loads(files("llmcore.run.setup").joinpath("other_names.toml").read_text(encoding="utf-8"))
 
 
 def check_options(thing: str, options: Mapping[str, Any]) -> None:
@@ -197,7 +241,7 @@ def check_options(thing: str, options: Mapping[str, Any]) -> None:
         return
     for name, value in options.items():
         if name not in PER_RUN:
-            raise ConfigError(f"unknown option {name!r}; {hint(name, _OPTIONS, INSTEAD)}")
-        if value is None and name in KINDS and name not in _MAY_BE_NONE:
-            raise ConfigError(f"{thing}: `{name}` must be {KINDS[name].words}, not None")
-    check_kinds(thing, options, KINDS)
+            raise ConfigError(f"unknown option {name!r}; {hint(name, _NAMES, other_names()['run'])}")
+        if value is None and name in _KINDS and not OPTIONS[name].nullable:
+            raise ConfigError(f"{thing}: `{name}` must be {_KINDS[name].words}, not None")
+    check_kinds(thing, options, _KINDS)

@@ -12,6 +12,7 @@ from typing import Any, cast
 from pydantic import PydanticUndefinedAnnotation, ValidationError
 
 from llmcore.adapters.request.output import FINAL_RESULT
+from llmcore.compiling import compile_tools
 from llmcore.run.caller_functions import CallersFunction
 from llmcore.run.output.answer_type import OutputSpec
 from llmcore.run.results.boundary_copies import checked_copy, is_encodable
@@ -23,11 +24,11 @@ from llmcore.run.resume.saving import checkpoint_of
 from llmcore.run.resume.seals import SigningKey, as_signing_key
 from llmcore.run.setup.context_size import ContextLimit, context_limit
 from llmcore.run.setup.interjections import interjections_function
-from llmcore.run.setup.options import REQUEST_OPTIONS, Given, Strictness, check_options
+from llmcore.run.setup.options import OPTIONS, REQUEST_OPTIONS, TOOL_OPTIONS, Given, Strictness, check_options
 from llmcore.run.setup.parent_run import ParentRun, parent_run_of
 from llmcore.support.code.suggestions import mistake_in
 from llmcore.support.values.copies import made, updated
-from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
+from llmcore.tools import Tool, ToolConfig, checked_tool
 from llmcore.tools.schema_fragments import fillable
 from llmcore.types import (
     Budget,
@@ -45,7 +46,6 @@ from llmcore.types.requests import TextCalls
 from llmcore.types.tools import LiveTools, sources_in, tools_given, tools_in
 
 __all__ = [
-    "TOOL_OPTIONS",
     "RunSettings",
     "Toolbox",
     "check_allowed",
@@ -61,13 +61,6 @@ __all__ = [
 ]
 
 _SENT_AS_DATA = ("messages", "system", "tool_choice", "stop", "extra_body", "extra_headers")
-TOOL_OPTIONS = {
-    "max_tool_turns": "max_turns",
-    "max_parallel_tools": "max_parallel",
-    "tool_timeout": "timeout",
-    "tool_errors": "errors",
-}
-"""Options of an orchestrator and of a run, and the settings of a `ToolConfig` that they are."""
 _log = logger("tools")
 _MAX_NAMES = 50
 _NOTHING_SET = ToolConfig()
@@ -313,67 +306,52 @@ def _owned(request: Request) -> Request:
 
 
 def resolve_settings(
-    given: Given | None,
-    options: Mapping[str, Any],
-    *,
-    tools: Toolbox,
-    more_tools: bool = False,
-    system: Any,
-    budget: Budget | None,
-    deps: Any,
-    strictness: Strictness,
-    text_calls: TextCalls = "standard",
-    validators: tuple[CallersFunction, ...] = (),
-    max_context_tokens: int | None = None,
-    token_counter: Callable[[Request], Any] | None = None,
-    checkpoint: Callable[..., Any] | None = None,
-    run_store: RunStore | None = None,
-    signing_key: object = None,
+    given: Given | None, options: Mapping[str, Any], *, defaults: Mapping[str, Any], tools: Toolbox, more_tools: bool = False
 ) -> RunSettings:
-    """Everything a run needs to know, from the orchestrator's defaults and the call's options. `more_tools`: a function tells
-    others in each turn. Raises `CallerError`s. `with_types` adds what loads the validator."""
+    """Everything a run needs to know, from the orchestrator's `defaults` and the run's own options. `more_tools`: whether a
+    function gives other tools in each turn. Raises `CallerError`s. `with_types` adds what loads the validator."""
     check_options("run", options)
     request, history = _resolved(given, options)
     is_new = len(request.messages) > history
     if is_new:
         check_not_empty(request.messages)
-    if request.system is None and system is not None:
-        request = _owned(updated(request, {"system": system}))
-    key = as_signing_key(options.get("signing_key", signing_key))
+    if request.system is None and defaults["system"] is not None:
+        request = _owned(updated(request, {"system": defaults["system"]}))
+    chosen = {name: options.get(name, defaults.get(name)) for name in OPTIONS}
+    key = as_signing_key(chosen["signing_key"])
     came = enter_history(
         request.messages,
         history=history,
         saved=_saved(given, options.get("message_history")),
-        answers=options.get("answers"),
+        answers=chosen["answers"],
         system=request.system if isinstance(request.system, str) else "",
         key=key,
     )
-    if not is_new and came.resumed is None and options.get("interjections") is None:
+    if not is_new and came.resumed is None and chosen["interjections"] is None:
         check_ends_with_request(came.messages)
     if came.messages is not request.messages:
         request = updated(request, {"messages": came.messages})
-    toolbox = tools.extended(request.tools, more=more_tools) if request.tools else tools
-    place = parent_run_of(options.get("parent"))
+    place = parent_run_of(chosen["parent"])
     return RunSettings(
         request=request,
-        toolbox=toolbox,
-        budget=_budget(options.get("budget", budget), request.deadline) or _NO_BUDGET,
-        deps=options.get("deps", deps),
-        strictness=options.get("strictness", strictness),
+        toolbox=tools.extended(request.tools, more=more_tools) if request.tools else tools,
+        budget=_budget(chosen["budget"], request.deadline) or _NO_BUDGET,
+        deps=chosen["deps"],
+        strictness=chosen["strictness"],
         tool_overrides=tool_settings(options.get("tool_config"), options),
         output=None,
-        context=context_limit(options.get("max_context_tokens", max_context_tokens), token_counter),
-        interjections=interjections_function(options.get("interjections")),
+        context=context_limit(chosen["max_context_tokens"], defaults["token_counter"]),
+        interjections=interjections_function(chosen["interjections"]),
         place=place,
-        output_validators=validators,
+        output_validators=defaults["output_validators"],
         repairs=came.repairs,
         resumed=came.resumed,
-        checkpoint=checkpoint_of(options.get("checkpoint", checkpoint)),
-        nested_events=options.get("nested_events", False) or (place is not None and place.emits_nested),
-        run_store=options.get("run_store", run_store),
+        checkpoint=checkpoint_of(chosen["checkpoint"]),
+        nested_events=chosen["nested_events"] or (place is not None and place.emits_nested),
+        run_store=chosen["run_store"],
         signing_key=key,
         text_calls=options.get("text_calls"),
-        default_text_calls=text_calls,
+        default_text_calls=defaults["text_calls"],
     )
 
 

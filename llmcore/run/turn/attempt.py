@@ -16,6 +16,7 @@ from llmcore.adapters.litellm.usage import accounted, cost_of
 from llmcore.adapters.request.openings import forced_tool, reasoning_is_open
 from llmcore.adapters.request.output import output_plan, output_tools
 from llmcore.adapters.request.parts import optional_parts, parts_of
+from llmcore.compiling import compile_tools
 from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig
@@ -51,7 +52,6 @@ from llmcore.support.code.emitter import Emit, silently
 from llmcore.support.values.copies import assign_field, copied, updated
 from llmcore.support.values.identity import alike
 from llmcore.support.values.narrowing import is_object
-from llmcore.tools import compile_tools
 from llmcore.tools.web_search import WEB_SEARCH
 from llmcore.types import (
     Attempt,

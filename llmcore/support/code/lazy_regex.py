@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
-__all__ = ["late"]
+__all__ = ["lazy_regex"]
 
 _METHODS = ("match", "fullmatch", "search", "finditer", "findall", "split", "sub", "subn")
 
 
-class _Late:
+class _LazyPattern:
     """Has the attributes of an expression as its own, once one of them is asked for."""
 
     __slots__ = (*_METHODS, "flags", "groupindex", "groups", "pattern")
@@ -24,7 +24,7 @@ class _Late:
         self.pattern, self.flags = pattern, flags
 
     def __getattr__(self, name: str) -> Any:  # asked only for what has not been set
-        if name not in _Late.__slots__:
+        if name not in _LazyPattern.__slots__:
             raise AttributeError(name)
         compiled = re.compile(self.pattern, self.flags)
         for one in (*_METHODS, "groupindex", "groups"):
@@ -36,6 +36,6 @@ class _Late:
         return re.Pattern
 
 
-def late(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def lazy_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """The expression, compiled when it is first used. A mistake in it shows only then: a test compiles all."""
-    return cast("re.Pattern[str]", _Late(pattern, flags))
+    return cast("re.Pattern[str]", _LazyPattern(pattern, flags))

@@ -15,9 +15,12 @@ __all__ = ["show_options"]
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-def show_options(function: Callable[..., Any], options: type[Any], more: Mapping[str, Any] = _NOTHING) -> None:
-    """Let a function's signature tell the keys of `options`, a TypedDict, and `more` of that kind, in place of `**options`."""
-    vars(function)["__signature__"] = _Shown(inspect.unwrap(function), options, more)
+def show_options(
+    function: Callable[..., Any], options: type[Any], more: Mapping[str, Any] = _NOTHING, defaults: Mapping[str, Any] = _NOTHING
+) -> None:
+    """Show the keys of `options`, a TypedDict, and `more` of that kind in a function's signature, in place of `**options`.
+    `defaults`: what an option is if it is left out; the others show `...`."""
+    vars(function)["__signature__"] = _Shown(inspect.unwrap(function), options, more, defaults)
 
 
 class _NotGiven:
@@ -33,10 +36,12 @@ _NOT_GIVEN = _NotGiven()
 class _Shown(inspect.Signature):
     """A signature that is made when it is looked at."""
 
-    __slots__ = ("_function", "_made", "_more", "_options")
+    __slots__ = ("_defaults", "_function", "_made", "_more", "_options")
 
-    def __init__(self, function: Callable[..., Any], options: type[Any], more: Mapping[str, Any]) -> None:
-        self._function, self._options, self._more = function, options, more
+    def __init__(
+        self, function: Callable[..., Any], options: type[Any], more: Mapping[str, Any], defaults: Mapping[str, Any]
+    ) -> None:
+        self._function, self._options, self._more, self._defaults = function, options, more, defaults
         self._made: inspect.Signature | None = None
 
     @property
@@ -58,11 +63,15 @@ class _Shown(inspect.Signature):
             plain = inspect.signature(self._function)
             own = [one for one in plain.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
             told = {**self._more, **self._options.__annotations__}
-            options = [_option(name, kind) for name, kind in told.items() if name not in plain.parameters]
+            options = [
+                _option(name, kind, self._defaults.get(name, _NOT_GIVEN))
+                for name, kind in told.items()
+                if name not in plain.parameters
+            ]
             self._made = plain.replace(parameters=[*own, *options])
         return self._made
 
 
-def _option(name: str, kind: Any) -> inspect.Parameter:
+def _option(name: str, kind: Any, default: Any) -> inspect.Parameter:
     annotation = kind.__forward_arg__ if isinstance(kind, ForwardRef) else kind
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_NOT_GIVEN, annotation=annotation)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -136,7 +136,7 @@ class _Shape:
         would be half of its memory. None where fields are set later."""
 
 
-def made(kind: type[Model], **fields: Any) -> Model:
+def made(kind: type[Model], /, **fields: Any) -> Model:
     """A new model of these fields, which are values of our own that fit: nothing is checked or converted. As pydantic's
     `model_construct`, which takes several times as long. Lists and dicts among them are the model's from now on."""
     shape = _SHAPES.get(kind)

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel
 from pydantic_core import from_json
 
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
@@ -98,9 +98,8 @@ class KeyCheck:
     def _may_merge(self) -> bool:
         """Does the type hold mappings, or fields of several names, and no code of the caller's that may take entries out?"""
         parts = [*members_of(self._core_schema)]
-        return any(_is_mapping(part) or part.get("type") in _WITH_FIELDS for part in parts) and not any(
-            map(_changes_mappings, parts)
-        )
+        several = any(len(paths) > 1 for fields in self._fields.values() for paths in fields.values())
+        return (several or any(map(_is_mapping, parts))) and not any(map(_changes_mappings, parts))
 
     @cached_property
     def _typed_dicts(self) -> dict[frozenset[str], frozenset[str]]:
@@ -137,7 +136,7 @@ class KeyCheck:
         waiting: list[tuple[Path, Any, Any]] = [((), data, value)]
         while waiting:
             path, given, made = waiting.pop()
-            if issubclass(type(made), RootModel):
+            if getattr(made.__class__, "__pydantic_root_model__", False):  # to import `RootModel` builds a model
                 made = made.root
             if is_object(given):
                 yield path, given, made

@@ -10,14 +10,17 @@ __all__ = ["is_rounded", "may_be_rounded", "rounded", "whole"]
 
 _LARGEST_EXACT_FLOAT: Final = 2**53
 _FRACTION: Final = re.compile(r"\.[0-9](?:[0-9]{7}|(?<=[0-9]{8}\.[0-9]))")
-_EXPONENTS: Final = re.compile(r"e[-+0-9](?<=[0-9]e[-+0-9])"), re.compile(r"E[-+0-9](?<=[0-9]E[-+0-9])")
+_EXPONENT: Final = re.compile(r"e[-+0-9](?<=[0-9]e[-+0-9])")
+_CAPITAL_EXPONENT: Final = re.compile(r"E[-+0-9](?<=[0-9]E[-+0-9])")
 """What a number has that a float may round: eight digits on one side of its point, or an exponent. Each expression begins with a
 literal, so that it is found at the speed of `str.find`."""
 
 
 def may_be_rounded(text: str, start: int, end: int) -> bool:
     """May JSON text hold a number that its float rounds? A look that costs little and may be wrong."""
-    return any(pattern.search(text, start, end) is not None for pattern in (_FRACTION, *_EXPONENTS))
+    if _FRACTION.search(text, start, end) is not None or _EXPONENT.search(text, start, end) is not None:
+        return True
+    return _CAPITAL_EXPONENT.search(text, start, end) is not None
 
 
 def is_rounded(literal: str, value: float) -> bool:

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
-from llmcore.adapters.request.restoring import restored_envelope
-from llmcore.adapters.request.special_tokens import joiners_in
+from llmcore.adapters.request.conversation.restored_tokens import restored_envelope
+from llmcore.adapters.request.conversation.special_tokens import joiners_in
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.support.values.narrowing import is_object, object_in
 from llmcore.transcripts.formats.events import EventSplitter

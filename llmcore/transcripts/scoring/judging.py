@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from llmcore.tools import compile_tools
+from llmcore.compiling import compile_tools
 from llmcore.transcripts.errors import TranscriptError
 from llmcore.transcripts.formats.building import first_problem
 from llmcore.transcripts.formats.requests import RequestFacts, facts_of, function_tools

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.schemas.schema_shape import check_schema_shape
@@ -34,7 +35,7 @@ _NAMES: dict[str, str | None] = {
     for name in names.split()
 }
 _GEMINI_NUMBERS = (None, "string", "number", "integer", "boolean", "array", "object", "null")  # of its enum
-_GENERIC = re.compile(r"(?P<name>\w{1,32})\s?[\[<(].{1,200}[\])>]|(?P<items>.{1,200})\[\]", re.DOTALL)
+_GENERIC = lazy_regex(r"(?P<name>\w{1,32})\s?[\[<(].{1,200}[\])>]|(?P<items>.{1,200})\[\]", re.DOTALL)
 
 _ONE = ("additionalProperties", "unevaluatedProperties", "unevaluatedItems", "additionalItems", "items", "contains",
         "propertyNames", "not", "if", "then", "else", "contentSchema")  # fmt: skip

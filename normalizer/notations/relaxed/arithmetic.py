@@ -11,12 +11,12 @@ from fractions import Fraction
 from typing import Final
 
 from llmcore.normalizer.notations.refusals import too_long
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["computed"]
 
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
-_SUM: Final = late(rf"{_NUMBER}(?:(?:\s?[*/]\s?|\s[+-]\s){_NUMBER})+")
+_SUM: Final = lazy_regex(rf"{_NUMBER}(?:(?:\s?[*/]\s?|\s[+-]\s){_NUMBER})+")
 """With spaces around `+` and `-`: without them stand dates (`2026-11-15`) and ranges."""
 _LONGEST: Final = 200
 _OPERATIONS: Final[dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]]] = {

@@ -7,10 +7,10 @@ from typing import Any
 from llmcore.normalizer.notations.relaxed.state import BRACKETS, COMMAS, Frame, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import QUOTES, starts_member
 
-__all__ = ["assign", "close", "close_all", "separator"]
+__all__ = ["assign_value", "close_all", "close_frame", "separator"]
 
 
-def assign(state: State, frame: Frame, value: Any) -> None:
+def assign_value(state: State, frame: Frame, value: Any) -> None:
     if frame.key is None:
         frame.positional.append(value)
     else:
@@ -33,7 +33,7 @@ def separator(state: State, frame: Frame) -> None:
         frame.after_value, frame.comma, frame.key = False, True, None
         frame.commas += 1
     elif character in BRACKETS:
-        close(state, frame, character)
+        close_frame(state, frame, character)
     elif _comma_is_missing(state, frame):
         state.record("missing_comma", "", ",", "guess")
         frame.after_value, frame.key = False, None
@@ -52,11 +52,11 @@ def _comma_is_missing(state: State, frame: Frame) -> bool:
     return starts_member(state, pos, Frame("object", "{", frame.closer), strict=True)
 
 
-def close(state: State, frame: Frame, character: str) -> None:
+def close_frame(state: State, frame: Frame, character: str) -> None:
     """Close the top frame by its own bracket, or make the best of another one."""
     if frame.comma:
         state.note("trailing_comma", "," + character, character)
-    after = state.look(state.pos + 1)
+    after = state.peek_past_comments(state.pos + 1)
     comma = after < state.end and state.text[after] in COMMAS
     if character == frame.closer:
         if comma and len(state.frames) == 1 and frame.kind == "object" and state.bounded and _key_follows(state, after):
@@ -108,7 +108,7 @@ def _closers_ahead(state: State) -> int:
     count, at = 0, state.pos
     while count < len(state.frames) and at < state.end and state.text[at] in BRACKETS:
         count += 1
-        at = state.look(at + 1)
+        at = state.peek_past_comments(at + 1)
     return count
 
 
@@ -116,7 +116,7 @@ def _pop(state: State) -> None:
     value = state.frames.pop().value
     state.delimited = True
     if state.frames:
-        assign(state, state.frames[-1], value)
+        assign_value(state, state.frames[-1], value)
 
 
 def close_all(state: State) -> None:

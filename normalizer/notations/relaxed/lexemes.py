@@ -13,7 +13,7 @@ from llmcore.normalizer.notations.refusals import DIGITS_LIMIT, NESTED_CALL, too
 from llmcore.normalizer.notations.relaxed.arithmetic import computed
 from llmcore.normalizer.notations.relaxed.state import CLOSERS, Ended, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import starts_member
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.numbers import is_rounded
 
 __all__ = ["ABSENT", "LITERALS", "json_number", "loose_number", "read_bare"]
@@ -28,16 +28,16 @@ _LITERAL_BEGINNINGS: Final = frozenset(word[:at] for word in (*LITERALS, *_PYTHO
 _NOT_FINITE: Final = frozenset({"nan", "inf", "infinity"})
 
 _JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
-_NUMBER_LIKE: Final = late(r"[+-]?[0-9.][0-9_.eE+-]*")
-_CURRENCY_GROUPED: Final = late(r"[+-]?(?:[$\u20ac\u00a3]|[A-Za-z]{1,3}) ?[0-9]{1,3},[0-9]{3}(?![0-9])")
-_GROUP: Final = late(r"[0-9]{3}(?![0-9])")
-_BASED: Final = late(r"[+-]?0(?:[xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)")
-_LEADING_ZERO: Final = late(r"[+-]?0[0-9_]")
-_TOKEN: Final = late(r"""[^,\]}\n\r"'`{\[(\u201c\u201d\uff0c]*""")
-_TOKEN_IN_PARENTHESES: Final = late(r"""[^,\]}\n\r"'`{\[()\u201c\u201d\uff0c]*""")
-_LAYOUT: Final = late(r"\\[nrt](?![A-Za-z])|[ \t](?://|#)|/\*")
-_COLON_AS_SEPARATOR: Final = late(r":(?:\s|$)")
-_CALLABLE: Final = late(r"[^\W\d][\w.]*\s*")
+_NUMBER_LIKE: Final = lazy_regex(r"[+-]?[0-9.][0-9_.eE+-]*")
+_CURRENCY_GROUPED: Final = lazy_regex(r"[+-]?(?:[$\u20ac\u00a3]|[A-Za-z]{1,3}) ?[0-9]{1,3},[0-9]{3}(?![0-9])")
+_GROUP: Final = lazy_regex(r"[0-9]{3}(?![0-9])")
+_BASED: Final = lazy_regex(r"[+-]?0(?:[xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)")
+_LEADING_ZERO: Final = lazy_regex(r"[+-]?0[0-9_]")
+_TOKEN: Final = lazy_regex(r"""[^,\]}\n\r"'`{\[(\u201c\u201d\uff0c]*""")
+_TOKEN_IN_PARENTHESES: Final = lazy_regex(r"""[^,\]}\n\r"'`{\[()\u201c\u201d\uff0c]*""")
+_LAYOUT: Final = lazy_regex(r"\\[nrt](?![A-Za-z])|[ \t](?://|#)|/\*")
+_COLON_AS_SEPARATOR: Final = lazy_regex(r":(?:\s|$)")
+_CALLABLE: Final = lazy_regex(r"[^\W\d][\w.]*\s*")
 
 _OPENERS: Final = "{[(" + "".join(CLOSERS)
 
@@ -104,7 +104,7 @@ def _end_of_words(state: State, after: int) -> int:
             if starts_member(state, after + 1, state.frames[-1]):
                 break
         elif character in "\r\n":
-            onward = state.look(after, comments=False)
+            onward = state.peek_past_comments(after, comments=False)
             if onward >= state.end or text[onward] in "}],#/" or _key_follows(state, onward):
                 break
         elif not (character == "'" and text[after - 1].isalnum() and text[after + 1 : after + 2].isalnum()):

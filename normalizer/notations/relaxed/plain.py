@@ -14,14 +14,15 @@ from json.encoder import encode_basestring
 from typing import Any, Final
 
 from llmcore.normalizer.notations.strict import sound_container, sound_object
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["plain_arguments", "plain_braces"]
 
 _STRING: Final = r"'(?:[^'\\\n]++|\\.)*+'|\"(?:[^\"\\\n]++|\\.)*+\""
-_ARGUMENTS: Final = re.compile(rf"\(((?:[^()'\"\\#]++|{_STRING})*+)\)")
-_STRINGS: Final = re.compile(f"({_STRING})")
-_WORD: Final = re.compile(r"([^\W\d]\w*)(\s*=)?")
+_ARGUMENTS: Final = lazy_regex(rf"\(((?:[^()'\"\\#]++|{_STRING})*+)\)")
+_STRINGS: Final = lazy_regex(f"({_STRING})")
+_WORD: Final = lazy_regex(r"([^\W\d]\w*)(\s*=)?")
 _PYTHON_LITERALS: Final = {"True": "true", "False": "false", "None": "null"}
 _LITERALS: Final = {"true": "true", "false": "false", "null": "null"}
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from llmcore.normalizer.notations.refusals import REPAIRS_LIMIT, SHOWN, UNREADABLE, clipped
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair, Safety
 from llmcore.types.limits import Limits
 
@@ -46,15 +46,15 @@ CLOSERS = {
 """The quotes that may open a string, straight and typographic, and those that close it."""
 
 _COMMENTS_LOOKED_OVER = 2
-_OMITS = late(
+_OMITS = lazy_regex(
     r"\.\.\.|\u2026|\b(?:truncated|omitted|abbreviated|shortened|elided|left out|not shown|for brevity|and so (?:on|forth)|etc)\b"
     r"|^\W*(?:(?:and|with|plus|add) )?(?:the )?(?:(?:\d+|many|some|several) )?"
     r"(?:more\b(?! than)|others\b|rest\b|remaining\b|continue)",
     re.IGNORECASE,
 )
 """A comment that says that something is missing where it stands."""
-_PLAIN_SPACE = late(r"[ \t\r\n]*")
-_ANY_SPACE = late(r"(?:[\s\ufeff\u200b]|\\[nrt](?![A-Za-z]))*+")  # also white space written as an escape
+_PLAIN_SPACE = lazy_regex(r"[ \t\r\n]*")
+_ANY_SPACE = lazy_regex(r"(?:[\s\ufeff\u200b]|\\[nrt](?![A-Za-z]))*+")  # also white space written as an escape
 _ODD = frozenset("/#\\\ufeff\u200b")
 _SOLID = frozenset(map(chr, range(0x21, 0x7F))) - _ODD  # what is certainly neither white space nor a comment
 
@@ -186,7 +186,7 @@ class State:
                 return
             self.pos = after
 
-    def look(self, at: int, comments: bool = True) -> int:
+    def peek_past_comments(self, at: int, comments: bool = True) -> int:
         """Where `skip` would come to from `at`, over a few comments at most."""
         if at < self.end and self.text[at] in _SOLID:
             return at

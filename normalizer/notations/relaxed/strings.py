@@ -17,7 +17,7 @@ from llmcore.normalizer.notations.escapes import decode, decode_once
 from llmcore.normalizer.notations.fence_languages import LANGUAGES
 from llmcore.normalizer.notations.refusals import REPAIRS_LIMIT, clipped
 from llmcore.normalizer.notations.relaxed.state import BRACKETS, CLOSERS, COLONS, COMMAS, Ended, Frame, State, Stop
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["QUOTES", "Role", "info_string", "read_delimited", "read_quoted", "starts_member", "starts_value"]
 
@@ -25,21 +25,21 @@ Role = Literal["key", "value"]
 
 QUOTES = frozenset(CLOSERS)
 _NOTATION = {"'": "single_quotes", "`": "back_ticks"}
-_SEARCHES = {opener: late("[" + closers + "]") for opener, closers in CLOSERS.items() if len(closers) > 1}
-_CONTROL = late(r"[\x00-\x1f]")
-_CONTROL_IN_PYTHON = late(r"(?<!\\)[\x00-\x1f]")  # a backslash joins lines
-_PREFIX = late(r"[rRuUbBfF]{1,2}(?=[\"'])")
-_BARE_KEY = late(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
-_KEYWORD = late(r"[A-Za-z_]\w{0,64}=[\"'\[{(\w-]")
-_STRUCTURAL = late(r"[:=,{}\[\]]")
-_CUT_ESCAPE = late(r"\\(?:u[0-9a-fA-F]{0,3}|u[dD][89abAB][0-9a-fA-F]{2})?\Z")
-_INFO_STRING = late(r"([\w.+#/:-]+|\{[.#][^{}\n]*\})?([^\n`]*)")
+_SEARCHES = {opener: lazy_regex("[" + closers + "]") for opener, closers in CLOSERS.items() if len(closers) > 1}
+_CONTROL = lazy_regex(r"[\x00-\x1f]")
+_CONTROL_IN_PYTHON = lazy_regex(r"(?<!\\)[\x00-\x1f]")  # a backslash joins lines
+_PREFIX = lazy_regex(r"[rRuUbBfF]{1,2}(?=[\"'])")
+_BARE_KEY = lazy_regex(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
+_KEYWORD = lazy_regex(r"[A-Za-z_]\w{0,64}=[\"'\[{(\w-]")
+_STRUCTURAL = lazy_regex(r"[:=,{}\[\]]")
+_CUT_ESCAPE = lazy_regex(r"\\(?:u[0-9a-fA-F]{0,3}|u[dD][89abAB][0-9a-fA-F]{2})?\Z")
+_INFO_STRING = lazy_regex(r"([\w.+#/:-]+|\{[.#][^{}\n]*\})?([^\n`]*)")
 _ATTRIBUTE = r"[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*'|\{[^{}\n]*\}|[^\s\"'{}\[\]]*)"
 _LINES = r"[ \t]*\{[\d,\s-]*\}"
-_ATTRIBUTES = late(rf"(?:[ \t]+{_ATTRIBUTE}|{_LINES})*[ \t\r]*")
-_FILES_AND_ATTRIBUTES = late(rf"(?:[ \t]+(?:[\w./\\:+#@%,()-]*[./\\:][\w./\\:+#@%,()-]*|{_ATTRIBUTE})|{_LINES})*[ \t\r]*")
+_ATTRIBUTES = lazy_regex(rf"(?:[ \t]+{_ATTRIBUTE}|{_LINES})*[ \t\r]*")
+_FILES_AND_ATTRIBUTES = lazy_regex(rf"(?:[ \t]+(?:[\w./\\:+#@%,()-]*[./\\:][\w./\\:+#@%,()-]*|{_ATTRIBUTE})|{_LINES})*[ \t\r]*")
 _LONGEST_INFO = 256
-_PLAIN_WORDS = late(r"[\w \t./\\:+#@%,-]*")
+_PLAIN_WORDS = lazy_regex(r"[\w \t./\\:+#@%,-]*")
 _LITERAL_STARTS = ("true", "false", "null", "True", "False", "None")
 _MAX_RESCUES = 4
 _MAX_RESCUES_TRIED = 64
@@ -268,7 +268,7 @@ def _escaped_closer(state: State, body: int, escaped: list[int], role: Role) -> 
     if state.cut or state.rescues >= _MAX_RESCUES:
         return -1
     for at in escaped:
-        if state.look(at + 1) < state.end and closes(state, at + 1, role, odd=False):
+        if state.peek_past_comments(at + 1) < state.end and closes(state, at + 1, role, odd=False):
             state.rescues += 1
             state.record("escaped_closer", state.text[body : at + 1], None, "guess")
             return at
@@ -292,7 +292,7 @@ def closes(state: State, after: int, role: Role, odd: bool) -> bool:
     open.
     """
     text, end = state.text, state.end
-    at = state.look(after, comments=not odd)
+    at = state.peek_past_comments(after, comments=not odd)
     if at >= end or not state.frames:
         return True
     character, frame = text[at], state.frames[-1]
@@ -304,7 +304,7 @@ def closes(state: State, after: int, role: Role, odd: bool) -> bool:
         return _brackets_fit(state, at, odd)
     if character in COLONS:
         return frame.kind == "call"
-    if character == "{" and at == after and not odd and _starts_key(state, state.look(at + 1), strict=True):
+    if character == "{" and at == after and not odd and _starts_key(state, state.peek_past_comments(at + 1), strict=True):
         raise Stop  # two objects merged
     if odd or (at == after and not state.flavour.python):
         return False
@@ -330,7 +330,7 @@ def _brackets_fit(state: State, at: int, odd: bool) -> bool:
             return True
         if text[at] not in BRACKETS:
             return depth > 0 and (not odd or text[at] in COMMAS)
-        at = state.look(at + 1, comments=False)
+        at = state.peek_past_comments(at + 1, comments=False)
     if at >= end:
         return True
     if odd:
@@ -355,7 +355,7 @@ def _fits_without_comma(state: State, after: int, at: int, frame: Frame) -> bool
 
 def starts_member(state: State, at: int, frame: Frame, *, strict: bool = False) -> bool:
     """Can a new member of `frame` stand at `at`? `strict`: a key only with its colon."""
-    at = state.look(at)
+    at = state.peek_past_comments(at)
     text, end = state.text, state.end
     if at >= end:
         return True
@@ -369,7 +369,7 @@ def starts_member(state: State, at: int, frame: Frame, *, strict: bool = False) 
     if character in QUOTES or character in "{[(-.0123456789" or text.startswith('\\"', at):
         return True
     word = _BARE_KEY.match(text, at, end)
-    following = state.look(word.end()) if word else at
+    following = state.peek_past_comments(word.end()) if word else at
     if following >= end:
         return word is not None
     return word is not None and text[following] in (",])}(=:" if frame.kind == "call" else ",]")
@@ -385,14 +385,14 @@ def _starts_key(state: State, at: int, strict: bool) -> bool:
         close = _next_unescaped(state, text[body - 1], body, escaped)
         if close < 0:
             return state.cut
-        following = state.look(close + 1)
+        following = state.peek_past_comments(close + 1)
         if following >= end:
             return state.cut
         return text[following] in COLONS or (not strict and starts_value(text, following))
     word = _BARE_KEY.match(text, at, end)
     if word is None:
         return False
-    following = state.look(word.end())
+    following = state.peek_past_comments(word.end())
     if following >= end:
         return state.cut
     if text[following] in COLONS:

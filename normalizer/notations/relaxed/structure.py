@@ -10,34 +10,36 @@ import re
 from typing import Any
 
 from llmcore.normalizer.notations.refusals import DEPTH_LIMIT, REPAIRS_LIMIT
-from llmcore.normalizer.notations.relaxed.closing import assign, close, close_all, separator
+from llmcore.normalizer.notations.relaxed.closing import assign_value, close_all, close_frame, separator
 from llmcore.normalizer.notations.relaxed.lexemes import ABSENT, LITERALS, json_number, read_bare
 from llmcore.normalizer.notations.relaxed.state import BRACKETS, COLONS, COMMAS, Ended, Frame, FrameKind, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import QUOTES, read_delimited, read_quoted, starts_value
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["read_container", "read_root"]
 
 _OPENED: Any = object()
 _CLOSER_OF = {"{": "}", "[": "]", "(": ")"}
-_QUOTED_KEY = late(r"[" + "".join(QUOTES) + r"]|\\[\"']|[rRuU]{1,2}[\"']")
-_PREFIXED = late(r"[rRuUbBfF]{1,2}[\"']")
-_KEY = late(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
-_KEY_OF_WORDS = late(r"([A-Za-z]\w{0,32} [\w -]{1,64})(?=:[ \n])")
+_QUOTED_KEY = lazy_regex(r"[" + "".join(QUOTES) + r"]|\\[\"']|[rRuU]{1,2}[\"']")
+_PREFIXED = lazy_regex(r"[rRuUbBfF]{1,2}[\"']")
+_KEY = lazy_regex(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
+_KEY_OF_WORDS = lazy_regex(r"([A-Za-z]\w{0,32} [\w -]{1,64})(?=:[ \n])")
 # Most strings are sound: a key with its colon, and a value before a comma and the next key, are one token each.
-_WHOLE_KEY = {quote: late(rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}[ \t\r\n]*+:") for quote in "\"'"}
+_WHOLE_KEY = {quote: lazy_regex(rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}[ \t\r\n]*+:") for quote in "\"'"}
 _WHOLE_VALUE = {
-    quote: late(rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}(?=[ \t\r\n]*+,[ \t\r\n]*+{quote}[^{quote}\\]*+{quote}[ \t\r\n]*+:)")
+    quote: lazy_regex(
+        rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}(?=[ \t\r\n]*+,[ \t\r\n]*+{quote}[^{quote}\\]*+{quote}[ \t\r\n]*+:)"
+    )
     for quote in "\"'"
 }
-_PLAIN = late(r"(?:(-?(?:0|[1-9][0-9]{0,15}))|(true|false|null))(?=[ \t\r\n]*+[,}\]])")
-_KEYWORD = late(r"([A-Za-z_]\w*+)\s*+=\s*+(?![=>])")
+_PLAIN = lazy_regex(r"(?:(-?(?:0|[1-9][0-9]{0,15}))|(true|false|null))(?=[ \t\r\n]*+[,}\]])")
+_KEYWORD = lazy_regex(r"([A-Za-z_]\w*+)\s*+=\s*+(?![=>])")
 _WHOLE_ARGUMENT = {
-    quote: late(rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}(?=\s*+(?:,\s*+[A-Za-z_]\w*+\s*+=|\)\s*+(?:[\],;]|\Z)))")
+    quote: lazy_regex(rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}(?=\s*+(?:,\s*+[A-Za-z_]\w*+\s*+=|\)\s*+(?:[\],;]|\Z)))")
     for quote in "\"'"
 }
-_NEXT_KEY = late(r",\s{0,16}[\w-]{1,64}\s{0,16}:")
-_SIMPLE = late(r"[^,}\]]{0,64}")
+_NEXT_KEY = lazy_regex(r",\s{0,16}[\w-]{1,64}\s{0,16}:")
+_SIMPLE = lazy_regex(r"[^,}\]]{0,64}")
 _LAYOUT_BEFORE_MARK = 16
 
 
@@ -92,7 +94,7 @@ def _member(state: State, frame: Frame) -> None:
         frame.comma = True
         return
     if character in BRACKETS:
-        close(state, frame, character)
+        close_frame(state, frame, character)
         return
     if frame.kind == "object":
         if not _read_key(state, frame):
@@ -101,10 +103,10 @@ def _member(state: State, frame: Frame) -> None:
         _read_keyword(state, frame)
     if plain := _PLAIN.match(state.text, state.pos, state.end):
         state.pos, state.delimited = plain.end(), plain[1] is None
-        assign(state, frame, LITERALS[plain[2]] if plain[1] is None else int(plain[1]))
+        assign_value(state, frame, LITERALS[plain[2]] if plain[1] is None else int(plain[1]))
         return
     if frame.kind != "array" and (whole := _whole(state, _WHOLE_OF[frame.kind])) is not None:
-        assign(state, frame, whole)
+        assign_value(state, frame, whole)
         return
     value = _begin(state)
     if value is _OPENED:
@@ -113,7 +115,7 @@ def _member(state: State, frame: Frame) -> None:
         value = _begin(state)
         if value is _OPENED:
             return
-    assign(state, frame, value)
+    assign_value(state, frame, value)
 
 
 def _read_key(state: State, frame: Frame) -> bool:
@@ -189,7 +191,7 @@ def _turn_into_set(state: State, frame: Frame, first: str, quoted: bool) -> None
             raise Stop
     state.note("set")
     frame.kind = "array"
-    assign(state, frame, item)
+    assign_value(state, frame, item)
 
 
 def _colon(state: State, quoted: bool) -> None:
@@ -220,7 +222,7 @@ def _read_keyword(state: State, frame: Frame) -> None:
     found = _KEY.match(text, state.pos, state.end)
     if found is None or not (found[0][0].isalpha() or found[0][0] == "_"):
         return
-    at = state.look(found.end())
+    at = state.peek_past_comments(found.end())
     if at >= state.end:
         if state.cut:
             raise Ended
@@ -290,7 +292,7 @@ def _quoted(state: State) -> str:
     if not state.flavour.python:
         return value
     parts = [value]
-    while (at := state.look(state.pos)) < state.end:
+    while (at := state.peek_past_comments(state.pos)) < state.end:
         if state.text[at] not in "\"'" and not _PREFIXED.match(state.text, at, state.end):
             break
         if len(parts) > state.limits.repairs:
@@ -318,8 +320,8 @@ def _open(state: State, opener: str) -> Any:
 
 def _names_first_member(state: State) -> bool:
     """Does `key:` stand behind the parenthesis, which then stands for a brace?"""
-    word = _KEY.match(state.text, state.look(state.pos), state.end)
-    return word is not None and state.text.startswith(":", state.look(word.end()))
+    word = _KEY.match(state.text, state.peek_past_comments(state.pos), state.end)
+    return word is not None and state.text.startswith(":", state.peek_past_comments(word.end()))
 
 
 def _without_opening_delimiter(state: State) -> str | None:
@@ -336,7 +338,7 @@ def _without_opening_delimiter(state: State) -> str | None:
         before = text[max(pos, close - _LAYOUT_BEFORE_MARK) : close].rstrip()[-1:]
         if close < 0 or before in {":", "[", "{", "(", ","} or _NEXT_KEY.search(text, pos, close):
             continue
-        after = state.look(close + len(delimiter))
+        after = state.peek_past_comments(close + len(delimiter))
         if after >= state.end or text[after] in ",}])":
             state.pos = close + len(delimiter)
             state.record("missing_delimiter", text[pos : state.pos], text[pos:close], "guess")

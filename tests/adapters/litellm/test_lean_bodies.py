@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.wire.told import BodyFacts
+from llmcore.adapters.wire.body_facts import BodyFacts
 from llmcore.normalizer import Normalizer, normalize
 from tests.adapters.conftest import call_of, endpoint_at
 from tests.helpers.wire_server import Raw, Turn, WireServer

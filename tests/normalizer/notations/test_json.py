@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from llmcore.normalizer.notations.json import JsonReading, read_json, read_value
+from llmcore.normalizer.notations.json import JsonReading, read_json, read_json_value
 from llmcore.normalizer.notations.strict import sound_object
 from llmcore.types.limits import Limits
 
@@ -207,7 +207,7 @@ def test_layout_around_the_value(text: str, kinds: list[str]) -> None:
 
 @pytest.mark.parametrize("text", ["12", "-1", "1.5", "tr", "nul", "+4"])
 def test_a_cut_scalar_at_the_end_is_not_passed(text: str) -> None:
-    for reading in (read_json(text, cut=True), read_value(text, cut=True)):
+    for reading in (read_json(text, cut=True), read_json_value(text, cut=True)):
         assert (reading.values, reading.complete, reading.error) == ([], False, "unreadable")
 
 
@@ -249,10 +249,10 @@ def test_colons_elsewhere_are_no_duplicates(text: str) -> None:
 
 def test_read_value_stops_at_the_end_of_the_value() -> None:
     text = 'x = {"a": [1, "}"]} and {"b": 2}'
-    assert read_value(text, 4) == JsonReading([{"a": [1, "}"]}], [], True, 19)
-    relaxed = read_value("f {'a': 1,} tail", 2)
+    assert read_json_value(text, 4) == JsonReading([{"a": [1, "}"]}], [], True, 19)
+    relaxed = read_json_value("f {'a': 1,} tail", 2)
     assert (relaxed.values, relaxed.end) == ([{"a": 1}], 11)
-    assert read_value("see {this}", 4).error == "unreadable"
+    assert read_json_value("see {this}", 4).error == "unreadable"
 
 
 def test_big_integers_stay_exact() -> None:

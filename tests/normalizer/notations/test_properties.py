@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from llmcore.normalizer.notations import escapes, extent, python
 from llmcore.normalizer.notations import json as json_reader
 from llmcore.normalizer.notations.extent import Extent
-from llmcore.normalizer.notations.json import read_json, read_value
-from llmcore.normalizer.notations.python import read_calls
+from llmcore.normalizer.notations.json import read_json, read_json_value
+from llmcore.normalizer.notations.python import read_python_calls
 from llmcore.normalizer.notations.relaxed import closing, state, strings, structure
 from llmcore.normalizer.notations.relaxed import lexemes as tokens
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
@@ -47,7 +47,7 @@ broken = st.lists(pieces, max_size=30).map("".join)
 @given(values, st.booleans(), st.sampled_from([None, 2]))
 def test_valid_json_is_untouched(value: Any, ascii_only: bool, indent: int | None) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
-    for reading in (read_json(text), read_value(text)):
+    for reading in (read_json(text), read_json_value(text)):
         assert reading.values == [json.loads(text)]
         assert (reading.repairs, reading.complete, reading.end, reading.error) == ([], True, len(text), None)
 
@@ -69,7 +69,7 @@ def test_what_python_prints_is_read_without_a_guess(value: Any) -> None:
 
 @given(st.text(any_character) | broken, st.booleans())
 def test_nothing_raises_and_readings_are_idempotent(text: str, cut: bool) -> None:
-    for reading in (read_json(text, cut=cut), read_value(text, cut=cut)):
+    for reading in (read_json(text, cut=cut), read_json_value(text, cut=cut)):
         assert 0 <= reading.end <= len(text)
         assert bool(reading.values) or reading.error is not None
         for value in reading.values:
@@ -78,9 +78,9 @@ def test_nothing_raises_and_readings_are_idempotent(text: str, cut: bool) -> Non
     for delimiters in ((), ('<|"|>',)):
         relaxed = read_relaxed(text, 0, len(text), cut=cut, string_delimiters=delimiters)
         assert relaxed.error is None or (relaxed.value, relaxed.repairs) == (None, [])
-    calls = read_calls("f(" + text, cut=cut)
+    calls = read_python_calls("f(" + text, cut=cut)
     assert all((call.arguments is None) == (call.error is not None) for call in calls.calls)
-    read_calls(text, cut=cut)
+    read_python_calls(text, cut=cut)
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=4), values, max_size=3), min_size=1, max_size=5), st.data())
@@ -139,8 +139,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "json": read_json,
     "cut json": lambda text: read_json(text, cut=True),
     "delimited": lambda text: read_relaxed(text, 0, len(text), string_delimiters=('<|"|>',)),
-    "calls": read_calls,
-    "arguments": lambda text: read_calls("f(x=" + text),
+    "calls": read_python_calls,
+    "arguments": lambda text: read_python_calls("f(x=" + text),
     "extent": lambda text: Extent(0, quotes="\"'", delimiters=("</x>",), comments=True, triple=True).scan(text, True),
 }
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmcore.normalizer.notations.python import PythonCall, PythonReading, read_calls
+from llmcore.normalizer.notations.python import PythonCall, PythonReading, read_python_calls
 from llmcore.types.limits import Limits
 
 
@@ -40,7 +40,7 @@ CALLS: list[tuple[str, list[tuple[str, dict[str, Any]]]]] = [
 
 @pytest.mark.parametrize(("text", "calls"), CALLS)
 def test_calls(text: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
-    reading = read_calls(text)
+    reading = read_python_calls(text)
     assert [(call.name, call.arguments) for call in reading.calls] == calls
     assert (reading.complete, reading.error, reading.repairs) == (True, None, [])
     assert text[reading.end :].strip() == ""
@@ -71,7 +71,7 @@ def test_calls(text: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
     ],
 )
 def test_python_literals_need_no_repair(written: str, value: Any) -> None:
-    call = only(read_calls(f"f(x={written}, y=1)"))
+    call = only(read_python_calls(f"f(x={written}, y=1)"))
     assert call.arguments == {"x": value, "y": 1}
     assert [repair.kind for repair in call.repairs] in ([], ["unquoted_key"])
 
@@ -103,7 +103,7 @@ def test_python_literals_need_no_repair(written: str, value: Any) -> None:
     ],
 )
 def test_repaired_arguments(text: str, arguments: dict[str, Any], repairs: list[tuple[str, str]]) -> None:
-    reading = read_calls(text)
+    reading = read_python_calls(text)
     call = only(reading)
     assert (call.arguments, call.positional, call.error) == (arguments, [], None)
     assert safeties(call) == repairs
@@ -112,15 +112,15 @@ def test_repaired_arguments(text: str, arguments: dict[str, Any], repairs: list[
 
 
 def test_markdown_escapes_of_names_and_brackets() -> None:
-    reading = read_calls("\\[calculate\\_gcd(a=4, b=6)\\]")
+    reading = read_python_calls("\\[calculate\\_gcd(a=4, b=6)\\]")
     assert only(reading).name == "calculate_gcd"
     assert [repair.kind for repair in reading.repairs] == ["markdown_escape"]
 
 
 def test_positional_arguments_are_the_callers() -> None:
-    call = only(read_calls("f('Paris', 3, unit='C')"))
+    call = only(read_python_calls("f('Paris', 3, unit='C')"))
     assert (call.arguments, call.positional) == ({"unit": "C"}, ["Paris", 3])
-    call = only(read_calls("f({'a': 1}, {'b': 2})"))
+    call = only(read_python_calls("f({'a': 1}, {'b': 2})"))
     assert (call.arguments, call.positional) == ({}, [{"a": 1}, {"b": 2}])
 
 
@@ -145,7 +145,7 @@ def test_positional_arguments_are_the_callers() -> None:
     ],
 )
 def test_a_bad_call_costs_no_good_one(argument: str, error: str) -> None:
-    reading = read_calls(f"[f({argument}), good(a=1)]")
+    reading = read_python_calls(f"[f({argument}), good(a=1)]")
     bad, good = reading.calls
     assert (bad.name, bad.arguments, bad.error, bad.raw, bad.repairs) == ("f", None, error, argument, [])
     assert (good.name, good.arguments) == ("good", {"a": 1})
@@ -154,7 +154,7 @@ def test_a_bad_call_costs_no_good_one(argument: str, error: str) -> None:
 
 def test_nothing_is_executed() -> None:
     text = "f(x=__import__('os').system('true'))"
-    assert only(read_calls(text)).arguments is None
+    assert only(read_python_calls(text)).arguments is None
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_nothing_is_executed() -> None:
     ],
 )
 def test_no_calls(text: str) -> None:
-    reading = read_calls(text)
+    reading = read_python_calls(text)
     assert (reading.calls, reading.error) == ([], "unreadable")
 
 
@@ -189,13 +189,13 @@ def test_no_calls(text: str) -> None:
     ],
 )
 def test_what_follows_is_the_callers(text: str, end: int) -> None:
-    reading = read_calls(text)
+    reading = read_python_calls(text)
     assert (len(reading.calls), reading.end, reading.complete) == (1, end, True)
 
 
 def test_spans_and_raw_text() -> None:
     text = ">> [f(a=1), 'g(b=2)'] <<"
-    reading = read_calls(text, 3, 21)
+    reading = read_python_calls(text, 3, 21)
     assert [text[slice(*call.span)] for call in reading.calls] == ["f(a=1)", "'g(b=2)'"]
     assert [call.raw for call in reading.calls] == ["a=1", "b=2"]
     assert reading.end == 21
@@ -215,7 +215,7 @@ def test_spans_and_raw_text() -> None:
     ],
 )
 def test_cut_text(text: str, arguments: list[dict[str, Any]], complete: list[bool]) -> None:
-    reading = read_calls(text, cut=True)
+    reading = read_python_calls(text, cut=True)
     assert [call.arguments for call in reading.calls] == arguments
     assert [call.complete for call in reading.calls] == complete
     assert not reading.complete
@@ -223,15 +223,15 @@ def test_cut_text(text: str, arguments: list[dict[str, Any]], complete: list[boo
 
 
 def test_a_missing_last_bracket_of_a_text_that_is_not_cut() -> None:
-    reading = read_calls("[f(a='x'), g(b=2)")
+    reading = read_python_calls("[f(a='x'), g(b=2)")
     assert reading.complete
     assert [(repair.kind, repair.safety) for repair in reading.repairs] == [("missing_closer", "lossless")]
 
 
 def test_limits() -> None:
-    assert read_calls("f" * 300 + "(a=1)").calls == []
-    assert only(read_calls("f(a='xxxx')", limits=Limits(arguments=4))).error == "arguments_limit"
-    many = read_calls("f();" * 100, limits=Limits(calls=2))
+    assert read_python_calls("f" * 300 + "(a=1)").calls == []
+    assert only(read_python_calls("f(a='xxxx')", limits=Limits(arguments=4))).error == "arguments_limit"
+    many = read_python_calls("f();" * 100, limits=Limits(calls=2))
     assert (len(many.calls), many.error, many.end) == (16, "calls_limit", 64)
 
 
@@ -245,7 +245,7 @@ values = st.recursive(
 @given(st.lists(st.dictionaries(st.sampled_from(["a", "city_2", "été"]), values, max_size=3), min_size=1, max_size=3))
 def test_what_python_writes_is_read_back(written: list[dict[str, Any]]) -> None:
     text = "[" + ", ".join(f"tool({', '.join(f'{k}={v!r}' for k, v in given.items())})" for given in written) + "]"
-    reading = read_calls(text)
+    reading = read_python_calls(text)
     assert [call.arguments for call in reading.calls] == written
     assert [call.repairs for call in reading.calls] == [[]] * len(written)
     assert (reading.end, reading.complete) == (len(text), True)

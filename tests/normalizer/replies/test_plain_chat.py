@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from llmcore.normalizer.api import normalize
 from llmcore.normalizer.replies.native_reply import NativeReply
 from llmcore.normalizer.replies.plain_chat import read_plain_chat
 from llmcore.normalizer.replies.settings import Settings
@@ -73,8 +74,8 @@ OTHERS: dict[str, dict[str, Any]] = {
 }
 
 
-def in_pieces(given: dict[str, Any], limits: Limits) -> Envelope:
-    native = NativeReply(Settings(TOOLS, limits=limits, listening=False))
+def in_pieces(given: dict[str, Any], limits: Limits, own: frozenset[str] | None = None) -> Envelope:
+    native = NativeReply(Settings(TOOLS, limits=limits, listening=False, own=own))
     native.feed(given)
     return native.finish(None)[0]
 
@@ -92,6 +93,24 @@ def test_a_plain_body_is_read_as_it_would_be_in_pieces(name: str) -> None:
     assert made is not None
     assert made == whole
     assert (made.blocks, made.segments, made.source) == (whole.blocks, whole.segments, whole.source)
+
+
+@pytest.mark.parametrize("name", [name for name in PLAIN if name != "a call in words"])
+def test_the_plain_body_of_a_model_that_calls_natively_is_read_at_once(name: str) -> None:
+    made = read_plain_chat(PLAIN[name], TOOLS, None, DEFAULT_LIMITS, calls_natively=True)
+    assert made == in_pieces(PLAIN[name], DEFAULT_LIMITS, frozenset({"kimi_k2"}))
+
+
+def test_a_call_in_the_words_of_such_a_model_is_the_engines_to_judge() -> None:
+    given, own = PLAIN["a call in words"], frozenset({"kimi_k2"})
+    assert read_plain_chat(given, TOOLS, None, DEFAULT_LIMITS, calls_natively=True) is None
+    read_as_text = normalize(given["choices"][0]["message"]["content"], TOOLS, own=own).tool_calls
+    assert [
+        [one.repairs[0].safety for one in calls] for calls in (normalize(given, TOOLS, own=own).tool_calls, read_as_text)
+    ] == [
+        ["guess"],
+        ["guess"],
+    ]
 
 
 @pytest.mark.parametrize("name", OTHERS)

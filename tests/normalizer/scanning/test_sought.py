@@ -11,7 +11,7 @@ import pytest
 
 from llmcore.normalizer.api import Normalizer, normalize
 from llmcore.normalizer.dialects.registry import DIALECTS
-from llmcore.normalizer.scanning.sought import HOLDER, KEY, TAG, Either, Element, filled, may_be_named, tags
+from llmcore.normalizer.scanning.sought import HOLDER, KEY, TAG, Either, Element, filled_pattern, may_be_named, tags
 from llmcore.types.tools import ToolSet
 from tests.normalizer.helpers import tool
 
@@ -132,7 +132,7 @@ def test_of_two_the_first_is_found() -> None:
 
 def test_a_hole_is_filled_with_one_of_its_texts() -> None:
     pattern = tags(f"(?P<own></{KEY}>)", "</end>", f"(?P<end></{TAG}>)", f"<(?:{TAG}><)?{TAG} in={TAG}>")
-    some = filled(filled(pattern, KEY, "city"), TAG, "f", "end")
+    some = filled_pattern(filled_pattern(pattern, KEY, "city"), TAG, "f", "end")
     text = "</days><f in=g></ f><g><f in=f><f><f in=f></end></city>"
     found: list[tuple[str, str | None]] = []
     at = 0
@@ -140,13 +140,15 @@ def test_a_hole_is_filled_with_one_of_its_texts() -> None:
         found.append((match[0], match.lastgroup))
         at = match.end()
     assert found == [("</ f>", "end"), ("<f in=f>", None), ("<f><f in=f>", None), ("</end>", None), ("</city>", "own")]
-    assert some == filled(filled(pattern, KEY, "city"), TAG, "end", "f"), "the same is not sought again"
-    assert filled(some, HOLDER, "x").search("</x>") is None
+    assert some == filled_pattern(filled_pattern(pattern, KEY, "city"), TAG, "end", "f"), "the same is not sought again"
+    assert filled_pattern(some, HOLDER, "x").search("</x>") is None
     plain = tags("</f>")
-    assert filled(plain, KEY, "city") is plain
+    assert filled_pattern(plain, KEY, "city") is plain
 
 
 def test_only_tags_of_its_names_may_begin_what_is_sought() -> None:
-    closer = filled(tags(r"(?P<own></\x01>)".replace("\\x01", KEY), "(?P<parameter><param(?:eter)?=)", "</tool_call>"), KEY, "b")
+    closer = filled_pattern(
+        tags(r"(?P<own></\x01>)".replace("\\x01", KEY), "(?P<parameter><param(?:eter)?=)", "</tool_call>"), KEY, "b"
+    )
     for name, may_be in {"b": True, "parameter": True, "Param": True, "tool_call": True, "tool": False, "div": False}.items():
         assert may_be_named(closer, name) is may_be

@@ -86,6 +86,16 @@ def test_floods_are_linear(unit: str) -> None:
     assert_linear(feed, 40_000)
 
 
+@pytest.mark.parametrize("unit", ["<tool ", "<function\n"])
+def test_floods_of_tags_without_an_end_are_linear_when_they_come_at_once(unit: str) -> None:
+    def feed(size: int) -> None:
+        normalizer = Normalizer(TOOLS)
+        normalizer.feed((unit * size)[:size])
+        normalizer.finish()
+
+    assert_linear(feed, 20_000)
+
+
 @pure_only("it replaces a function, which compiled code does not look up")
 def test_in_a_flood_of_openers_whole_calls_are_sought_so_often_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each might be read up to the text's end; the readers look no farther than they pay for."""

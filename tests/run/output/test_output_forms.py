@@ -14,8 +14,8 @@ from pydantic import BaseModel, Field, RootModel
 from typing_extensions import TypedDict
 
 from llmcore.adapters.base import Capabilities
+from llmcore.adapters.request.conversation.prompting import instructions
 from llmcore.adapters.request.output import object_schema, output_plan, output_tools
-from llmcore.adapters.request.prompting import instructions
 from llmcore.models import ModelConfig
 from llmcore.orchestrator import Orchestrator
 from llmcore.run.endpoints.modes import build_call

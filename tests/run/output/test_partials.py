@@ -16,10 +16,10 @@ from pydantic import BaseModel
 
 from llmcore import Orchestrator
 from llmcore.adapters.base import Capabilities
+from llmcore.compiling import compile_tools
 from llmcore.run.output.early_output import EnvelopeContent, certain_answer
 from llmcore.support.values.narrowing import is_object
 from llmcore.testing import FakeModel
-from llmcore.tools import compile_tools
 from llmcore.types import Event, Finished, OutputMode, PartialOutput, TextDelta
 from tests.run.support import add, called, stack
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmcore import Interjections, Observer
-from llmcore.adapters.request.history import NO_RESULT, repaired_history, sound_history
+from llmcore.adapters.request.conversation.history import NO_RESULT, repaired_history, sound_history
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
 from llmcore.run.results.result import RepairRecord

@@ -83,7 +83,7 @@ async def test_one_setting_is_given_once() -> None:
     with pytest.raises(ConfigError, match=r"max_tool_turns and tool_config\.max_turns are one setting"):
         await Orchestrator(FakeModel("ok"), [add]).run("go", tool_config=config, max_tool_turns=4)
     wrong: Any = {"max_turns": 3}
-    with pytest.raises(ConfigError, match=r"tool_config must be an llmcore\.ToolConfig, not dict"):
+    with pytest.raises(ConfigError, match=r"`tool_config` must be an llmcore\.ToolConfig, not dict"):
         Orchestrator(FakeModel("ok"), tool_config=wrong)
 
 

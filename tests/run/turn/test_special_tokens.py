@@ -9,7 +9,7 @@ import pytest
 
 from llmcore import ConfigError, FakeModel, ModelRegistry, Orchestrator, ReplayAdapter, Request
 from llmcore.adapters.providers import PROVIDERS
-from llmcore.adapters.request.special_tokens import JOINER
+from llmcore.adapters.request.conversation.special_tokens import JOINER
 from llmcore.transcripts.scoring.envelopes import envelope_of
 from llmcore.types import ArgumentsDelta, Message, ReasoningDelta, TextDelta, ThinkingBlock, ToolCall, ToolCallFinished
 from tests.helpers.wire_server import WireServer

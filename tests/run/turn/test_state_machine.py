@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from llmcore.adapters.base import Endpoint, ModelCall
 from llmcore.adapters.providers import provider_of
-from llmcore.adapters.request.messages import render_messages
+from llmcore.adapters.request.conversation.messages import render_messages
 from llmcore.adapters.request.names import NameMap
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import Answer, Approve, CallAnswer, Deny, Interjections, RunResult

@@ -12,11 +12,11 @@ from typing import Any, cast
 import pytest
 
 import llmcore.normalizer
-from llmcore.support.code.lazy_regex import late
+from llmcore.support.code.lazy_regex import lazy_regex
 
 
 def test_it_is_what_it_compiles_to() -> None:
-    expression, compiled = late(r"(?P<word>\w+) x", re.IGNORECASE), re.compile(r"(?P<word>\w+) x", re.IGNORECASE)
+    expression, compiled = lazy_regex(r"(?P<word>\w+) x", re.IGNORECASE), re.compile(r"(?P<word>\w+) x", re.IGNORECASE)
     assert isinstance(expression, re.Pattern)
     assert expression.pattern == compiled.pattern
     for way in ("match", "fullmatch", "search"):
@@ -33,7 +33,7 @@ def test_it_is_what_it_compiles_to() -> None:
 
 
 def test_a_mistake_shows_when_it_is_used() -> None:
-    broken = late("(")
+    broken = lazy_regex("(")
     with pytest.raises(re.error):
         broken.match("")
 

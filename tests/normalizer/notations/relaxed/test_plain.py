@@ -52,7 +52,7 @@ _BRACE_PIECES = [
 
 def whole(text: str) -> python.PythonCall | None:
     """What the whole reader makes of `f` and the text."""
-    calls = python.read_calls("f" + text).calls
+    calls = python.read_python_calls("f" + text).calls
     return calls[0] if calls else None
 
 

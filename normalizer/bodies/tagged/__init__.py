@@ -1,0 +1,1 @@
+"""Arguments between tags: parameters, child elements, attributes, CDATA, raw values."""

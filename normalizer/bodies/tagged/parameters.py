@@ -1,0 +1,441 @@
+"""Calls whose arguments are separate text values: what `invoke`, `function_parameter`, `key_value` and their kin share.
+
+A `Grammar` says by regular expressions how a parameter opens and what ends it; this module walks the body, types the values by
+the tool's schema, and streams string values as they come.
+
+Where a value ends says `raw_values`, what becomes of one that comes twice `entries`. Linear: each search goes on where it
+stopped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NamedTuple, cast
+
+from llmcore.normalizer.bodies.argument_stream import ArgumentStream
+from llmcore.normalizer.bodies.tagged.cdata import literal_joined
+from llmcore.normalizer.bodies.tagged.entities import decoded
+from llmcore.normalizer.bodies.tagged.entries import Entries, is_whole_call
+from llmcore.normalizer.bodies.tagged.raw_values import RawValue, read_raw_value, trimmed
+from llmcore.normalizer.bodies.tagged.tag_attributes import VALUES, open_attribute
+from llmcore.normalizer.calls.nested_values import inner_names, parameter_value
+from llmcore.normalizer.calls.typed_values import typed_by
+from llmcore.normalizer.core.damage.restarted_call import HOLDS_CALL, openers_before
+from llmcore.normalizer.core.draft import Draft
+from llmcore.normalizer.core.reading import Reading
+from llmcore.normalizer.notations.json import read_json
+from llmcore.normalizer.notations.refusals import clipped
+from llmcore.normalizer.scanning.sought import KEY, Sought, filled_pattern
+from llmcore.normalizer.scanning.source import Steps, past, search
+from llmcore.normalizer.scanning.words import BLANKS
+from llmcore.support.code.lazy_regex import lazy_regex
+from llmcore.types.envelope import Repair, Safety
+from llmcore.types.tools import CompiledTool
+
+__all__ = [
+    "Grammar",
+    "Peeled",
+    "ReadParameters",
+    "finish_parameters",
+    "only_parameter",
+    "only_text_parameter",
+    "read_parameters",
+    "trimmed",
+]
+
+_OVERLAP = 1024
+_CLOSERS = lazy_regex(rf"(?:[{BLANKS}]*+</[^<>]{{1,64}}+>)*+[{BLANKS}]*+")
+"""Closers too many."""
+_PARAMETER_BEGUN = lazy_regex(r"<[^<>\s]{0,24}?(?:param|arg_key)[^<]{0,512}\Z")
+_DECLARED = {
+    "true": ("string",),
+    "string": ("string",),
+    "false": ("null", "integer", "number", "boolean", "object", "array", "string"),
+}
+
+
+_VALUES_IN_TAG = lazy_regex(rf"""\s(?P<key>{"|".join(VALUES)})\s*=\s*(?:"(?P<dq>[^"]*+)"|'(?P<sq>[^']*+)')""")
+_NO_BARE_TEXT = lazy_regex(r"""\n|<[/!A-Za-z]|\A["'{]?\w{1,64}["']?\s*(?::(?=\s)|=)|\A(?:I|We|Let me|None|N/A)\b""")
+"""What no argument is: several lines, markup, keys, or what the model says of itself."""
+_UNSEALED = frozenset(("closer_missing", "literal_open", "text_dropped"))
+"""Repairs of a body in which it is not certain where each value ends."""
+
+
+def _unquoted(key: str) -> str:
+    return key.strip().strip("\"'").strip()
+
+
+class Peeled(NamedTuple):
+    """An element that a model put around a value, or what it left of one: `tag` is no property of the tool, and `pattern` matches
+    all of the value."""
+
+    tag: str
+    pattern: re.Pattern[str]
+    safety: Safety
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """`item`: what may come next in a body: groups `parameter` (with `key`, perhaps `declared`, `given` (its value, quoted),
+    `surplus` (closers too many) or `empty`: it has none) or `end` (the call's closer), or neither (something that ends the call
+    without being part of it). `value`: what may end a value (its own closer may have a hole for the key): groups `own`, or
+    `parameter`, or `end`, or `again` (the next call: this one is not whole), or neither.
+    `cdata`: what stands between `<![CDATA[` and `]]>` is taken literally. `keeps_line_breaks`: none belongs to the format.
+    `nameless`: what stands for a key where there is none. `elements`: those of the tool's own tag, whose text is escaped as XML
+    wants it, or not at all. `known_keys`: a key that the tool does not have is a guess. `undeclared`: the type of a value that
+    neither the schema nor the body declares. `key`: what is done to a key as it was written. `peeled`: what of a value is all of
+    it, in its group 1, when a model put an element around it (`safety`: how certain that is). `unclosed`: how certain a value is
+    that the next tag ends, its own closer missing."""
+
+    item: Sought
+    value: Sought
+    cdata: bool = True
+    keeps_line_breaks: bool = False
+    known_keys: bool = False
+    elements: bool = False
+    nameless: frozenset[str] = frozenset(("",))
+    undeclared: str | None = None
+    key: Callable[[str], str] = _unquoted
+    peeled: tuple[Peeled, ...] = ()
+    unclosed: Safety = "lossless"
+
+    def ends(self, key: str) -> Sought:
+        """What may end the value of `key`."""
+        return filled_pattern(self.value, KEY, key)
+
+    def filled(self, texts: Mapping[str, Iterable[str]]) -> Grammar:
+        """With these texts in its holes."""
+        item, value = self.item, self.value
+        for hole, given in texts.items():
+            item, value = filled_pattern(item, hole, *given), filled_pattern(value, hole, *given)
+        return replace(self, item=item, value=value)
+
+
+@dataclass(slots=True)
+class ReadParameters:
+    """What a body held. `end`: where the call ends; `closed`: by its own closer; `whole`: its last value was closed."""
+
+    entries: Entries
+    end: int
+    closed: bool = False
+    whole: bool = True
+    cut: bool = False
+    first: int = -1
+    """Where the first parameter stood, -1 when there was none."""
+    stop: int = -1
+    """Where the closer of the call begins, -1 when there was none."""
+    literal_open: bool = False
+    """Is there a `<![CDATA[`, or the name of a parameter, that never ends?"""
+    closed_to: int = -1
+    """Where the last value ends, if each up to it has its own closer; -1 where the first one has none."""
+    holds_closer: bool = False
+    """Does the closer of a call or of a wrapper stand in a value?"""
+
+    @property
+    def sealed(self) -> bool:
+        """Does it show where each value ends: by its own closer, as the call does?"""
+        return self.closed and self.whole and all(repair.kind not in _UNSEALED for repair in self.repairs)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return self.entries.arguments
+
+    @property
+    def repairs(self) -> list[Repair]:
+        return self.entries.repairs
+
+
+def read_parameters(
+    reading: Reading, draft: Draft, body: int, grammar: Grammar, given: Mapping[str, Any] = MappingProxyType({})
+) -> Steps[ReadParameters]:
+    """Read parameters from `body` on until the call ends. `given`: those that stood before."""
+    src = reading.src
+    tool = reading.tool(draft.name)
+    stream = ArgumentStream(reading, draft) if reading.listening else None
+    found = ReadParameters(Entries(reading, tool, given), body)
+    if stream is not None:
+        for key, value in given.items():
+            stream.whole(key, value)
+    position = body
+    while True:
+        item = grammar.item.search(src.text, position) or (yield from search(src, grammar.item, position, _OVERLAP))
+        stop = len(src.text) if item is None else item.start()
+        if stop > position and not src.text[position:stop].isspace():
+            opened = yield from open_attribute(src, past(_CLOSERS, src.text, position))
+            if opened is not None:
+                _open_value(reading, *opened, found, stream, tool, grammar)
+                break
+            if _left_behind(src.text, position, stop, item, found):
+                break
+        if item is None:
+            found.end, found.cut = stop, True
+            break
+        if item.lastgroup != "parameter":
+            found.closed = item.lastgroup == "end"
+            found.stop, found.end = item.start(), item.end() if found.closed else item.start()
+            break
+        found.first = item.start() if found.first < 0 else found.first
+        start, key, declared = item.end(), grammar.key(item["key"] or ""), _declared(item, grammar)
+        given_here = item["given"] if "given" in (groups := item.re.groupindex) else None
+        if "surplus" in groups and item["surplus"]:
+            found.repairs.append(_surplus(item["surplus"]))
+        if given_here or ("empty" in groups and item["empty"]):
+            text = decoded(given_here[1:-1]) if given_here else _value_in_tag(item["parameter"], found)
+            _enter(reading, found, stream, key, text, tool, declared, grammar)
+            position = start
+            continue
+        item = None  # a match keeps the text it was found in
+        position = yield from _value(reading, start, key, declared, tool, grammar, found, stream)
+        if found.cut:
+            found.end = position
+            break
+        if found.whole and all(repair.kind not in _UNSEALED for repair in found.repairs):
+            found.closed_to = position
+    if stream is not None:
+        stream.close()
+    return found
+
+
+def _open_value(
+    reading: Reading,
+    key: str,
+    start: int,
+    found: ReadParameters,
+    stream: ArgumentStream | None,
+    tool: CompiledTool | None,
+    grammar: Grammar,
+) -> None:
+    """The value of an attribute whose quote nothing closes: all of the text from `start` on, in which nothing is called."""
+    if key:
+        _enter(reading, found, stream, grammar.key(key), reading.src.text[start:], tool, (), grammar)
+        found.repairs.append(Repair(kind="cut_string", path=key, safety="truncated"))
+    else:
+        found.literal_open = True
+    found.end, found.cut, found.whole = len(reading.src.text), True, False
+
+
+def _value_in_tag(tag: str, found: ReadParameters) -> str:
+    """The value in the tag of an empty element, under whichever attribute it stands there; what nothing took is recorded."""
+    said = {one["key"]: one["dq"] if one["dq"] is not None else one["sq"] or "" for one in _VALUES_IN_TAG.finditer(tag)}
+    values = list(said.values())
+    for text in values[1:]:
+        found.entries.drop(text)
+    return decoded(values[0]) if values else ""
+
+
+def _surplus(closers: str) -> Repair:
+    return Repair(kind="extra_closer", before=clipped(closers.strip()), after="")
+
+
+def _left_behind(text: str, start: int, stop: int, item: re.Match[str] | None, found: ReadParameters) -> bool:
+    """What is `start:stop`, where no value stands and `item` comes next? Closers too many are recorded. Behind a value that was
+    closed, with the text's end or another call next, it is no part of the call, which ends before it (True). Else it is a text
+    that no key took."""
+    end = min(past(_CLOSERS, text, start), stop)
+    rest, closers = text[end:stop].strip(), text[start:end].strip()
+    if "<" in closers and item is not None:
+        found.repairs.append(_surplus(closers))
+    if not rest:
+        return False
+    if item is None and rest.startswith("<"):  # a tag that was cut off
+        found.whole = False
+        return False
+    last = item is None or (item.lastgroup in (None, "again") and not item[0].startswith("</"))
+    if last and item is not None and _PARAMETER_BEGUN.match(rest) is not None:  # which the next call cut off
+        found.whole, found.cut = False, True
+    if last and found.whole and found.first >= 0:
+        found.end, found.cut = start + len(text[start:end].rstrip()), item is None
+        return True
+    if item is None:
+        found.whole = False
+    else:
+        found.entries.drop(rest)
+    return False
+
+
+def only_text_parameter(tool: CompiledTool | None) -> str | None:
+    """The one parameter that a text without a key can belong to: the only required string, else the only string."""
+    if tool is None:
+        return None
+    strings = _strings(tool)
+    wanted = [key for key in strings if key in tool.required] or strings
+    return wanted[0] if len(wanted) == 1 else None
+
+
+def _strings(tool: CompiledTool) -> list[str]:
+    return [key for key in tool.properties if tool.types(key) == ("string",)]
+
+
+def only_parameter(key: str, written: str, value: str, by_convention: CompiledTool | None = None) -> Repair:
+    """The repair of a text without a key that is taken for `only_text_parameter`, in every form: a guess, for nobody named it.
+
+    `by_convention`: the tool, where the form gives a bare text for an argument (`Action Input: Paris`). There a line of text that
+    is no markup and gives no keys is coerced, if the tool has no other string that it could be.
+    """
+    means_it = by_convention is not None and _strings(by_convention) == [key] and _NO_BARE_TEXT.search(value) is None
+    return Repair(kind="only_parameter", path=key, before=written, after=value, safety="coerced" if means_it else "guess")
+
+
+def _declared(item: re.Match[str], grammar: Grammar) -> tuple[str, ...]:
+    """The types that the dialect declares, for a value of which the schema says nothing."""
+    declared = (item["declared"] if "declared" in item.re.groupindex else None) or grammar.undeclared
+    return () if declared is None else _DECLARED.get(declared, (declared, "string"))
+
+
+def _value(
+    reading: Reading,
+    start: int,
+    key: str,
+    declared: tuple[str, ...],
+    tool: CompiledTool | None,
+    grammar: Grammar,
+    found: ReadParameters,
+    stream: ArgumentStream | None,
+) -> Steps[int]:
+    """Read the value at `start`; returns where it (with its closer) ends."""
+    types = (tool.types(key) if tool is not None else ()) or declared
+    stream = None if _is_nameless(key, tool, grammar) else stream
+    told = stream if not types or types == ("string",) else None
+    if told is not None:
+        told.open_string(key)
+    literals = grammar.cdata and not found.literal_open
+    value = yield from read_raw_value(
+        reading.src,
+        start,
+        grammar.ends(key),
+        told,
+        cdata=literals,
+        keeps=grammar.keeps_line_breaks,
+        peels=bool(grammar.peeled),
+        may_look=reading.try_again,
+        looks=reading.looks,
+        is_strange=partial(_is_strange, tool, grammar),
+    )
+    found.holds_closer = found.holds_closer or value.holds_closer
+    if value.written:
+        found.repairs.extend(literal_joined(value.written, value.text, key))
+    if value.holds_call:
+        found.repairs.append(Repair(kind=HOLDS_CALL, path=key, safety="guess"))
+    found.literal_open = found.literal_open or value.literal_open
+    if value.group == "again" and not value.is_literal:
+        _end_before_openers(reading.src.text, start, value)
+    text = _without_element(value.text, key, tool, grammar, found)
+    _enter(reading, found, stream if told is None else None, key, text, tool, declared, grammar)
+    found.cut = value.group is None or (value.group == "again" and not value.is_literal)
+    found.whole = value.closed or value.is_literal or value.group == "end"
+    if value.literal_open and value.group is not None:
+        found.repairs.append(Repair(kind="literal_open", path=key, safety="guess"))
+    if value.group == "again" and not value.is_literal:
+        found.repairs.append(Repair(kind="closer_missing", path=key, safety="truncated"))
+    elif not value.closed and value.group is not None:
+        certain = text.strip() and not value.in_doubt
+        safety: Safety = grammar.unclosed if certain and not value.closed_wrongly else "lossless" if certain else "guess"
+        found.repairs.append(Repair(kind="closer_missing", path=key, safety=safety))
+    if grammar.known_keys and tool is not None and key not in tool.properties:
+        found.repairs.append(Repair(kind="key_guessed", path=key, after=key, safety="guess"))
+    return value.end
+
+
+def _is_strange(tool: CompiledTool | None, grammar: Grammar, text: str, at: int) -> bool:
+    """Does a parameter begin at `at` that the tool does not have, and that would be taken for one?"""
+    if tool is None or not tool.properties or grammar.known_keys:
+        return False
+    item = grammar.item.match(text, at)
+    if item is None or item.lastgroup != "parameter":
+        return False
+    key = grammar.key(item["key"] or "")
+    return not _is_nameless(key, tool, grammar) and key not in tool.properties
+
+
+def _end_before_openers(text: str, start: int, value: RawValue) -> None:
+    """The openers that stand before the one of the next call are no part of the value either."""
+    stop = openers_before(text, start, value.end)
+    if stop < value.end and value.text.endswith(text[stop : value.end].rstrip()):
+        value.text = value.text[: len(value.text) - len(text[stop : value.end].rstrip())].rstrip("\n")
+        value.end = stop
+
+
+def _without_element(text: str, key: str, tool: CompiledTool | None, grammar: Grammar, found: ReadParameters) -> str:
+    """A value without the element that a model put around it."""
+    for tag, pattern, safety in grammar.peeled:
+        inside = pattern.fullmatch(text)
+        if inside is not None and (tool is None or tag not in inner_names(tool.properties.get(key), tool)):
+            found.repairs.append(Repair(kind="value_peeled", path=key, before=text, after=inside[1], safety=safety))
+            return inside[1]
+    return text
+
+
+def _is_nameless(key: str, tool: CompiledTool | None, grammar: Grammar) -> bool:
+    """Is it no key but the word for a parameter, or nothing?"""
+    return key in grammar.nameless and (tool is None or key not in tool.properties)
+
+
+def _typed(reading: Reading, text: str, types: tuple[str, ...], tool: CompiledTool | None, key: str) -> tuple[Any, list[Repair]]:
+    """`tool`: whose schema gave the types; elements are read by it."""
+    if not types or types[0] == "string":
+        return text, []
+    bare = text.lstrip()
+    if tool is not None and (bare.startswith("<") or (not bare and "string" not in types)):
+        return parameter_value(text, tool, key, limits=reading.limits)
+    return typed_by(text, types, path=key, limits=reading.limits)
+
+
+def _enter(
+    reading: Reading,
+    found: ReadParameters,
+    stream: ArgumentStream | None,
+    key: str,
+    text: str,
+    tool: CompiledTool | None,
+    declared: tuple[str, ...],
+    grammar: Grammar,
+) -> None:
+    """Type the text by the schema, or by what the dialect declares where that says nothing, and enter it. A text without a key
+    is one that no key took."""
+    if _is_nameless(key, tool, grammar):
+        found.entries.drop(text)
+        return
+    by_schema = tool.types(key) if tool is not None else ()
+    value, repairs = _typed(reading, text, by_schema or declared, tool if by_schema else None, key)
+    if found.entries.enter(key, value, repairs, text) and stream is not None:
+        stream.whole(key, value)
+
+
+def _peeled(reading: Reading, name: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Repair]]:
+    """One parameter called `arguments` that holds the object is the object, unless the tool has a parameter of that name or
+    none of the inner keys is a property of the tool."""
+    if list(arguments) != ["arguments"]:
+        return arguments, []
+    tool = reading.tool(name)
+    if tool is not None and "arguments" in tool.properties:
+        return arguments, []
+    inner: Any = arguments["arguments"]
+    if isinstance(inner, str):
+        parsed = read_json(inner, limits=reading.limits)
+        inner = parsed.values[0] if len(parsed.values) == 1 else None
+    if not isinstance(inner, dict):
+        return arguments, []
+    peeled = cast("dict[str, Any]", inner)
+    if tool is not None and tool.properties and not set(peeled) & set(tool.properties):
+        return arguments, []
+    return peeled, [Repair(kind="arguments_peeled", before=arguments, after=peeled)]
+
+
+def finish_parameters(reading: Reading, draft: Draft, body: int, found: ReadParameters) -> bool:
+    """Enter the call. At the end of a text a body is whole when its last value is closed and nothing required is missing."""
+    arguments, peeled = _peeled(reading, draft.name, found.arguments)
+    tool = reading.tool(draft.name)
+    complete = not found.cut or (found.first >= 0 and is_whole_call(reading, tool, arguments, last_closed=found.whole))
+    repairs = [*found.repairs, *peeled]
+    sealed = found.sealed or (found.literal_open and found.cut)  # in a literal that never ends nothing is markup
+    if complete and not found.closed:
+        repairs.append(Repair(kind="closer_missing", safety="guess" if found.holds_closer else "lossless"))
+    raw = reading.src.text[body : found.end if found.stop < 0 else found.stop].strip()
+    read = found.entries.read() if arguments is found.arguments else arguments
+    closed_to = found.closed_to if found.cut else -1
+    reading.end(draft, found.end, read, raw, complete=complete, repairs=repairs, sealed=sealed, closed_to=closed_to)
+    return True

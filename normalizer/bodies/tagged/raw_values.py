@@ -1,0 +1,466 @@
+"""One value as raw text: where it ends, and what a listener hears of it while it comes.
+
+A value ends at its own closer; never within `<![CDATA[...]]>`. The closer of a call or of a wrapper belongs to the value when its
+opener stands in it, or when the value's own closer comes behind it: the value speaks of calls. Only where its own closer is
+missing does the value end at the next complete parameter opener or at such a closer, whichever comes first. The opener of a
+parameter that the tool does not have is a word of the value when it stands between words of a line and one closer follows, as
+there is one value. One line break after the opening tag belongs to the format; if there was one, so does one before the closing
+tag. Where the closer is missing, white space from the last line break on is layout.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from llmcore.normalizer.bodies.argument_stream import ArgumentStream, before_layout
+from llmcore.normalizer.bodies.tagged.cdata import CDATA, CDATA_END, joined_literals
+from llmcore.normalizer.core.backtrack_budget import BacktrackBudget
+from llmcore.normalizer.core.damage.restarted_call import begins_line
+from llmcore.normalizer.scanning.sought import Sought, may_be_named, undecided_from
+from llmcore.normalizer.scanning.source import Source, Steps, past
+from llmcore.support.code.lazy_regex import lazy_regex
+
+__all__ = ["RawValue", "begins_indented", "outdented", "read_raw_value", "trimmed"]
+
+_OVERLAP: Final = 1024
+_CLOSER: Final = 64  # the longest closer of a value
+_HEAD: Final = 24  # so far into a value a literal may begin that is all of it
+_BREAKS: Final = ("\n", "\r")
+_OPENS_TAG: Final = ("<", "]<]")
+_BLANKS: Final = lazy_regex(r"[ \t]*+")
+_SPACES: Final = lazy_regex(r"\s*+")
+_SIGN: Final = lazy_regex("<(?!<)")  # what ends a value begins so
+_OTHER_SIGN: Final = lazy_regex(r"<[ ]?(?:/?([A-Za-z][\w-]{0,31}+)[^\w:.|｜-]|[\d=-])")
+"""A sign, or a tag with its name, which ends a value only if something of that name does."""
+_WRONG_CLOSER: Final = lazy_regex(r"</\s{0,4}+[\w:.｜|-]{1,64}+\s{0,4}+>\Z")
+_CLOSER_TAG: Final = lazy_regex(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
+_CLOSER_BEGUN: Final = lazy_regex(r"\s*+<(?:/[^<>]{0,64}+)?\Z")
+_CLOSERS: Final = lazy_regex(r"(?:\s++|<[/|｜][^<>\n]{0,62}>)*+")
+"""What may stand behind the closer of a call without being a word: other closers, tokens and white space."""
+_IN_WORDS: Final = 256  # so far an opener may stand from the words of its line
+_ROUND_WORDS: Final = " \"'`"
+"""Of an opener with the same one of these on both sides it is doubtful whether it opens anything."""
+_MAY_BE_PEELED: Final[tuple[str, ...]] = ("<value>", "</arg_key>")
+
+
+@dataclass(slots=True)
+class RawValue:
+    """`text`: the value. `end`: where it ends, with its closer if it is `closed`. `group`: which group of the expression ended
+    it; None when the text's end did. `is_literal`: it begins as a literal, which was closed. `literal_open`: one never ends."""
+
+    text: str
+    end: int
+    group: str | None
+    closed: bool
+    is_literal: bool
+    literal_open: bool
+    holds_call: bool = False
+    """A whole call of the same form stands in it, and its own closer behind that."""
+    holds_closer: bool = False
+    """The closer of a call or of a wrapper stands in it."""
+    written: str = ""
+    """The value as it was written, where a literal stands in it."""
+    closed_wrongly: bool = False
+    """Its own closer is missing, and another element's stands in its place."""
+    in_doubt: bool = False
+    """Its own closer is missing, and whether what ended it did so cannot be told."""
+
+
+def trimmed(text: str, *, closed: bool) -> str:
+    """A value without the line breaks that belong to the format."""
+    if not closed:
+        text = _without_wrong_closer(text)
+        last = text.rfind("\n")
+        if last >= 0 and text[last:].isspace():
+            text = text[:last]
+        return text.removeprefix("\n")
+    if text.startswith("\r\n"):
+        return text[2:].removesuffix("\n").removesuffix("\r") if len(text) > 2 else ""
+    if text.startswith("\n"):
+        return text[1:-1] if text.endswith("\n") and len(text) > 1 else text[1:]
+    return text
+
+
+def outdented(text: str, start: int, raw: str, *, closed: bool = True) -> str:
+    """The value at `start` without the layout of its lines, if its opener ends a line and what closes it begins one: the blanks
+    before the closer, and the indentation of the tags where all lines have it. Where the closer is missing (`closed`), the lines
+    alone tell."""
+    first, *lines = raw.split("\n")
+    if not closed and lines and lines[-1].strip(" \t"):
+        lines.append("")
+    if not lines or first.strip("\r") or lines[-1].strip(" \t"):
+        return raw
+    depth = _indentation(text, start)
+    lines, last = lines[:-1], lines[-1]
+    if depth and (depth == last or not closed) and all(one.startswith(depth) or not one.strip() for one in lines):
+        lines = [one.removeprefix(depth) for one in lines]
+    return "\n".join((first, *lines, ""))
+
+
+def _indentation(text: str, start: int) -> str:
+    """The blanks before the tag that opens the value at `start`, if it begins its line."""
+    line = text.rfind("\n", max(0, start - _OVERLAP), start) + 1
+    tag = past(_BLANKS, text, line)
+    return text[line:tag] if text.startswith(_OPENS_TAG, tag) and tag < start else ""
+
+
+def begins_indented(text: str, start: int) -> bool:
+    """Does the value at `start` begin with a line break behind a tag that is indented? What is layout in its lines the last one
+    tells."""
+    return text[start : start + 1] in _BREAKS and bool(_indentation(text, start))
+
+
+def _behind_literal(text: str, start: int, raw: str, *, closed: bool) -> str:
+    """What stands behind the literal that the value at `start` begins with, without what is layout at its end."""
+    if not closed:
+        return trimmed(f"-{raw}", closed=False)[1:]  # a line break at its beginning is its own
+    return raw.removesuffix("\n").removesuffix("\r") if text.startswith(("\n", "\r\n"), start) else raw
+
+
+def _without_wrong_closer(text: str) -> str:
+    body = text.rstrip()
+    mark = body.rfind("</")
+    return body[:mark].rstrip() if mark >= 0 and _WRONG_CLOSER.match(body, mark) else text
+
+
+def read_raw_value(
+    src: Source,
+    start: int,
+    ends: Sought,
+    stream: ArgumentStream | None,
+    *,
+    cdata: bool,
+    keeps: bool,
+    peels: bool,
+    may_look: Callable[[], bool],
+    looks: BacktrackBudget,
+    is_strange: Callable[[str, int], bool],
+) -> Steps[RawValue]:
+    """Read the value at `start`; `ends`: what may end it. `stream`: a listener, who hears of a string whose opening quote was
+    told. `cdata`: literals count. `keeps`: its line breaks are its own. `peels`: an element around it may be taken off.
+    `may_look`: may it be looked for its closer behind a call that stands in it? `looks`: what looks to the text's end cost.
+    `is_strange`: does an opener that the tool has no parameter for stand in the text at this place?"""
+    found = ends.search(src.text, start)
+    if (
+        found is not None
+        and (not cdata or src.text.find(CDATA, start, found.start()) < 0)
+        and (
+            found.lastgroup == "own" or (found.lastgroup == "parameter" and not _may_be_text(src.text, start, found, is_strange))
+        )
+    ):  # all there, as values mostly are
+        stop, group = found.start(), found.lastgroup or "other"
+        closed = group == "own"
+        raw = src.text[start:stop]
+        text = raw if keeps else trimmed(outdented(src.text, start, raw, closed=closed), closed=closed)
+        if stream is not None:
+            stream.close_string(text)
+        value = RawValue(text, found.end() if closed else stop, group, closed, is_literal=False, literal_open=False)
+        value.closed_wrongly = not closed and _without_wrong_closer(raw) != raw
+        return value
+    found = None  # a match keeps the text it was found in
+    heard = _Heard(src, start, stream, cdata=cdata, keeps=keeps, peels=peels)
+    search = _Search(src, ends, looks, may_look, is_strange)
+    return (yield from _read(search, start, heard, cdata=cdata, keeps=keeps))
+
+
+def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: bool) -> Steps[RawValue]:
+    """As `read_raw_value`, while the value comes, or of one that holds a literal or a call."""
+    src, ends, position, literal, literal_open, behind = search.src, search.ends, start, "", False, start
+    if cdata:
+        inner = yield from _literal_at(src, start)
+        if inner >= 0:
+            close = yield from _literal_end(src, inner, heard)
+            literal = src.text[inner : close if close >= 0 else len(src.text)]
+            if close < 0:
+                heard.finish(literal)
+                return RawValue(literal, len(src.text), None, closed=False, is_literal=False, literal_open=True)
+            position = behind = close + len(CDATA_END)
+    begun, stop, group, end = position, -1, None, -1
+    first_inner: tuple[int, str] | None = None
+    while stop < 0:
+        found = ends.search(src.text, position)
+        if found is None and src.final:
+            stop, group = first_inner or (stop, group)
+            break
+        if found is None:
+            position = _next_sign(ends, src.text, position)
+            heard.tell(sign=position < len(src.text))
+            yield heard.skim if position == len(src.text) else None  # no closer has begun
+            continue
+        at = src.text.find(CDATA, begun, found.start()) if cdata and not literal_open else -1
+        if at < 0 and found.lastgroup != "own" and _closes_within(src.text, begun, found):
+            first_inner = first_inner or (found.start(), found.lastgroup or "other")
+            begun = position = found.end()
+            found = None  # a match keeps the text it was found in
+            heard.hold()
+            continue
+        if at < 0:
+            stop, group, end = found.start(), found.lastgroup or "other", found.end()
+            found = None  # a match keeps the text it was found in
+            if group == "parameter" and search.is_strange(src.text, stop):
+                heard.hold()
+                if (yield from search.is_a_word(behind, stop, end)):
+                    begun = position = end
+                    stop, group, end = -1, None, -1
+                    continue
+                search.in_doubt = True
+            elif group == "parameter" and src.text[stop - 1] in _ROUND_WORDS and stop > behind:
+                while end == len(src.text) and not src.final:
+                    heard.hold()
+                    yield None
+                search.in_doubt = src.text[end : end + 1] == src.text[stop - 1]
+            if group == "again":
+                heard.hold()
+                stop, group, end = yield from search.behind_calls(start, stop, end)
+            elif group not in ("own", "parameter"):
+                heard.hold()
+                own = yield from search.own_closer(end)
+                if own is not None:
+                    stop, group, end = own[0], "own", own[1]
+            break
+        found = None  # a match keeps the text it was found in
+        close = yield from _literal_end(src, at + len(CDATA), None)
+        literal_open = close < 0
+        if not literal_open:
+            begun = position = close + len(CDATA_END)
+    closed = group == "own"
+    raw = src.text[behind : stop if stop >= 0 else len(src.text)]
+    half = _CLOSER_BEGUN.match(src.text, behind) is not None
+    if behind > start and group is None and (half or not src.text[behind:].lstrip().startswith("<")):  # no part of it
+        heard.finish(literal)
+        end = len(src.text) if half else behind
+        return RawValue(literal, end, None, closed=False, is_literal=True, literal_open=literal_open)
+    if not keeps and behind == start:
+        raw = trimmed(outdented(src.text, start, raw, closed=closed), closed=closed)
+    elif not keeps:
+        raw = _behind_literal(src.text, start, raw, closed=closed)
+    text = literal if behind > start and not (literal and raw.strip()) else literal + (joined_literals(raw) if cdata else raw)
+    heard.finish(text)
+    literal_open = literal_open or CDATA in literal  # one begun within another: the first was never closed
+    stop = len(src.text) if stop < 0 else stop
+    value, written = RawValue(text, end if closed else stop, group, closed, behind > start, literal_open), src.text[start:stop]
+    value.written = written if behind > start or (cdata and CDATA in raw) else ""
+    value.closed_wrongly = not closed and _without_wrong_closer(written) != written
+    value.holds_call, value.holds_closer, value.in_doubt = search.passed_call, search.passed_closer, search.in_doubt
+    return value
+
+
+def _may_be_text(text: str, start: int, opener: re.Match[str], is_strange: Callable[[str, int], bool]) -> bool:
+    """May the opener of a parameter be a word of the value at `start`?"""
+    at = opener.start()
+    return (at > start and text[at - 1] in _ROUND_WORDS) or is_strange(text, at)
+
+
+class _Search:
+    """The search for a value's own closer behind what may have ended the value."""
+
+    __slots__ = ("_looks", "_may_look", "ends", "in_doubt", "is_strange", "passed_call", "passed_closer", "src")
+
+    def __init__(
+        self,
+        src: Source,
+        ends: Sought,
+        looks: BacktrackBudget,
+        may_look: Callable[[], bool],
+        is_strange: Callable[[str, int], bool],
+    ) -> None:
+        self.src, self.ends, self._looks, self._may_look, self.is_strange = src, ends, looks, may_look, is_strange
+        self.passed_call = self.passed_closer = self.in_doubt = False
+
+    def own_closer(self, start: int) -> Steps[tuple[int, int] | None]:
+        """Where the closer stands that is the value's own; None where it is missing. Before `start` something was closed."""
+        found = yield from self._behind_closers(start)
+        self.passed_closer, self.passed_call = found is not None, self.passed_call and found is not None
+        return found
+
+    def is_a_word(self, start: int, at: int, end: int) -> Steps[bool]:
+        """Is the opener `at:end` of no parameter of the tool a word of the value that begins at `start`? Words stand beside
+        it on its line, on both sides, and the closer that comes next is the only one up to a tag."""
+        text = self.src.text
+        before = text[max(start, at - _IN_WORDS, text.rfind("\n", start, at) + 1) : at]
+        if not before.strip() or before[-1].isalnum():
+            return False
+        del text
+        found = yield from self._next(end)
+        if found is None:
+            return False
+        group, (stop, over) = found.lastgroup, found.span()
+        found = None  # a match keeps the text it was found in
+        behind = self.src.text[end : min(stop, end + _IN_WORDS)].partition("\n")[0]
+        if not behind.strip() or behind[0].isalnum():
+            return False
+        if group == "parameter":
+            return self.is_strange(self.src.text, stop)  # which decides for itself
+        if group != "own":
+            return False
+        while (over := past(_SPACES, self.src.text, over)) == len(self.src.text) and not self.src.final:
+            yield None
+        return self.src.text[over : over + 1] in ("", "<")
+
+    def _next(self, position: int) -> Steps[re.Match[str] | None]:
+        """What may end a value, at or behind `position`."""
+        src = self.src
+        while (found := self.ends.search(src.text, position)) is None and not src.final:
+            position = _next_sign(self.ends, src.text, position)
+            yield None
+        return found
+
+    def behind_calls(self, start: int, at: int, behind: int) -> Steps[tuple[int, str | None, int]]:
+        """Where the value from `start` on ends in which a call opens (`at:behind`): (place, what ends it, behind that). Its own
+        closer behind whole calls ends it. Where that is missing, the first call that begins a line ends it; else the closer of
+        the call that the value is of, or the text's end."""
+        position, depth, sought = behind, 1, self._may_look()
+        anew = at if begins_line(self.src.text, start, at) else -1
+        while (sought or anew < 0) and (found := (yield from self._next(position))) is not None:
+            group, (stop, end) = found.lastgroup, found.span()
+            found = None  # a match keeps the text it was found in
+            if depth == 0 and group in ("own", "end") and sought:
+                if group == "own" or anew < 0:
+                    self.passed_call = True
+                    return stop, group, end
+                break
+            if group == "again" and anew < 0 and begins_line(self.src.text, start, stop):
+                anew, behind = stop, end
+            depth += (group == "again") - (group in ("end", "call") and depth > 0)
+            position = end
+        return (anew, "again", behind) if anew >= 0 else (-1, None, -1)
+
+    def _behind_closers(self, start: int) -> Steps[tuple[int, int] | None]:
+        """Behind closers, the first of which ended before `start`. With nothing but closers up to the next call or the end, the
+        first one has ended the call. Behind words the value's closer may stand, and calls before it."""
+        position, depth, words = start, 0, False
+        while (found := (yield from self._next(position))) is not None:
+            group, span = found.lastgroup, found.span()
+            found = None  # a match keeps the text it was found in
+            words = words or past(_CLOSERS, self.src.text, position) < span[0]
+            if words and self._looks.too_many_left_open:
+                self.in_doubt = True
+                return None
+            if group == "own" and depth == 0:
+                self.in_doubt = False
+                return span
+            if group == "parameter" and depth == 0:  # the call goes on
+                self.in_doubt = True
+                return None
+            if group == "again":
+                if not words:
+                    return None
+                depth, self.passed_call = depth + 1, True
+            self.in_doubt = self.in_doubt or (group == "end" and depth == 0 and words)  # what was closed before, if not the call?
+            depth -= group == "end" and depth > 0
+            position = span[1]
+        self._looks.never_closed()
+        return None
+
+
+def _closes_within(text: str, start: int, closer: re.Match[str]) -> bool:
+    """Does its opener stand behind `start`?"""
+    tag = _CLOSER_TAG.match(closer[0])
+    return tag is not None and text.find("<" + tag[1], start, closer.start()) >= 0
+
+
+def _literal_at(src: Source, start: int) -> Steps[int]:
+    """Where the literal that a value begins with begins inside, -1 when it begins with none."""
+    while not src.final and len(src.text) - start < _HEAD and CDATA.startswith(src.text[start : start + _HEAD].lstrip()[:9]):
+        if src.text[start : start + _HEAD].lstrip().startswith(CDATA):
+            break
+        yield None
+    head = src.text[start : start + _HEAD]
+    at = start + len(head) - len(head.lstrip())
+    return at + len(CDATA) if src.text.startswith(CDATA, at) else -1
+
+
+def _literal_end(src: Source, start: int, heard: _Heard | None) -> Steps[int]:
+    """Where the `]]>` of the literal that begins at `start` stands, -1 when there is none. A listener hears it as it comes."""
+    sought = start
+    if heard is not None:
+        heard.enter_literal(start)
+    while (stop := src.text.find(CDATA_END, sought)) < 0 and not src.final:
+        sought = max(start, len(src.text) - len(CDATA_END) + 1)
+        if heard is not None:
+            heard.tell_literal(len(src.text) - src.text.endswith("]") - src.text.endswith("]]"))
+        yield None
+    return stop
+
+
+def _next_sign(ends: Sought, text: str, position: int) -> int:
+    """Where what ends a value may begin, behind `position`, in a text that may grow."""
+    at = undecided_from(ends, text, max(position, len(text) - _OVERLAP))
+    while (sign := _SIGN.search(text, at)) is not None:
+        other = _OTHER_SIGN.match(text, sign.start())
+        if other is None or (other[1] and may_be_named(ends, other[1])):
+            return sign.start()
+        at = other.end() - 1
+    return len(text)
+
+
+class _Heard:
+    """What a listener has heard of a string value. Nobody listens when there is no stream."""
+
+    __slots__ = ("_blank", "_cdata", "_keeps", "_length", "_literal", "_peels", "_src", "_start", "_stream", "_told")
+
+    def __init__(self, src: Source, start: int, stream: ArgumentStream | None, *, cdata: bool, keeps: bool, peels: bool) -> None:
+        self._src, self._start, self._stream = src, start, stream
+        self._cdata, self._keeps, self._peels = cdata, keeps, peels
+        self._told, self._length, self._literal = start, 0, False
+        self._blank = start  # so far the value is white space, which is none of it where literals follow alone
+
+    def skim(self, text: str) -> bool:
+        """More of the value, in which nothing begins."""
+        if "<" in text:
+            return False
+        self.tell(sign=False)
+        return True
+
+    def tell(self, *, sign: bool) -> None:
+        """Tell what is certain: not a tag that may have begun, not white space that may be layout, nothing of what may be taken
+        off or joined. `sign`: is there a `<` in what came last?"""
+        if self._stream is None or self._literal:
+            return
+        text, told = self._src.text, self._told
+        if told == self._start and not self._keeps and begins_indented(text, told):
+            self._literal = True
+            return
+        if told == self._start and self._cdata:
+            self._blank = past(_SPACES, text, self._blank)
+            if self._blank == len(text) or CDATA.startswith(text[self._blank : self._blank + len(CDATA)]):
+                return
+        end = text.find("<", max(told, len(text) - _CLOSER))
+        end = before_layout(text, told, len(text) if end < 0 else end)
+        if sign and (literal := text.find(CDATA, max(self._start, told - len(CDATA)), end)) >= 0:
+            end, self._literal = literal, True  # what follows is told with the rest
+        if told == self._start and self._peels and text[told : told + _HEAD].lstrip().startswith(_MAY_BE_PEELED):
+            return
+        if end > told:
+            self._piece(text[told:end] if told > self._start or self._keeps else _led(text[told:end]))
+            self._told = end
+
+    def finish(self, text: str) -> None:
+        """All of the value is read."""
+        if self._stream is not None:
+            self._stream.close_string(text[self._length :])
+
+    def hold(self) -> None:
+        """Where the value ends is not certain any more: what follows is told with the rest."""
+        self._literal = True
+
+    def enter_literal(self, start: int) -> None:
+        self._told, self._literal = start, True
+
+    def tell_literal(self, end: int) -> None:
+        if self._stream is not None and end > self._told:
+            self._piece(self._src.text[self._told : end])
+            self._told = end
+
+    def _piece(self, text: str) -> None:
+        if self._stream is not None:
+            self._stream.piece(text)
+            self._length += len(text)
+
+
+def _led(text: str) -> str:
+    """The beginning of a value without the line break that belongs to the format."""
+    return text[2:] if text.startswith("\r\n") else text.removeprefix("\n")

@@ -1,0 +1,74 @@
+"""Results of calls that a model wrote out itself: what they hold is never a call.
+
+A model that was shown results in its conversation goes on in that form: a label (`Observation:`) and what a tool is supposed
+to have said, or an element named for results. A call in there is what a page or a file says. Words that announce a call, a
+further step or another paragraph end what a label tells of.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from llmcore.normalizer.scanning.words import COLONS
+from llmcore.normalizer.trust.lead_ins import announces, sentence_before
+from llmcore.support.code.lazy_regex import lazy_regex
+
+__all__ = ["ELEMENTS", "is_in_result"]
+
+ELEMENTS = (
+    *(f"{who}_{kind}{many}" for who in ("tool", "function") for kind in ("result", "response", "output") for many in ("", "s")),
+    "tool_call_result",
+    "observation",
+)
+"""Names of elements around results."""
+_KIND = r"(?:call[ \t_]?)?(?:result|output|response)s?"
+_LABELS = (
+    rf"Observation|(?:Tool|Function)[ \t_]?{_KIND}|Beobachtung|Observación|Observação|Osservazione|Наблюдение"
+    r"|观察(?:结果)?|観察|관찰"
+)
+_LABEL = lazy_regex(
+    rf"[ \t*_#>-]{{0,16}}(?:{_LABELS})(?:[ \t]{{0,2}}#?\d{{1,3}})?[ \t*_]{{0,8}}:",
+    re.IGNORECASE,
+)
+_STEP = lazy_regex(r"[ \t*_#>-]{0,16}(?:Thought|Action|Question|Final Answer|Plan)[ \t*_]{0,8}:", re.IGNORECASE)
+_OPENED = lazy_regex(rf"<(?:{'|'.join(ELEMENTS)})(?:\s[^<>]{{0,200}})?>\s*\Z", re.IGNORECASE)
+_LONGEST_LABEL = 80
+_LONGEST_TAG = 256
+_PARAGRAPH = 2048
+_LINES = 16
+"""Lines with a colon before a call among which the label may stand."""
+
+
+def is_in_result(text: str, at: int, start: int) -> Literal["held", "behind", ""]:
+    """Does a call at `at` stand in what a result is said to hold, or in a later paragraph, with no further step between?
+    `start`: where the text before it begins."""
+    begin = max(start, at - _PARAGRAPH)
+    before = text[begin:at]
+    said = before.rstrip()
+    if said.endswith(">"):
+        return "held" if _OPENED.search(before, max(0, len(said) - _LONGEST_TAG)) is not None else ""
+    labelled = _behind_last_label(before)
+    if labelled < 0 or _STEP.match(text, at) is not None:
+        return ""
+    behind = before[labelled:]
+    if not behind.strip():
+        return "held"
+    if any(_STEP.match(line) for line in behind.splitlines()[1:]) or announces(sentence_before(text, start, at)):
+        return ""
+    return "behind" if "\n\n" in behind.lstrip().replace("\r", "") else "held"
+
+
+def _behind_last_label(before: str) -> int:
+    """Where the last label of a result ends, -1 when no line begins with one. Lines without a colon cost nothing."""
+    ascii_colon, full_width_colon = COLONS
+    said = before if before.isascii() else before.replace(full_width_colon, ascii_colon)  # as long as it was
+    colon = len(said)
+    for _ in range(_LINES):
+        if (colon := said.rfind(ascii_colon, 0, colon)) < 0:
+            break
+        begin = said.rfind("\n", 0, colon) + 1
+        if colon - begin <= _LONGEST_LABEL and (label := _LABEL.match(said, begin)) is not None:
+            return label.end()
+        colon = begin
+    return -1
