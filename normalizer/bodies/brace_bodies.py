@@ -318,9 +318,7 @@ def braced_call(reading: Reading, at: int, start: int, name: str, form: BraceFor
     if repairs and arguments and tool is not None:
         repairs = all_in_arrays(arguments, repairs, tool)
     repairs, whole = [*repairs, *dropped], parsed.complete and not cut
-    if (
-        whole and not arguments and follower.end < 0 and not src.text.startswith(closers, stop)
-    ):  # the next call begins in it
+    if whole and not arguments and follower.end < 0 and not src.text.startswith(closers, stop):  # the next call begins in it
         repairs, whole = [Repair(kind="closer_missing", safety="truncated")], False
     reading.end(draft, end, arguments, src.text[start:stop], complete=whole, repairs=repairs)
     return True
