@@ -1,9 +1,9 @@
-"""Layer 2: a reply, in whatever protocol or text dialect it came, becomes one envelope.
+"""Layer 2: turn a reply, in any protocol or text dialect, into one envelope.
 
-Sans-IO: no asyncio, no network, no clock. Never raises on what a model wrote; what cannot be read is recorded. Total
-work is linear in the length of the text, however it was cut.
+The layer is sans-IO: it uses no event loop, no network and no clock. It never raises on what a model wrote: what it cannot
+read, it records. Total work is linear in the length of the text, however the text was cut into deltas.
 
-Names are loaded when first asked for: a reader of JSON does not cost the import of every dialect.
+Python loads the names below at first use, so that reading JSON does not import every dialect.
 """
 
 from __future__ import annotations

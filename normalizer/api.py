@@ -1,10 +1,10 @@
-"""The normaliser: any reply, in whatever protocol or dialect, becomes one envelope.
+"""The normalizer: any reply, in any protocol or dialect, becomes one envelope.
 
 Rules
-- One engine. `normalize` reads what a `Normalizer` would be fed; whole bodies and stream events become the same pieces.
-- Text goes to the text engine; the text parts of a native reply are joined in order with nothing between.
-- Never raises on a reply. A body that fits no wire is content: its JSON text.
-- The envelope does not depend on how text or arguments were cut. Linear in the length of the reply.
+- There is one engine. `normalize` reads what a `Normalizer` would be fed; whole bodies and stream events become the same pieces.
+- Text goes to the text engine. The text parts of a native reply are joined in order, with nothing between.
+- It never raises on a reply. A body of no known wire is content: its JSON text.
+- The envelope does not depend on how text or arguments were cut. The work is linear in the length of the reply.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Normalizer", "normalize"]
 
 _CHATS = (None, "openai-chat")
-"""The names of the wire whose plain bodies are read at once."""
+"""The names of the wire whose plain bodies are read in one step."""
 
 
 def normalize(
@@ -48,10 +48,13 @@ def normalize(
     own: frozenset[str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Envelope:
-    """As `llmcore.normalize`, which says what the parameters mean, with tools that are compiled already: `CallerError` when
-    `tools` is no `ToolSet`. `enveloped`: the model was asked for this library's envelope, so that an object with nothing but
-    `content` is one. `taught`: the dialect that the prompt taught, which is a call in the answer of a framed reply, too.
-    `own`: the dialects of a model that calls natively; a call in another one is a guess unless it is the whole message."""
+    """As `llmcore.normalize`, which documents the parameters, with compiled tools. Raises `CallerError` if `tools` is no
+    `ToolSet`.
+
+    - `enveloped`: the model was asked for this library's envelope, so an object with only `content` is one.
+    - `taught`: the dialect that the prompt taught. Its calls count in the answer of a framed reply, too.
+    - `own`: the dialects of a model that calls natively. A call in another dialect is a guess, unless it is the whole message.
+    """
     wire: str | None = None
     if isinstance(reply, Reply):
         reasoning_open, forced_tool = reasoning_open or reply.reasoning_open, forced_tool or reply.forced_tool
@@ -63,7 +66,7 @@ def normalize(
         if quick is not None and (own is None or not quick.calls):
             return envelope_of_words_and_calls(reply, finish_reason, quick)
     if is_object(reply) and wire in _CHATS and is_plain and not finish_reason:
-        from llmcore.normalizer.replies.plain_chat import read_plain_chat  # only here: who reads text does not pay for the wires
+        from llmcore.normalizer.replies.plain_chat import read_plain_chat  # only here: reading text does not import the wires
 
         named = None if dialects is None else frozenset(dialects)
         plain = read_plain_chat(reply, _checked(tools), named, limits, calls_natively=own is not None)
@@ -89,7 +92,7 @@ def normalize(
 
 
 class Normalizer:
-    """As `llmcore.Normalizer`, with tools that are compiled already; with `listening=False` no events are built."""
+    """As `llmcore.Normalizer`, with compiled tools. If `listening=False`, no events are built."""
 
     def __init__(
         self,
@@ -108,7 +111,7 @@ class Normalizer:
         self._settings = Settings(
             _checked(tools),
             dialects,
-            bool(reasoning_open),  # as the other switches: compiled code takes only booleans
+            bool(reasoning_open),  # compiled code takes only booleans
             forced_tool,
             limits,
             listening=bool(listening),
@@ -118,15 +121,15 @@ class Normalizer:
             own=own,
         )
         self._text: TextEngine | None = None
-        """While the reply is nothing but text."""
+        """The text engine, while the reply is only text."""
         self._native: NativeReply | None = None
         self._envelope: Envelope | None = None
 
     def feed(self, part: object) -> list[NormalizerEvent]:
-        """A piece of text, a stream event (dict), a whole body, or any object with `model_dump()`. None is no text.
+        """Read a piece of text, a stream event (dict), a whole body, or any object with `model_dump()`. None is empty text.
 
-        Returns the events that it settles. Raises `CallerError` after `finish`, and for bytes, a piece of which may end within a
-        character; never on what a model wrote.
+        Returns the events that it decides. Raises `CallerError` after `finish`, and for bytes, because bytes may end within a
+        character. It never raises on what a model wrote.
         """
         text = self._text
         if text is not None and type(part) is str:
@@ -152,18 +155,22 @@ class Normalizer:
         return self._text.feed(text)
 
     def withheld_text(self, start: int = 0) -> str:
-        """The text that came and of which no event has told yet, from its character `start` on: what it is, only the rest of the
-        reply can decide. Raises `CallerError` for a start that is no whole number."""
+        """The text that was fed and is in no event yet, from its character `start` on. The rest of the reply decides what it
+        is.
+
+        Raises `CallerError` if `start` is no integer.
+        """
         if not isinstance(start, int):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
-            raise CallerError(f"held takes the place of a character, as held(0), not {type(start).__name__}")
+            raise CallerError(f"withheld_text takes a character offset, as withheld_text(0), not {type(start).__name__}")
         if self._native is not None:
             return self._native.withheld_text(start)
         return "" if self._text is None else self._text.withheld_text(start)
 
     def finish(self, finish_reason: str | None = None) -> list[NormalizerEvent]:
-        """The reply is over. `finish_reason`: the provider's word or ours, where the reply did not hold it.
+        """End the reply. `finish_reason` is the provider's word or an envelope's, used if the reply has none.
 
-        Returns the last events; a second call returns none. Raises `CallerError` for a reason that is no text.
+        Returns the last events; a second call returns none. Raises `CallerError` if `finish_reason` is neither a string nor
+        None.
         """
         if not isinstance(finish_reason, str | None):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             raise CallerError(
@@ -185,7 +192,7 @@ class Normalizer:
         return events
 
     def _read_quickly(self, text: TextEngine) -> Quick | None:
-        """Where nobody listens the engine has read nothing yet: what it was fed is read as `normalize` reads a string."""
+        """Read the text as `normalize` reads a string. If `listening=False`, the engine has read nothing yet."""
         said = self._settings
         if said.listening or said.reasoning_open or said.forced_tool or said.enveloped:
             return None
@@ -196,21 +203,21 @@ class Normalizer:
         return None if quick is not None and said.own is not None and quick.calls else quick
 
     def __getstate__(self) -> object:
-        """For copies and pickles. Raises `CallerError` while a reply is being read."""
+        """The state for copies and pickles. Raises `CallerError` while a reply is being read."""
         if self._text is not None or self._native is not None:
             raise CallerError("a Normalizer in the middle of a reply cannot be copied or pickled: call finish() first")
         return super().__getstate__()
 
     @property
     def envelope(self) -> Envelope:
-        """What the reply became. Raises `CallerError` before `finish`."""
+        """The envelope of the reply. Raises `CallerError` before `finish`."""
         if self._envelope is None:
             raise CallerError("the reply is not over: call finish() before reading the envelope")
         return self._envelope
 
 
 def _native(settings: Settings, text: TextEngine | None = None) -> NativeReply:
-    from llmcore.normalizer.replies.native_reply import NativeReply  # only here, as above
+    from llmcore.normalizer.replies.native_reply import NativeReply  # only here: see `normalize`
 
     return NativeReply(settings, text)
 

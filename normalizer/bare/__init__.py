@@ -1,4 +1,4 @@
-"""Forms without a marker: JSON, Python calls, ReAct, code fences and made-up wrappers, found by the character that triggers them.
+"""Forms without a marker: JSON, Python calls, ReAct, code fences, made-up wrappers. A character triggers each of them.
 
-When such a form counts as a call is decided in one place (`verdicts`). Nothing here has a row of its own with an opener.
+`verdicts` decides when such a form is a call. No form here is a row with its own opener.
 """

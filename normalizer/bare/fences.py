@@ -1,10 +1,11 @@
 """Back-ticks and fences of tildes: code is content, unless a whole fence is the call.
 
-A fence whose body is nothing but a call counts when it opens the message (or stands in a row of fences that does), when its
-info string names the purpose (`tool_call`, `function_call`, ...), or when it ends the message after a lead-in. Otherwise it is
-an example: content and a near miss. Inline code is never a call, unless it is the whole message.
+A fence whose body is only a call counts in three cases: it opens the message (or stands in a row of fences that does), its
+info string names the purpose (`tool_call`, `function_call`, ...), or it ends the message after a lead-in. Otherwise it is an
+example: content and a near miss. Inline code is a call only if it is the whole message.
 
-A fence ends at as many of its character as opened it, or more; runs of the other character, and shorter ones, are text in it.
+A fence ends at a run of its character that is at least as long as the opening run. Shorter runs and the other character are
+text.
 """
 
 from __future__ import annotations
@@ -34,21 +35,23 @@ _FENCE_SIGNS = ("```", "~~~")
 _INFO = lazy_regex(
     r"[ \t]*+([\w+#.-]{0,32}+)(?:[ \t]++(?![=+*/%<>|&:-]{0,3}=)|(?=\{))(?:[^\n\r{\[(<]|\{[^\n\r{}:]{0,128}\}){1,256}+\r?(?=\n|\Z)"
 )
-"""A first line of several words, or with attributes (`json title="a"`, `python {1,3}`), that is no statement and holds no call:
-its first word tells what the fence holds."""
+"""A first line of several words, or with attributes (`json title="a"`, `python {1,3}`), that is no statement and no call.
+
+Its first word says what the fence holds.
+"""
 _WORD = lazy_regex(r"[ \t]*+([\w+#.-]{0,32}+)[ \t]*+\r?(?=\n|\Z)")
 _FIRST_LINE = 400
 _WORD_AND_LINE = (
     lazy_regex(r"[ \t]{0,16}[\w+#.-]{1,32}[ \t]{0,16}\r?\n"),
     lazy_regex(r"[ \t]{0,16}[\w+#.-]{0,32}[ \t]{0,16}\r?\Z"),
 )
-"""An info word and the end of its line, and the beginning of that at the end of the text."""
+"""An info word with the end of its line, and the beginning of that at the text's end."""
 _LONGEST_RUN = 64
 
 
 @lru_cache(maxsize=64)
 def _closers(run: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What closes a fence with this run: any other body, and JSON."""
+    """The closers of a fence with this run: for any body, and for JSON."""
     sign = f"{run[0]}{{{len(run)},256}}"
     on_its_line = rf"\n[ \t]{{0,64}}{sign}"
     if run[0] == "~":
@@ -63,29 +66,29 @@ def _closers(run: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 _CLOSE, _CLOSE_OF_JSON = _closers("```")
-"""Before a tag back-ticks end JSON only behind its last bracket: in a value they are the value's (`<pre>```x```</pre>`)."""
+"""Before a tag, back-ticks end JSON only behind its last bracket. In a value, they belong to it (`<pre>```x```</pre>`)."""
 _CODE = lazy_regex(r"`(?!`)[^`\n]++`(?!`)|```([\w+#.-]{0,32}+)[ \t]{0,16}+\n")
-"""Code in a line, or the first line of a fence with its info word."""
+"""Inline code, or the first line of a fence with its info word."""
 _PLAIN_CODE = lazy_regex(
     r"`(?:(?<!``)[^`\n]++`(?!`)"
     r"|(?<=\n`)``(?!(?i:tool|function))[\w+#.-]{0,32}+[ \t]{0,16}+\n(?:[^`]++|`(?!``))*+(?<=\n)```(?!`))"
 )
-"""Code in a line, or a whole fence that does not say that it is a call."""
+"""Inline code, or a whole fence whose info word names no call."""
 _MAY_QUOTE_CODE = lazy_regex(r">(?<![^\s>]>)[^\n`]*+`")
-"""In a line of a block quote, perhaps."""
+"""Possibly code in a line of a block quote."""
 _BRACKET = lazy_regex(r"[({\[<]")
 _ESCAPE = lazy_regex(r"\\[uUxN0-7_\[\]*.\-]")
-"""By which a name may be written otherwise."""
-_CLOSER_BLANKS = 64  # that may stand before a closer and belong to it
-_LONGEST_CLOSER = 640  # what a closer matches, and what it looks at behind
-_SIGNS = 8  # of the end of the text, in which a closer may begin
+"""Escapes by which a name may be written."""
+_CLOSER_BLANKS = 64  # blanks before a closer that belong to it
+_LONGEST_CLOSER = 640  # characters that a closer matches, including its lookahead
+_SIGNS = 8  # characters at the text's end that may begin a closer
 _SPACE = lazy_regex(r"\s*")
 _MARKUP = lazy_regex(rf"\s*(?:[<{OWN_SIGNS}\]]|\[[A-Z_]{{4,}}\])")
 _NOT_A_CALL = lazy_regex(rf"\s*(?:(?!- \w)[^\s{{\[\]<{OWN_SIGNS}'\"\w>(]|//|#|/\*)")
 
 
 class Fence:
-    """A fence: `start:end` with its ticks, the body between, its info word. `closed` is False when the text ended first."""
+    """A fence: `start:end` with its ticks, its body `body:stop`, its info word. If the text ended first, `closed` is False."""
 
     __slots__ = ("body", "closed", "end", "info", "start", "stop")
 
@@ -94,19 +97,19 @@ class Fence:
 
 
 def back_ticks(reading: Reading, at: int) -> Steps[int] | int:
-    """Inline code or a fence at `at`; returns where to go on."""
+    """Read inline code or a fence at `at`. Returns where to go on."""
     over = _past_code(reading, at)
     return over if over > at else _back_ticks(reading, at)
 
 
 def _past_code(reading: Reading, at: int) -> int:
-    """Past a whole fence that names no tool, or code in a line, as most are; `at` when a closer look is due."""
+    """Past a whole fence that names no tool, or past inline code. `at` if the code must be read more closely."""
     text = reading.src.text
     code = _CODE.match(text, at)
     if code is None or reading.opens_message(at):
         return at
     info, body = code[1], code.end()
-    if info is None:  # in a line
+    if info is None:  # inline code
         return body if body < len(text) and not _shows_call(reading, at + 1, body - 1) else at
     stop = text.find("```", body) - 1
     end = stop + len("\n```")
@@ -118,8 +121,7 @@ def _past_code(reading: Reading, at: int) -> int:
 
 
 def _may_call(reading: Reading, start: int, stop: int) -> bool:
-    """May a body in the middle of a message be a call? Most code is told from one by its first character, or because it
-    names no tool."""
+    """Whether a body in the middle of a message may be a call. Most code is ruled out by its first character or lack of names."""
     text, names = reading.src.text, reading.names
     if names is None or not (reading.takes_calls or reading.answers) or _NOT_A_CALL.match(text, start) is not None:
         return False
@@ -130,14 +132,15 @@ def _may_call(reading: Reading, start: int, stop: int) -> bool:
 
 
 def _shows_call(reading: Reading, start: int, stop: int) -> bool:
-    """May code in a line, which is never a call, look like one?"""
+    """Whether inline code, which is no call, may look like one."""
     return _BRACKET.search(reading.src.text, start, stop) is not None and _may_call(reading, start, stop)
 
 
 def without_code(text: str, names: frozenset[str] | None) -> str | None:
-    """A whole text with a quote for each piece of code that calls nothing: it names no tool, and it does not open the message.
+    """The text with a quote in the place of all code, if no code calls anything. None if that is not certain.
 
-    None when that is not certain for all of them: in a fence of tildes back-ticks are text, and a block quote is read by itself.
+    Code calls nothing if it names no tool and does not open the message. In a fence of tildes, back-ticks are text. A block
+    quote is read by itself.
     """
     if text.lstrip().startswith("`") or "~~~" in text or _ESCAPE.search(text) is not None or '"toolCalls"' in text:
         return None
@@ -150,7 +153,7 @@ def without_code(text: str, names: frozenset[str] | None) -> str | None:
 
 
 def code_in(text: str, start: int) -> list[tuple[int, int]]:
-    """Where code in a line and whole fences stand, from `start` on: what `without_code` leaves out."""
+    """The spans of inline code and whole fences from `start` on. `without_code` replaces the same spans."""
     return [found.span() for found in _PLAIN_CODE.finditer(text, start)] if text.find("`", start) >= 0 else []
 
 
@@ -166,7 +169,7 @@ def _run_end(reading: Reading, at: int) -> Steps[int]:
 
 
 def tildes(reading: Reading, at: int) -> Steps[int]:
-    """A fence of tildes, alone on its line; returns where to go on."""
+    """Read a fence of tildes, alone on its line. Returns where to go on."""
     if reading.line_before(at, _FIRST_LINE).strip():
         return at + 1
     end = yield from _run_end(reading, at)
@@ -189,7 +192,7 @@ def _back_ticks(reading: Reading, at: int) -> Steps[int]:
 
 
 def _word_follows(text: str, at: int, final: bool) -> bool | None:
-    """An info word that ends its line: back-ticks before it open a fence, wherever they stand in their line."""
+    """Whether an info word ends its line. If so, the back-ticks before it open a fence, wherever they stand in their line."""
     whole, begun = _WORD_AND_LINE
     if whole.match(text, at) is not None:
         return True
@@ -197,7 +200,7 @@ def _word_follows(text: str, at: int, final: bool) -> bool | None:
 
 
 def _inline(reading: Reading, at: int, length: int) -> Steps[int]:
-    """Inline code ends at as many back-ticks as it began with, in the same paragraph."""
+    """Read inline code, which ends at as many back-ticks as opened it, in the same paragraph."""
     src = reading.src
     start = at + length
     ticks = "`" * length
@@ -225,7 +228,10 @@ def _inline(reading: Reading, at: int, length: int) -> Steps[int]:
 
 
 def fence_behind_opener(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """A fence right behind an opener of calls. It calls when all of it is calls, and a closer or nothing stands behind it."""
+    """Read a fence right behind an opener of calls.
+
+    It is a call if its body is only calls, and if a closer or nothing follows.
+    """
     start = yield from skip_space(reading.src, body)
     fence = yield from _read_fence(reading, start)
     inner = _inside(reading, fence)
@@ -239,7 +245,7 @@ def fence_behind_opener(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _fence(reading: Reading, at: int) -> Steps[int]:
-    """One fence, or several in a row."""
+    """Read one fence, or several in a row."""
     group: list[tuple[Fence, Nested]] = []
     opens = reading.opens_message(at)
     position = at
@@ -266,9 +272,9 @@ def _fence(reading: Reading, at: int) -> Steps[int]:
 
 
 def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bool) -> Steps[int]:
-    """Take the calls of fences in a row, or leave them as content.
+    """Enter the calls of fences in a row, or leave the fences as content.
 
-    `by_itself`: the fence opens the message, or its info word says that it is a call.
+    `by_itself`: the fence opens the message, or its info word names a call.
     """
     first, last = group[0][0], group[-1][0]
     names_itself = by_itself and first.info in CALL_FENCES
@@ -297,7 +303,7 @@ def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bo
 
 
 def _called_in(reading: Reading, group: list[tuple[Fence, Nested]]) -> set[str]:
-    """The functions that are called in these fences as code calls them."""
+    """The functions that these fences call in the notation of code."""
     text = reading.src.text
     return {
         draft.name for fence, inner in group for draft in inner.drafts if text.find(f"{draft.name}(", fence.body, fence.stop) >= 0
@@ -305,8 +311,11 @@ def _called_in(reading: Reading, group: list[tuple[Fence, Nested]]) -> set[str]:
 
 
 def _may_be_meant(reading: Reading, group: list[tuple[Fence, Nested]]) -> bool:
-    """May fences between sentences be meant? When they hold calls of known tools: bare ones, or others that the sentence before
-    announces; else markup in a fence is documentation."""
+    """Whether fences between sentences may be meant.
+
+    They may if all their calls are of known tools, and either bare or announced by the sentence before. Other markup in a
+    fence is documentation.
+    """
     text, tools = reading.src.text, reading.tools
     first, last = group[0][0], group[-1][0]
     before = (
@@ -329,7 +338,7 @@ def _holds_bare_calls(reading: Reading, fence: Fence, inner: Nested) -> bool:
 
 
 def _inside(reading: Reading, fence: Fence) -> Nested:
-    """The fence's body, read by itself. A text that ended inside the fence may have ended in the name of a further call."""
+    """The fence's body, read by itself. If the text ended inside the fence, its last line may be the name of another call."""
     text = reading.src.text[fence.body : fence.stop]
     calls, _, last = text.rpartition("\n")
     if not fence.closed and calls.strip() and (begun := last.strip()) and _begins_call(reading, begun):
@@ -340,7 +349,7 @@ def _inside(reading: Reading, fence: Fence) -> Nested:
 
 
 def _begins_call(reading: Reading, written: str) -> bool:
-    """May a Python call begin so?"""
+    """Whether a Python call may begin so."""
     if "print(default_api.".startswith(written):
         return True
     name = written.removeprefix("print(").removeprefix("default_api.")
@@ -350,25 +359,25 @@ def _begins_call(reading: Reading, written: str) -> bool:
 
 
 def _only_calls(inner: Nested) -> bool:
-    """Is the body nothing but calls? A ReAct step brings its thought along."""
+    """Whether the body is only calls. A ReAct step may have its thought."""
     spoken_with = all(draft.dialect == "react" for draft in inner.drafts)
     return bool(inner.drafts) and (spoken_with or not inner.says_anything)
 
 
 def _is_shown(inner: Nested) -> bool:
-    """Does a call in it hold a placeholder?"""
+    """Whether a call in it has a placeholder."""
     return any(repair.kind == "placeholder" for draft in inner.drafts for repair in draft.repairs)
 
 
 def _is_all(reading: Reading, at: int, end: int) -> Steps[bool]:
-    """Is a fence all of the message, but for one lead-in?"""
+    """Whether a fence is all of the message, except one lead-in."""
     if reading.says_anything() or reading.drafts or "\n" in reading.src.text[reading.done : at].strip():
         return False
     return (yield from rest_is_blank(reading, end))
 
 
 def _note_shown(reading: Reading, fence: Fence, inner: Nested | None) -> None:
-    """A near miss for what looks like a call in a fence that calls nothing: beside other text, or in a fence of its own."""
+    """Record a near miss if a fence that calls nothing has what looks like a call."""
     body = reading.src.text[fence.body : fence.stop]
     if inner is None and body.lstrip().startswith(_FENCE_SIGNS) and any(name in body for name in reading.names or ()):
         inner = reading.nest(body)
@@ -376,12 +385,12 @@ def _note_shown(reading: Reading, fence: Fence, inner: Nested | None) -> None:
         return
     first = inner.drafts[0] if inner.drafts else inner.near_misses[0]
     reason = "example" if inner.drafts else inner.near_misses[0].reason
-    # in code, a line is no prose that says something of its parts
+    # in code, the rest of a line is no prose
     reading.miss(fence.start, fence.end, first.name, "example" if reason == "mid_line" else reason)
 
 
 def _is_answer(reading: Reading, fence: Fence, inner: Nested, opens: bool) -> Steps[bool]:
-    """Take a fence that is all of the message and holds an envelope without calls: its content is the answer."""
+    """Read a fence that is all of the message and holds an envelope without calls: its content is the answer."""
     if not opens or inner.drafts or inner.says_anything or not inner.content.strip():
         return False
     if not (yield from rest_is_blank(reading, fence.end)):
@@ -394,7 +403,7 @@ def _is_answer(reading: Reading, fence: Fence, inner: Nested, opens: bool) -> St
 
 
 def _explicit_none(reading: Reading, fence: Fence, opens: bool) -> int:
-    """A fence that says `None` calls nothing."""
+    """Read a fence with `None`, which calls nothing."""
     if opens and reading.takes_calls and reading.src.text[fence.body : fence.stop].strip() in ("None", "null", "[]"):
         reading.text(fence.start)
         reading.markup(fence.end)
@@ -402,7 +411,7 @@ def _explicit_none(reading: Reading, fence: Fence, opens: bool) -> int:
 
 
 def _worth(reading: Reading, fence: Fence, opens: bool) -> bool:
-    """May the body be a call? With tools not told, only in a fence that opens the message."""
+    """Whether the body may be a call. If the tools are unknown, only a fence that opens the message, or names a call, may."""
     if reading.enveloped and opens:
         return True
     if not (reading.takes_calls or reading.answers) or len(reading.drafts) >= reading.limits.calls:
@@ -434,20 +443,20 @@ def _next_fence(reading: Reading, end: int) -> Steps[int]:
 
 
 def _closer_begun(text: str, sign: str) -> int:
-    """Where a closer may have begun that the end of the text does not decide."""
+    """Where a closer may have begun at the text's end."""
     tail = text[-_LONGEST_CLOSER:]
     said = tail.removesuffix("<").rstrip(f"{sign} \t\r")
     return len(text) - len(tail) + len(said) - said.endswith("\n")
 
 
 def _blanks_before(text: str, at: int) -> int:
-    """Where the blanks before `at` begin that a closer may take along."""
+    """Where the blanks before `at` begin that a closer may include."""
     before = text[max(0, at - _CLOSER_BLANKS) : at]
     return at - len(before) + len(before.rstrip(" \t"))
 
 
 def _first_close(text: str, start: int, closer: re.Pattern[str], run: str = "```") -> re.Match[str] | None:
-    """The first closing run. Sought by `str.find` first: the expression alone is slow on long code."""
+    """The first closing run. `str.find` comes first, because the expression alone is slow on long code."""
     at = text.find(run, start)
     if at < 0:
         return None
@@ -457,12 +466,12 @@ def _first_close(text: str, start: int, closer: re.Pattern[str], run: str = "```
 
 
 def holds_closer(written: str) -> bool:
-    """Would a fence around this JSON end inside it?"""
+    """Whether a fence around this JSON would end inside it."""
     return _first_close(written, 0, _CLOSE_OF_JSON) is not None
 
 
 def _read_fence(reading: Reading, at: int) -> Steps[Fence]:
-    """Find the body and the end. The info word is what stands alone on the first line; a call there is part of the body."""
+    """Find the body and the end. The info word stands alone on the first line; a call there belongs to the body."""
     src = reading.src
     body = yield from _run_end(reading, at)
     run = src.text[at : min(body, at + _LONGEST_RUN)]
@@ -471,7 +480,7 @@ def _read_fence(reading: Reading, at: int) -> Steps[Fence]:
         yield None
     word = _WORD.match(src.text, body, body + _FIRST_LINE)
     if word is not None and src.text[word.end() : word.end() + 1] not in ("", "\n"):
-        word = None  # the line goes on beyond what is looked at
+        word = None  # the line goes on beyond the searched text
     if word is None and (line := _INFO.match(src.text, body, body + _FIRST_LINE)) is not None:
         is_info = not iskeyword(line[1]) and (sign == "~" or "`" not in line[0])
         word = line if is_info else None
@@ -491,14 +500,14 @@ def _read_fence(reading: Reading, at: int) -> Steps[Fence]:
         return True
 
     while True:
-        while src.text.endswith(sign) and not src.final:  # perhaps not the whole run
+        while src.text.endswith(sign) and not src.final:  # perhaps not all of the run
             yield None
         said = past(_SPACE, src.text, said)
         is_json = src.text.startswith(("{", "["), said)
         close = _first_close(src.text, search_from, closers[is_json], run)
         if close is not None and (src.final or src.text[close.end() : close.end() + 260].lstrip(" \t\r")):
             return Fence(at, body, max(body, close.start()), close.end(), info.lower(), True)
-        if src.final:  # it may have ended inside the closer
+        if src.final:  # the text may have ended inside the closer
             return Fence(at, body, max(body, len(src.text.rstrip(sign))), len(src.text), info.lower(), False)
         if reading.listening and not told:
             told = _NOT_A_CALL.match(src.text, said) is not None

@@ -1,8 +1,9 @@
-"""Bare forms: calls with no marker of their own, found by their bracket.
+"""Handlers of bare forms, by the character that triggers them.
 
-`{` JSON objects and `name{...}`; `[` arrays and lists of Python calls; `(` Python calls (`bare_json`, `bare_python`). Code and
-ReAct have modules of their own (`fences`, `react`). Every handler is given the position of its trigger and returns where the
-walk goes on; what it takes it has classified. Bare forms are suffix-decided: their text is held until `verdicts` can tell.
+`{` begins JSON objects and `name{...}`, `[` arrays and lists of Python calls, `(` Python calls (`json_forms`, `python_forms`).
+Code and ReAct have their own modules (`fences`, `react`). A handler gets the position of its trigger and returns where the
+walk goes on. It classifies the text that it reads. The text behind a bare form decides whether it is a call, so a stream waits
+until `verdicts` can decide.
 """
 
 from __future__ import annotations
@@ -44,25 +45,27 @@ from llmcore.support.code.lazy_regex import lazy_regex
 __all__ = ["HANDLERS", "decided_length", "without_sign"]
 
 _REACH = 512
-_SIGNS = 8  # of the end of the text, in which a sign may begin a marker:
+_SIGNS = 8  # characters at the text's end that may begin a marker
 _MAY_BEGIN = ("]", *OWN_SIGNS)
 _PYTHON_HEAD = lazy_regex(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\(")
 _PYTHON_MAYBE = lazy_regex(r"[A-Za-z_][\w.\\-]{0,255}+\s{0,64}+\Z")
 _DATA_SIGNS = '"[-0123456789tfn'
-"""What data begins with that may stand in a list before a call."""
+"""First characters of data that may stand in a list before a call."""
 _NOTHING = lazy_regex(r"(?:(?:None|null)\s{0,16}+)?\]")
 _NOTHING_LENGTH = 21
 _GAP = r"\s{0,64}+"
 _CALLING = lazy_regex(rf"Calling tool:{_GAP}([^\s(]{{1,256}}+){_GAP}\({_GAP}(?=\{{)")
 _CALLING_MAYBE = lazy_regex(rf"Calling(?: (?:t(?:o(?:o(?:l(?::{_GAP}(?:[^\s(]{{1,256}}+{_GAP}(?:\({_GAP})?)?)?)?)?)?)?)?\Z")
-"""What may stand behind the bracket that opens a list, and its white space."""
+"""With `_CALLING`: what may stand behind the bracket that opens a list, with its white space."""
 _LISTS_CALLS = starts(*FORM_OF_LIST, *(f'"{key}"' for key in FORM_OF_LIST), *(f"'{key}'" for key in FORM_OF_LIST))
 _NAMEISH = lazy_regex(r"(?:>>>)?(?:assistant\s)?[\w.:/=\\-]{0,256}\s{0,8}\Z")
 
 
 def decided_length(reading: Reading, length: int) -> int:
-    """How much of the first `length` characters a listener may hear while no candidate stands in them: a line that may begin a
-    bare form is held."""
+    """How much of the first `length` characters can be emitted while no candidate stands in them.
+
+    A line that may begin a bare form is not emitted yet.
+    """
     text, end = reading.src.text, without_sign(reading, length)
     start = max(reading.line_start(length), reading.done)
     if reading.is_prose(start) or not reading.takes_calls:
@@ -78,7 +81,7 @@ def decided_length(reading: Reading, length: int) -> int:
 
 
 def without_sign(reading: Reading, length: int) -> int:
-    """`length`, less a sign at the text's end that may begin a marker."""
+    """`length`, without a character at the text's end that may begin a marker."""
     text = reading.src.text
     if text[length - 1 : length] not in _MAY_BEGIN:
         return length
@@ -88,8 +91,10 @@ def without_sign(reading: Reading, length: int) -> int:
 
 @lru_cache(maxsize=4096)
 def _may_begin(word: str, names: frozenset[str] | None, opens: bool) -> bool:
-    """May a bare form begin with this word, alone in its line so far? `opens`: it opens the message. Remembered, since lines of
-    prose begin with few words, and a stream asks at every character of them."""
+    """Whether a bare form may begin with this word, alone in its line so far. `opens`: it opens the message.
+
+    It is cached, because lines of prose begin with few words, and a stream asks at each of their characters.
+    """
     word = word.removeprefix(">>>")
     if "to=".startswith(word) or word.removeprefix("assistant").lstrip().startswith("to="):
         return True
@@ -103,7 +108,7 @@ def _may_begin(word: str, names: frozenset[str] | None, opens: bool) -> bool:
 
 
 def _begins(reading: Reading, at: int) -> tuple[int, str]:
-    """(start of the line or of what is not classified yet, the text from there to `at`), at most `_REACH` back."""
+    """(start, text up to `at`) of the line, or of its unclassified part, at most `_REACH` characters."""
     start = max(reading.line_start(at), reading.done, at - _REACH)
     return start, reading.src.text[start:at]
 
@@ -150,7 +155,7 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
 
 
 def _announced(reading: Reading, opener: int, at: int) -> Steps[int]:
-    """An object behind words that say that it is a call: they are markup when it is one."""
+    """Read an object behind words that announce a call. If it is a call, the words are markup."""
     reading.lead(opener, at)
     end = yield from json_form(reading, at)
     reading.drop_lead()
@@ -161,28 +166,31 @@ def _announced(reading: Reading, opener: int, at: int) -> Steps[int]:
 
 
 def _call_name(reading: Reading, written: str, at: int) -> Steps[str | None]:
-    """The tool that a name before the bracket at `at` means; `call:f` and `functions.f:0` are what stripped Gemma and Kimi
-    markers leave. What calls several tools means itself."""
+    """The tool that a name before the bracket at `at` means, or None.
+
+    `call:f` and `functions.f:0` are left of stripped Gemma and Kimi markers. A name that calls several tools is returned as it
+    is.
+    """
     name = written.removeprefix("declaration:").removeprefix("call:").removeprefix(">>>")
     return name if (yield from _wraps_calls(reading, name, at)) else peel(name, reading.tools)
 
 
 def _wraps_calls(reading: Reading, name: str, at: int) -> Steps[bool]:
-    """Does what calls several tools list them in the bracket at `at`? Programs have functions of that name, too."""
+    """Whether a name calls several tools and the bracket at `at` lists calls. Programs have functions of that name, too."""
     if reading.tools is None or not holds_calls(name, reading.tools):
         return False
     return (yield from wait_until_known(reading.src, _LISTS_CALLS, at + 1))
 
 
 def _spaced_name(reading: Reading, start: int, at: int, before: str) -> Steps[tuple[int, str] | None]:
-    """(start, name) of a tool's name that is all that stands before a brace on its line, but for blanks between."""
+    """(start, name) of a tool's name that is all of the text before a brace on its line, with blanks between. None if not."""
     written = before.strip(" ")
     name = (yield from _call_name(reading, written, at)) if written and " " not in written else None
     return None if name is None else (start + before.index(written), name)
 
 
 def _marked(reading: Reading, at: int, opener: int) -> Steps[int]:
-    """A marker that is a word before the bracket."""
+    """Read a marker that is a word before the bracket."""
     took = yield from reading.marker(opener)
     return reading.done if took else at + 1
 
@@ -209,24 +217,24 @@ def _bracket(reading: Reading, at: int) -> Steps[int]:
         yield None
     if (calling := _CALLING.match(src.text, ahead)) is not None:
         name, body = calling[1], calling.end()
-        calling = None  # a match keeps the text it was found in
+        calling = None  # a match keeps its text alive
         return (yield from calling_tool(reading, at, name, body))
     if (char and char in "'\"`[") or _PYTHON_HEAD.match(src.text, ahead):
         return (yield from python_list(reading, at - 1 if escaped else at, at))
-    if at == reading.done:  # elsewhere only lists are candidates
+    if at == reading.done:  # elsewhere, only lists are candidates
         reading.looks.glanced()
     return at + 1
 
 
 def _is_empty_list(reading: Reading, at: int, ahead: int) -> Steps[bool]:
-    """`[]`, `[None]`: an explicit way to call nothing, when it is all there is."""
+    """Read `[]` or `[None]`, which explicitly calls nothing, if it is all of the message. Returns whether it did."""
     if not reading.opens_message(at):
         return False
     match = yield from match_within(reading.src, _NOTHING, ahead, _NOTHING_LENGTH)
     if match is None:
         return False
     end = match.end()
-    match = None  # a match keeps the text it was found in
+    match = None  # a match keeps its text alive
     if not (yield from rest_is_blank(reading, end)):
         return False
     reading.text(at)
@@ -262,7 +270,7 @@ def _paren(reading: Reading, at: int) -> Steps[int]:
 
 
 def _code(reading: Reading, start: int, lead: str, word: str, at: int) -> Steps[int]:
-    """Code that is nothing but calls, where one begins; -1 when none does."""
+    """Read code that is only calls, if it begins here. -1 if not."""
     if not is_known(word, reading.tools):
         return -1
     if python_begins_lines(reading, start, lead):

@@ -1,6 +1,6 @@
-"""JSON that is no call and holds what looks like one: under a key that names no list of calls, among other keys, in a list.
+"""JSON that is no call but holds what looks like one: under another key than for calls, among other keys, in a list.
 
-It is content and a near miss. Looked at are texts that are one value and hold a tool's name in quotation marks.
+It is content and a near miss. Only texts are searched that are one value and hold a tool's name in quotation marks.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from llmcore.types.tools import ToolSet
 __all__ = ["note_hidden_calls"]
 
 _DEEPEST = 4
-_MOST = 32  # members of an object or a list that are looked at
-_LONGEST = 16_384  # characters of a text
-_NAMES = 256  # of tools that are sought in it
+_MOST = 32  # members of an object or a list that are searched
+_LONGEST = 16_384  # characters of a text that is searched
+_NAMES = 256  # the most tools that are sought in it
 
 
 def note_hidden_calls(reading: Reading, at: int, end: int) -> None:
-    """Note what looks like a call in the value at `at:end`, which is all of the message."""
+    """Record a near miss for a call in the value at `at:end`, which is all of the message."""
     tools, text = reading.tools, reading.src.text[at:end]
     if tools is None or end - at > _LONGEST or len(tools.names) > _NAMES:
         return
@@ -36,7 +36,7 @@ def note_hidden_calls(reading: Reading, at: int, end: int) -> None:
 
 
 def _hidden(value: Any, tools: ToolSet, depth: int) -> str:
-    """The name of what looks like a call in it; "" when nothing does."""
+    """The name of what looks like a call in the value; "" if nothing does."""
     if depth > _DEEPEST:
         return ""
     if is_object(value):

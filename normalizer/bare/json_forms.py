@@ -1,7 +1,7 @@
-"""Bare JSON: objects and arrays with no marker, and objects glued to a tool's name.
+"""Bare JSON: objects and arrays without a marker, and objects directly behind a tool's name.
 
-A region is found by its brackets, read, and judged by the rule of `verdicts`. JSON that cannot be a call by its first key is
-data: it is told as it comes and not searched for calls that it quotes.
+A region is found by its brackets, read, and judged by `verdicts`. If its first key is no call's, the JSON is data: it is
+emitted as it arrives, and calls that it quotes are not sought.
 """
 
 from __future__ import annotations
@@ -57,10 +57,9 @@ _FIRST_KEY_BEGUN = lazy_regex(
     rf"""[\[\s]*(?:\{{{_GAP}(?:/(?:/[^\n]*|\*[^*]*\*?)?|(\\?["']|[“\\]|){_KEY}{{0,128}}(?:(?:\1|[”\\])\s*=?)?)?)?\Z"""
 )
 OBJECT_BEGINS = rf"""(?:["'“”\\/<{{\[}}]|(?!=){_KEY}{{1,128}}+\s*+[:=])"""
-"""What stands behind the brace of an object that may be more than data, white space apart. A brace before anything else is no
-candidate."""
+"""What stands behind the brace of an object that may be a call, after white space. Other braces are no candidates."""
 OBJECT_BEGUN = rf"(?:{_KEY}{{1,128}}+\s*+)?"
-"""All that has come of that, at the end of the text."""
+"""The beginning of that at the text's end."""
 _OBJECT = lazy_regex(rf"\s*+{OBJECT_BEGINS}")
 _OBJECT_BEGUN = lazy_regex(rf"\s*+{OBJECT_BEGUN}\Z")
 _BEGINS = lazy_regex(rf"\[|\{{\s*+{OBJECT_BEGINS}")
@@ -71,20 +70,20 @@ _DATA = lazy_regex(r"[\[\s]*\{\s*\"")
 _ITEM = lazy_regex(r"""\s*+(?:-?\d[\d.eE+-]{0,32}+|true|false|null|"[^"\\\n]{0,96}+"|\[[^\[\]{}"\n]{0,96}+\]|\{\s*+\})\s*+,""")
 _OPENS = lazy_regex(r"\s*+(?=\{)")
 _ITEM_BEGUN = lazy_regex(r"""\s*+(?:-?[\d.eE+-]*+|[a-z]{1,5}+|"[^"\\\n]*+"?|\[[^\[\]{}"\n]*+\]?|\{\s*+\}?)\s*+\Z""")
-"""Data in a list of calls, with its comma, and the beginning of it at the text's end."""
+"""With `_ITEM`: data in a list of calls, with its comma, and the beginning of it at the text's end."""
 _Parsed = tuple[list[CallMessage], list[Repair], bool]
-"""What `read_body` tells of a body."""
-_PATIENCE = 4  # objects in a row of which none calls a tool that was told
+"""The result of `read_body`."""
+_PATIENCE = 4  # objects in a row without a call of a known tool
 _QUOTES = lazy_regex(r"[ \t\r\n`\"']*")
-_HEAD = 160  # within which the first key must stand
-_CALLING_CLOSED = lazy_regex(r"\)\s*\]?\Z")  # by the brackets around it, its own brace left out
+_HEAD = 160  # characters that must hold the first key
+_CALLING_CLOSED = lazy_regex(r"\)\s*\]?\Z")  # closed by the brackets around it, without its own brace
 _CALLING_CUT = lazy_regex(r"\)\s*\]\s*(?:\n|\Z)")
 _CALLS_BEGUN = lazy_regex(r""""(?:toolCalls|tool_calls|tool_uses|function_calls|calls)"\s*+:\s*+(?:\[[\s{]*+)?\Z""")
 _RAW_QUOTES = ('<|"|>', "<escape>")
 
 
 def opens_object(text: str, at: int, final: bool) -> bool | None:
-    """Does what stands behind the brace at `at` make it an object's? Others are no candidates."""
+    """Whether the text behind the brace at `at` makes it an object's brace. None if more text is needed."""
     if _OBJECT.match(text, at + 1) is not None:
         return True
     return None if not final and _OBJECT_BEGUN.match(text, at + 1) is not None else False
@@ -93,8 +92,10 @@ def opens_object(text: str, at: int, final: bool) -> bool | None:
 def named_brace(
     reading: Reading, begin: int, at: int, name: str, dialect: str, gap: int = -1, *, strict: bool = False
 ) -> Steps[int]:
-    """`name{...}`: the name is a tool's, the braces hold relaxed JSON. Behind harmony's header junk may follow them on their
-    line, unless words stand before it (`strict`)."""
+    """Read `name{...}`: the name is a tool's, the braces hold relaxed JSON. Returns where to go on.
+
+    Behind Harmony's header, junk may follow the braces on their line, unless words stand before the header (`strict`).
+    """
     if begin < reading.done:
         return at + 1
     body = yield from body_extent(reading, at, STRAY_CLOSERS)
@@ -127,14 +128,14 @@ def named_brace(
 
 
 def _plausible(reading: Reading, at: int) -> Steps[bool]:
-    """May the object or list at `at` be a call, by its first key?"""
+    """Whether the object or list at `at` may be a call, by its first key."""
     src = reading.src
     while True:
         key = _FIRST_KEY.match(src.text, at, at + _HEAD)
         if key is not None:
             if key[2] in CALL_KEYS or reading.forced_tool is not None or is_known(key[2], reading.tools):
                 return True
-            behind, key = key.end(), None  # a match keeps the text it was found in
+            behind, key = key.end(), None  # a match keeps its text alive
             return src.text.startswith("[", at) and reading.names is not None and (yield from _object_follows(reading, behind))
         if src.final or len(src.text) - at >= _HEAD or _FIRST_KEY_BEGUN.match(src.text, at) is None:
             return False
@@ -142,19 +143,19 @@ def _plausible(reading: Reading, at: int) -> Steps[bool]:
 
 
 def _object_follows(reading: Reading, at: int) -> Steps[bool]:
-    """Does an object stand there? In a list of calls by their names another one may be a tool's."""
+    """Whether an object stands at `at`. In a list of calls by their names, it may be a tool's."""
     start = yield from skip_space(reading.src, at)
     return reading.src.text.startswith("{", start)
 
 
 def behind_data(reading: Reading, at: int) -> Steps[int]:
-    """Where the first object of a list stands behind other data, which begins at `at`, if it may be a call; -1 where none is."""
+    """Where the first object of a list stands that may be a call, behind other data that begins at `at`. -1 if there is none."""
     src, start = reading.src, at
     while True:
         while (item := _ITEM.match(src.text, at)) is not None and item.end() - start < _HEAD:
             at = item.end()
         brace = past(_OPENS, src.text, at) if at > start else at
-        item = None  # a match keeps the text it was found in
+        item = None  # a match keeps its text alive
         if at > start and src.text.startswith("{", brace) and brace - start < _HEAD:
             if not src.final and _ITEM_BEGUN.match(src.text, at) is not None:  # perhaps an empty object
                 yield None
@@ -166,7 +167,7 @@ def behind_data(reading: Reading, at: int) -> Steps[int]:
 
 
 def json_form(reading: Reading, at: int, first: int = -1) -> Steps[int]:
-    """An object or array at `at`, and those that follow it directly. `first`: where an object of it stands that may be a call."""
+    """Read an object or array at `at`, and those directly behind it. `first`: where an object in it stands that may be a call."""
     if first < 0 and not (yield from _plausible(reading, at)):
         return (yield from _data(reading, at))
     bodies: list[Body] = []
@@ -175,7 +176,7 @@ def json_form(reading: Reading, at: int, first: int = -1) -> Steps[int]:
     while True:
         body = yield from body_extent(reading, start, STRAY_CLOSERS)
         parsed = read_body(reading, body)
-        if bodies and not body.cut and not parsed[0]:  # data beside calls
+        if bodies and not body.cut and not parsed[0]:  # data among calls
             begin = start if _calls(read[-1:]) else bodies[-1].end
             parsed = ([CallMessage([], content=reading.src.text[begin : body.end])], list[Repair](), True)
         bodies.append(body)
@@ -208,7 +209,7 @@ def _calls(read: list[_Parsed]) -> list[CallObject]:
 
 
 def json_mid_line(reading: Reading, at: int) -> Steps[int]:
-    """A call form in the middle of a line of prose: content, and a near miss, so that layer 3 can ask what was meant."""
+    """Read a form of a call in the middle of a line: content, and a near miss, so that layer 3 can ask what was meant."""
     if not (yield from _plausible(reading, at)):
         if _OPENS_OBJECT.match(reading.src.text, at) is not None:
             _glanced(reading, at)
@@ -228,7 +229,7 @@ def json_mid_line(reading: Reading, at: int) -> Steps[int]:
 
 
 def mid_line_brace(reading: Reading, begin: int, at: int, name: str) -> Steps[int]:
-    """`name{...}` in the middle of a line: content, and a near miss if the braces hold an object."""
+    """Read `name{...}` in the middle of a line: content, and a near miss if the braces hold an object."""
     body = yield from body_extent(reading, at, STRAY_CLOSERS)
     if body.cut:
         reading.looks.never_closed()
@@ -268,7 +269,7 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
             reading.looks.never_closed()
             return at + 1
         return last.end
-    reading.text(at if wrapper is None else wrapper.start)  # on a line of its own even when the closer never comes
+    reading.text(at if wrapper is None else wrapper.start)  # on its own line, even if the closer never arrives
     reading.markup(at)
     messages, repairs, complete = read[-1]
     read[-1] = (messages, [*repairs, *extra], complete)
@@ -278,7 +279,7 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
 
 
 def _echo_before_others(reading: Reading, at: int, bodies: list[Body], read: list[_Parsed]) -> int:
-    """Where the echo of calls ends that others follow, which are read for themselves; `at` when there is none."""
+    """Where the repetition of calls ends if other calls follow it; `at` if there is none."""
     count, end = echoed(reading, at, _calls(read)), at
     for body, one in zip(bodies, read, strict=True):
         calls = len(_calls([one]))
@@ -302,7 +303,7 @@ def _take_messages(reading: Reading, at: int, end: int, bodies: list[Body], read
         for message in messages:
             add_calls(reading, span, message.calls, message.form, complete=complete, repairs=repairs)
             if message.content:
-                reading.markup(span[1])  # where it called nothing
+                reading.markup(span[1])  # in case it called nothing
                 reading.replace(span[0], span[1], message.content)
             if message.needs_more_work is not None:
                 reading.more_work(message.needs_more_work)
@@ -310,7 +311,7 @@ def _take_messages(reading: Reading, at: int, end: int, bodies: list[Body], read
 
 
 def _tell_beside(reading: Reading, at: int, end: int, messages: list[CallMessage]) -> None:
-    """Record what messages say beside their calls."""
+    """Record the repairs and near misses of what stands beside calls."""
     for message in messages:
         reading.repaired(*message.repairs)
         if message.unread > message.data:
@@ -318,7 +319,10 @@ def _tell_beside(reading: Reading, at: int, end: int, messages: list[CallMessage
 
 
 def _no_calls(reading: Reading, at: int, end: int, bodies: list[Body], messages: list[CallMessage], whole: bool) -> Steps[int]:
-    """An envelope without calls, an answer in JSON, or data. One cut off in its list of calls is no envelope without calls."""
+    """Read an envelope without calls, an answer in JSON, or data.
+
+    If the text ended in the list of calls, it is no envelope without calls.
+    """
     begun = bodies[-1].cut and _CALLS_BEGUN.search(reading.src.text, at) is not None
     if (
         messages
@@ -348,7 +352,10 @@ def _no_calls(reading: Reading, at: int, end: int, bodies: list[Body], messages:
 
 
 def _answer_or_arguments(reading: Reading, at: int, end: int, body: Body) -> int:
-    """The whole message is one object without a call: the forced tool's arguments, an answer, or a call quoted in `content`."""
+    """Read a whole message that is one object without a call. Returns its end, 0 if it is none of these.
+
+    It may be the forced tool's arguments, an answer, or a call quoted in `content`.
+    """
     text = reading.src.text[body.start : body.end]
     parsed = read_relaxed(text, limits=reading.limits, cut=body.cut)
     if not is_object(parsed.value):
@@ -379,14 +386,14 @@ def _answer_or_arguments(reading: Reading, at: int, end: int, body: Body) -> int
 
 
 def _answers(reading: Reading, key: str, said: Any) -> bool:
-    """Is what stands under an object's only key the answer?"""
+    """Whether the value of an object's only key is the answer."""
     if key == "content":
         return reading.enveloped
     return isinstance(said, str) and key == "response" and is_known(key, reading.tools) is False and reading.tools is not None
 
 
 def _data(reading: Reading, at: int) -> Steps[int]:
-    """JSON that cannot be a call: content, told as it comes, and not searched for calls that it quotes."""
+    """Read JSON that cannot be a call: content, emitted as it arrives. Calls that it quotes are not sought."""
     src = reading.src
     if not (yield from wait_until_known(src, _is_data, at)):
         _glanced(reading, at)
@@ -418,14 +425,16 @@ def _data(reading: Reading, at: int) -> Steps[int]:
 
 
 def _names_a_tool(reading: Reading, at: int, end: int) -> bool:
-    """Does a list of data name a tool, so that some of its items may be calls?"""
+    """Whether a list of data names a tool. If so, some of its items may be calls."""
     text = reading.src.text
     return any(text.find(f'"{name}"', at, end) >= 0 for name in reading.names or ())
 
 
 def _glanced(reading: Reading, at: int) -> None:
-    """A look at what opens at `at` came to nothing. A brace that is none by what stands behind it costs nothing: a text that
-    is whole is not stopped there at all (`text.candidates`)."""
+    """Charge for a candidate at `at` that is no call.
+
+    A brace that the text behind it rules out costs nothing, because in a whole text it is no candidate (`text.candidates`).
+    """
     if _BEGINS.match(reading.src.text, at) is not None:
         reading.looks.glanced()
 
@@ -444,7 +453,7 @@ def calling_tool(reading: Reading, at: int, name: str, start: int) -> Steps[int]
         body = Body(body.start, unclosed.start(), closed=False)
     end = body.end
     ahead = yield from skip_space(reading.src, end)
-    while reading.src.text.startswith("}", ahead):  # a brace too many
+    while reading.src.text.startswith("}", ahead):  # a surplus brace
         ahead = yield from skip_space(reading.src, ahead + 1)
     extra = extra_closers(reading.src.text[end:ahead])
     if closed := reading.src.text.startswith(")", ahead):

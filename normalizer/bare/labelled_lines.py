@@ -1,8 +1,8 @@
-"""Calls as labelled lines: `tool: NAME`, and below it `arguments:` with lines of YAML, JSON, or a fence of JSON.
+"""Calls as labelled lines: `tool: NAME`, and below it `arguments:` with YAML lines, JSON, or a fence of JSON.
 
-They may stand below `tool_call:`, or as the items below `tool_calls:`. Prompts that ask for YAML get them, and small models write
-them of themselves, often in a fence. Only a tool's name makes such lines a call: `name:` opens many a configuration. A block of
-lines ends where a line stands no deeper than `arguments:`, so values come whole.
+They may stand below `tool_call:`, or as items below `tool_calls:`. Models write them if the prompt asks for YAML; small models
+write them unasked, often in a fence. Only a tool's name makes such lines a call, because `name:` begins many configurations. A
+block of lines ends at a line that is indented no deeper than `arguments:`, so its values arrive at once.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ __all__ = ["LABELS", "is_label", "labelled"]
 _NAMED = ("tool", "tool_name", "name", "function", "function_name", "action")
 _WRAPPERS = ("tool_call", "tool_calls", "function_call", "function_calls")
 LABELS = (*_NAMED, *_WRAPPERS)
-"""What stands before the colon of the first line, in small letters or with a capital one."""
-_REACH = 48  # of a label, with its indentation and list sign
+"""What stands before the colon of the first line, in lower case or with one capital."""
+_REACH = 48  # the most characters of a label, with its indentation and list sign
 _LABEL = lazy_regex(r"(?P<before>[ \t]{0,16}(?P<item>- {1,3})?)(?P<label>[A-Za-z][a-z_]{1,20})")
 _NAME = lazy_regex(r"""[ \t]{0,8}(["'`]?)(?P<name>[^\s"'`:]{1,128})\1[ \t]{0,8}\r?(?:\n|\Z)""")
 _FIRST = lazy_regex(r"[ \t]{0,8}\r?\n(?P<before> {0,16}(?:- {1,3})?)(?P<label>[A-Za-z][a-z_]{1,20}):")
 _KEY = lazy_regex(r"(?:[ \t]*\r?\n)?(?P<before> *)(?P<key>[A-Za-z]\w{1,31}):[ \t]*")
-_LINE = 320  # within which a line with a name or a key must say so
+_LINE = 320  # characters of a line that must hold its name or key
 _IDS = ("id", "call_id", "tool_call_id")
 _ID = lazy_regex(r"""["']?(?P<id>[^\s"']{0,128})["']?[ \t\r]*(?:\n|\Z)""")
 _FENCE = lazy_regex(r"```\w{0,16}[ \t]{0,8}\r?\n")
@@ -51,7 +51,7 @@ _ARGUMENTS = frozenset(ARGUMENT_KEYS)
 
 @dataclass(slots=True)
 class _Head:
-    """The lines before the arguments. `column`: of their keys; `value`: where what is under the arguments' key begins."""
+    """The lines before the arguments. `column`: the indentation of their keys. `value`: where the arguments' value begins."""
 
     begin: int
     name: str
@@ -62,7 +62,7 @@ class _Head:
 
 @dataclass(slots=True)
 class _Value:
-    """The arguments end at `end`. `whole`: they show their own end."""
+    """The arguments, which end at `end`. `whole`: they show their own end."""
 
     end: int
     call: CallObject
@@ -70,7 +70,7 @@ class _Value:
 
 
 def is_label(text: str, at: int) -> bool:
-    """Does one of the labels stand before the colon at `at`, first on its line or behind a tag?"""
+    """Whether a label stands before the colon at `at`, at the start of its line or behind a tag."""
     first = max(0, at - _REACH)
     begin = max(text.rfind("\n", first, at) + 1, text.rfind(">", first, at) + 1, first)
     label = _LABEL.fullmatch(text, begin + text.startswith("\ufeff", begin), at)
@@ -78,7 +78,7 @@ def is_label(text: str, at: int) -> bool:
 
 
 def labelled(reading: Reading, at: int) -> Steps[int]:
-    """The colon at `at`, behind a label; returns where to go on."""
+    """Read the colon at `at`, behind a label. Returns where to go on."""
     begin = max(reading.line_start(at), reading.done)
     label = _LABEL.fullmatch(reading.line_before(at, _REACH))
     if reading.tools is None or label is None or begin + len(label[0]) != at or _is_within_lines(reading, begin, label):
@@ -97,7 +97,7 @@ def labelled(reading: Reading, at: int) -> Steps[int]:
 
 
 def _is_within_lines(reading: Reading, begin: int, label: re.Match[str]) -> bool:
-    """Do the lines above belong to the same data: front matter, a configuration, a list? What the model thought is none."""
+    """Whether the lines above belong to the same data: front matter, a configuration, a list. Thoughts do not."""
     if reading.blank_before(begin) and (not label["before"] or not reading.drafts or reading.drafts[-1].dialect == _DIALECT):
         return False
     if label["item"]:
@@ -113,7 +113,7 @@ def _wrapped(reading: Reading, begin: int, at: int) -> Steps[_Head | None]:
     if first is None or _LOWER(first["label"]) not in _NAMED:
         return None
     colon, column = first.end() - 1, len(first["before"])
-    first = None  # a match keeps the text it was found in
+    first = None  # a match keeps its text alive
     return (yield from _head(reading, begin, colon, column))
 
 
@@ -123,15 +123,15 @@ def _head(reading: Reading, begin: int, colon: int, column: int) -> Steps[_Head 
     if named is None or not is_known(named["name"], reading.tools):
         return None
     head, at = _Head(begin, named["name"], column), named.end()
-    named = None  # a match keeps the text it was found in
+    named = None  # a match keeps its text alive
     while True:
         key = yield from _line(reading, _KEY, at)
         if key is not None and len(key["before"]) < head.column and not head.id and reading.blank_before(begin):
-            head.column = len(key["before"])  # the first line has white space that stood before the reply
+            head.column = len(key["before"])  # the first line lost the white space before the reply
         if key is None or len(key["before"]) != head.column:
             return None
         word, at = _LOWER(key["key"]).replace(" ", "_"), key.end()
-        key = None  # as above
+        key = None  # a match keeps its text alive
         if word in _ARGUMENTS:
             head.value = at
             return head
@@ -142,18 +142,18 @@ def _head(reading: Reading, begin: int, colon: int, column: int) -> Steps[_Head 
         if told is None:
             return None
         head.id, at = told["id"], told.end()
-        told = None  # as above
+        told = None  # a match keeps its text alive
 
 
 def _named_twice(reading: Reading, head: _Head, at: int) -> Steps[None]:
-    """Another tool's name stands where the arguments should: nobody knows which is meant."""
+    """Record a near miss if another tool's name stands in the place of the arguments."""
     named = yield from _line(reading, _NAME, at)
     if named is not None and is_known(named["name"], reading.tools):
         reading.miss(head.begin, named.end(), head.name, "no_arguments")
 
 
 def _line(reading: Reading, pattern: re.Pattern[str], at: int) -> Steps[re.Match[str] | None]:
-    """What `pattern` finds at `at`, when a whole line has come behind it."""
+    """The match of `pattern` at `at`, once a whole line has arrived."""
     src = reading.src
     while not src.final and len(src.text) - at < _LINE and "\n" not in src.text[at:].lstrip("\r\n"):
         yield None
@@ -161,7 +161,7 @@ def _line(reading: Reading, pattern: re.Pattern[str], at: int) -> Steps[re.Match
 
 
 def _value(reading: Reading, head: _Head) -> Steps[_Value | None]:
-    """The arguments, in whichever notation."""
+    """The arguments, in any notation."""
     src = reading.src
     ahead = yield from skip_space(src, head.value)
     yield from wait_for(src, ahead, len("```"))
@@ -183,7 +183,7 @@ def _fence(reading: Reading, head: _Head, at: int) -> Steps[_Value | None]:
     opener = yield from match_within(reading.src, _FENCE, at, _FENCE_LENGTH)
     if opener is None:
         return None
-    body, opener = opener.end(), None  # a match keeps the text it was found in
+    body, opener = opener.end(), None  # a match keeps its text alive
     closer = yield from search(reading.src, _FENCE_ENDS, body, _FENCE_LENGTH)
     stop, end = (closer.start(), closer.end()) if closer is not None else (len(reading.src.text), len(reading.src.text))
     return _json(reading, head, reading.src.text[body:stop], end, cut=closer is None)
@@ -224,24 +224,24 @@ def _lines(reading: Reading, head: _Head) -> Steps[_Value | None]:
 
 
 def _drop_begun_key(lines: list[str]) -> bool:
-    """Take out the last line, where the text ended in it, if it is a key that has no colon yet."""
+    """Remove the last line if the text ended in it and it is a key without its colon. Returns whether it did."""
     if not lines or not (last := lines[-1].strip()) or ":" in last:
         return False
     first = next(line for line in lines if line.strip())
     if len(lines[-1]) - len(lines[-1].lstrip()) > len(first) - len(first.lstrip()) or last.startswith("- "):
-        return False  # it goes on with a value
+        return False  # the line continues a value
     lines.pop()
     return True
 
 
 def _is_definition(node: YamlNode) -> bool:
-    """Does a mapping tell of parameters instead of giving them?"""
+    """Whether a mapping describes parameters instead of giving them."""
     told = [dict(value.pairs or ()) for _, value in node.pairs or ()]
     return bool(told) and all("type" in fields or "description" in fields for fields in told)
 
 
 def _end_of_block(reading: Reading, at: int, column: int) -> Steps[int]:
-    """Where a line begins that stands no deeper than `column`, behind the line of the key; each line is looked at once."""
+    """Where the first line begins that is indented no deeper than `column`, behind the key's line."""
     src, line = reading.src, at
     while True:
         newline = src.text.find("\n", line)
@@ -260,7 +260,7 @@ def _end_of_block(reading: Reading, at: int, column: int) -> Steps[int]:
 
 
 def _enter(reading: Reading, head: _Head, value: _Value) -> Steps[int]:
-    """Enter the call if a bare form may stand there."""
+    """Enter the call if a bare form may stand there. Returns where to go on."""
     call, end = value.call, value.end
     call.id = head.id
     if not call.arguments and call.given:

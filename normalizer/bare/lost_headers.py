@@ -1,7 +1,8 @@
-"""What headers leave whose special tokens were lost, in front of a JSON object: harmony's `to=functions.f`, GigaChat's
-`function call` and the words for a call of several tools. (Reasoning that opens such a reply: `text.opening`.)
+"""The rest of a header that lost its special tokens, before a JSON object.
 
-The words alone prove nothing: they must open the message or stand on a line of their own, and the name must be a tool's.
+It is Harmony's `to=functions.f`, GigaChat's `function call`, or the words for a call of several tools. (`text.opening` reads
+the reasoning of such a reply.) The words alone are not enough: they must open the message or stand alone on a line, and the
+name must be a tool's.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _OPENING_TO = lazy_regex(rf"\s*+(?:{_WORDS}\s{{1,16}}+){{0,2}}to=(?:functions\.)
 _GLUED = lazy_regex(rf"(?:{_WORDS}\s*+)*+")
 _BEHIND = lazy_regex(r"(?:assistant|commentary|analysis|json|code|\s|<\|constrain\|>)*+")
 HEADER_WORDS = lazy_regex(r"assistant|commentary|analysis|json|code|<\|(?:start|channel|constrain)\|>")
-"""What stands in a header beside names; anything else is junk."""
+"""Words of a header beside names. Anything else is junk."""
 _LINE = lazy_regex(rf"\s*+(?:{_WORDS}\s{{0,16}}+){{0,3}}to=(?:functions\.)?([^\s{{<]{{1,128}}+)\s")
 _ANNOUNCED = lazy_regex(
     r"function call\s{0,16}+(?:<\|role_sep\|>)?\s{0,16}"
@@ -31,7 +32,7 @@ _ANNOUNCED = lazy_regex(
 
 
 class Header(NamedTuple):
-    """`begin`: where it stands; `name`: whom it calls, up to `gap`; `in_prose`: words stand before it on its line."""
+    """`begin`: where it stands. `name`: the tool, up to `gap`. `in_prose`: words stand before it on its line."""
 
     begin: int
     name: str
@@ -40,8 +41,10 @@ class Header(NamedTuple):
 
 
 def harmony_header(reading: Reading, start: int, at: int, before: str) -> Header | None:
-    """The header that the brace at `at` follows: on its line (`before`, from `start` on), as the line above, or, where it opens
-    the message, with anything up to the brace."""
+    """The header that the brace at `at` follows: on its line, as the line above, or at the message's opening.
+
+    `before` is the text of its line, from `start` on.
+    """
     if "to=" in before:
         return _on_the_line(reading, start, before)
     if before.strip():
@@ -62,7 +65,7 @@ def _on_the_line(reading: Reading, start: int, before: str) -> Header | None:
 
 
 def _line_above(reading: Reading, start: int) -> Header | None:
-    """A line that is nothing but a header, right above."""
+    """A header that is the line above."""
     text = reading.src.text
     begin = max(reading.done, text.rfind("\n", max(0, start - _REACH), max(0, start - 1)) + 1)
     if begin >= start:
@@ -75,7 +78,7 @@ def _line_above(reading: Reading, start: int) -> Header | None:
 
 
 def _opening(reading: Reading, at: int) -> Header | None:
-    """A header that opens the message, its junk running over the line's end."""
+    """A header that opens the message. Its junk may run over the line's end."""
     text = reading.src.text
     if reading.says_anything() or at - reading.done > _REACH:
         return None
@@ -86,7 +89,7 @@ def _opening(reading: Reading, at: int) -> Header | None:
 
 
 def announced(reading: Reading, at: int) -> int:
-    """Where words begin that open the message and say that the object at `at` is a call; -1 when none do."""
+    """Where words begin that open the message and announce that the object at `at` is a call; -1 if there are none."""
     text, done = reading.src.text, reading.done
     if not 0 < at - done <= _REACH or reading.says_anything():
         return -1

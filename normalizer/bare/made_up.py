@@ -1,8 +1,8 @@
-"""Wrappers that a prompt or a model made up: a pair of tags of any name around a bare form and nothing else.
+"""Made-up wrappers: a pair of tags of any name around one bare form.
 
-They cannot be listed, so the form is read as a bare one and the pair around it is markup: `<tool-use>`, `<|action|>`,
-`BLOCK>>>`, also with the angles escaped as HTML has them. On lines of its own the form needs no wrapper; on the tag's line the
-pair is what tells it from a quotation in prose, so there the closer must follow, and the tag must not be one of HTML's.
+They cannot be listed, so the form is read as a bare one, and the pair is markup: `<tool-use>`, `<|action|>`, `BLOCK>>>`, also
+with the angle brackets escaped as in HTML. A form on its own lines needs no wrapper. On the tag's line, the pair tells the
+form from a quotation in prose: the closer must follow, and the tag must not be one of HTML's.
 """
 
 from __future__ import annotations
@@ -36,12 +36,11 @@ _ORDINARY = lazy_regex(
     "(?:[a-z]+[_-])?samples?(?:[_-][a-z]+)?|schema|(?:chat_)?transcripts?|quot(?:e|ed|es|ation)|snippets?|logs?|illustration|documentation|docs",
     re.IGNORECASE,
 )
-"""Tags of documents, and words for what is shown and not meant."""
+"""Tags of documents, and words for examples."""
 
 
 class Wrapper(NamedTuple):
-    """`start`: where its opener stands; `inline`: the form stands on the opener's line; `ordinary`: it is of a document, and what
-    it holds stands in it."""
+    """`start`: where its opener stands. `inline`: the form stands on the opener's line. `ordinary`: the tag is a document's."""
 
     start: int
     closers: tuple[str, ...]
@@ -50,7 +49,7 @@ class Wrapper(NamedTuple):
 
 
 def wrapper_before(reading: Reading, at: int) -> Wrapper | None:
-    """The wrapper whose opener stands directly before `at`, where a bare form may begin."""
+    """The wrapper whose opener stands directly before `at`, where a bare form may begin. None if there is none."""
     text, first = reading.src.text, max(reading.done, at - _LONGEST)
     last = text[at - 1 : at]
     if last not in (">", ";") and not last.isspace():
@@ -71,12 +70,12 @@ def wrapper_before(reading: Reading, at: int) -> Wrapper | None:
 
 
 def wrapped_begins(wrapper: Wrapper | None, at: int) -> int:
-    """Where a form at `at` begins together with its wrapper."""
+    """Where a form at `at` begins, including its wrapper."""
     return at if wrapper is None or wrapper.ordinary else wrapper.start
 
 
 def around(reading: Reading, wrapper: Wrapper | None, end: int) -> Steps[tuple[int, bool]]:
-    """(where the closer behind a form that ends at `end` ends, -1 when there is none; is the form's last line over)."""
+    """(end of the wrapper's closer behind a form that ends at `end`, or -1; whether the form's last line is over)."""
     closed = -1 if wrapper is None else (yield from _closer(reading, wrapper, end))
     if wrapper is None or not wrapper.inline:
         return closed, (yield from line_is_over(reading, end))

@@ -1,7 +1,7 @@
-"""An object whose tool the words above it name: the line before is the name, or ends with it, or announces a call of it.
+"""An object whose tool the text above it names: the line before is the name, ends with it, or announces a call of it.
 
-A line that is a name is Functionary's form. A name behind a sentence or a colon is read by its place. Where only an announcement
-names the tool (`I'll call f now:`), the object must be its arguments and nothing else, and is a guess.
+A line that is a name is Functionary's form. A name behind a sentence or a colon is judged by its place. If only an
+announcement names the tool (`I'll call f now:`), the object must have its arguments and nothing else, and is a guess.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ _CALLING = lazy_regex(
 
 
 def name_above(reading: Reading, start: int) -> tuple[int, str] | None:
-    """(where it stands, the name) of a tool's name that ends the line before `start`: all of that, or behind what a bare form may
-    stand behind."""
+    """(position, name) of a tool's name that ends the line before `start`. None if there is none.
+
+    It is all of that line, or stands where a bare form may stand.
+    """
     text = reading.src.text
     if reading.tools is None or start <= reading.done or text[start - 1] != "\n":
         return None
@@ -53,11 +55,11 @@ def name_above(reading: Reading, start: int) -> tuple[int, str] | None:
 
 
 def announced_tool(reading: Reading, at: int) -> str:
-    """The one tool that an announcement before `at` names; "" when there is none."""
+    """The one tool that an announcement before `at` names; "" if there is none."""
     if reading.tools is None or reading.nested or at == reading.text_start():
         return ""
     text, start = reading.src.text, reading.text_start()
-    if reading.tools.names.isdisjoint(_NAME.findall(text, max(start, at - _REACH), at)):  # which costs far less than what follows
+    if reading.tools.names.isdisjoint(_NAME.findall(text, max(start, at - _REACH), at)):  # a cheap check
         return ""
     sentence = sentence_before(text, start, at)
     named: set[str] = {word for word in _NAME.findall(sentence) if word in reading.tools}
@@ -67,7 +69,7 @@ def announced_tool(reading: Reading, at: int) -> str:
 
 
 def arguments_below(reading: Reading, at: int, name: str) -> Steps[int]:
-    """The object at `at`, if it holds the arguments of `name`: a guess. Where the walk goes on; -1 when it is none."""
+    """Read the object at `at` if it has the arguments of `name`, as a guess. Returns where to go on, -1 if it has not."""
     body = yield from body_extent(reading, at, STRAY_CLOSERS)
     text, tool = reading.src.text[at : body.end], reading.tool(name)
     parsed = read_json(text, limits=reading.limits)

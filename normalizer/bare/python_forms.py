@@ -1,4 +1,4 @@
-"""Bare Python calls: a list of them, or one or several on a line, with no marker."""
+"""Bare Python calls without a marker: a list of calls, or one or several on a line."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ _NEXT_LIST = (
     lazy_regex(rf"[ \t;,]{{0,64}}(?:\[\s{{0,64}}(?:{_NEXT_NAME})?)?\Z"),
 )
 _BETWEEN_LISTS = lazy_regex(r"[\s;,]*+")
-"""The next call of a run, and the beginning of one at the end of the text."""
+"""With the patterns above: the next call of a run, and the beginning of one at the text's end."""
 _COMMENT = starts("#", "//")
 _WHOLE_QUOTES = frozenset(('"', "'", '"""', "'''"))
 _QUOTE_REACH = 64
-_LOST_FENCE = "tool_code"  # of which only the info word is left
+_LOST_FENCE = "tool_code"  # only the info word of the fence is left
 _NOT_CLOSED = frozenset(("missing_closer", "missing_quote", "cut_string", "joined_strings", "text_dropped", "missing_comma"))
-"""Repairs of what does not show where it ends."""
+"""Repairs of text that does not show where it ends."""
 _PRINTS, _PRINTED = lazy_regex(r"print\(\s*"), lazy_regex(r"\s*\)")
 _KEYWORDS = frozenset(
     [
@@ -87,12 +87,12 @@ _KEYWORDS = frozenset(
 
 
 def python_objects(reading: Reading, calls: list[PythonCall]) -> list[CallObject]:
-    """Python calls as call objects: positional arguments mapped to the schema's properties (a guess), one dict is keywords."""
+    """Python calls as call objects. Positional arguments get the schema's names, as a guess. One dict has keyword arguments."""
     return [_python_object(reading, _printed(reading, call)) for call in calls]
 
 
 def _printed(reading: Reading, call: PythonCall) -> PythonCall:
-    """`print(f(...))` calls `f`, unless `print` is a tool. A fence's info word may be glued to it (`tool_codeprint(...)`)."""
+    """The call `f` of `print(f(...))`, unless `print` is a tool. A fence's info word may precede it (`tool_codeprint(...)`)."""
     if call.name.startswith("tool_code") and len(call.name) > len("tool_code") and not is_known(call.name, reading.tools):
         call.name = call.name.removeprefix("tool_code")
     if call.name != "print" or is_known("print", reading.tools):
@@ -121,7 +121,7 @@ def _python_object(reading: Reading, call: PythonCall) -> CallObject:
 
 
 def _word_of_code(repair: Repair, tool: CompiledTool) -> Repair:
-    """A bare word is a variable's name in Python, unless the schema lists it as a value."""
+    """The repair of a bare word, as a guess unless the schema lists the word: it may be a variable."""
     if repair.kind != "bare_word" or not isinstance(repair.after, str):
         return repair
     schemas = tool.branches(tool.properties[repair.path]) if repair.path in tool.properties else []
@@ -131,12 +131,12 @@ def _word_of_code(repair: Repair, tool: CompiledTool) -> Repair:
 
 
 def guesses_of(reading: PythonReading) -> list[Repair]:
-    """What was guessed of a list of calls as a whole: each of them shares it."""
+    """The guesses about a list of calls as a whole. Each call shares them."""
     return [repair for repair in reading.repairs if repair.safety == "guess"]
 
 
 def decided_word(arguments: dict[str, Any], repair: Repair, tool: CompiledTool) -> Repair:
-    """A bare word under a string schema can only be that string; `07` under an integer schema is that number."""
+    """The repair of a bare word, as coerced if the schema allows only a string. `07` under an integer schema is a number."""
     types = tool.types(repair.path)
     word = arguments.get(repair.path)
     if repair.kind != "bare_word" or not types or not isinstance(word, str):
@@ -152,7 +152,7 @@ def decided_word(arguments: dict[str, Any], repair: Repair, tool: CompiledTool) 
 
 
 def python_extent(reading: Reading, start: int, begin: int = -1) -> Steps[Body]:
-    """What opens at `start`. `begin`: where the call begins whose parenthesis that is, if it is one's."""
+    """The body that opens at `start`. `begin`: where the call begins whose parenthesis that is."""
     src = reading.src
     extent = Extent(start, quotes="'\"", triple=True, comments=True)
     while True:
@@ -174,7 +174,7 @@ def _python_unclosed(reading: Reading, start: int, begin: int) -> Body:
 
 
 def _end_by_calls(reading: Reading, begin: int) -> int:
-    """Where calls end that an apostrophe in a value keeps open to a count of quotes; -1 where they show no end."""
+    """Where calls end if an apostrophe in a value unbalances the quotes; -1 if they show no end."""
     text = reading.src.text
     printed = past(_PRINTS, text, begin)
     found = read_python_calls(text, printed, limits=reading.limits)
@@ -187,7 +187,7 @@ def _end_by_calls(reading: Reading, begin: int) -> int:
 
 
 def read_lists(reading: Reading, body: Body, *, expressions: bool = False) -> PythonReading:
-    """The calls of a body, in a list, in several lists one behind the other, or one after the other."""
+    """The calls of a body: in a list, in several lists, or one after the other."""
     text, limits = reading.src.text[: body.end], reading.limits
     parsed = read_python_calls(text, body.start, limits=limits, cut=body.cut, expressions=expressions)
     while parsed.complete and parsed.error is None and parsed.end < body.end:
@@ -210,7 +210,7 @@ def python_list(reading: Reading, begin: int, at: int) -> Steps[int]:
         yield from wait_for(reading.src, end, 1)
     if reading.src.text.startswith("(", end):
         if not reading.src.text[at + 1 :].lstrip().startswith(("'", '"', "`")):
-            return end  # a link of Markdown; `['f'](a=1)` is a call
+            return end  # a Markdown link; `['f'](a=1)` is a call
         more = yield from python_extent(reading, end)
         body = Body(at, more.end, cut=more.cut, closed=more.closed)
     following, begun = _NEXT_LIST
@@ -226,7 +226,7 @@ def python_list(reading: Reading, begin: int, at: int) -> Steps[int]:
 
 
 def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracket: int) -> Steps[int]:
-    """Take the calls of a body whose first bracket is at `bracket`, or go on behind that."""
+    """Enter the calls of a body whose first bracket is at `bracket`, or decline. Returns where to go on."""
     src = reading.src
     end, closed, extra = (
         (body.end, False, []) if body.cut else (yield from swallow(reading, body.end, STRAY_CLOSERS, extra="}])"))
@@ -276,7 +276,7 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
 
 
 def is_printed(reading: Reading, begin: int, calls: list[PythonCall]) -> bool:
-    """Is a result printed outside of a fence? Only Gemini writes its calls so, and there they have its prefix."""
+    """Whether a result is printed outside of a fence. Only Gemini writes its calls so, and with the prefix `default_api.`."""
     lost_fence = reading.src.text[reading.done : begin].strip() == _LOST_FENCE
     if reading.nested or lost_fence or is_known("print", reading.tools):
         return False
@@ -284,7 +284,7 @@ def is_printed(reading: Reading, begin: int, calls: list[PythonCall]) -> bool:
 
 
 def _closing_quote(reading: Reading, begin: int, end: int) -> Steps[int]:
-    """Just past the quote that ends the whole message, when one before `begin` opens it; else -1."""
+    """Just past the quote that ends the whole message, if one before `begin` opens it; else -1."""
     src = reading.src
     if reading.says_anything() or reading.drafts or begin - reading.done > _QUOTE_REACH:
         return -1
@@ -299,7 +299,7 @@ def _closing_quote(reading: Reading, begin: int, end: int) -> Steps[int]:
 
 
 def mid_line_call(reading: Reading, begin: int, at: int) -> Steps[int]:
-    """A tool's call in the middle of a line: content and a near miss."""
+    """Read a tool's call in the middle of a line: content, and a near miss."""
     body = yield from python_extent(reading, at, begin)
     if body.cut:
         reading.looks.never_closed()
@@ -319,7 +319,7 @@ def is_callable(reading: Reading, word: str) -> bool:
 
 
 def python_run(reading: Reading, begin: int, at: int) -> Steps[int]:
-    """One call, and those that follow it on the line (with tools not told: to the end of the message)."""
+    """Read a call and those that follow on its line. If the tools are unknown, those up to the end of the message."""
     src = reading.src
     first = yield from python_extent(reading, at, begin)
     body = Body(begin, first.end, cut=first.cut, closed=first.closed)

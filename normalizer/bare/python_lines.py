@@ -1,8 +1,8 @@
-"""Code that is nothing but calls: lines of them, some assigned to names (`a, b = f(), g()`), or a tuple of them.
+"""Code that is only calls: lines of calls, some assigned to names (`a, b = f(), g()`), or a tuple of calls.
 
-It counts when it is the whole message or the whole body of a fence, and every line calls a known tool; with any other statement
-it is code. What is assigned is a `guess`, since a model that writes a program may only be showing it. Linear: looked at once,
-where a message opens.
+It counts if it is the whole message or the whole body of a fence, and every line calls a known tool. With any other statement,
+it is code. An assigned call is a guess, because a program may be an example. The work is linear: code is read once, where a
+message opens.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ASSIGNS = lazy_regex(rf"\s{{0,64}}{_TARGETS}")
 _HEAD = lazy_regex(rf"(?P<targets>{_TARGETS})?(?P<printed>print\()?(?P<name>[A-Za-z_][\w.\\-]{{0,255}}+){_GAP}(?=\()")
 _HEAD_LENGTH = 600
 _LAYOUT = lazy_regex(r"(?:[\s;,]|#[^\n]*+(?:\n|\Z)|//[^\n]*+(?:\n|\Z))*+")
-_BEHIND = 64  # blanks that may stand behind a call
+_BEHIND = 64  # the most blanks behind a call
 _ENDS = lazy_regex(rf"[ \t\r]{{0,{_BEHIND}}}+(?:[;,\n#]|//|\Z)")
 _ENDS_WITHIN = _BEHIND + len("//")
 _SEPARATORS = " \t\r\n;,"
@@ -47,12 +47,12 @@ class _Line:
 
 
 def python_begins_lines(reading: Reading, start: int, before: str) -> bool:
-    """May lines of calls begin at `start`, `before` being what stands before the first call's name?"""
+    """Whether lines of calls may begin at `start`. `before` is the text before the first call's name."""
     return _opens(reading, start) and _ASSIGNS.fullmatch(before) is not None
 
 
 def begins_tuple(reading: Reading, start: int, before: str) -> bool:
-    """As `python_begins_lines`, of a tuple."""
+    """As `python_begins_lines`, for a tuple."""
     return _opens(reading, start) and before.strip() == "("
 
 
@@ -61,7 +61,7 @@ def _opens(reading: Reading, start: int) -> bool:
 
 
 def python_lines(reading: Reading, start: int) -> Steps[int]:
-    """Take the lines from `start` on; -1 when they are not all of the text, or not all calls."""
+    """Enter the calls of the lines from `start` on. -1 if they are not all of the text, or not all calls."""
     lines: list[_Line] = []
     position = start
     while not (yield from rest_is_blank(reading, position := (yield from _past_layout(reading, position)))):
@@ -92,13 +92,13 @@ def python_lines(reading: Reading, start: int) -> Steps[int]:
 
 
 def _take_between(reading: Reading, between: str, to: int) -> None:
-    """Separators between calls are markup, and so are comments in a fence; elsewhere a comment is content."""
+    """Classify the text between calls. Separators are markup. A comment is markup in a fence, elsewhere content."""
     is_markup = bool(reading.drafts) and not between.strip(_SEPARATORS)
     (reading.markup if is_markup or reading.nested else reading.text)(to)
 
 
 def unread_lines(reading: Reading, begin: int, at: int) -> Steps[int]:
-    """As `python_lines`, where the first call, whose parenthesis stands at `at`, has a value that is no literal."""
+    """As `python_lines`, if the first call, whose parenthesis stands at `at`, has a value that is no literal."""
     if not _opens(reading, begin):
         return -1
     body = yield from python_extent(reading, at)
@@ -109,7 +109,7 @@ def unread_lines(reading: Reading, begin: int, at: int) -> Steps[int]:
 
 
 def in_a_block(reading: Reading, start: int, before: str) -> bool:
-    """Does a line that begins at `start` with blanks, `before`, stand in a block of code (`def f():`, `if x:`)?"""
+    """Whether a line that begins at `start` with the blanks `before` stands in a block of code (`def f():`, `if x:`)."""
     if not before or before.strip() or start <= reading.done:
         return False
     text = reading.src.text
@@ -129,7 +129,7 @@ def _past_layout(reading: Reading, at: int) -> Steps[int]:
 
 
 def _line(reading: Reading, at: int) -> Steps[_Line | None]:
-    """The call that begins at `at`, perhaps assigned to names; None when something else stands there or behind it."""
+    """The call that begins at `at`, perhaps assigned to names. None if anything else stands at `at` or behind the call."""
     src = reading.src
     yield from wait_for_one(src, at, _HEAD_LENGTH, "(", "\n")
     head = _HEAD.match(src.text, at, at + _HEAD_LENGTH)
@@ -139,7 +139,7 @@ def _line(reading: Reading, at: int) -> Steps[_Line | None]:
     if head["printed"]:
         name_at = head.start("printed")
         opening = name_at + len("print")
-    head = None  # a match keeps the text it was found in
+    head = None  # a match keeps its text alive
     body = yield from python_extent(reading, opening)
     if body.cut or not body.closed:
         return None
@@ -150,7 +150,7 @@ def _line(reading: Reading, at: int) -> Steps[_Line | None]:
 
 
 def python_tuple(reading: Reading, at: int) -> Steps[int]:
-    """Take the tuple of calls at `at`; -1 when it is none, or not all of the text."""
+    """Enter the calls of the tuple at `at`. -1 if it is no tuple of calls, or not all of the text."""
     body = yield from python_extent(reading, at)
     if body.cut or not body.closed or not (yield from rest_is_blank(reading, body.end)):
         reading.failed(body.end - at)

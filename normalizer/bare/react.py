@@ -24,18 +24,18 @@ __all__ = ["action"]
 
 _NAME = lazy_regex(r"[ \t]*+([^\n(]{1,256}+)(\n|\(|\Z)")
 _LINE = 300
-_LIST = 200  # within which a list must say `tool_name`
+_LIST = 200  # characters of a list that must hold `tool_name`
 _LIST_ENDS = ("```", "\nObservation:", "\nThought:", "\nFinal Answer:")
-"""What ends a list that was left open."""
-_STEP = 2048  # of a thought and its action
+"""What ends a list that never closed."""
+_STEP = 2048  # characters of a thought and its action
 _ACTION = lazy_regex(r"Action[*_]{0,2}:")
 _INPUT = lazy_regex(r"(?P<mark>[*_#]{0,3}) {0,2}Action Input(?P<closes>[*_]{0,3}):")
-_MARKED = 22  # its length with marks
+_MARKED = 22  # the label's length with marks
 _STOP = lazy_regex(r"\n[ \t*_#]{0,16}(?:Observation|Thought|Action|Final Answer)[\s*_]{0,8}:|<\|im_end\|>|</s>")
 _LONGEST_STOP = 38
 _LABEL = lazy_regex(r"[ \t*_]*(?:Observation|Thought|Action|Final Answer)[\s*_]{0,8}:")
-_MARKS = ("*", "_", "#")  # of Markdown, around labels
-_SHOWN = 120  # characters of words behind an input
+_MARKS = ("*", "_", "#")  # Markdown marks around labels
+_SHOWN = 120  # characters of the text behind an input that a repair shows
 _FENCE = lazy_regex(r"\s*```[\w]{0,16}\s*")
 _FENCE_CLOSES = lazy_regex(r"[ \t\r]{0,16}\n?[ \t]{0,16}```")
 _FENCE_OPENS = lazy_regex(r"```\w{0,16}+(?=\W)")
@@ -47,7 +47,7 @@ _NO_CALL = frozenset({"none", "n/a", "finish", "final answer", "no action", "non
 
 
 def action(reading: Reading, at: int) -> Steps[int]:
-    """`Action:` at the start of a line, or, doubtful, behind a sentence."""
+    """Read `Action:` at the start of a line, or, as a guess, behind a sentence. Returns where to go on."""
     src = reading.src
     body = past(_ACTION, src.text, at)
     start = max(reading.line_start(at), reading.done)
@@ -56,7 +56,7 @@ def action(reading: Reading, at: int) -> Steps[int]:
     has_words_before = before.strip(" \t*_#") != ""
     if has_words_before and (reading.tools is None or not ends_sentence(before)):
         return body
-    at = start + len(before) if has_words_before else at - len(marked.lstrip())  # the marks before its label are the step's
+    at = start + len(before) if has_words_before else at - len(marked.lstrip())  # the marks before the label belong to the step
     verdict = reading.verdict_at(_thought_before(reading, at), "bare")
     reading.judged(verdict)
     if not may_be_shown(verdict):
@@ -70,14 +70,14 @@ def action(reading: Reading, at: int) -> Steps[int]:
 
 
 def _input_end(text: str, body: int) -> int:
-    """Where the object ends that a step gives; -1 when it gives none. Text behind it is the step's only by its place."""
+    """Where the object of a step ends; -1 if it has none. The step may include text behind the object."""
     given = _INPUT.search(text, body, body + _STEP)
     brace = text.find("{", given.end()) if given is not None else -1
     return -1 if brace < 0 else Extent(brace).scan(text, True)
 
 
 def _step(reading: Reading, at: int, body: int) -> Steps[int]:
-    """The action whose words end at `body`, in whichever way it is written."""
+    """Read the action whose label ends at `body`, in any notation."""
     src = reading.src
     ahead = yield from skip_space(src, body)
     if src.text.startswith(("`", "[", "{"), ahead):
@@ -119,13 +119,13 @@ def _with_input(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
             reading.miss(at, after, word, "no_input")
         return after
     body, mark = label.end(), "" if label["closes"] else label["mark"].strip("#")
-    label = None  # a match keeps the text it was found in
+    label = None  # a match keeps its text alive
     if reading.tools is not None and not known:
         reading.miss(at, body, word, "unknown_name")
         return body
     stop = yield from _stop(reading, body)
     end = stop.start() if stop else len(src.text)
-    goes_on = stop is not None and stop[0].lstrip().startswith(("Action", "Thought"))  # with the next step, not with a result
+    goes_on = stop is not None and stop[0].lstrip().startswith(("Action", "Thought"))  # a next step follows, not a result
     written = src.text[body:end]
     if mark and written.startswith(mark):  # **Action Input:**
         body, written = body + len(mark), written[len(mark) :]
@@ -153,7 +153,7 @@ def _stop(reading: Reading, body: int) -> Steps[re.Match[str] | None]:
         return stop
     if extent.scan(src.text[: stop.start()]) >= 0 or extent.string_start < 0:
         return stop
-    opened, stop = extent.string_start, None  # a match keeps the text it was found in
+    opened, stop = extent.string_start, None  # a match keeps its text alive
     while (end := extent.scan(src.text, src.final)) < 0 and not src.final:
         yield None
     written = src.text[start : end if end >= 0 else len(src.text)]
@@ -165,21 +165,23 @@ def _stop(reading: Reading, body: int) -> Steps[re.Match[str] | None]:
 
 
 def _is_sound(repair: Repair) -> bool:
-    """Does an object that is cut show where each of its texts ends, and stands no label in the last one, which is open?"""
+    """Whether the repairs of a cut object leave it certain where each text ends, and its open text holds no label."""
     return repair.kind in _SOUND and (repair.kind != "cut_string" or _STOP.search(str(repair.before)) is None)
 
 
 def _shows_its_end(written: str) -> bool:
-    """Is it an object, whose reader tells, or closed as it was opened? Of any other input more may have been to come."""
+    """Whether it is an object, or is closed as it was opened. Any other input may be incomplete."""
     text = written.strip().removeprefix("```")
     quote = "```" if text != written.strip() else text[:1]
     return text.lstrip().startswith(_OBJECTS) or (quote in ("```", '"', "'") and text.endswith(quote) and len(text) > len(quote))
 
 
 def _input_call(reading: Reading, word: str, written: str, *, cut: bool, goes_on: bool) -> tuple[CallObject, bool, int]:
-    """The input as arguments: JSON, a Python dict, a fenced block, a doubly encoded string, or the only string parameter.
-    One that the next step `goes_on` from is whole only if it shows its own end. Then whether it is whole, and where it ends if
-    words stand behind it, else -1."""
+    """(call, whether it is complete, where the input ends if words follow, else -1).
+
+    The input is JSON, a Python dict, a fenced block, a doubly encoded string, or the only string parameter. If the next step
+    `goes_on` from it, it is complete only if it shows its own end.
+    """
     start = len(written) - len(written.lstrip())
     if (fence := _FENCE.match(written)) is not None:
         start = fence.end()
@@ -212,14 +214,14 @@ def _input_call(reading: Reading, word: str, written: str, *, cut: bool, goes_on
 
 
 def _read_to(written: str, end: int) -> int:
-    """Where an input ends of which a value was read up to `end`: there, or behind its fence, if words follow; else -1."""
+    """Where an input ends whose value ends at `end`: there or behind its fence, if words follow. Else -1."""
     closer = _FENCE_CLOSES.match(written, end)
     end = end if closer is None else closer.end()
     return end if has_words(written[end:]) else -1
 
 
 def _on_one_line(reading: Reading, at: int, word: str, after: int) -> Steps[int]:
-    """`Action: f ({...})`."""
+    """Read `Action: f ({...})`."""
     src = reading.src
     stop = yield from search(src, _CALL_END, after, 260)
     end = stop.end() if stop else len(src.text)
@@ -233,14 +235,14 @@ def _on_one_line(reading: Reading, at: int, word: str, after: int) -> Steps[int]
 
 
 def _listed(reading: Reading, at: int, start: int) -> Steps[int]:
-    """Command R: a list of objects with `tool_name`, mostly in a fence."""
+    """Read Command R's list of objects with `tool_name`, mostly in a fence."""
     src, body = reading.src, start
     fenced = src.text.startswith("`", start)
     if fenced:
         fence = yield from match_within(src, _FENCE_OPENS, start, _FENCE_LENGTH)
         if fence is None:
             return start
-        body, fence = fence.end(), None  # a match keeps the text it was found in
+        body, fence = fence.end(), None  # a match keeps its text alive
         body = yield from skip_space(src, body)
     reach = body + _LIST
     yield from wait_for_one(src, body, _LIST, "tool_name")

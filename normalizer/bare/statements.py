@@ -1,7 +1,7 @@
-"""Python statements beside a bare call: then the text is a program that the model shows, and not a call.
+"""Python statements beside a bare call: the text is then a program as an example, and no call.
 
-Looked at are the first line above and below a call that is neither blank, a comment nor a call itself. Linear: of each at most
-`_REACH` characters are read, and a listener waits for one line.
+The first line above and the first line below the call are checked that are neither blank, a comment nor a call. The work is
+linear: at most `_REACH` characters are read on each side. A stream waits for one line.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _DEFINITION = lazy_regex(
     re.MULTILINE,
 )
 _DEFINED_WITHIN = 8192
-"""Characters before a call among which its function may be defined."""
+"""The number of characters before a call that are searched for a definition of its function."""
 _PASSED_OVER = lazy_regex(r"(?!print\()[A-Za-z_][\w.]{0,128}\(.*\)[\s;]*(?:#.*)?\Z|#|\Z")
 """A line that is a call, a comment or blank."""
 _BEGINS = lazy_regex(r"[A-Za-z_@#]")
 
 
 def among_statements(reading: Reading, begin: int, end: int) -> Steps[bool]:
-    """Is what stands at `begin:end` a line of a program with other statements?"""
+    """Whether `begin:end` is a line of a program with other statements."""
     text = reading.src.text
     above = text[max(reading.done, begin - _REACH) : begin]
     if "\n" in above and _is_any_statement(reading, above.rpartition("\n")[0].splitlines()[::-1]):
@@ -62,7 +62,7 @@ def among_statements(reading: Reading, begin: int, end: int) -> Steps[bool]:
 
 
 def defines(text: str, at: int, names: Collection[str]) -> bool:
-    """Does the text before `at` define a function of one of these names? A call of it is code."""
+    """Whether the text before `at` defines a function of one of these names. If so, a call of it is code."""
     begin = max(0, at - _DEFINED_WITHIN)
     if not any(text.find(name, begin, at) >= 0 for name in names):
         return False
@@ -70,13 +70,13 @@ def defines(text: str, at: int, names: Collection[str]) -> bool:
 
 
 def _is_any_statement(reading: Reading, lines: list[str]) -> bool:
-    """Is the first of these lines that says something a statement?"""
+    """Whether the first of these lines that is not skipped is a statement."""
     said = next((line for line in lines if _PASSED_OVER.match(line.strip()) is None), "")
     return _is_statement(reading, said.strip())
 
 
 def _is_statement(reading: Reading, line: str) -> bool:
-    """Is it one that is no call? In a fence Gemini prints the calls that it makes."""
+    """Whether the line is a statement that is no call. In a fence, Gemini prints the calls that it makes."""
     found = _STATEMENT.match(line)
     return found is not None and not (reading.nested and found["printed"] and is_known(found["printed"], reading.tools))
 

@@ -1,8 +1,9 @@
-"""When a bare form is a call: the rule, in one place.
+"""When a bare form is a call: the rule for all bare forms.
 
-A bare form has no marker; it counts only when the name is one of the tools (or, when tools were not told, when the whole
-message is the call), and only where it starts the message or a line (a lead-in ending in `:` may precede) and nothing but white
-space or closing punctuation follows on its last line.
+A bare form has no marker, so three things must hold:
+- Its name is one of the tools. If the tools are unknown, it must be the whole message.
+- It starts the message or a line. A lead-in that ends in `:` may precede it.
+- Only white space or closing punctuation follows on its last line.
 """
 
 from __future__ import annotations
@@ -56,8 +57,11 @@ _FEW_PIECES = 16
 
 
 class BarePlace:
-    """Where a bare form stands: `begin:end`; `over`: its last line ends with it; `closed`: a stray closer follows; `whole`:
-    it is the whole message; `alone`: so it is, but for a lead-in (`_stands_alone`)."""
+    """Where a bare form stands: `begin:end`.
+
+    `over`: its last line ends with it. `closed`: a stray closer follows. `whole`: it is the whole message. `alone`: it is the
+    whole message except a lead-in, and has placeholders.
+    """
 
     __slots__ = ("alone", "begin", "closed", "end", "over", "whole")
 
@@ -66,15 +70,18 @@ class BarePlace:
 
 
 def leads_in(before: str) -> bool:
-    """May a bare form follow this text on its line? A star and a blank are a list's sign."""
+    """Whether a bare form may follow this text on its line. A star with a blank is a list sign."""
     if before[-1:] in (" ", "\t") and before.strip() == "*":
         return False
     return before.rstrip(" \t\r*_`\"'").endswith(COLONS) or not before.strip(" \t\r\u200b\u2060\ufeff\"'`*")
 
 
 def may_stand(reading: Reading, before: str, at: int) -> bool:
-    """May a form of a known tool follow this text on its line, up to `at`: behind a lead-in, or, doubtful, behind a
-    sentence, or the sign of a list that is announced or stands alone?"""
+    """Whether a form of a known tool may follow this text on its line, up to `at`.
+
+    It may behind a lead-in. It may, as a guess, behind a sentence, or behind a list sign if the list is announced or has no
+    words before it.
+    """
     if leads_in(before):
         return True
     if reading.tools is None:
@@ -87,11 +94,11 @@ def may_stand(reading: Reading, before: str, at: int) -> bool:
 
 
 _TAG_REACH = 512
-"""Of the line before a tag, so many characters are looked at."""
+"""The number of characters of the line before a tag that are searched."""
 
 
 def tag_may_stand(reading: Reading, at: int) -> bool:
-    """May a tool's own tag stand at `at`, where what is before it on its line allows a bare form?"""
+    """Whether a tool's own tag may stand at `at`: the text before it on its line allows a bare form."""
     return (
         reading.text_kind != "reasoning"
         and not reading.looks.too_many_left_open
@@ -100,7 +107,7 @@ def tag_may_stand(reading: Reading, at: int) -> bool:
 
 
 def line_is_over(reading: Reading, end: int) -> Steps[bool]:
-    """Does nothing but white space, closing punctuation or an end-of-turn token follow on the line?"""
+    """Whether only white space, closing punctuation or an end-of-turn token follow on the line."""
     src = reading.src
     while True:
         end = past(_CLOSING, src.text, end)
@@ -123,7 +130,7 @@ def line_is_over(reading: Reading, end: int) -> Steps[bool]:
 
 
 def rest_is_blank(reading: Reading, end: int) -> Steps[bool]:
-    """Is there nothing more to come? Waits for the end of the text, or for the first character that says otherwise."""
+    """Whether the rest of the text is blank. Waits for the end of the text, or for the first other character."""
     src = reading.src
     while True:
         end = yield from skip_space(src, end)
@@ -139,12 +146,12 @@ def rest_is_blank(reading: Reading, end: int) -> Steps[bool]:
 
 
 def _stands_alone(reading: Reading, begin: int, end: int, calls: Sequence[CallObject]) -> Steps[bool]:
-    """Is `begin:end` all of the message, but for one lead-in, where its calls hold placeholders? False where they hold none."""
+    """Whether `begin:end` is all of the message, except one lead-in, and its calls have placeholders."""
     return _shows(_meant(reading, calls)) and (yield from follows_lead_in(reading, begin, end))
 
 
 def follows_lead_in(reading: Reading, begin: int, end: int) -> Steps[bool]:
-    """Is `begin:end` all of the message, but for one lead-in?"""
+    """Whether `begin:end` is all of the message, except one lead-in."""
     if reading.says_anything() or reading.drafts or begin - reading.done > _LONGEST_LEAD_IN:
         return False
     before = reading.src.text[reading.done : begin].strip(" \t\r\n\"'`*")
@@ -152,7 +159,7 @@ def follows_lead_in(reading: Reading, begin: int, end: int) -> Steps[bool]:
 
 
 def _meant(reading: Reading, calls: Sequence[CallObject]) -> list[CallObject]:
-    """The calls, and in the place of one of several tools those that it holds."""
+    """The calls. A call of several tools is replaced by the calls in it."""
     meant: list[CallObject] = []
     for call in calls:
         wraps = holds_calls(call.name, reading.tools)
@@ -166,7 +173,7 @@ def _shows(calls: Sequence[CallObject]) -> bool:
 
 
 def refusal(reading: Reading, place: BarePlace, calls: Sequence[CallObject], *, certain: bool = False) -> str | None:
-    """Why these calls are no calls where they stand, or None. A call of several tools is judged by those that it holds."""
+    """Why these calls are no calls where they stand, or None. A call of several tools is judged by the calls in it."""
     calls = _meant(reading, calls)
     if len(reading.drafts) >= reading.limits.calls:
         return "calls_limit"
@@ -201,8 +208,7 @@ def bare_place(
 
 
 class TagCall(NamedTuple):
-    """The call of an element that is told by its name alone, as it was read; `call.raw`: what it held. `sealed`: as in
-    `Reading.end`."""
+    """A call of an element that only its name identifies. `call.raw` is the element's content. `sealed`: see `Reading.end`."""
 
     call: CallObject
     dialect: str
@@ -212,7 +218,7 @@ class TagCall(NamedTuple):
 
 
 def enter_tag(reading: Reading, span: tuple[int, int], read: TagCall, *, over: bool) -> Steps[bool]:
-    """Enter the call, if a bare form may stand there. One of whose values was cut is not whole. `over`: its line ends with it."""
+    """Enter the call if a bare form may stand there. If one of its values was cut, it is incomplete. `over`: it ends its line."""
     begin, end = span
     call, dialect, complete, repairs, sealed = read
     complete = complete and all(repair.safety != "truncated" for repair in repairs)
@@ -239,18 +245,18 @@ def _behind_reasoning(reading: Reading) -> int:
 
 
 def _in_words(reading: Reading, begin: int, end: int) -> Steps[bool]:
-    """Do words stand before and behind it?"""
+    """Whether words stand before and behind it."""
     before = reading.says_anything() or bool(reading.src.text[reading.done : begin].strip())
     return before and not (yield from rest_is_blank(reading, end))
 
 
 def is_echo(reading: Reading, place: BarePlace, calls: Sequence[CallObject]) -> bool:
-    """Is it what the calls right before it say, once more: behind the closer of those, their own opener not written again?"""
+    """Whether these calls repeat the calls right before them, behind a stray closer or behind tags."""
     return echoed(reading, place.begin, calls, closed=place.closed) == len(calls) > 0
 
 
 def echoed(reading: Reading, begin: int, calls: Sequence[CallObject | Draft], *, closed: bool = False) -> int:
-    """How many of these calls, from the first on, say once more what the last ones before `begin` said in tags."""
+    """How many of these calls, from the first one on, repeat the last calls before `begin`, which were written in tags."""
     drafts = reading.drafts
     if not drafts or not calls or drafts[-1].stop > begin or not reading.blank_before(begin):
         return 0
@@ -268,7 +274,7 @@ def _repeats(call: CallObject | Draft, draft: Draft) -> bool:
 
 
 def drop_echo(reading: Reading, begin: int, end: int) -> int:
-    """An echo is markup, which is recorded."""
+    """Classify a repetition as markup, and record it."""
     reading.repaired(Repair(kind="echo_dropped", before=reading.src.text[begin:end]))
     reading.text(begin)
     reading.markup(end)
@@ -276,7 +282,7 @@ def drop_echo(reading: Reading, begin: int, end: int) -> int:
 
 
 def mid_line(reading: Reading, begin: int, end: int) -> Steps[str]:
-    """Why a form in the middle of a line is content: it is only shown, or nothing tells. What is shown is not asked about."""
+    """Why a form in the middle of a line is content: the verdict's reason, "quoted", or "mid_line"."""
     verdict = reading.verdict_at(begin, "bare")
     if verdict.shown:
         return verdict.shown
@@ -285,7 +291,7 @@ def mid_line(reading: Reading, begin: int, end: int) -> Steps[str]:
 
 
 def only_shown(reading: Reading, begin: int, end: int) -> Steps[str | None]:
-    """Why a call at `begin:end` is only shown where it stands, or None. One that may be meant is a guess from here on."""
+    """Why a call at `begin:end` is content where it stands, or None. If it may be meant, it becomes a guess."""
     verdict = reading.verdict_at(begin, "bare")
     if verdict is CERTAIN:
         return None

@@ -1,5 +1,4 @@
-"""What stands between a call's markers: JSON, parameters, elements, braces, Python calls, sections; and what a listener hears of
-it while it comes.
+"""The text between a call's markers: JSON, parameters, elements, braces, Python calls, sections; and its delta events.
 
-A body does not know which dialect it is the body of, nor why its marker counted.
+A body does not know which dialect it belongs to, or why its marker counted.
 """

@@ -1,4 +1,4 @@
-"""What a listener hears of arguments that come one by one."""
+"""Emit deltas of arguments that arrive one by one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from llmcore.normalizer.core.rows import as_json
 
 __all__ = ["ArgumentStream", "before_layout"]
 
-_LAYOUT: Final = 64  # white space before a closer that a listener does not hear of at once
+_LAYOUT: Final = 64  # characters of white space before a closer that are emitted later
 
 
 class ArgumentStream:
-    """Writes arguments as JSON, piece by piece, for a listener."""
+    """Emits arguments as JSON, piece by piece."""
 
     __slots__ = ("_draft", "_opened", "_reading")
 
@@ -45,6 +45,6 @@ class ArgumentStream:
 
 
 def before_layout(text: str, told: int, end: int) -> int:
-    """Where the white space begins that ends at `end` and may be layout, not before `told`. No more than a little is."""
+    """Where the white space begins that ends at `end` and may be layout, not before `told`. At most `_LAYOUT` characters are."""
     floor = max(told, end - _LAYOUT)
     return floor + len(text[floor:end].rstrip())

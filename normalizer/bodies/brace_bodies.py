@@ -1,7 +1,7 @@
-"""Bodies in braces: `{key:value,...}` with unquoted keys and raw strings between two delimiters, in which nothing is an escape.
+"""Bodies in braces: `{key:value,...}` with unquoted keys and raw strings between two delimiters, without escapes.
 
-The follower of a body finds its end and its top-level members while it still comes; the values are read by the relaxed reader.
-Numbers, booleans and null carry their own type, unless the tool's schema says otherwise. Linear: every character is followed
+`_Follower` finds the end and the top-level members of a body while it arrives. The relaxed reader reads the values. Numbers,
+booleans and null have their own types, unless the tool's schema gives another. The work is linear: each character is read
 once.
 """
 
@@ -38,7 +38,7 @@ _JSON_TYPES: tuple[tuple[type, tuple[str, ...]], ...] = (
 
 
 class BraceForm(NamedTuple):
-    """How a row writes its bodies: the strings' delimiter, and what closes a call."""
+    """How a row writes its bodies: the delimiter of strings, and the closers of a call."""
 
     dialect: str
     delimiter: str
@@ -49,7 +49,7 @@ class BraceForm(NamedTuple):
 
 
 class _Member:
-    """A top-level member: its key, and where its value stands. `told`: how far a listener heard of it, -1 = nothing."""
+    """A top-level member: its key, and where its value stands. `told` is how far it was emitted, -1 if not at all."""
 
     __slots__ = ("end", "key", "start", "string", "told")
 
@@ -59,10 +59,10 @@ class _Member:
 
 
 class _Follower:
-    """A resumable walk through a body: where it ends, and its members.
+    """A resumable walk through a body that finds its end and its members.
 
-    A delimiter opens a string only where a value or key may begin; elsewhere it closes one whose opener was lost. `end` is just
-    past the last bracket; `stopped` is where a tag stands outside every string.
+    A delimiter opens a string only where a value or key may begin. Elsewhere it closes a string whose opener was lost. `end`
+    is just past the last bracket. `stopped` is where a tag stands outside of all strings.
     """
 
     __slots__ = (
@@ -104,11 +104,11 @@ class _Follower:
             self._step(text, token)
 
     def goes_on(self, text: str) -> bool:
-        """Does the string that it stands in go on to the end of what has come?"""
+        """Whether the current string goes on to the end of the text."""
         return bool(self._quote) and not self._leave(text)
 
     def _leave(self, text: str) -> bool:
-        """To the end of the string; False = it has not come yet."""
+        """Go to the end of the string. Returns False if the text does not hold it yet."""
         at = text.find(self._quote, self.position)
         while at >= 0 and len(self._quote) == 1 and _escaped(text, at, self.string):
             self.position = at + 1
@@ -170,7 +170,7 @@ class _Follower:
 
 
 def _unquoted(key: str) -> str:
-    """What a key in quotes says, as it is read when the body is whole."""
+    """The name of a key in quotes, as it is read once the body is complete."""
     if "\\" not in key and key.count(key[0]) == 2 and key.endswith(key[0]):
         return key[1:-1]
     value = read_relaxed(f"{{{key}:0}}").value
@@ -192,7 +192,7 @@ def _own_types(value: Any) -> tuple[str, ...]:
 
 
 def conformed(value: Any, raw: str, tool: CompiledTool | None, key: str, limits: Limits) -> tuple[Any, list[Repair]]:
-    """The value, or what the schema says it is: the text of a number where a string is wanted, the number in a string."""
+    """The value in a type of the schema: a number's text for a string, or the number in a string. Also the repairs."""
     if _conforms(value, tool, key):
         return value, []
     types = tool.types(key) if tool is not None else ()
@@ -202,7 +202,7 @@ def conformed(value: Any, raw: str, tool: CompiledTool | None, key: str, limits:
 
 
 def _repairs_for(repairs: list[Repair], tool: CompiledTool | None) -> list[Repair]:
-    """A bare word under a string schema can only be that string."""
+    """The repairs, with a bare word as "coerced" where the schema allows only a string."""
     if tool is None:
         return repairs
     sure = ("string",), ("null", "string")
@@ -229,7 +229,7 @@ def arguments_read(
 
 
 class _MemberEmitter:
-    """Tells a listener of members as they come: delimited strings in pieces, other values whole."""
+    """Emits members as they arrive: delimited strings in pieces, other values whole."""
 
     def __init__(self, reading: Reading, draft: Draft, delimiter: str, tool: CompiledTool | None) -> None:
         self._reading, self._delimiter, self._tool = reading, delimiter, tool
@@ -278,7 +278,7 @@ class _MemberEmitter:
 
 
 def braced_call(reading: Reading, at: int, start: int, name: str, form: BraceForm) -> Steps[bool]:
-    """The call of this name, whose body begins at `start`."""
+    """Read the call of this name, whose body begins at `start`."""
     src, (dialect, delimiter, closers) = reading.src, form
     draft = reading.begin(at, name, dialect)
     tool = reading.tool(name)
@@ -318,7 +318,7 @@ def braced_call(reading: Reading, at: int, start: int, name: str, form: BraceFor
     if repairs and arguments and tool is not None:
         repairs = all_in_arrays(arguments, repairs, tool)
     repairs, whole = [*repairs, *dropped], parsed.complete and not cut
-    if whole and not arguments and follower.end < 0 and not src.text.startswith(closers, stop):  # the next call began in its body
+    if whole and not arguments and follower.end < 0 and not src.text.startswith(closers, stop):  # the next call begins in it
         repairs, whole = [Repair(kind="closer_missing", safety="truncated")], False
     reading.end(draft, end, arguments, src.text[start:stop], complete=whole, repairs=repairs)
     return True
@@ -327,7 +327,7 @@ def braced_call(reading: Reading, at: int, start: int, name: str, form: BraceFor
 def _plain(
     reading: Reading, start: int, delimiter: str, closer: str, tool: CompiledTool | None
 ) -> tuple[dict[str, Any], int] | None:
-    """(arguments, end) of a body that is plain up to the first closer and of the types the schema wants."""
+    """(arguments, end) of a body that is plain up to the first closer and fits the schema. None if it is not."""
     text = reading.src.text
     stop = text.find(closer, start)
     body = text[start:stop].rstrip() if stop >= 0 else ""
@@ -338,7 +338,7 @@ def _plain(
 
 
 def plain_body(written: str, delimiter: str, tool: CompiledTool, limits: Limits) -> dict[str, Any] | None:
-    """Arguments in braces, their strings between two delimiters, if they hold nothing that JSON has not."""
+    """The arguments in braces, if they hold only values that JSON has and fit the schema. None if not."""
     found = plain_braces(written, delimiter, limits)
     return found if is_object(found) and all(_conforms(value, tool, key) for key, value in found.items()) else None
 
@@ -349,7 +349,7 @@ def _conforms(value: Any, tool: CompiledTool | None, key: str) -> bool:
 
 
 def _stop(reading: Reading, follower: _Follower, closers: tuple[str, ...]) -> int:
-    """Where the body ends, -1 when it was cut. A closer inside a string that never closes ends it."""
+    """Where the body ends, -1 if it was cut. If a string never closes, a closer inside it ends the body."""
     if follower.end >= 0:
         return follower.end
     if follower.stopped >= 0:

@@ -1,4 +1,4 @@
-"""What readers of JSON bodies share: where a body ends, which calls it holds, and closers."""
+"""Parts of all readers of JSON bodies: where a body ends, which calls it holds, and closers."""
 
 from __future__ import annotations
 
@@ -46,46 +46,49 @@ _ARGUMENTS = lazy_regex(r'"([^"\\]{1,256})"\s*:\s*(?=\{)')
 _NAME = lazy_regex(r'["\'](?:name|tool_name|function|tool)["\']\s*:\s*["\'](?=\s{0,64}[^"\'\\\s])([^"\'\\]{1,256})["\']')
 _QUOTE = lazy_regex(r"[\[{(\s]*(\\?['\"])")
 _FIRST_QUOTE = 64
-_QUOTES = {"'": "'\"", '\\"': ""}  # by the first one; an escaped one, of a body encoded once more, ends no string
-_OPENING = 8  # of an opener tells it from what stands in a body
-_LEFT_OVER = 512  # characters of a body behind its object
+_QUOTES = {"'": "'\"", '\\"': ""}  # by the first one; an escaped one belongs to a body that is encoded twice and ends no string
+_OPENING = 8  # characters that tell an opener from text in a body
+_LEFT_OVER = 512  # characters behind a body's object that may belong to it
 _OVER = lazy_regex(r"\n[ \t]*+\r?\n|<[|｜][^<>\s]{1,60}[|｜]>|</(?:\w{1,16}:)?think")
 """A new paragraph, a token, or the end of reasoning."""
 _NAMED = lazy_regex(r"(?<![^\s<>{}()\[\]\"',:])([^\s<>{}()\[\]\"',:]{1,256}+)\s{0,16}+\{")
-"""What may be the name of another call, before its arguments."""
+"""A possible name of another call, before its arguments."""
 _BEGUN = lazy_regex(r"(?:<[|｜][^<>\s]{0,61}+|(?<![^\s<>{}()\[\]\"',:])[^\s<>{}()\[\]\"',:]{1,256}+\s{0,16}+)\Z")
-"""What may become one of these."""
+"""The beginning of a match of `_OVER` or `_NAMED`, at the text's end."""
 _MEMBER = lazy_regex(r"""[ \t]*+(?:,\s*+["']?[\w.-]{1,64}+["']?|["'][\w.-]{1,64}+["']|[\w.-]{1,64}+(?=:<\|))\s*+:""")
 """A member of an object."""
 _MEMBER_BEGUN = lazy_regex(r"""[ \t]*+(?:(?:,\s*+["']?[\w.-]{0,64}+["']?|["'][\w.-]{0,64}+["']?)\s*+)?\Z""")
 _EXTRA = lazy_regex(rf"[{BLANKS}}}\])]*")
 _SPACE = lazy_regex(rf"[{BLANKS}]*")
 _LONGEST_CLOSER = 64
-_STRAY = 4  # characters at the very end of the text, less one, that may be brackets too many
+_STRAY = 4  # fewer characters than this at the text's end may be surplus brackets
 _SPACED_CLOSER = lazy_regex(r"</ {0,4}([^\s<>]{0,48}+) {0,4}")
 _TURN_TOKENS = frozenset(TURN_TOKENS)
 _LAYOUT = lazy_regex(r"[\s,]*")
 _TAG = lazy_regex(r"<[^\s<>=/]{1,64}+[=>]?+")
-_HEAD_LENGTH = 640  # within which the opener of a body stands before it
-QUICK = 16_384  # a longer body is scanned for its end before anything is parsed
+_HEAD_LENGTH = 640  # characters before a body that hold its opener
+QUICK = 16_384  # characters: a longer body is scanned for its end before it is parsed
 
 
 Levels = tuple[tuple[str, ...], ...]
-"""The elements that end with a call, each by one of its closers."""
+"""The elements that end with a call, each as its alternative closers."""
 
 
 class Body:
-    """A stretch of JSON: `start:end`; `cut`: the text ended inside; `closed`: it ended by its own bracket; `again`: the opener
-    that stands before it stands where it should be closed."""
+    """A stretch of JSON, `start:end`.
+
+    `cut`: the text ended inside. `closed`: it ended by its own bracket. `again`: the opener that stands before it also stands
+    where it should be closed.
+    """
 
     __slots__ = ("again", "closed", "cut", "end", "lost", "read", "start")
 
     def __init__(self, start: int, end: int, *, cut: bool = False, closed: bool = True, again: bool = False) -> None:
         self.start, self.end, self.cut, self.closed, self.again = start, end, cut, closed, again
         self.read: CallMessage | None = None
-        """What it says, where finding its end has told that already."""
+        """Its message, if finding its end has read it already."""
         self.lost = False
-        """What was cut off in it had not said yet what it calls; calls before that are whole."""
+        """Whether the cut part did not yet name what it calls. The calls before that part are complete."""
 
 
 def body_extent(reading: Reading, start: int, closers: tuple[str, ...], preview: BodyPreview | None = None) -> Steps[Body]:
@@ -115,13 +118,13 @@ def body_extent(reading: Reading, start: int, closers: tuple[str, ...], preview:
 
 
 def _opens_again(reading: Reading, start: int, at: int) -> bool:
-    """Does the opener at `at` stand before the body at `start`, too?"""
+    """Whether the opener at `at` also stands before the body at `start`."""
     opener = _TAG.match(reading.src.text, at)
     return opener is not None and reading.src.text.find(opener[0], max(0, start - _HEAD_LENGTH), start) >= 0
 
 
 def marker_stands(reading: Reading, at: int, closers: tuple[str, ...]) -> Steps[bool]:
-    """Does a closer or another marker stand at the `<` at `at`? Then no value goes on there."""
+    """Whether a closer or another marker stands at the `<` at `at`. If so, no value goes on there."""
     src = reading.src
     while True:
         rest = src.text[at : at + 64]
@@ -135,7 +138,7 @@ def marker_stands(reading: Reading, at: int, closers: tuple[str, ...]) -> Steps[
 
 
 def _is_stray_closer(reading: Reading, at: int, closers: tuple[str, ...]) -> Steps[bool]:
-    """Does another form's closer stand at `at`, and a member of the body behind it?"""
+    """Whether another form's closer stands at `at`, followed by a member of the body."""
     src = reading.src
     if src.text.startswith(closers, at) or not src.text.startswith("</", at):
         return False
@@ -145,14 +148,13 @@ def _is_stray_closer(reading: Reading, at: int, closers: tuple[str, ...]) -> Ste
 
 
 def _member_follows(reading: Reading, at: int) -> Steps[bool]:
-    """Does a member of an object stand directly behind `at`?"""
+    """Whether a member of an object stands directly behind `at`."""
     yield from wait_while(reading.src, _MEMBER_BEGUN, at)
     return _MEMBER.match(reading.src.text, at) is not None
 
 
 def _unclosed(reading: Reading, start: int, extent: Extent, closers: tuple[str, ...]) -> Body:
-    """The text is over. A closer inside a string that never closed ends the body, if it is more than a sign; otherwise the body
-    is cut."""
+    """The body at the text's end. A closer of several characters in a string that never closed ends it; otherwise it is cut."""
     text = reading.src.text
     reading.failed(len(text) - start)
     if extent.string_start >= 0 and closers:
@@ -163,7 +165,7 @@ def _unclosed(reading: Reading, start: int, extent: Extent, closers: tuple[str, 
 
 
 def read_body(reading: Reading, body: Body, *, keyed: bool = False) -> tuple[list[CallMessage], list[Repair], bool]:
-    """(messages, repairs, complete) of a body; no messages when nothing in it is a call."""
+    """(messages, repairs, complete) of a body. If nothing in it is a call, there are no messages."""
     if body.read is not None:
         return [body.read], [], True
     text = reading.src.text[body.start : body.end]
@@ -197,7 +199,7 @@ _LISTED = lazy_regex(rf'"({"|".join(LIST_KEYS)})"\s*+:\s*+(?=[\[{{])')
 
 
 def _is_cut_behind_calls(text: str, value: Any) -> bool:
-    """Is an object that lists calls cut off behind the last of them, each closed by its own bracket?"""
+    """Whether an object that lists calls is cut off behind the last of them, each closed by its own bracket."""
     found = _LISTED.search(text)
     listed: Any = value.get(found[1]) if found is not None and is_object(value) else None
     if found is None or not listed:
@@ -213,7 +215,7 @@ def _is_cut_behind_calls(text: str, value: Any) -> bool:
 
 
 def quick_body(reading: Reading, start: int, end: int) -> Body | None:
-    """`start:end` as a body, if it is one sound JSON value that says calls."""
+    """`start:end` as a body, if it is one sound JSON value that holds calls. None if not."""
     text = reading.src.text[start:end]
     if not text.endswith(("}", "]")):
         return None
@@ -237,7 +239,7 @@ def _plain(reading: Reading, text: str) -> CallMessage | None:
 
 
 def _keep_written(message: CallMessage, text: str) -> None:
-    """The arguments of a lone call as they stand in the text; where that is not certain they are written anew."""
+    """Set the raw arguments of a lone call to its text. If that text is not certain, they stay unset."""
     if len(message.calls) != 1 or message.calls[0].repairs or message.calls[0].arguments is None:
         return
     call = message.calls[0]
@@ -251,7 +253,7 @@ def _keep_written(message: CallMessage, text: str) -> None:
 
 
 def _quick(reading: Reading, text: str, head: re.Match[str]) -> CallMessage | None:
-    """`{"name": ..., "arguments": {...}}` exactly: only the arguments are parsed."""
+    """The message of `{"name": ..., "arguments": {...}}` exactly: only the arguments are parsed. None if it is anything else."""
     if not text.endswith("}") or holds_calls(head[1], reading.tools):
         return None
     written = text[head.end() : -1].rstrip()
@@ -271,8 +273,11 @@ def add_calls(
     repairs: list[Repair] | None = None,
     drafts: Iterable[Draft] = (),
 ) -> None:
-    """Enter calls that share a span. `complete` and `repairs` are those of their common text; only the last may be cut.
-    `drafts`: those of them that were begun already, in order."""
+    """Enter calls that share a span.
+
+    `complete` and `repairs` are those of their common text; only the last call may be cut. `drafts` are the calls that were
+    begun already, in order.
+    """
     start, end = span
     begun = iter(drafts)
     for k, call in enumerate(calls):
@@ -296,7 +301,7 @@ def add_calls(
 
 
 def _past_closer(text: str, at: int, closers: tuple[str, ...]) -> int:
-    """Past the closer that stands at `at`, perhaps with blanks in it; `at` when there is none."""
+    """Past the closer at `at`, which may hold blanks; `at` if there is none."""
     for closer in closers:
         if text.startswith(closer, at):
             return at + len(closer)
@@ -307,11 +312,12 @@ def _past_closer(text: str, at: int, closers: tuple[str, ...]) -> int:
 
 
 def swallow(reading: Reading, at: int, closers: tuple[str, ...], *, extra: str = "}]") -> Steps[tuple[int, bool, list[Repair]]]:
-    """Pass closers that follow `at`, doubled ones too, with white space between and stray brackets before them. `extra`: the
-    brackets that are stray at the end of the text, too; none = there are none.
+    """Skip closers that follow `at`, repeated ones too, with white space between and stray brackets before them.
 
-    Returns (where they end, was there one, the repair of brackets that close nothing). White space that no closer follows is
-    left.
+    `extra` are the brackets that are also stray at the end of the text; "" allows none.
+
+    Returns (where they end, whether there was one, the repair of stray brackets). White space that no closer follows is not
+    skipped.
     """
     src = reading.src
     closed, stray = False, ""
@@ -337,12 +343,12 @@ def swallow(reading: Reading, at: int, closers: tuple[str, ...], *, extra: str =
 
 
 def _is_stray(text: str, extra: str) -> bool:
-    """Is it nothing but white space and these brackets?"""
+    """Whether the text is only white space and these brackets."""
     return not text.strip().strip(extra)
 
 
 def extra_closers(passed: str) -> list[Repair]:
-    """The repair of brackets that close nothing, in a text of white space and such brackets."""
+    """The repair of stray brackets, from a text of white space and such brackets."""
     brackets = "".join(char for char in passed if char in "}])")
     return [Repair(kind="extra_closer", before=clipped(brackets), after="")] if brackets else []
 
@@ -350,15 +356,13 @@ def extra_closers(passed: str) -> list[Repair]:
 def closing(
     reading: Reading, start: int, closers: tuple[str, ...], *, levels: Levels | None = None, extra: str = "}]"
 ) -> Steps[tuple[int, list[Repair]]]:
-    """Pass closers as `swallow` does, and record one that is not there. `levels`: where not each of `closers` is another word for
-    the same one."""
+    """Skip closers as `swallow` does, and record a missing one. `levels` is needed if `closers` close different elements."""
     end, _, found = yield from swallow(reading, start, closers, extra=extra)
     return end, [*found, *_missing(reading.src.text[start:end], (closers,) if levels is None else levels)]
 
 
 def _missing(passed: str, levels: Levels) -> list[Repair]:
-    """The repair of a call of which an element is not closed. A closer that ends a turn is none that is missed: servers cut such
-    tokens off."""
+    """The repair of a call with an unclosed element. A turn token may be missing, because servers cut such tokens off."""
     passed = "".join(passed.split())
     for closers in levels:
         wanted = bool(closers) and _TURN_TOKENS.isdisjoint(closers)
@@ -370,13 +374,15 @@ def _missing(passed: str, levels: Levels) -> list[Repair]:
 def to_closer(
     reading: Reading, at: int, start: int, closers: tuple[str, ...], levels: Levels | None = None
 ) -> Steps[tuple[int, list[Repair]]]:
-    """Pass the closers of the call at `at`, whose body ended at `start`, as `closing` does. What stands before them was meant for
-    the call: it is recorded as dropped."""
+    """Skip the closers of the call at `at`, whose body ended at `start`, as `closing` does.
+
+    Text before the closers was meant for the call: it is recorded as dropped.
+    """
     wanted = (closers,) if levels is None else levels
     end, closed, found = yield from swallow(reading, start, closers)
     stop = -1 if closed or not closers else (yield from _left_over(reading, at, end, closers))
     if stop < 0:
-        if not closed and (yield from _member_follows(reading, end)):  # it stays in the text
+        if not closed and (yield from _member_follows(reading, end)):  # the member stays in the text
             found.append(Repair(kind="extra_closer", before=reading.src.text[end - 1], after="", safety="guess"))
         return end, [*found, *_missing(reading.src.text[start:end], wanted)]
     dropped = Repair(kind="text_dropped", before=reading.src.text[end:stop].strip(), after=None, safety="guess")
@@ -385,14 +391,16 @@ def to_closer(
 
 
 def _left_over(reading: Reading, at: int, end: int, closers: tuple[str, ...]) -> Steps[int]:
-    """Where the closer stands behind what is left of a body that ended at `end`; -1 where a paragraph, the opener of another call
-    or a token comes first, or none is near."""
+    """Where the closer stands behind the rest of a body that ended at `end`.
+
+    -1 if a paragraph, the opener of another call or a token comes first, or no closer is near.
+    """
     src, opener = reading.src, reading.src.text[at : at + _OPENING]
     while True:
         rest = src.text[end : end + _LEFT_OVER]
         hits = [hit for closer in closers if (hit := rest.find(closer)) >= 0]
         over = _OVER.search(rest)
-        again = -1 if opener.startswith(("<|", "<｜")) else rest.find(opener)  # its closer begins as a token does, too
+        again = -1 if opener.startswith(("<|", "<｜")) else rest.find(opener)  # closers of tokens begin like openers
         named = next((one.start() for one in _NAMED.finditer(rest) if reading.tool(one[1]) is not None), -1)
         stops = [found for found in (over.start() if over is not None else -1, again, named) if found >= 0]
         is_all = src.final or len(rest) == _LEFT_OVER
@@ -406,9 +414,9 @@ def _left_over(reading: Reading, at: int, end: int, closers: tuple[str, ...]) ->
 
 
 def arguments_body(reading: Reading, body: Body) -> tuple[list[CallObject], list[Repair], bool]:
-    """The arguments object that stands in a body by itself (the name stood before it): one call object without a name.
+    """The arguments object of a body, as a call object without a name. The name stood before the body.
 
-    Several objects written one after the other give several.
+    Several objects one after the other give several.
     """
     text = reading.src.text[body.start : body.end]
     parsed = read_json(text, limits=reading.limits, cut=body.cut)
@@ -423,7 +431,7 @@ def arguments_body(reading: Reading, body: Body) -> tuple[list[CallObject], list
 
 
 def _sound_arguments(reading: Reading, start: int, closers: tuple[str, ...]) -> tuple[CallObject, int] | None:
-    """The object at `start`, if it is sound as it is and its closer (or the end of the text) stands right behind it."""
+    """The object at `start` and its end, if it is sound and its closer (or the end of the text) stands right behind it."""
     text = reading.src.text
     end = text.find(closers[0], start, start + QUICK) if closers else -1
     if end < 0:
@@ -449,7 +457,7 @@ def named_call(
     repairs: tuple[Repair, ...] = (),
     levels: Levels | None = None,
 ) -> Steps[bool]:
-    """The JSON object at `start` holds the arguments of `name`: read it and its closers (see `closing`), enter the call."""
+    """Read the JSON object at `start`, which holds the arguments of `name`, and its closers (see `closing`). Enter the call."""
     quick = _sound_arguments(reading, start, closers)
     if quick is not None:
         call, end = quick
@@ -473,7 +481,7 @@ def named_call(
 
 
 def _marked(reading: Reading, at: int, end: int) -> bool:
-    """What is left of a form that calls nothing is markup."""
+    """Classify the rest of a form that calls nothing as markup. Returns True."""
     reading.text(at)
     reading.markup(end)
     return True

@@ -1,7 +1,7 @@
-"""JSON call objects between an opener and an optional closer: one, an array of them, or one after the other.
+"""JSON call objects between an opener and an optional closer: one, an array, or one after the other.
 
-One value is read after the other (`;`, `,` or white space between), then the closers. Linear: the extent of a value is scanned
-once; where the closer is already there, one `str.find` gives it.
+Values are read one after the other (separated by `;`, `,` or white space), then the closers. The work is linear: the extent of
+a value is scanned once. If the closer is already there, one `str.find` gives it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ __all__ = ["objects_reader"]
 def objects_reader(
     dialect: str, closers: tuple[str, ...] = (), *, skip: tuple[str, ...] = (), keyed: bool = False, is_closed: bool = True
 ) -> Reader:
-    """A reader of JSON values after an opener. `skip`: further markers that belong to the opener. `keyed`: see `calls_of`.
-    `is_closed`: a closer is usual, so that what stands before one belongs to the body."""
+    """A reader of JSON values after an opener.
+
+    `skip`: further markers that belong to the opener. `keyed`: see `calls_of`. `is_closed`: a closer is usual, so the text
+    before one belongs to the body.
+    """
 
     def read(reading: Reading, at: int, body: int) -> Steps[bool]:
         src = reading.src
@@ -51,7 +54,7 @@ def objects_reader(
             return False
         quick = None if keyed else _sound_body(reading, start, closers)
         if quick is not None:
-            end, _, extra = yield from swallow(reading, quick.end, closers)  # which stand there
+            end, _, extra = yield from swallow(reading, quick.end, closers)  # the closers that stand there
             return _enter(reading, (at, end), [quick], dialect, keyed, None, extra)
         preview = Preview(reading, at, start, dialect, closers, keyed=keyed)
         bodies: list[Body] = []
@@ -72,7 +75,7 @@ def objects_reader(
 
 
 def _sound_body(reading: Reading, start: int, closers: tuple[str, ...]) -> Body | None:
-    """Up to the first closer (or the end), if what stands before it is sound: then no string holds that closer."""
+    """The body up to the first closer (or the end), if it is sound JSON. If so, no string holds that closer."""
     text = reading.src.text
     end = text.find(closers[0], start, start + QUICK) if closers else -1
     if end < 0:
@@ -85,7 +88,7 @@ def _sound_body(reading: Reading, start: int, closers: tuple[str, ...]) -> Body 
 
 
 def _next_value(reading: Reading, end: int, closers: tuple[str, ...]) -> Steps[int]:
-    """Where another value starts after one that ended at `end`; -1 when none does."""
+    """Where another value starts after one that ended at `end`; -1 if none does."""
     src = reading.src
     ahead = yield from skip_space(src, end)
     if ahead < len(src.text) and src.text[ahead] in ";,":
@@ -117,7 +120,7 @@ def _enter(
     preview: Preview | None,
     dropped: Sequence[Repair] = (),
 ) -> bool:
-    """Enter the calls of these bodies. `dropped`: what stands behind the last one."""
+    """Enter the calls of these bodies. `dropped` are repairs for the text behind the last one."""
     (at, end), read = span, [read_body(reading, body, keyed=keyed) for body in bodies]
     dropped = [*_unread(reading, bodies, read), *dropped]
     if not (preview is not None and preview.drafts) and not any(messages for messages, _, _ in read):
@@ -141,29 +144,29 @@ def _enter(
             later.append((span, calls[len(drafts) :], repairs))
             del calls[len(drafts) :]
         add_calls(reading, span, calls, dialect, complete=complete, repairs=repairs, drafts=begun)
-        for draft in begun:  # what began like a call and cannot be read
+        for draft in begun:  # it began like a call and cannot be read
             reading.end(draft, span[1], None, reading.src.text[body.start : body.end], complete=not body.cut)
         _say_beside(reading, span, messages)
         if not messages and reading.done < span[1]:
             reading.miss(*span, None, "no_call_object")
             reading.take("content", span[1])
-    for span, calls, repairs in later:  # a listener knows of others behind them already
+    for span, calls, repairs in later:  # calls behind them were begun already
         add_calls(reading, span, calls, dialect, repairs=repairs)
     reading.take("markup" if reading.done < end and reading.pieces and reading.pieces[-1][2] != "call" else "call", end)
     return True
 
 
 def _say_beside(reading: Reading, span: tuple[int, int], messages: list[CallMessage]) -> None:
-    """What messages say beside their calls, or in their place, is content."""
+    """Make the content of messages, beside their calls or instead of them, content of the reply."""
     for message in messages:
         reading.repaired(*message.repairs)
         if message.content:
-            reading.markup(span[1])  # where it called nothing
+            reading.markup(span[1])  # in case it called nothing
             reading.replace(*span, message.content)
 
 
 def _unread(reading: Reading, bodies: list[Body], read: list[tuple[list[CallMessage], list[Repair], bool]]) -> list[Repair]:
-    """What stands beside calls in a wrapper and is none."""
+    """Repairs for values in a wrapper of calls that are no calls."""
     text = reading.src.text
     stray = (body for body, (messages, _, _) in zip(bodies, read, strict=True) if not messages and not body.cut)
     return [Repair(kind="text_dropped", before=text[body.start : body.end], after=None, safety="guess") for body in stray]

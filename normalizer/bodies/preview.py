@@ -1,7 +1,8 @@
-"""What a listener hears of JSON calls while their body still comes: each name as soon as it is certain, arguments as they come.
+"""Emit events for JSON calls while their body is still incomplete: each name once it is certain, arguments as they arrive.
 
-What it tells stands, `ToolCallFinished` is the truth. A body that begins like a call becomes one in any case (perhaps without
-readable arguments), so it runs for those who do not listen as well, and the envelope does not depend on it. Linear.
+An emitted delta is not taken back, and `ToolCallFinished` has the final arguments. A body that begins like a call becomes a
+call, perhaps without readable arguments. So a preview also runs if no events are needed: the envelope does not depend on it.
+The work is linear.
 """
 
 from __future__ import annotations
@@ -29,32 +30,32 @@ _KEYED: Final = r'\{\s*+"(?P<name>[^"\\]{1,256}+)"\s*+:\s*+(?=\{)'
 
 
 def _heads(call: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The head of the first call, and of one that follows another."""
+    """The expressions for the head of the first call, and of a call that follows another."""
     return lazy_regex(rf"\s*+(?:\[\s*+)?{call}"), lazy_regex(rf"\s*+\}}\s*+(?:[,;]\s*+)?{call}")
 
 
 _HEADS, _KEYED_HEADS = _heads(_CALL), _heads(_KEYED)
-NAP: Final = 4096  # characters; then what was left is looked at, lest it all be in one feed
+NAP: Final = 4096  # characters after which a skimmed body is read again, so that no single feed reads all of it
 _ID: Final = lazy_regex(r'"(?:id|call_id|tool_call_id)"\s*:\s*"([^"\\]{1,128})"')
 
 
 class BodyPreview(Protocol):
-    """Tells a listener of a body while somebody else looks for its end."""
+    """Emits events for a body while another function looks for its end."""
 
     def advance(self) -> None:
-        """Tell what has come."""
+        """Emit the text that has arrived."""
 
     def sleeps(self) -> bool:
-        """May whoever follows the body leave the next text to `skim`?"""
+        """Whether the function that reads the body may leave the next text to `skim`."""
         ...
 
     def skim(self, more: str) -> bool:
-        """More of the body has come: tell it. False = whoever follows the body must look."""
+        """Emit more of the body. Returns False if the function that reads the body must be resumed."""
         ...
 
 
 class Preview:
-    """Follows the call objects from `body` on, up to one of the `closers`. `drafts`: the calls that were begun, in order."""
+    """Follows the call objects from `body` on, up to one of the `closers`. `drafts` are the calls that it began, in order."""
 
     __slots__ = (
         "_at",
@@ -83,7 +84,7 @@ class Preview:
         self._starts: list[int] = []
 
     def start(self, name: str, arguments_at: int, id: str = "") -> None:
-        """The one call's name stood before its arguments, an object that begins at `arguments_at`."""
+        """Begin the only call: its name stood before its arguments, an object that begins at `arguments_at`."""
         self._single = True
         self._begin(name, arguments_at, id)
 
@@ -92,13 +93,13 @@ class Preview:
         return self.drafts[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
     def advance(self) -> None:
-        """Tell what has come."""
+        """Emit the text that has arrived."""
         while self._extent is not None or self._next_call():
             if not self._tell():
                 return
 
     def skim(self, more: str) -> bool:
-        """More of the arguments that are being told; when they end, and now and then, the whole body is looked at again."""
+        """Emit more of the arguments. Returns False at their end, and after `NAP` characters, so that the body is read again."""
         extent = self._extent
         if extent is None or extent.stopped >= 0:
             return False
@@ -126,12 +127,12 @@ class Preview:
         return True
 
     def _is_no_call(self, name: str) -> bool:
-        """Is it a name that calls nothing, or one that holds calls, whose own names are told when all has come?"""
+        """Whether `name` calls nothing, or calls several tools, whose names are known only once the body is complete."""
         tools = self._reading.tools
         return is_no_call(name, tools) or holds_calls(name, tools)
 
     def _may_define(self, head: re.Match[str]) -> bool:
-        """May these parameters be the schema of a tool, by their first key? Not if the tool has a parameter of that name."""
+        """Whether these parameters may be a tool's schema, by their first key. They are not if the tool has that parameter."""
         first = head["first"] if "first" in head.re.groupindex else None
         if first is None or _SCHEMA_KEY.fullmatch(first) is None:
             return False
@@ -144,7 +145,7 @@ class Preview:
         self._extent, self._told = Extent(arguments_at, delimiters=self._delimiters), arguments_at
 
     def _tell(self) -> bool:
-        """Tell more of the arguments; True when they ended and another call may follow."""
+        """Emit more of the arguments. Returns True if they ended and another call may follow."""
         extent, text = self._extent, self._reading.src.text
         if extent is None:
             return False

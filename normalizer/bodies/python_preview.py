@@ -1,9 +1,9 @@
-"""What a listener hears of Python calls between markers: the first call's name at once, its arguments as JSON while they come.
+"""Emit events for Python calls between markers: the first call's name at once, its arguments as JSON while they arrive.
 
-Literals are written as JSON as far as each is certain: a string in pieces, a number or a word once what follows shows that it is
-all, a key of a dict with its colon. At anything else (a tuple, a set, an f-string, arithmetic) the telling pauses until the call
-is read. Further calls are told when all of them are read. What it tells stands; as in `preview`, a call is begun for those who do
-not listen as well. Linear: every character is looked at once.
+Literals are emitted as JSON once they are certain: a string in pieces, a number or a word once the text behind it ends it, a
+dict's key with its colon. At anything else (a tuple, a set, an f-string, arithmetic), emitting stops until the call is read.
+Later calls are emitted when all of them are read. An emitted delta is not taken back. As in `preview`, a call is also begun if
+no events are needed. The work is linear: each character is read once.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _LAYOUT: Final = lazy_regex(r"(?:\s|#[^\n]*\n)*+")
 _KEYWORD: Final = lazy_regex(r"([^\W\d]\w{0,127})\s{0,16}=\s{0,16}(?=[^\s=])")
 _KEY: Final = lazy_regex(r"""(?:'([^'\\\n]{0,256})'|"([^"\\\n]{0,256})")\s{0,16}:""")
 _WORD: Final = lazy_regex(r"([\w.+-]{1,64})\s{0,64}(?=[,\])}])")
-_REACH: Final = 340  # a keyword, a key or a word stands whole within so many characters
+_REACH: Final = 340  # the most characters of a keyword, a key or a word
 _NUMBER: Final = lazy_regex(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _LITERALS: Final = {"True": "true", "False": "false", "None": "null"}
 _FLAT: Final = {quote: lazy_regex(rf"(?:[^{quote}\\\n\ud800-\udfff]++|\\[\\'\"abfnrtv])*+") for quote in "'\""}
-"""Text and escapes of one letter; no half of a pair, which the value may hold joined."""
+"""Text and escapes of one letter. Surrogates are excluded: the value may join two halves."""
 _PLAIN: Final = {quote: lazy_regex(rf"[^{quote}\\\n\ud800-\udfff]*+") for quote in "'\""}
 _CLOSERS: Final = {"[": "]", "{": "}"}
 
 
 class PythonPreview:
-    """Follows the calls that begin at `start`. `drafts`: the first one, once its name is certain to be a tool's."""
+    """Follows the calls that begin at `start`. `drafts` has the first call, once its name is certainly a tool's."""
 
     __slots__ = (
         "_at",
@@ -61,8 +61,8 @@ class PythonPreview:
         self.drafts: list[Draft] = []
         self._told: list[str] = []
         self._open: list[str] = []  # brackets
-        self._quote = ""  # of the literal that the text stands in
-        self._text_open = False  # literals that stand side by side are one string
+        self._quote = ""  # the quote of the open literal
+        self._text_open = False  # adjacent literals are one string
         self._separator = "{"
         self._keywords: set[str] = set()
         self._next: Callable[[PythonPreview], bool] = PythonPreview._keyword
@@ -81,7 +81,7 @@ class PythonPreview:
             self._pause()
 
     def advance(self) -> None:
-        """Tell what has come."""
+        """Emit the text that has arrived."""
         told = len(self._told)
         while self._next(self):
             pass
@@ -89,7 +89,7 @@ class PythonPreview:
             self._reading.delta(self.drafts[0], "".join(self._told[told:]))
 
     def skim(self, more: str) -> bool:
-        """More of the arguments that are being told; when they end, and now and then, the whole call is looked at again."""
+        """Emit more of the arguments. Returns False at their end, and after `NAP` characters, so that the call is read again."""
         length, quote = len(self._reading.src.text), self._quote
         if quote and self._at + len(more) == length and _PLAIN[quote[0]].fullmatch(more):
             self._tell_text(more)
@@ -100,12 +100,12 @@ class PythonPreview:
         return not self._paused and length - self._awake < NAP
 
     def sleeps(self) -> bool:
-        """May whoever follows the call leave the next text to `skim`?"""
+        """Whether the function that reads the call may leave the next text to `skim`."""
         self._awake = len(self._reading.src.text)
         return not self._paused
 
     def finish(self, arguments: dict[str, Any] | None) -> None:
-        """The first call is read: tell what is left of its arguments, if what was told is their beginning."""
+        """The first call is read: emit the rest of its arguments, if the emitted text is their beginning."""
         told = "".join(self._told)
         if told and (written := as_json(arguments)).startswith(told):
             self._reading.delta(self.drafts[0], written[len(told) :])
@@ -117,18 +117,18 @@ class PythonPreview:
     def _tell_text(self, text: str) -> None:
         self._told.append(encode_basestring(text)[1:-1])
 
-    # Each step returns whether it went on: it is called again, or what `_next` says then. False = more text must come.
+    # Each step returns whether to go on with `_next`. False means that more text is needed.
 
     def _pause(self) -> bool:
         self._next, self._paused = PythonPreview._pause, True
         return False
 
     def _wait(self) -> bool:
-        """What ought to stand at `_at` is not there yet, or something else is."""
+        """Wait for more text at `_at`. If enough has arrived, stop emitting: something else stands there."""
         return False if len(self._reading.src.text) - self._at < _REACH else self._pause()
 
     def _ahead(self) -> str:
-        """The next character that is no layout, "" when it has not come; `_at` is there."""
+        """Move `_at` past layout and return the next character; "" if it has not arrived."""
         text = self._reading.src.text
         self._at = past(_LAYOUT, text, self._at)
         return text[self._at : self._at + 1]
@@ -160,7 +160,7 @@ class PythonPreview:
             return False
         if char in "'\"":
             return self._literal()
-        if char in "[{":  # told with what stands in it: a brace may open a set
+        if char in "[{":  # emitted with the first item: a brace may open a set
             self._separator += char
             self._open.append(char)
             self._at += 1
@@ -182,7 +182,7 @@ class PythonPreview:
         return True
 
     def _after(self) -> bool:
-        """Behind a value, or behind an opening bracket that holds none."""
+        """Read what follows a value, or an opening bracket without items."""
         char = self._ahead()
         if not char:
             return False
@@ -202,7 +202,7 @@ class PythonPreview:
         return True
 
     def _literal(self) -> bool:
-        """At the quote of a string: one, or three."""
+        """Read the quote of a string: one character, or three."""
         quotes = self._reading.src.text[self._at : self._at + 3]
         if len(quotes) < 3 and quotes == quotes[0] * len(quotes):
             return False
@@ -262,7 +262,7 @@ class PythonPreview:
 
 
 def _number(word: str, digits: int) -> str | None:
-    """A number as JSON writes it; None for any other word."""
+    """A number as JSON writes it. None for any other word."""
     if _NUMBER.fullmatch(word) is None or len(word) > digits:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What several families need around their calls: marker rows, sections, closers, calls without arguments, values as text."""
+"""Parts of several dialects: marker rows, sections, closers, calls without arguments, values as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from llmcore.normalizer.scanning.source import Follows, Steps, always, skip_spac
 from llmcore.types.envelope import Repair
 
 _FEW_PIECES = 48
-_NEAR = 1024  # characters of a text in which an opener is sought
+_NEAR = 1024  # characters of a piece that are searched for an opener
 
 __all__ = ["as_text", "call_marker", "closer_after_call", "closer_after_markup", "empty_call", "section"]
 
@@ -25,7 +25,7 @@ def call_marker(
     order: int = 0,
     by_name: bool = False,
 ) -> Marker:
-    """A row whose opener begins a call (or a section of calls)."""
+    """A row whose opener begins a call, or a section of calls."""
     return Marker(
         reader,
         openers,
@@ -40,7 +40,7 @@ def call_marker(
 
 
 def section(*closers: str) -> Reader:
-    """An outer marker is markup; so is its closer when it follows at once (an empty section)."""
+    """A reader of an outer marker, which is markup. If the section is empty, its closer is markup, too."""
 
     def read(reading: Reading, at: int, body: int) -> Steps[bool]:
         start = yield from skip_space(reading.src, body)
@@ -55,13 +55,13 @@ def section(*closers: str) -> Reader:
 
 
 def closer_after_call(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """A closer is markup right after a call; alone it is text."""
+    """Read a closer: after a call it is markup, elsewhere text."""
     return _closer(reading, at, body, after=bool(reading.drafts))
     yield None
 
 
 def closer_after_markup(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """A closer is markup after a call or other markup; at the start of a reply and in reasoning it is text."""
+    """Read a closer: after a call or other markup it is markup. At the start of a reply and in reasoning it is text."""
     return _closer(reading, at, body, after=bool(reading.pieces) and reading.pieces[-1][2] in ("markup", "call"))
     yield None
 
@@ -75,7 +75,7 @@ def _closer(reading: Reading, at: int, body: int, *, after: bool) -> bool:
 
 
 def _opener_is_content(reading: Reading, closer: str) -> bool:
-    """Is this the closer of an element whose opener stands in the content, alone on its line? Then it is content as well."""
+    """Whether the closer's opener is content, alone on its line. If so, the closer is content, too."""
     opener = closer.replace("/", "", 1)
     if not closer.startswith("</") or not reading.says_anything():
         return False

@@ -1,7 +1,7 @@
-"""Lines of YAML as the body of a call: where they end between two tags, and what stands under the arguments' key.
+"""YAML lines as the body of a call: where they end between two tags, and the arguments under their key.
 
-A value that is a block may hold anything, the closer of its own call too, as long as it stands deeper than its key; so the lines
-are gone through one by one, each once. A line counts when it is whole, a tag at its start as soon as the tag is.
+A block value may hold anything that is indented deeper than its key, even the closer of its own call. So the lines are read
+one by one, each once. A line is read when it is complete. A tag at its start is read as soon as the tag is complete.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
     "yaml_begins_lines",
 ]
 
-_HEAD = 512  # comments before the first key, and that key
+_HEAD = 512  # characters of the comments before the first key, and that key
 _TAG = 300
 _COMMENTS = r"(?:(?:\#[^\n]{0,200}|---[ \t]{0,8})\n\s{0,64}){0,4}"
 _PLAIN = r"""[^\s\-?:,\[\]{}#&*!|>'"%@`<][^\n:<>]{0,128}"""
@@ -45,7 +45,7 @@ _OPENER = lazy_regex(r"<(?P<tag>[^\s<>/]{1,256})(?:>|(?=[\s/]))")
 
 @dataclass(slots=True)
 class LinesEnd:
-    """The lines end at `stop`, their closer at `end`. `closed`: there was one; `cut`: the text is over."""
+    """The lines end at `stop`, their closer at `end`. `closed`: there was a closer. `cut`: the text ended."""
 
     stop: int
     end: int
@@ -54,14 +54,15 @@ class LinesEnd:
 
 
 def yaml_begins_lines(text: str, at: int, final: bool) -> bool | None:
-    """Does a key with its colon stand there, or an item of a list? Comments may stand before it."""
+    """Whether a key with its colon, or an item of a list, stands at `at`. Comments may precede it. None if more text is
+    needed."""
     if _FIRST.match(text, at, at + _HEAD) is not None:
         return True
     return None if not final and len(text) - at < _HEAD and _FIRST_BEGUN.match(text, at) is not None else False
 
 
 def begins_lines_below(text: str, at: int, final: bool) -> bool | None:
-    """As `yaml_begins_lines`, on a line of its own: behind what other text names too, prose may go on."""
+    """As `yaml_begins_lines`, at the beginning of a line only. On the line of a common word, prose may follow."""
     begin = at
     while begin and text[begin - 1] in " \t\r":
         begin -= 1
@@ -69,8 +70,11 @@ def begins_lines_below(text: str, at: int, final: bool) -> bool | None:
 
 
 def end_of_lines(reading: Reading, body: int, closer: Sought, at_start: Sought, opens: Callable[[str], bool]) -> Steps[LinesEnd]:
-    """Where the lines from `body` on end: at a line that begins with `at_start`, or with a tag that `opens` another call, or
-    where `closer` stands in a line; never deeper than a block's key, unless nothing else closes them."""
+    """Where the lines from `body` on end.
+
+    They end at a line that begins with `at_start`, at a tag that `opens` another call, or at a `closer` in a line. A closer in
+    a block counts only if nothing else closes the lines.
+    """
     src, lines = reading.src, _Lines(closer, at_start, opens)
     line = sought = body
     while True:
@@ -89,17 +93,17 @@ def end_of_lines(reading: Reading, body: int, closer: Sought, at_start: Sought, 
 
 
 class _Lines:
-    """What the lines so far have shown. `skipped`: the first closer that stood in a block."""
+    """The state of the lines that were read. `skipped` is the first closer in a block."""
 
     __slots__ = ("_at_start", "_block", "_closer", "_opens", "skipped")
 
     def __init__(self, closer: Sought, at_start: Sought, opens: Callable[[str], bool]) -> None:
         self._closer, self._at_start, self._opens = closer, at_start, opens
-        self._block = -1  # how deep the key of the open block stands
+        self._block = -1  # the indentation of the open block's key, -1 if none is open
         self.skipped: tuple[int, int] | None = None
 
     def ends_in_line(self, text: str, line: int, stop: int, *, whole: bool) -> LinesEnd | None:
-        """Do they end in the line `line:stop`? Of one that is not whole only a tag at its start can tell."""
+        """The end, if the lines end in the line `line:stop`. If that line is incomplete, only a tag at its start counts."""
         space = _SPACE.match(text, line, stop)
         start = space.end() if space is not None else line
         if start >= stop or (text[start] != "<" and not whole):
@@ -109,7 +113,7 @@ class _Lines:
                 self.skipped = found.span()
             return None
         found = self._at_start.match(text, start, min(stop, start + _TAG))
-        if found is not None and (whole or len(found[0]) > 1):  # what stands behind a lone `>` counts
+        if found is not None and (whole or len(found[0]) > 1):  # the text behind a lone `>` counts
             return LinesEnd(start, found.end())
         if self.skipped is not None and whole and _NEXT.match(text, start, stop) is None:
             return LinesEnd(*self.skipped)
@@ -119,7 +123,7 @@ class _Lines:
         return self._inside(text, line, start, stop) if whole else None
 
     def _inside(self, text: str, line: int, start: int, stop: int) -> LinesEnd | None:
-        """A closer in a whole line, behind a value that no quotation mark holds open."""
+        """The end, if a closer stands in this complete line outside of quotation marks."""
         found = self._closer.search(text, start, stop)
         while found is not None:
             if not (text.count('"', start, found.start()) % 2 and '"' in text[found.end() : stop]):
@@ -130,13 +134,15 @@ class _Lines:
 
 
 def is_closer(line: str) -> bool:
-    """Is a line a closing tag and nothing else?"""
+    """Whether a line is only a closing tag."""
     return _LONE_CLOSER.match(line.lstrip()) is not None
 
 
 def without_foreign_closers(text: str) -> str:
-    """The lines without those that are a closer and nothing else, of a tag that nothing in them opens and that stands no deeper
-    than the first line."""
+    """The lines without those that are only a closer of a tag that no line opens.
+
+    Only closers that are indented no deeper than the first line are removed.
+    """
     if "</" not in text:
         return text
     lines = text.split("\n")
@@ -150,12 +156,12 @@ def without_foreign_closers(text: str) -> str:
         if lone is None or lone["tag"] in opened:
             kept.append(line)
         elif line is lines[-1]:
-            kept.append("")  # what it stands behind is a whole line
+            kept.append("")  # the line before it is complete
     return "\n".join(kept)
 
 
 def with_arguments(reading: Reading, call: CallObject, node: YamlNode) -> CallObject | None:
-    """The call with the arguments that a node holds: a mapping, JSON text, or none."""
+    """The call with the arguments of a node: a mapping, JSON text, or none. None if the node has no arguments."""
     tool = reading.tool(call.name)
     if node.pairs is not None:
         call.arguments, call.repairs = typed_pairs(node.pairs, tool, limits=reading.limits)

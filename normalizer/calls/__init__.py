@@ -1,4 +1,4 @@
-"""From a value to a call: which object is a call, what untyped text is by the tool's schema.
+"""From a value to a call: which object is a call, and which types untyped text has by the tool's schema.
 
-Values in, call objects out; no text is sought here and nothing waits.
+The modules here map values to call objects. They search no text and wait for none.
 """

@@ -1,4 +1,4 @@
-"""What an object that lists calls says beside them: the answer, as text, whatever it was written as."""
+"""The answer beside the calls of an object, as text."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _ANSWERS = (
     *("content", "text", "response", "answer", "message", "reply"),
     *("final_answer", "finalAnswer", "final_response", "finalResponse"),
 )
-"""Keys that the answer stands under, the first one that says something."""
+"""Keys of the answer. The first one with a value counts."""
 _CALLS_NOTHING = frozenset((
     "", "none", "null", "noaction", "notool", "nofunction", "respond", "reply", "answer", "finalanswer", "finalresponse",
     "directanswer", "directlyanswer", "directresponse", "respondtouser", "finish",
 ))  # fmt: skip
-"""What stands in the place of a tool's name where a model answers, in small letters and without what parts them."""
+"""Words in the place of a tool's name by which a model says that it answers, in lower case without separators."""
 _PARTS_WORDS = str.maketrans("", "", " _-.")
 _NOT_NAMES = frozenset(("name", "command", "method", "$type", "func", "function"))
-"""Keys that stand in data as well: a value under them that names no tool says nothing of calls, if it is null."""
+"""Keys that data has, too. If the value of one is null, it does not mean that no tool is called."""
 _THOUGHTS = ("reasoning", "reasoning_content", "thought", "thoughts", "thinking")
 _ABOUT_THE_MESSAGE = frozenset(
     (
@@ -55,7 +55,7 @@ _ABOUT_THE_MESSAGE = frozenset(
 
 
 def content_text(content: Any) -> tuple[str, list[Repair]]:
-    """An envelope's `content` as text: that of its text parts, or a value as JSON."""
+    """An envelope's `content` as text: the text of its text parts, or the JSON of any other value. Also the repairs."""
     if content is None or isinstance(content, str):
         return content or "", []
     parts: list[Any] = content if is_list(content) else [content]
@@ -65,12 +65,12 @@ def content_text(content: Any) -> tuple[str, list[Repair]]:
 
 
 def is_about_the_message(value: dict[str, Any], key: str, also: Collection[str] = ()) -> bool:
-    """Does nothing stand beside the answer and `key` but what a message says of itself, or what is one of `also`?"""
+    """Whether all keys are answers, `key`, facts about the message, or in `also`."""
     return not unread_beside(value, (key, *also))
 
 
 def unread_beside(value: dict[str, Any], read: Collection[str]) -> list[Repair]:
-    """The repairs of what stands beside the answer, what a message says of itself, and what is `read`."""
+    """The repairs of all other keys than answers, facts about the message, and `read`."""
     return [
         Repair(kind="text_dropped", path=key, before=held, after=None)
         for key, held in value.items()
@@ -79,13 +79,16 @@ def unread_beside(value: dict[str, Any], read: Collection[str]) -> list[Repair]:
 
 
 def lists_nothing(value: dict[str, Any], key: str) -> bool:
-    """Is it a message that says of its calls that there are none, by null or an empty text in place of the list?"""
+    """Whether it is a message with null or "" in the place of its list of calls."""
     return key in value and (value[key] is None or value[key] == "") and is_about_the_message(value, key)
 
 
 def answer_beside(value: dict[str, Any], key: str, *, alone: bool) -> tuple[str, list[Repair]] | None:
-    """The answer beside the list of calls under `key`. `alone`: the list is empty, so that the answer is all there is; None where
-    that would lose something: then the object is data of somebody's own."""
+    """The answer beside the list of calls under `key`, and its repairs.
+
+    `alone`: the list is empty, so the answer is all of the message. None if the answer would lose a part of it: then the
+    object is the user's data.
+    """
     answers = [value[name] for name in _ANSWERS if value.get(name) is not None]
     if alone and (len(answers) > 1 or not is_about_the_message(value, key)):
         return None
@@ -104,14 +107,16 @@ def answer_beside(value: dict[str, Any], key: str, *, alone: bool) -> tuple[str,
 
 
 def answer_of_call(value: dict[str, Any], others: Collection[str]) -> str | None:
-    """What an object that is one call says beside it, as text. `others`: the parameters of its tool, which are none of it."""
+    """The text beside the call in an object that is one call, or None. `others`: the tool's parameters, which are no text."""
     said = [value[key] for key in _ANSWERS if isinstance(value.get(key), str) and key not in others and value[key].strip()]
     return "\n\n".join(dict.fromkeys(said)) or None
 
 
 def answer_for_call(value: dict[str, Any], name_keys: Collection[str], argument_keys: Collection[str]) -> str | None:
-    """The answer that an object gives in place of a call, as a name says that is none (`{"action": "respond", "text": "Hi"}`);
-    None where that is not all it says."""
+    """The answer that an object gives in the place of a call, as in `{"action": "respond", "text": "Hi"}`.
+
+    None if the object names a tool or holds more than the answer.
+    """
     named = [key for key in value if key in name_keys or key in ("function_call", "tool_call")]
     if len(named) != 1 or not _calls_nothing(named[0], value[named[0]]):
         return None

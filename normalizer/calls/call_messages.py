@@ -1,7 +1,7 @@
-"""What a JSON value says as a message: the calls that it holds, and what it says beside them.
+"""The calls in a JSON value, and the answer beside them.
 
-The shapes of whole messages (`tool_calls`, `toolCalls`, `tool_uses`, one key that is a tool, pasted wire JSON, the project's own
-envelope) unfold into call objects.
+Whole messages (`tool_calls`, `toolCalls`, `tool_uses`, one key that is a tool, pasted wire JSON, this library's envelope) are
+unfolded into call objects.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ from llmcore.types.tools import ToolSet
 __all__ = ["CallMessage", "calls_listed", "calls_of", "is_no_call", "nested_calls", "without_last"]
 
 _ACTION_LISTS = ("action", "actions")
-"""Lists of calls as browser agents and plans write them; only the tools' names tell them from data."""
-_PASTED_LISTS = ("content", "parts")  # of a message as Anthropic, Bedrock or Gemini write it
+"""Lists of calls of browser agents and plans. Only the tools' names tell them from data."""
+_PASTED_LISTS = ("content", "parts")  # of a message of Anthropic, Bedrock or Gemini
 _UNSAID_KINDS = frozenset({"thinking", "redacted_thinking", "reasoning", "tool_result"})
 _UNSAID_KEYS = frozenset({"thoughtSignature", "reasoningContent", "toolResult", "functionResponse"})
-"""Blocks of such a message that are no part of what it says: reasoning, signatures and results."""
+"""Blocks of such a message that are not its content: reasoning, signatures and results."""
 _NO_CALL_NAMES = frozenset({"no_function", "no_tool", "directly_answer", "directly-answer", "none", "None"})
 
 
 @dataclass(slots=True)
 class CallMessage:
-    """What a value says: calls in order, perhaps an answer beside them. `form` is the registry's name of its shape.
+    """The calls of a value, in order, perhaps with an answer. `form` is the registry's name of its shape.
 
-    `certain`: the shape names its purpose (`tool_calls`, the envelope, ...), so it is a call whatever the name.
+    `certain`: the shape names its purpose (`tool_calls`, the envelope, ...), so it is a call, whatever its name.
     """
 
     calls: list[CallObject]
@@ -70,15 +70,15 @@ class CallMessage:
     needs_more_work: bool | None = None
     certain: bool = False
     unread: int = 0
-    """Of what it lists as calls, how many could not be read as one."""
+    """The number of listed items that could not be read as a call."""
     data: int = 0
-    """How many of those `content` says."""
+    """The number of those items that `content` includes."""
     repairs: list[Repair] = field(default_factory=list[Repair])
-    """Of what it says beside its calls."""
+    """The repairs of what stands beside its calls."""
 
 
 def _called_with_nothing(calls: list[CallObject], entries: Any, tools: ToolSet | None) -> None:
-    """What an envelope gives by its name alone is called without arguments, if the tool requires none."""
+    """Give empty arguments to calls that an envelope lists by name only, if the tool requires none."""
     if not is_list(entries) or len(entries) != len(calls):
         return
     for call, entry in zip(calls, entries, strict=True):
@@ -97,19 +97,19 @@ def _all(values: list[Any], read: Callable[[Any], CallObject | None]) -> list[Ca
 
 
 def _joined(said: str | None, data: list[Any]) -> str:
-    """What a message says beside its calls, and the data that its list of calls holds."""
+    """The message's text beside its calls, and the data in its list of calls."""
     return "\n\n".join([*filter(None, [said]), *map(as_json, data)])
 
 
 def _doubt_names(holder: dict[str, Any], calls: list[CallObject], tools: ToolSet | None) -> None:
-    """Each call is a guess of which the object that lists the calls names another tool."""
+    """Make each call a guess if the object that lists the calls names another tool."""
     for call in calls:
         if (other := other_name(holder, call.name, (), tools)) != "":
             call.repairs = [*call.repairs, names_disagree(other, call.name)]
 
 
 def _without_data(read: list[CallObject | None], items: list[Any], tools: ToolSet | None) -> list[CallObject | None]:
-    """None in the place of each that names no tool and has other keys in place of arguments, if another of the list is sure."""
+    """The calls, without those that name no tool and have other keys than arguments, if another call is certain."""
     if tools is None or not any(call is not None and call.given and is_known(call.name, tools) for call in read):
         return read
     return [
@@ -119,7 +119,7 @@ def _without_data(read: list[CallObject | None], items: list[Any], tools: ToolSe
 
 
 def _mixed(read: list[CallObject | None], items: list[Any], tools: ToolSet | None) -> tuple[list[CallObject] | None, list[Any]]:
-    """(the calls of a list, its other items); None and nothing where an item is none and no call is sure."""
+    """(the calls of a list, its other items). (None, []) if some items are no calls and no call is certain."""
     read = _without_data(read, items, tools)
     calls = [call for call in read if call is not None]
     if len(calls) == len(items):
@@ -130,7 +130,7 @@ def _mixed(read: list[CallObject | None], items: list[Any], tools: ToolSet | Non
 
 
 def _flat(value: Any, tools: ToolSet | None) -> CallObject | None:
-    """An envelope's call, also with flat arguments and the name under `type`."""
+    """An envelope's call, which may have flat arguments and its name under `type`."""
     call = call_object(value, tools)
     if call is not None and (call.given or tools is None or is_known(call.name, tools)):
         return call
@@ -143,9 +143,9 @@ def _flat(value: Any, tools: ToolSet | None) -> CallObject | None:
 
 
 def _envelope(value: dict[str, Any], tools: ToolSet | None) -> CallMessage | None:
-    """The project's own envelope: `toolCalls` beside `content` or `needsMoreWork`, camelCase or snake_case.
+    """The message of this library's envelope: `toolCalls` beside `content` or `needsMoreWork`, also in snake_case.
 
-    Where only one of them is there, `toolCalls` must hold a call of a known tool.
+    If only one of these keys is there, `toolCalls` must hold a call of a known tool.
     """
     needs = value.get("needsMoreWork", value.get("needs_more_work"))
     content = value.get("content")
@@ -173,15 +173,17 @@ def _envelope(value: dict[str, Any], tools: ToolSet | None) -> CallMessage | Non
 
 
 def _may_call(written: Any) -> bool:
-    """May what cannot be read as calls be meant as such? A number or a flag is data of somebody's own."""
+    """Whether unreadable calls may be meant as calls. A number or a flag is the user's data."""
     return (
         isinstance(written, str) or is_object(written) or (is_list(written) and any(not isinstance(one, int) for one in written))
     )
 
 
 def _enveloped(written: Any, tools: ToolSet | None) -> tuple[list[CallObject], list[Any]]:
-    """(calls, the entries that are none) of what stands under `toolCalls`: a list, one call in place of the list, calls by their
-    names or by numbers, or one of them as JSON text."""
+    """(calls, other entries) of the value under `toolCalls`.
+
+    The value is a list, one call, calls by their names or by numbers, or one of these as JSON text.
+    """
     if isinstance(written, str) and written.strip():
         parsed = read_json(written)
         written = parsed.values[0] if len(parsed.values) == 1 and not written[parsed.end :].strip() else written
@@ -198,7 +200,7 @@ def _enveloped(written: Any, tools: ToolSet | None) -> tuple[list[CallObject], l
 
 
 def _entry(value: Any, tools: ToolSet | None) -> CallObject | None:
-    """One call of an envelope. Its place says that it is one: an object under one key is the arguments of what the key names."""
+    """One call of an envelope. An object under one key is the arguments of the tool that the key names."""
     if (call := _single_key(value, tools) or _flat(value, tools)) is not None:
         return call
     if is_object(value) and len(value) == 1 and all(is_object(given) for given in value.values()):
@@ -220,7 +222,7 @@ def _single_key(value: Any, tools: ToolSet | None) -> CallObject | None:
 
 
 def _keyed(value: Any) -> CallObject | None:
-    """One key a call, the key is the name (Apertus)."""
+    """The call of an object with one key, which is the name (Apertus)."""
     if is_object(value) and len(value) == 1:
         ((name, written),) = value.items()
         if not name.strip():
@@ -243,7 +245,7 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> CallMessage | None:
             value = inner
     for key, form in FORM_OF_LIST.items():
         listed: Any = list[Any]() if lists_nothing(value, key) else value.get(key)
-        if is_object(listed) and key != "calls":  # one call in place of the list, or calls by their names
+        if is_object(listed) and key != "calls":  # one call in the place of the list, or calls by their names
             one = call_object(listed, tools)
             listed = [listed] if one is not None else [{name: given} for name, given in listed.items()]
         if is_list(listed):
@@ -276,7 +278,7 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> CallMessage | None:
 
 
 def _listed_beside(value: dict[str, Any], taken: str, calls: list[CallObject], tools: ToolSet | None) -> list[CallObject]:
-    """Calls that stand under a second key for them, those apart that the first one has as well."""
+    """Calls under a second key for calls, except those that are in `calls`."""
     found: list[CallObject] = []
     for key in (*FORM_OF_LIST, "function_call", "tool_call"):
         held = value.get(key)
@@ -293,12 +295,12 @@ def _says_the_same(call: CallObject, other: CallObject) -> bool:
 
 
 def _calls_nothing(value: dict[str, Any], tools: ToolSet) -> bool:
-    """Is no name in it that of a tool?"""
+    """Whether no key for names has a tool's name."""
     return not any(is_known(name, tools) for key in NAME_KEYS if isinstance(name := value.get(key), str))
 
 
 def _pasted(blocks: list[Any], tools: ToolSet | None) -> CallMessage | None:
-    """A message in blocks, some of which are calls. Data among them is content."""
+    """The message of a list of blocks, some of which are calls. Data among them is content."""
     called = [block for block in objects_in(blocks) if _is_called(block)]
     calls = _all(called, lambda block: call_object(block, tools))
     if not calls:
@@ -313,14 +315,14 @@ def _is_called(block: dict[str, Any]) -> bool:
 
 
 def _is_data(block: dict[str, Any]) -> bool:
-    """Is it no block of a message: no call, no text, and none that says nothing?"""
+    """Whether the block is no block of a message."""
     kind = block.get("type")
     unsaid = (isinstance(kind, str) and kind in _UNSAID_KINDS) or not _UNSAID_KEYS.isdisjoint(block)
     return not (unsaid or _is_called(block) or isinstance(block.get("text"), str))
 
 
 def _one(value: dict[str, Any], tools: ToolSet | None) -> CallMessage | None:
-    """An object that is one call, perhaps under a key that says so."""
+    """The message of an object that is one call, perhaps under a key for calls."""
     for key in ("functionCall", "function_call", "tool_call", "tool_use", "toolUse"):
         if is_object(value.get(key)):
             call = call_object(value, tools) or _single_key(value[key], tools)
@@ -352,28 +354,28 @@ def _read_of(call: CallObject, tools: ToolSet | None) -> frozenset[str]:
 
 
 def _named(item: Any) -> CallMessage | None:
-    """An item of a list of calls, each with the name for its only key."""
+    """An item of a list of calls, with the name as its only key."""
     call = _keyed(item)
     return None if call is None or call.arguments is None else CallMessage([call])
 
 
 def _content_of(item: Any, message: CallMessage | None) -> str | None:
-    """What an item of a list says that is no call: beside its calls, or, where it is data, all of it."""
+    """The content of a list's item: the text beside its calls or, if it is data, all of it."""
     return as_json(item) if message is None else message.content
 
 
 def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> CallMessage | None:
-    """What a JSON value says as a message, or None when it is data. `keyed`: each object has one key, the name."""
+    """The message of a JSON value, or None if it is data. `keyed`: each object has one key, the name."""
     if is_list(value):
         items = value
-        if len(items) > 1 and all(is_list(item) and item for item in items):  # lists of calls in a list
+        if len(items) > 1 and all(is_list(item) and item for item in items):  # a list of lists of calls
             items = [entry for item in items for entry in item]
         if keyed:
             calls = _all(items, _keyed)
         else:
             unfolded = [_object(item, tools) if is_object(item) else None for item in items]
             by_names = any(message is not None and message.form == "single_key" for message in unfolded)
-            if by_names:  # so are the calls of tools that are not known
+            if by_names:  # calls of unknown tools are named by their key, too
                 unfolded = [_named(item) if message is None else message for item, message in zip(items, unfolded, strict=True)]
             messages = [message for message in unfolded if message is not None]
             if len(items) == 1 and messages and messages[0].form == "llmcore_envelope":
@@ -394,8 +396,7 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> CallM
 
 
 def calls_listed(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> CallMessage | None:
-    """What the arguments of a call of several tools say: the calls that they list, also as JSON text; None where that cannot be
-    read."""
+    """The calls that the arguments of a call of several tools list, also as JSON text. None if they cannot be read."""
     listed: dict[str, Any] = {}
     for key, value in arguments.items():
         if key in FORM_OF_LIST and isinstance(value, str):
@@ -407,7 +408,7 @@ def calls_listed(arguments: dict[str, Any], tools: ToolSet | None, limits: Limit
 
 
 def nested_calls(arguments: dict[str, Any], tools: ToolSet | None, limits: Limits) -> tuple[list[Draft], str]:
-    """The same calls, as they are entered, and what is said beside them."""
+    """The same calls as drafts, and the text beside them."""
     message, held = calls_listed(arguments, tools, limits), list[Draft]()
     for call in message.calls if message is not None else ():
         draft, found = Draft(-1, call.name, call.id, "", 0), call.arguments if call.given else default_arguments(call.name, tools)
@@ -418,7 +419,7 @@ def nested_calls(arguments: dict[str, Any], tools: ToolSet | None, limits: Limit
 
 
 def without_last(value: Any) -> Any:
-    """A list of calls without its last item, which was cut off; None when the value is no such list."""
+    """A list of calls without its last item, which was cut off. None if the value is no such list."""
     if is_list(value):
         return value[:-1] or None
     if is_object(value):
@@ -429,5 +430,5 @@ def without_last(value: Any) -> Any:
 
 
 def is_no_call(name: str, tools: ToolSet | None) -> bool:
-    """Is it a name by which a model says that it calls nothing (unless a tool is called so)?"""
+    """Whether a model calls nothing by this name. False if a tool has the name."""
     return name in _NO_CALL_NAMES and not is_known(name, tools)

@@ -1,8 +1,8 @@
-"""JSON call objects: which of the many spellings of "name and arguments" a value is.
+"""JSON call objects: the many spellings of "name and arguments".
 
-One object has its name under `name` (or `tool_name`, `tool`, `function`, ...) and its arguments under `arguments` (or
-`parameters`, `args`, `params`, `input`, ...) or beside it; both may be nested under `function`. Shapes of whole messages stand in
-`call_messages`.
+An object has its name under `name` (or `tool_name`, `tool`, `function`, ...). Its arguments stand under `arguments` (or
+`parameters`, `args`, `params`, `input`, ...) or beside the name. Both may be nested under `function`. `call_messages` has the
+shapes of whole messages.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ FORM_OF_LIST = {
     "calls": "tool_calls_key",
 }
 LIST_KEYS = ("toolCalls", *FORM_OF_LIST)
-"""Keys that say that what they hold are calls."""
+"""Keys whose value lists calls."""
 INNER_KEYS = {
     "function": "bare_json",
     "tool_call": "tool_call_key",
@@ -62,9 +62,9 @@ INNER_KEYS = {
 }
 _CLEAR_KEYS = ("payload", "argument", "parameter", "arg", "param", "tool_params", "toolArguments", "toolArgs", "toolParams")
 _UNUSUAL_KEYS = (*_CLEAR_KEYS, "data", "body", "options", "values", "fields", "props")
-"""Under which data stands as well, the clear ones apart: arguments only where they are all the tool's."""
+"""Keys that data has, too, except `_CLEAR_KEYS`. They hold arguments only if all keys in them are the tool's."""
 _BESIDE_A_NAME = frozenset((*ID_KEYS, "type"))
-_ENCODINGS = 2  # of a string in a string
+_ENCODINGS = 2  # levels of a string in a string
 ENVELOPE_KEYS = ("toolCalls", "needsMoreWork", "needs_more_work")
 
 BESIDE_CALLS = (
@@ -72,19 +72,19 @@ BESIDE_CALLS = (
     *("actions", "current_state", "evaluation_previous_goal", "memory", "next_goal"),
     *("thought", "thoughts", "thinking", "reasoning", "rationale", "explanation", "analysis", "plan"),
 )
-"""Keys that stand in a call object before what makes it one."""
+"""Keys that may stand in a call object before its name and arguments."""
 CALL_KEYS = frozenset(
     (
         *(*NAME_KEYS, *ARGUMENT_KEYS, *ID_KEYS, *FORM_OF_LIST, *INNER_KEYS, *ENVELOPE_KEYS),
         *BESIDE_CALLS,
     )
 )
-"""Keys one of which a call object begins with."""
+"""Keys with which a call object begins."""
 
 
 @dataclass(slots=True)
 class CallObject:
-    """One call as read from an object. `given`: an arguments key was there. `arguments` None: they hold no object."""
+    """One call of an object. `given`: it has an arguments key. `arguments` is None if they are no object."""
 
     name: str
     arguments: dict[str, Any] | None
@@ -95,7 +95,7 @@ class CallObject:
 
 
 def is_definition(arguments: Any, has_properties: bool) -> bool:
-    """A JSON Schema where arguments should be: the echo of a tool's definition."""
+    """Whether the arguments are a JSON Schema: an echo of a tool's definition."""
     if has_properties or not is_object(arguments):
         return False
     schema = arguments
@@ -117,19 +117,21 @@ _SCHEMA_WORDS = frozenset(
     )
 )
 _SCHEMA_KEYS = ("input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
-"""Under which a declaration has its schema, and no call has its arguments."""
+"""Keys under which a definition has its schema. No call has its arguments there."""
 
 
 def _is_schema(value: Any, parameters: Collection[str]) -> bool:
-    """Is it the schema of a tool's arguments, and no argument of a tool with these `parameters`?"""
+    """Whether it is the schema of a tool's arguments, and no argument of a tool with these `parameters`."""
     if not is_object(value) or not value or not _SCHEMA_WORDS.issuperset(value) or not value.keys().isdisjoint(parameters):
         return False
     return value.get("type") == "object" or is_object(value.get("properties"))
 
 
 def declares(holder: dict[str, Any], parameters: Collection[str]) -> bool:
-    """Is it a tool's own description, as a request offers it, and no call: a `description` or a schema, and no arguments?
-    `parameters`: those of the tool that it names. What stands under a key that is one of them is the tool's argument."""
+    """Whether it is a tool's definition, as in a request: it has a `description` or a schema, and no arguments.
+
+    `parameters` are those of the tool that it names. A key that is one of them is an argument.
+    """
     schema = holder.get("parameters") if "parameters" not in parameters else None
     if any(holder.get(key) not in (None, "") for key in ARGUMENT_KEYS if key != "parameters"):
         return False
@@ -139,14 +141,17 @@ def declares(holder: dict[str, Any], parameters: Collection[str]) -> bool:
 
 
 def default_arguments(name: str, tools: ToolSet | None) -> dict[str, Any] | None:
-    """What a call without arguments has: `{}` when the tool requires none, else nothing that could be invented."""
+    """The arguments of a call without arguments: `{}` if the tool requires none, else None."""
     tool = tools.get(peel(name, tools) or name) if tools is not None else None
     return {} if tool is not None and not tool.required else None
 
 
 def arguments_of(value: Any, *, limits: Limits = DEFAULT_LIMITS) -> tuple[dict[str, Any] | None, bool, list[Repair]]:
-    """(arguments, given, repairs) of what stands under an arguments key: an object, one in a list of its own, a list of pairs of
-    name and value, or a string that holds one of them, encoded once or twice."""
+    """(arguments, given, repairs) of the value under an arguments key.
+
+    The value is an object, an object in a list, a list of name and value pairs, or a string of one of these, encoded once or
+    twice.
+    """
     if value is None or (isinstance(value, str) and not value.strip()):
         return None, False, []
     repairs: list[Repair] = []
@@ -166,7 +171,7 @@ def arguments_of(value: Any, *, limits: Limits = DEFAULT_LIMITS) -> tuple[dict[s
 
 
 def _listed_arguments(value: Any) -> dict[str, Any] | None:
-    """The arguments that a list holds: `[{...}]`, or `[{"name": ..., "value": ...}, ...]`."""
+    """The arguments in a list: `[{...}]`, or `[{"name": ..., "value": ...}, ...]`."""
     if not is_list(value):
         return None
     items = objects_in(value)
@@ -178,7 +183,7 @@ def _listed_arguments(value: Any) -> dict[str, Any] | None:
 
 
 def _named(holder: dict[str, Any], tools: ToolSet | None) -> str | None:
-    """The key under which the name stands: where several may hold one, that of a tool, before the arguments."""
+    """The key of the name. If several keys may have it, the one with a tool's name before the arguments."""
     keys = [key for key in NAME_KEYS if isinstance(holder.get(key), str) and holder[key].strip()]
     if len(keys) > 1 and tools is not None and not is_known(holder[keys[0]], tools):
         written = list(holder)
@@ -188,20 +193,23 @@ def _named(holder: dict[str, Any], tools: ToolSet | None) -> str | None:
 
 
 def _defines(key: str, written: Any, tool: CompiledTool | None) -> bool:
-    """Is what stands under this key the schema of a tool's arguments?"""
+    """Whether the value under this key is the schema of a tool's arguments."""
     return key == "parameters" and is_definition(written, tool is not None and "properties" in tool.properties)
 
 
 def _arguments_key(holder: dict[str, Any], tool: CompiledTool | None) -> str:
-    """The key under which the arguments stand: where several are there, the first that holds an object which is no definition,
-    since a listener was told of that, else the plainest. "" when there is none."""
+    """The key of the arguments, "" if there is none.
+
+    Of several keys, it is the first one with an object that is no definition, because a preview has emitted that one. If there
+    is no such object, it is the most common key.
+    """
     keys = [key for key in holder if key in ARGUMENT_KEYS]
     objects = (key for key in keys if is_object(holder[key]) and not _defines(key, holder[key], tool))
     return next(objects, None) or min(keys, key=ARGUMENT_KEYS.index, default="")
 
 
 def _beside(holder: dict[str, Any], named: str, tool: CompiledTool | None) -> dict[str, Any] | None:
-    """The arguments that stand beside the name, where nothing else does: every key is one of the tool's."""
+    """The arguments that stand beside the name. None if there are none, or if any key is no parameter of the tool."""
     if tool is None:
         return None
     found = {key: value for key, value in holder.items() if key != named and key not in _BESIDE_A_NAME}
@@ -209,7 +217,7 @@ def _beside(holder: dict[str, Any], named: str, tool: CompiledTool | None) -> di
 
 
 def _renamed(holder: dict[str, Any], tool: CompiledTool | None) -> Iterator[str]:
-    """The unusual keys under which all arguments of the tool stand, and nothing else does."""
+    """The unusual keys whose value has only, and all, arguments of the tool."""
     if tool is None:
         return
     for key in _UNUSUAL_KEYS:
@@ -219,8 +227,7 @@ def _renamed(holder: dict[str, Any], tool: CompiledTool | None) -> Iterator[str]
 
 
 def other_name(holder: dict[str, Any], name: str, parameters: Collection[str], tools: ToolSet | None) -> str:
-    """The name of another tool than `name` that stands under a key for names, which is none of the `parameters`; "" when there is
-    none."""
+    """The name of another tool than `name` under a key for names that is none of the `parameters`. "" if there is none."""
     for key in NAME_KEYS:
         other = holder.get(key)
         if not isinstance(other, str) or key in parameters:
@@ -231,13 +238,12 @@ def other_name(holder: dict[str, Any], name: str, parameters: Collection[str], t
 
 
 def names_disagree(before: str, after: str) -> Repair:
-    """Two names stand in one object. Which of them counts cannot be told."""
+    """The repair of an object with two names. Neither is more likely than the other."""
     return Repair(kind="names_disagree", before=before, after=after, safety="guess")
 
 
 def _more_arguments(holder: dict[str, Any], taken: tuple[str, ...], tool: CompiledTool | None) -> Iterator[tuple[str, Any]]:
-    """(key, what it says) of what an object says of the arguments beside the key they stand under: a parameter of the tool, as an
-    object of its own, or what stands under another key for arguments."""
+    """(key, value) of further arguments in an object: a parameter of the tool as an object, or another arguments key."""
     for key, written in holder.items():
         if key in taken or key in _BESIDE_A_NAME or written is None or written in ("", {}, []):
             continue
@@ -249,13 +255,12 @@ def _more_arguments(holder: dict[str, Any], taken: tuple[str, ...], tool: Compil
 
 
 def _keys_of_call(place: dict[str, Any], inner: dict[str, Any], named: str, key: str) -> tuple[str, ...]:
-    """The keys of an object under which the name, the arguments and the object that holds them stand."""
+    """The keys of an object that hold the name, the arguments, and the object with both."""
     return (named, key, *(nest for nest, held in place.items() if held is inner))
 
 
 def _merged(arguments: dict[str, Any], more: Iterable[tuple[str, Any]]) -> tuple[dict[str, Any], list[Repair]]:
-    """The arguments with what stands beside them, where that is no other value of one of them. Which of both was meant nobody
-    knows, so either is a guess."""
+    """The arguments merged with the further ones, as guesses. Further ones with another value for a key are dropped."""
     repairs: list[Repair] = []
     for path, found in more:
         if not is_object(found) or any(key in arguments and arguments[key] != value for key, value in found.items()):
@@ -269,7 +274,7 @@ def _merged(arguments: dict[str, Any], more: Iterable[tuple[str, Any]]) -> tuple
 
 
 def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
-    """Read one call object, or None when it has no name (or is a tool's definition)."""
+    """The call object of a value. None if it has no name, or if it is a tool's definition."""
     if not is_object(value):
         return None
     outer = value

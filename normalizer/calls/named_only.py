@@ -1,7 +1,7 @@
-"""Calls that an envelope gives by their names alone (`{"tool_calls": [{"name": "list_files"}]}`).
+"""Calls that an envelope lists by name only (`{"tool_calls": [{"name": "list_files"}]}`).
 
-The envelope says that they are calls, so a tool that requires nothing is called with nothing. An entry that says anything else,
-such as a description, is of a list of tools.
+The envelope shows that they are calls, so a tool that requires no arguments is called without any. If an entry has anything
+else, such as a description, the list is a list of tools.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BESIDE = frozenset((*ARGUMENT_KEYS, *ID_KEYS, "type", "index"))
 
 
 def is_named_only(entry: Any, name_keys: Collection[str], nests: Collection[str]) -> bool:
-    """Does an entry say nothing but a name and ids, and that there are no arguments? `nests`: keys of an object that holds it."""
+    """Whether an entry has only a name, ids and empty arguments. `nests` are keys of an object that holds these."""
     if not is_object(entry):
         return False
     for key, held in entry.items():

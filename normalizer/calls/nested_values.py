@@ -1,8 +1,8 @@
-"""Nested elements as values: what stands under an object- or array-typed parameter.
+"""Nested elements as values of parameters with an object or array type.
 
-An element with children is an object (a repeated child is a list), or an array where the schema says so; an element without
-children is a text, typed by the schema. Real XML is read by lxml, imported when first needed, in the one safe way: no entity is
-resolved, no DTD or declaration is accepted, nothing is recovered. Nothing recurses deeper than `Limits.depth`.
+An element with children is an object, in which a repeated child is a list. If the schema wants an array, it is an array. An
+element without children is text, typed by the schema. lxml reads XML and is imported at first use. It resolves no entity,
+accepts no DTD or declaration, and recovers nothing. Nesting is limited by `Limits.depth`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["NestedElement", "element_value", "inner_names", "item_of", "paramete
 
 _TEXT_KEY: Final = "$text"
 _INDEXED: Final = "index."
-"""Before the number of an index tag, which is no name in XML."""
+"""A prefix for an index tag, because a number is no name in XML."""
 _INDEX: Final = re.compile(r"[0-9]{1,9}")
 _INDEX_TAG: Final = lazy_regex(r"<(/?)([0-9]{1,9}\s{0,4}/?)>")
 _BARE_AMPERSAND: Final = lazy_regex(r"&(?!#?\w{1,32};)")
@@ -32,7 +32,7 @@ _BARE_BRACKET: Final = lazy_regex(r"<(?![/A-Za-z_!?])")
 
 
 class NestedElement:
-    """A tag with the texts directly inside it and its child elements, in order."""
+    """A tag with its own texts and its child elements, in order."""
 
     __slots__ = ("children", "tag", "texts")
 
@@ -43,15 +43,14 @@ class NestedElement:
 
     @property
     def text(self) -> str:
-        """What stands in it: all of it, or beside children what is more than layout."""
+        """All of its own text. If it has children, without layout."""
         return "".join(text.strip() for text in self.texts) if self.children else "".join(self.texts)
 
 
 def parameter_value(
     text: str, tool: CompiledTool | None, key: str, *, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[Any, list[Repair]]:
-    """As `typed_value`; where the schema admits an object or array and the text is real XML, its elements, and where there is no
-    text an empty one."""
+    """As `typed_value`. If the schema allows an object or array, XML becomes its elements, and empty text an empty one."""
     types = tool.types(key) if tool is not None else ()
     if tool is None or types == ("string",):
         return text, []
@@ -68,12 +67,12 @@ def schema_value(
 
 
 def item_of(schema: Any, tool: CompiledTool | None) -> Any:
-    """The schema of the items, None when `schema` does not tell."""
+    """The schema of the items, None if `schema` has none."""
     return _part(schema, tool, "items")
 
 
 def inner_names(schema: Any, tool: CompiledTool | None) -> Collection[str]:
-    """The names of the properties that an object has by the schema."""
+    """The names of an object's properties by the schema."""
     known = _part(schema, tool, "properties")
     return known.keys() if is_object(known) else ()
 
@@ -103,9 +102,9 @@ def element_value(
     limits: Limits = DEFAULT_LIMITS,
     depth: int = 1,
 ) -> tuple[Any, list[Repair]]:
-    """The value an element means under `schema`, a part of `tool`'s parameters (None where it says nothing).
+    """The value of an element under `schema`, a part of `tool`'s parameters (None if unknown), and the repairs.
 
-    Raises the internal `Stop` when it is nested deeper than allowed.
+    Raises the internal `Stop` if it is nested deeper than allowed.
     """
     if depth > limits.depth:
         raise Stop("depth_limit")
@@ -121,13 +120,13 @@ def element_value(
 
 
 def _are_children(root: NestedElement, types: tuple[str, ...], schema: Any, tool: CompiledTool) -> bool:
-    """Are the elements of a value its children, and not markup in a string?"""
+    """Whether the elements of a value are its children, and not markup in a string."""
     tags = [child.tag for child in root.children]
     return bool(tags) and are_children(types, root.tag, tags, _names(schema, tool))
 
 
 def _names(schema: Any, tool: CompiledTool | None) -> Collection[str]:
-    """The properties that an object has by the schema."""
+    """The names of an object's properties by the schema."""
     known = _part(schema, tool, "properties")
     return known if is_object(known) else ()
 
@@ -137,7 +136,7 @@ def _array(
 ) -> tuple[list[Any], list[Repair]]:
     items = _part(schema, tool, "items")
     names = inner_names(items, tool)
-    if names and all(child.tag in names for child in element.children):  # one item, with no element of its own
+    if names and all(child.tag in names for child in element.children):  # one item that has no element around it
         item, found = _object(element, items, tool, f"{path}[0]", limits, depth)
         return [item], [*found, Repair(kind="item_unwrapped", path=path, safety="coerced")]
     values: list[Any] = []
@@ -152,8 +151,10 @@ def _array(
 
 
 def _in_order(children: list[NestedElement], path: str) -> tuple[list[NestedElement], list[Repair]]:
-    """The children as items: index tags by their number, the others as they stand. A gap between numbers, or tags of several
-    names, make it a guess."""
+    """The children as items: index tags by their number, others as they stand.
+
+    A gap between numbers, or tags of several names, make it a guess.
+    """
     numbers = [int(child.tag) for child in children if _INDEX.fullmatch(child.tag)]
     if len(numbers) != len(children):
         mixed = len({child.tag for child in children}) > 1
@@ -195,7 +196,7 @@ def _object(
 
 
 def _part(schema: Any, tool: CompiledTool | None, key: str) -> Any:
-    """`schema[key]` of the schema or of the first of its branches that has it."""
+    """`schema[key]` of the schema, or of its first branch that has the key."""
     if tool is None or schema is None:
         return None
     for branch in tool.branches(schema):
@@ -205,9 +206,9 @@ def _part(schema: Any, tool: CompiledTool | None, key: str) -> Any:
 
 
 def read_xml(fragment: str, tag: str, *, limits: Limits = DEFAULT_LIMITS) -> NestedElement | None:
-    """The elements inside `fragment` under a root called `tag`, or None when it is no sound XML. Never raises.
+    """The elements in `fragment` under a root called `tag`. None if it is no sound XML. Never raises.
 
-    Give it a slice that is markup and nothing else: it is no reader of code that happens to hold `<`.
+    Pass only markup: it cannot tell markup from code with `<`.
     """
     low = fragment.lower()
     if len(fragment) > limits.arguments or "<!doctype" in low or "<!entity" in low or "<?xml" in low or "<!--" in low:
@@ -219,7 +220,7 @@ def read_xml(fragment: str, tag: str, *, limits: Limits = DEFAULT_LIMITS) -> Nes
 
 
 def _parsed(fragment: str) -> Any:
-    from lxml import etree  # 14 ms: only who writes XML pays for it
+    from lxml import etree  # 14 ms: only replies with XML import it
 
     parser = etree.XMLParser(
         recover=False, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, encoding="utf-8"
@@ -231,8 +232,7 @@ def _parsed(fragment: str) -> Any:
 
 
 def _sound(fragment: str) -> str:
-    """The fragment with what models write and XML does not allow: index tags, and `&` and `<` as they are (then no `&` is the
-    beginning of an entity)."""
+    """The fragment with valid index tags, `&` and `<`. If any `&` begins no entity, none does."""
     if _BARE_AMPERSAND.search(fragment) is not None:
         fragment = fragment.replace("&", "&amp;")
     return _BARE_BRACKET.sub("&lt;", _INDEX_TAG.sub(rf"<\1{_INDEXED}\2>", fragment))
@@ -244,7 +244,7 @@ def _element(node: Any, tag: str, depth: int) -> NestedElement | None:
     texts = [node.text or ""]
     children: list[NestedElement] = []
     for child in node:
-        if not isinstance(child.tag, str):  # a processing instruction or an entity that is not resolved
+        if not isinstance(child.tag, str):  # a processing instruction or an unresolved entity
             return None
         inner = _element(child, child.tag.removeprefix(_INDEXED), depth - 1)
         if inner is None:

@@ -1,4 +1,4 @@
-"""A key that stands twice in the arguments of a call: where the schema wants an array, its values are the items."""
+"""A key that stands twice in the arguments of a call. If the schema wants an array, its values are the items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KIND = "duplicate_key"
 
 
 def all_in_arrays(arguments: dict[str, Any], repairs: list[Repair], tool: CompiledTool) -> list[Repair]:
-    """Enter all values of such keys into `arguments`, as far as they were recorded whole; returns the repairs that are left."""
+    """Enter all values of such keys into `arguments`, if their repairs have them unclipped. Returns the other repairs."""
     found: dict[str, list[Repair]] = {}
     for repair in repairs:
         key = repair.path.rpartition(".")[2]

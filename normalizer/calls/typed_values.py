@@ -1,7 +1,7 @@
-"""Untyped text values (XML parameters, key/value pairs, positional arguments) typed by the tool's schema.
+"""Types for text values (XML parameters, key/value pairs, positional arguments), by the tool's schema.
 
-The first type that converts wins, tried in the order null, integer, number, boolean, object, array, string. A value
-that no type takes stays the text it was: the validator reports it. Linear, and never raises on text.
+The first type that converts wins, in the order null, integer, number, boolean, object, array, string. If no type converts, the
+value stays text, and the validator reports it. The work is linear, and no text makes it raise.
 """
 
 from __future__ import annotations
@@ -30,19 +30,17 @@ _Converted = tuple[Any, list[Repair]]
 
 
 def typed_value(text: str, tool: CompiledTool | None, key: str, *, limits: Limits = DEFAULT_LIMITS) -> tuple[Any, list[Repair]]:
-    """The value that `text` means for property `key` of `tool`; the text itself when the schema says nothing."""
+    """The value of `text` for property `key` of `tool`, and the repairs. The text itself if the schema has no type."""
     if tool is None:
         return text, []
     return typed_by(text, tool.types(key), path=key, limits=limits)
 
 
 def typed_by(text: str, types: tuple[str, ...], *, path: str = "", limits: Limits = DEFAULT_LIMITS) -> tuple[Any, list[Repair]]:
-    """The value that `text` means under one of these JSON types, and the repairs its JSON needed, `path` before
-    theirs.
+    """The value of `text` as one of these JSON types, and the repairs of its JSON, with `path` before their paths.
 
-    A string schema keeps the text verbatim; for other types white space around the value is layout. None is the word
-    `null`, also `None` where no string is allowed. Where a string is allowed only what is certain becomes something
-    else.
+    A string schema keeps the text verbatim. For other types, white space around the value is layout. The word `null` is None;
+    if no string is allowed, so is `None`. If a string is allowed, only an exact value becomes another type.
     """
     if not types or types[0] == "string":
         return text, []
@@ -56,9 +54,9 @@ def typed_by(text: str, types: tuple[str, ...], *, path: str = "", limits: Limit
 
 
 def positional_arguments(values: Sequence[Any], tool: CompiledTool | None, given: Collection[str] = ()) -> dict[str, Any] | None:
-    """Positional arguments under the names of the schema's properties, in order.
+    """Positional arguments by the names of the schema's properties, in order.
 
-    None when there is no tool, there are more values than properties, or a name is already `given` by keyword.
+    None if there is no tool, if there are more values than properties, or if a name is already `given` by keyword.
     """
     names = list(tool.properties) if tool is not None else []
     if len(values) > len(names) or any(name in given for name in names[: len(values)]):
@@ -92,7 +90,7 @@ def _number(text: str, types: tuple[str, ...], limits: Limits) -> _Converted | N
         value = ABSENT if "string" in types else loose_number(text, limits.digits)
         if value is ABSENT and "string" not in types and _ZERO_LED.fullmatch(text) and len(text) <= limits.digits:
             return int(text), [Repair(kind="leading_zero", before=text, after=int(text), safety="coerced")]
-    except (Stop, ValueError):  # ValueError: CPython's own limit of digits
+    except (Stop, ValueError):  # ValueError: CPython's limit of digits
         return None
     return None if value is ABSENT else (value, [Repair(kind="number_notation", before=text, after=value)])
 
@@ -110,7 +108,7 @@ def _array(text: str, types: tuple[str, ...], limits: Limits) -> _Converted | No
 
 
 def _container(text: str, types: tuple[str, ...], limits: Limits, kind: str, wanted: type) -> _Converted | None:
-    """A JSON or Python container that is the whole text; also as a JSON string that holds it."""
+    """A JSON or Python container that is the whole text, or a JSON string of one. None if it is neither."""
     if not text.startswith(_CONTAINER_STARTS[kind]):
         return None
     sound = sound_container(text, limits)

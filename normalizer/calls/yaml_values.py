@@ -1,8 +1,8 @@
-"""What YAML written for a tool means: its nodes typed by the schema, and what is no YAML cut at the keys that the tool has.
+"""The value of YAML for a tool: its nodes typed by the schema, and text that is no YAML, cut at the tool's keys.
 
-A scalar is text until the schema says otherwise, as in a tag; quotes around it, and a block, say that it is text where the schema
-leaves the choice. Brackets that hold a JSON object are JSON: its values have their types from that notation where the schema has
-none for them. Nothing recurses deeper than `Limits.depth`.
+A scalar is text unless the schema gives another type, as in a tag. If the schema allows several types, quotes or a block make
+it text. Brackets with a JSON object are JSON: if the schema has no types for its values, the JSON has. Nesting is limited by
+`Limits.depth`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["YamlLines", "has_key", "read_lines", "typed_pairs"]
 _KEY = lazy_regex(r"""["']?([^\s:"'<>][^\n:"'<>]{0,127}+)["']?+[ \t]*+:""")
 _BLOCK = lazy_regex(r"[|>][-+0-9]{0,2}[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
 _QUOTED_LISTED = lazy_regex(r"""(["'])((?:(?!\1)[^\\\n])*)\1,""")
-"""A value as JSON lists them, with its comma."""
+"""A value with its comma, as in a JSON object."""
 _HOLDS_OBJECT = lazy_regex(r'\{\s*"')
 _NULL = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOLEANS = {"yes": True, "on": True, "true": True, "no": False, "off": False, "false": False}
@@ -36,7 +36,7 @@ _WHOLE_STYLES = ('"', "'")
 
 @dataclass(slots=True)
 class YamlLines:
-    """A body of lines. `pairs`: its keys and values in order; `whole`: it shows the end of its last value."""
+    """A body of lines. `pairs`: its keys and values, in order. `whole`: the text shows the end of its last value."""
 
     pairs: list[tuple[str, YamlNode]]
     whole: bool
@@ -47,8 +47,10 @@ class YamlLines:
 
 
 def read_lines(text: str, is_key: Callable[[str], bool], *, limits: Limits = DEFAULT_LIMITS) -> YamlLines | None:
-    """The mapping that a text is: as YAML, or, where it is none, each value as what stands between two lines that begin with a
-    key. None when it is neither, or holds no key at all."""
+    """The mapping of a text. None if it has no key, or cannot be read.
+
+    If it is no YAML, each value is the text between two lines that begin with a key.
+    """
     text = _dedented(text)
     node = read_yaml(text, limits=limits)
     if node is not None:
@@ -64,7 +66,7 @@ def read_lines(text: str, is_key: Callable[[str], bool], *, limits: Limits = DEF
 
 
 def _of_keys_alone(text: str, is_key: Callable[[str], bool], limits: Limits) -> YamlLines | None:
-    """Lines that all begin with another key, indented without order."""
+    """Lines that all begin with another key and are indented inconsistently."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     keys = [found[1].rstrip() for line in lines if (found := _KEY.match(line)) is not None]
     indented = any(line[:1].isspace() and line.strip() for line in text.split("\n"))
@@ -77,7 +79,7 @@ def _of_keys_alone(text: str, is_key: Callable[[str], bool], limits: Limits) -> 
 
 
 def _dedented(text: str) -> str:
-    """The text without the indentation that all its lines have, the first one apart if it stands right behind a tag."""
+    """The text without the indentation that all its lines have. If the first line stands behind a tag, it is ignored."""
     head, *rest = text.split("\n")
     lines = rest if head.strip() else text.split("\n")
     widths = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
@@ -88,13 +90,13 @@ def _dedented(text: str) -> str:
 
 
 def has_key(text: str, is_key: Callable[[str], bool]) -> bool:
-    """Does a line at the margin begin with a key?"""
+    """Whether a line at the margin begins with a key."""
     found = (_KEY.match(line) for line in _dedented(text).split("\n"))
     return any(key is not None and is_key(key[1].rstrip()) for key in found)
 
 
 def _is_whole(node: YamlNode, text: str) -> bool:
-    """Does the text show where its last value ends? A plain one ends with its line, a block with what follows it."""
+    """Whether the text shows where its last value ends. A plain value ends with its line, a block with the text behind it."""
     while not node.is_scalar and not node.flow:
         inner = node.items if node.items is not None else [value for _, value in node.pairs or ()]
         if not inner:
@@ -104,7 +106,7 @@ def _is_whole(node: YamlNode, text: str) -> bool:
 
 
 def _cut_at_keys(text: str, is_key: Callable[[str], bool], limits: Limits) -> YamlLines | None:
-    """Each value is what stands between two lines at the margin that begin with a key not given yet."""
+    """The values between lines at the margin that begin with a new key."""
     starts: list[tuple[int, int, str]] = []
     given: set[str] = set()
     position = 0
@@ -133,12 +135,12 @@ def _cut_at_keys(text: str, is_key: Callable[[str], bool], limits: Limits) -> Ya
 
 
 def _raw(written: str, key: str, repairs: list[Repair]) -> YamlNode | None:
-    """A value that is no YAML, as the text that it is. None for brackets that nothing closes."""
+    """A value that is no YAML, as text. None for brackets that never close."""
     text = written.lstrip(" \t")
     bare = text.strip()
     if bare.startswith(("[", "{")) and Extent(0).scan(bare, True) < 0:
         return None
-    if bare.startswith('"'):  # escapes as JSON has them
+    if bare.startswith('"'):  # a string with JSON's escapes
         parsed = read_json(bare)
         if len(parsed.values) == 1 and isinstance(parsed.values[0], str) and not parsed.repairs and not bare[parsed.end :]:
             return YamlNode(parsed.values[0], '"', whole=bare, stop=len(bare))
@@ -170,31 +172,31 @@ def _raw(written: str, key: str, repairs: list[Repair]) -> YamlNode | None:
 def typed_pairs(
     pairs: list[tuple[str, YamlNode]], tool: CompiledTool | None, *, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[dict[str, Any], list[Repair]]:
-    """The arguments that a mapping means for `tool`."""
+    """The arguments of a mapping for `tool`, and the repairs."""
     reader = _Typed(tool, limits)
     properties = tool.properties if tool is not None else {}
     return reader.mapping(pairs, lambda key: properties.get(key) or _more(tool), "", ABSENT), reader.repairs
 
 
 def _more(tool: CompiledTool | None) -> Any:
-    """The schema of properties that have no name in the tool's schema."""
+    """The schema of properties that the tool's schema does not name."""
     return None if tool is None else _part(tool, tool.definition.parameters, "additionalProperties")
 
 
 def _part(tool: CompiledTool, schema: Any, key: str) -> Any:
-    """`schema[key]` of the schema or of the first of its branches that has it."""
+    """`schema[key]` of the schema, or of its first branch that has the key."""
     return next((branch[key] for branch in tool.branches(schema) if key in branch), None)
 
 
 class _Absent:
-    """No JSON says what a node is."""
+    """Stands for a missing JSON value of a node."""
 
 
 ABSENT: Any = _Absent()
 
 
 class _Typed:
-    """Makes values of nodes, and records how."""
+    """Makes values of nodes, and records the repairs."""
 
     __slots__ = ("_limits", "_tool", "repairs")
 
@@ -203,7 +205,7 @@ class _Typed:
         self.repairs: list[Repair] = []
 
     def value(self, node: YamlNode, schema: Any, path: str, json: Any) -> Any:
-        """The value of a node under a schema (None: it says nothing); `json`: what it is as JSON."""
+        """The value of a node under a schema (None if unknown). `json` is its value as JSON."""
         tool = self._tool
         types = tool.types_of(schema) if tool is not None and is_object(schema) else ()
         if node.is_scalar:
@@ -227,7 +229,7 @@ class _Typed:
         return self.mapping(node.pairs or [], lambda key: known.get(key, more), path, json)
 
     def mapping(self, pairs: list[tuple[str, YamlNode]], schema_of: Callable[[str], Any], path: str, json: Any) -> dict[str, Any]:
-        """The object of some pairs. A key that is given again: an array takes all, of the others the last one stands."""
+        """The object of some pairs. If a key repeats, an array takes all values; otherwise the last one wins."""
         found: dict[str, Any] = {}
         given: dict[str, list[YamlNode]] = {}
         for key, node in pairs:
@@ -256,7 +258,7 @@ class _Typed:
         return _part(self._tool, schema, key) if self._tool is not None and is_object(schema) else None
 
     def _json(self, node: YamlNode) -> Any:
-        """What brackets hold as JSON, if there is an object in them."""
+        """The value of brackets as JSON, if they hold an object."""
         source = node.source
         if _HOLDS_OBJECT.search(source) is None:
             return ABSENT
@@ -282,7 +284,7 @@ class _Typed:
         return value
 
     def _empty(self, node: YamlNode, types: tuple[str, ...], path: str) -> Any:
-        """What a key without a value has: the schema's list or object, else no text. To YAML alone `room: #3` has a comment."""
+        """The value of a key without one: the schema's null, list or object, else "". To YAML, `room: #3` has a comment only."""
         if node.comment and "string" in types:
             self.repairs.append(Repair(kind="comment_as_text", path=path, after=node.comment, safety="guess"))
             return node.comment
@@ -290,7 +292,7 @@ class _Typed:
 
 
 def _inner(json: Any, key: str | int) -> Any:
-    """What stands under a key or index of JSON that a node was read from."""
+    """The JSON value under a key or index."""
     if isinstance(key, int):
         return json[key] if is_list(json) and key < len(json) else ABSENT
     return json.get(key, ABSENT) if is_object(json) else ABSENT

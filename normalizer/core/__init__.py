@@ -1,4 +1,4 @@
-"""What every reader stands on: a reading of the text, rows and their table, names, what a listener is told.
+"""What all readers share: the reading of one text, markers and their table, tool names, delta events.
 
-No reader lives here, no dialect and no engine. `reading` has the contract of a reader.
+Readers, dialects and the engine live in other packages. `reading` has the contract of a reader.
 """

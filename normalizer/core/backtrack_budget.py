@@ -1,21 +1,23 @@
-"""What looks that came to nothing cost: the one ledger that keeps the work linear.
+"""`BacktrackBudget`: the cost of failed look-aheads, which keeps the work linear.
 
-A look-ahead that fails is paid for in characters of text. The walk goes on looking when the text has caught up with the account;
-brackets have an account of their own, so that text full of brackets loses no call that has a marker.
+A failed look-ahead costs characters of text. The walk searches again only when the text is longer than the cost so far.
+Brackets have a separate account, so that text full of brackets loses no call that has a marker.
 """
 
 from __future__ import annotations
 
 __all__ = ["BacktrackBudget"]
 
-_FAILURE = 48  # what a failed look-ahead costs beside its length, in characters: a little more than it takes microseconds
-_GLANCE = 24  # what a candidate costs that was told from a call by what stands right behind it
-_LEFT_OPEN = 8  # so many values may be left open at the text's end before no further one is followed there
+_FAILURE = 48  # characters that a failed look-ahead costs beside its length: about its microseconds
+_GLANCE = 24  # characters that a candidate costs if the text right behind it rules it out
+_LEFT_OPEN = 8  # values that may be followed to the text's end without finding their closers
 
 
 class BacktrackBudget:
-    """`spent`: on markers, in characters. `on_brackets`: on bare forms, in characters. `left_open`: values that were followed to
-    the text's end and never closed."""
+    """`spent`: characters spent on markers. `on_brackets`: characters spent on bare forms.
+
+    `left_open`: the number of values that were followed to the text's end and never closed.
+    """
 
     __slots__ = ("left_open", "on_brackets", "spent")
 
@@ -24,31 +26,31 @@ class BacktrackBudget:
 
     @property
     def total(self) -> int:
-        """Both accounts, in characters."""
+        """The sum of both accounts, in characters."""
         return self.spent + self.on_brackets
 
     @property
     def too_many_left_open(self) -> bool:
-        """Is it no use to follow a further value to its end?"""
+        """Whether no further value should be followed to its end."""
         return self.left_open > _LEFT_OPEN
 
     def pay(self, characters: int) -> None:
-        """So many characters were spent on a marker."""
+        """Charge `characters` to markers."""
         self.spent += characters
 
     def failed(self, characters: int = 0) -> None:
-        """A look-ahead over so many characters came to nothing."""
+        """Charge for a look-ahead over `characters` characters that found nothing."""
         self.spent += characters + _FAILURE
 
     def glanced(self) -> None:
-        """What stands at a candidate came to nothing by what is right behind it."""
+        """Charge for a candidate that the text right behind it ruled out."""
         self.spent += _GLANCE
 
     def never_closed(self, times: int = 1) -> None:
-        """A value was followed to the text's end."""
+        """Count a value that was followed to the text's end."""
         self.left_open += times
 
     def charge_brackets(self, since: int) -> None:
-        """What was spent since `spent` was `since` was spent on a bracket."""
+        """Move what was spent since `spent` was `since` to the account of brackets."""
         self.on_brackets += self.spent - since
         self.spent = since

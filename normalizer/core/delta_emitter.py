@@ -1,7 +1,9 @@
-"""What a listener hears of a text while it comes. Nothing told is taken back: `Reclassified` says what became of it.
+"""`DeltaEmitter`: the events of a text while it is streamed.
 
-White space at the end of what was said is held until it is known whether more text or markup follows: next to markup it is
-markup (`pieces.settled`), and a listener should have heard what the envelope's content holds.
+An event is never taken back. If emitted text turns out to be something else, a `Reclassified` event says what it became.
+
+White space at the end of the emitted text waits until more text or markup follows, because white space next to markup is
+markup (`pieces.with_layout_removed`). So the text events add up to the envelope's content.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ __all__ = ["DeltaEmitter"]
 
 
 class DeltaEmitter:
-    """Turns what a reading settles into events. It is fed by the reading and asks it nothing."""
+    """Turns the decisions of a reading into events. The reading calls it; it never calls the reading."""
 
     __slots__ = ("_held", "_is_all_content", "_spoken", "_src", "events", "said")
 
@@ -31,7 +33,7 @@ class DeltaEmitter:
         self._src = src
         self.events: list[NormalizerEvent] = []
         self.said = 0
-        """How far the text has been told."""
+        """How far the text has been emitted."""
         self._held: list[str] = []  # white space
         self._spoken = False
         self._is_all_content = True
@@ -41,7 +43,7 @@ class DeltaEmitter:
         return events
 
     def untold(self, start: int) -> str:
-        """What came and was not told, white space included, from its character `start` on."""
+        """The text that has arrived and was not emitted, including waiting white space, from its character `start` on."""
         space = "".join(self._held)
         return space[start:] + self._src.text[self.said + max(0, start - len(space)) :]
 
@@ -59,7 +61,7 @@ class DeltaEmitter:
     # Text
 
     def text_decided(self, kind: SegmentKind, start: int, end: int) -> None:
-        """`start:end` is settled as `kind`, though not classified yet."""
+        """Emit `start:end`, which is decided to be `kind` but not classified yet."""
         if start < self.said:
             start = self.said
         if end > start:
@@ -67,8 +69,10 @@ class DeltaEmitter:
             self.said = end
 
     def more(self, text: str, length: int) -> bool:
-        """`text` has just come and is content; the text is `length` long now. False when it does not stand right behind what was
-        told: then nothing is told."""
+        """Emit `text`, a delta of content that was just appended. `length` is the length of the text now.
+
+        Returns False, and emits nothing, if earlier text has not been emitted yet.
+        """
         if self.said + len(text) != length:
             return False
         if text:
@@ -77,7 +81,7 @@ class DeltaEmitter:
         return True
 
     def classified(self, kind: SegmentKind, start: int, end: int) -> None:
-        """`start:end` is `kind`; some of it may have been told as something else."""
+        """Emit `start:end`, which is classified as `kind`. Reclassify the part that was emitted as something else."""
         said = self.said
         if kind in ("content", "reasoning"):
             begin = start if start > said else said
@@ -89,12 +93,12 @@ class DeltaEmitter:
             self.said = end
 
     def instead(self, text: str) -> None:
-        """What markup reads as."""
+        """Emit `text`, which replaces markup in the content."""
         self.events.append(TextDelta("".join([*self._held, text])))
         self._held, self._spoken = [], True
 
     def withdrawn(self, end: int) -> None:
-        """Everything up to `end` turned out to be reasoning."""
+        """Reclassify everything up to `end` as reasoning."""
         if self.said:
             self.events.append(Reclassified(0, min(end, self.said), "reasoning"))
         if end > self.said:
@@ -103,13 +107,15 @@ class DeltaEmitter:
         self._held, self._spoken, self._is_all_content = [], False, not end
 
     def reclassified(self, start: int, end: int, kind: SegmentKind) -> None:
-        """A stretch of what was told turned out to be of this kind."""
+        """Emit that `start:end` turned out to be `kind`, as far as it was emitted."""
         if start < self.said:
             self.events.append(Reclassified(start, min(end, self.said), kind))
 
     def interrupted(self, last: Piece | None) -> None:
-        """Something else follows on the `last` piece. White space alone between two blocks is markup: what was held of it is not
-        said."""
+        """Note that something other than content follows the piece `last`.
+
+        White space alone between two blocks is markup, so waiting white space of `last` is dropped.
+        """
         self._is_all_content = False
         if self._held and last is not None:
             start, end, kind = last
@@ -117,7 +123,7 @@ class DeltaEmitter:
                 self._held = ["".join(self._held)[: start - end]]
 
     def last(self, overflow: str, *, ends_in_content: bool) -> None:
-        """The text is over; `overflow`: what was beyond the limit."""
+        """Emit the rest at the end of the text. `overflow` is the text beyond the limit."""
         if overflow:
             self._say("content", overflow)
         if ends_in_content and any(self._held):

@@ -1,6 +1,6 @@
-"""A row of the registry.
+"""`Dialect`: one row of the registry.
 
-It stands apart because it is not compiled: users read rows, and an interpreted class keeps its docstring and its signature.
+This module is not compiled. Users read rows, and only an interpreted class keeps its docstring and its signature.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ __all__ = ["Dialect"]
 class Dialect:
     """One way of writing calls.
 
-    `models`: who writes it. `write`: how it is written, for prompted modes and round trips (all of them are tried:
-    tests/normalizer/test_round_trips.py). `also`: how the same calls are written where the prompt ends otherwise.
+    `models` says which models write it. `write` writes calls in it, for prompted modes and round trips (tested in
+    tests/normalizer/test_round_trips.py). `also` has other spellings of the same calls, for other ends of the prompt.
     """
 
     name: str
@@ -28,19 +28,19 @@ class Dialect:
     markers: tuple[Marker, ...] = ()
     trust: Trust = "delimited"
     typed_by_schema: bool = False
-    """Values are untyped text: they take their types from the tool's schema."""
+    """Whether values are untyped text, which the tool's schema types."""
     single: bool = False
-    """One call a reply."""
+    """Whether a reply holds one call at most."""
     also: tuple[Writer, ...] = ()
     whole: tuple[Layout, ...] = ()
-    """How it lays out calls in which nothing is missing or extra, which are read in one step (`text.whole`)."""
+    """Layouts of its undamaged calls, which are read in one step (`text.whole`)."""
     read_by: tuple[str, ...] = ()
-    """The rows whose markers read it as well, or instead of any of its own."""
+    """Names of other rows whose markers read it, in addition to its own markers or instead of them."""
     frames: bool = False
-    """Does its framing say of each stretch of a reply what it is? Then nothing else in such a reply is a call."""
+    """Whether its framing labels every stretch of a reply. If so, nothing else in such a reply is a call."""
     begins_before: Callable[[str, int], bool] | None = None
-    """May words right before its opener, which stands at this place of the text, belong to the call?"""
+    """Whether words right before its opener, at this position of the text, may belong to the call."""
 
     def __deepcopy__(self, memo: object) -> Dialect:
-        """Itself, for nothing of a row changes; a function that is compiled cannot be copied."""
+        """Return the row itself: rows are immutable, and a compiled function cannot be copied."""
         return self

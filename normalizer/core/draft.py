@@ -1,4 +1,4 @@
-"""A call while it is being read."""
+"""`Draft`: a call while it is being read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Draft"]
 
 
 class Draft:
-    """Mutable and slotted: the one `ToolCall` model is built when the call is read."""
+    """A call while it is being read. The immutable `ToolCall` is built once, when the call is finished."""
 
     __slots__ = ("arguments", "complete", "dialect", "id", "index", "is_open", "name", "raw", "repairs", "start", "stop", "told")
 
@@ -27,7 +27,7 @@ class Draft:
         self.repairs: list[Repair] = []
         self.told = False
         self.is_open = True
-        """Is it still being read?"""
+        """Whether it is still being read."""
 
     def finish(self, stop: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> None:
         self.stop, self.arguments, self.raw, self.complete, self.repairs = stop, arguments, raw, complete, repairs
@@ -38,5 +38,5 @@ class Draft:
 
     @property
     def text(self) -> str:
-        """The arguments as one JSON text; what could not be read, raw."""
+        """The arguments as JSON text, or the raw text if they cannot be read."""
         return self.raw if self.arguments is None else as_json(self.arguments)

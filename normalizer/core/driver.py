@@ -1,4 +1,4 @@
-"""What a reading asks of the engine that drives it: markers, and texts within the text."""
+"""`Driver`: what a reading needs from the engine that drives it."""
 
 from __future__ import annotations
 
@@ -14,42 +14,46 @@ __all__ = ["Driver", "Nested"]
 
 @dataclass(slots=True)
 class Nested:
-    """What a body within the text says, read by itself."""
+    """The result of reading a text within the text."""
 
     drafts: list[Draft]
     near_misses: list[NearMiss]
     content: str
     says_anything: bool
-    """Is there any content but white space beside the calls?"""
+    """Whether it has content, other than white space, beside the calls."""
     needs_more_work: bool | None
     cut: bool
 
 
 class Driver(Protocol):
-    """What a reading asks of the engine that drives it."""
+    """What a reading needs from the engine that drives it."""
 
     def stands(self, at: int) -> bool | None:
-        """Does a marker that counts for this reply stand at `at`? None = more text must tell."""
+        """Whether a marker that counts for this reply stands at `at`. None if more text is needed."""
         ...
 
     def marker(self, at: int) -> Steps[bool]:
-        """Try the rows whose opener stands at `at`; True when one of them consumed text."""
+        """Try the rows whose opener stands at `at`. Returns True if one of them consumed text."""
         ...
 
     def is_unshared(self, opener: str) -> bool:
-        """Is this the opener of one row only?"""
+        """Whether only one row has this opener."""
         ...
 
     def is_bare(self, dialect: str) -> bool:
-        """Is it a form without a marker of its own?"""
+        """Whether `dialect` is a form without a marker."""
         ...
 
     def nest(self, text: str, *, on_trial: bool = False) -> tuple[Nested, int]:
-        """What a text within the text says, and what looks in it that came to nothing cost. `on_trial`: it is read to see whether
-        a call was begun again; in it that is not looked for."""
+        """Read a text within the text. Returns its result and the cost of its failed look-aheads.
+
+        `on_trial`: the text is read to find a restarted call; no further restarts are sought in it.
+        """
         ...
 
     def calls_in(self, arguments: dict[str, Any]) -> tuple[list[Draft], str]:
-        """The calls that the arguments of a call of several tools list, and what they say beside them; no calls where one of its
-        lists cannot be read."""
+        """The calls that the arguments of a call of several tools list, and the text beside them.
+
+        If one of the lists cannot be read, no calls are returned.
+        """
         ...

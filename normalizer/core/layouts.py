@@ -1,6 +1,6 @@
-"""How the rows of the registry lay out calls: data, by which `text.whole` reads a call in which nothing is missing or extra.
+"""Layouts: templates by which `text.whole` reads a call in which nothing is missing or extra.
 
-A layout is a picture of one call and of what stands around and between several. `$name` is the name of the tool and `$args` its
+A layout is the text of one call, and the text around and between several. `$name` is the tool's name and `$args` its
 arguments. `$id` is the call's id, `$index` a number in it.
 """
 
@@ -12,14 +12,17 @@ __all__ = ["JSON", "PYTHON", "Body", "Braces", "Layout", "Parameters", "arrays"]
 
 
 class Braces(NamedTuple):
-    """The arguments stand in braces, their strings between two delimiters."""
+    """The arguments stand in braces; strings stand between two `delimiter`s."""
 
     delimiter: str
 
 
 class Parameters(NamedTuple):
-    """The arguments are entries, typed by the tool's schema: `entry` shows one, with `$key` and `$value`, `gap` stands between
-    two. `keeps`: line breaks around a value belong to it, not to the format. `literal`: the value is a CDATA section."""
+    """The arguments are entries, typed by the tool's schema.
+
+    `entry` shows one entry, with `$key` and `$value`. `gap` stands between two entries. `keeps`: line breaks around a value
+    belong to the value. `literal`: the value is a CDATA section.
+    """
 
     entry: str
     gap: str = ""
@@ -35,8 +38,11 @@ Body = Literal["json", "python"] | Braces | Parameters
 
 
 class Layout(NamedTuple):
-    """`call`: one call. `opener`, `closer`: what stands before the first call and behind the last. `between`: what stands between
-    two; None: each call has an opener and a closer of its own."""
+    """How one dialect lays out its calls.
+
+    `call` is one call. `opener` stands before the first call, `closer` behind the last, and `between` between two. If
+    `between` is None, each call has its own opener and closer.
+    """
 
     call: str
     opener: str = ""
@@ -45,15 +51,15 @@ class Layout(NamedTuple):
     body: Body = JSON
     id: str = ""
     span: Literal["call", "first", "all"] = "call"
-    """What the span of a call is: the call; for the first one the opener too; or all, for all calls."""
+    """What a call's span covers. "call": the call. "first": the first call's span includes the opener. "all": all calls."""
     dialect: str = ""
-    """The row under which the readers enter the call, where that is another one."""
+    """The dialect of the call, if it is not the row's own."""
     later: str = ""
-    """The same, of the calls behind the first."""
+    """The dialect of the calls behind the first, if it is not the row's own."""
     ends_reasoning: bool = False
-    """Is reasoning over behind it, so that another closer closes nothing?"""
+    """Whether reasoning ends with the call, so that a closer of reasoning behind it closes nothing."""
 
 
 def arrays(opener: str, item: str, closer: str) -> tuple[Layout, ...]:
-    """One JSON array of call objects."""
+    """The layout of a JSON array of call objects."""
     return (Layout(item, f"{opener}[", f"]{closer}", ", ", span="all"),)

@@ -1,7 +1,7 @@
-"""Names as layer 2 may read them: raw, less what a dialect itself adds.
+"""Whether a name in a text is a tool's name, and where names before a call begin.
 
-Only for the question "is this one of the tools": the call keeps the raw name, except where a row of the registry peels it
-because its dialect writes the addition (`functions.` and `:0` of Kimi, `default_api.`, `.call`, a doubled `f.f`).
+A dialect may add to a name: `functions.` and `:0` (Kimi), `default_api.`, `.call`, a doubled `f.f`. `peel` ignores such
+additions. A call keeps its raw name, unless a row of the registry peels it because its dialect writes the addition.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ _ESCAPED: Final = lazy_regex(r"\\([_\[\]*.\-])")
 
 
 def unescape(name: str) -> str:
-    """Without Markdown escapes: `get\\_weather` is `get_weather`."""
+    r"""`name` without Markdown escapes: `get\_weather` becomes `get_weather`."""
     return _ESCAPED.sub(r"\1", name) if "\\" in name else name
 
 
 def undouble(name: str) -> str:
-    """`read.read` is `read`."""
+    """`name` without its doubling: `read.read` becomes `read`."""
     half, rest = divmod(len(name), 2)
     return name[:half] if rest and half and name[half] == "." and name[:half] == name[half + 1 :] else name
 
 
 def peel(name: str, tools: ToolSet | None) -> str | None:
-    """The one tool that `name` means, exactly or after peeling; None when it is none (or tools were not told)."""
+    """The one tool that `name` means, exactly or after peeling. None if there is none, or if the tools are unknown."""
     return None if tools is None else _peeled(name, tools.names)
 
 
@@ -71,10 +71,10 @@ _LONGEST: Final = 256
 
 
 def name_start(text: str, floor: int, at: int) -> int:
-    """Where the name that ends at `at` begins (`at` itself when none does), not before `floor`, at most 256 characters back.
+    """Where the name that ends at `at` begins; `at` if no name does. Searches to `floor`, at most 256 characters back.
 
-    Character by character: a regular expression anchored at its end tries every start first, which cost 8 s/MB on a flood of
-    brackets.
+    It compares character by character. A regular expression anchored at its end tries every start first, which cost 8 s/MB on
+    many brackets.
     """
     floor = max(floor, at - _LONGEST)
     while at > floor and text[at - 1] not in _NO_NAME:
@@ -83,16 +83,18 @@ def name_start(text: str, floor: int, at: int) -> int:
 
 
 NEVER_LAST: Final = frozenset(".>}])\n,;!?")
-"""What a line that is a name does not end in."""
+"""A line that is a name does not end in one of these."""
 
 
 _BLANK_OR_QUOTE: Final = " \t>"
-"""What may stand before a tag on its line: in a block quote, its sign."""
+"""Characters that may stand before a tag on its line: blanks, and the sign of a block quote."""
 
 
 def name_line(text: str, floor: int, at: int, names: frozenset[str]) -> int:
-    """Where the line begins, not before `floor`, that is one of the names (one `:` allowed) and ends right before `at`, but for
-    blanks; -1 when there is none."""
+    """Where the line begins that holds only a tool's name and ends right before `at`, blanks ignored. -1 if there is none.
+
+    The line begins at or after `floor`. One `:` may follow the name.
+    """
     end = at
     while end > floor and text[end - 1] in _BLANK_OR_QUOTE and at - end < _LONGEST:
         end -= 1
@@ -105,7 +107,7 @@ def name_line(text: str, floor: int, at: int, names: frozenset[str]) -> int:
 
 
 JUNK_LINE: Final = lazy_regex(r"(?:(?<=\n)|\A)[ \t]{0,8}(?:court|count)[ \t]{0,8}\r?\n\s{0,16}\Z")
-"""What is left of a lost opener, alone on its line."""
+"""A line with only the rest of a damaged opener."""
 _JUNK: Final[tuple[str, ...]] = ("court", "count")
 _JUNK_REACH: Final = 48
 _WHOLE_ID: Final = lazy_regex(r"functions\.[^\s:]{1,256}:\d{1,8}")
@@ -114,12 +116,15 @@ _SENTENCE_ENDS: Final = frozenset(".!?,;")
 
 
 def call_begins(text: str, floor: int, at: int, names: frozenset[str]) -> int:
-    """Where a call begins whose marker or bracket stands at `at`: a tool's name may stand before it, glued (`f<arg_key>`) or
-    alone in the line above, or the rest of an opener that was lost. Words before a call are words before that."""
+    """Where a call begins whose marker or bracket stands at `at`.
+
+    A tool's name may stand before the marker: glued to it (`f<arg_key>`) or alone on the line above. The rest of a lost opener
+    belongs to the call as well. Words before the call are words before that position.
+    """
     if at <= floor:
         return at
     last = text[at - 1]
-    if last == "\n" and text[max(floor, at - _JUNK_REACH) : at].rstrip()[-1:] in _SENTENCE_ENDS:  # as most lines before a call do
+    if last == "\n" and text[max(floor, at - _JUNK_REACH) : at].rstrip()[-1:] in _SENTENCE_ENDS:  # the usual case
         return at
     if not last.isspace():
         return _glued(text, floor, at, names)
@@ -135,7 +140,7 @@ def call_begins(text: str, floor: int, at: int, names: frozenset[str]) -> int:
 
 
 def _glued(text: str, floor: int, end: int, names: frozenset[str]) -> int:
-    """Where a name begins that ends at `end`; `end` when none does."""
+    """Where the name of a tool begins that ends at `end`; `end` if there is none."""
     begin = name_start(text, floor, end)
     name = text[begin:end]
     if not name or (name not in names and _peeled(name, names) is None and _WHOLE_ID.fullmatch(name) is None):
@@ -151,7 +156,7 @@ _LONGEST_OF_TAG: Final = 24
 
 
 def named_in_tag(text: str, at: int, end: int, names: frozenset[str]) -> bool:
-    """Does the tag whose name is `text[at:end]` name one of the tools in its first attribute, or may it yet at the text's end?"""
+    """Whether the first attribute of the tag named `text[at:end]` names a tool, or may do so once more text comes."""
     if end - at > _LONGEST_OF_TAG or text[end : end + 1] != " ":
         return False
     found = _TAG_NAMES.match(text, end)
@@ -165,21 +170,21 @@ def is_known(name: str, tools: ToolSet | None) -> bool:
 
 
 PARALLEL: Final = frozenset({"multi_tool_use.parallel", "parallel"})
-"""What models call to call several tools: the GPT families by the first name."""
+"""The names by which models call several tools at once. The GPT families write the first one."""
 
 
 def holds_calls(name: str, tools: ToolSet | None) -> bool:
-    """Is it the name of what calls several tools, and of no tool?"""
+    """Whether `name` calls several tools at once, and is itself no tool."""
     return _INDEX.sub("", name.removeprefix("functions.")) in PARALLEL and not is_known(name, tools)
 
 
 NAMES_DIFFER: Final = "names_differ"
-"""The repair of a call whose header and body name different tools. Which one counts cannot be told."""
-_MOST_KEYS: Final = 4  # of an object that says a call: a name, arguments, an id and a type
+"""The repair kind of a call whose header and body name different tools. Neither is more likely than the other."""
+_MOST_KEYS: Final = 4  # of a call object: a name, arguments, an id and a type
 
 
 def names_another(arguments: Mapping[str, Any] | None, name: str, tools: ToolSet | None) -> bool:
-    """Does a call of another tool than `name` stand in the place of its arguments?"""
+    """Whether `arguments` are a call object for another tool than `name`."""
     if not arguments or len(arguments) > _MOST_KEYS or arguments.keys().isdisjoint(ARGUMENT_KEYS):
         return False
     other = next((arguments[key] for key in NAMING if key in arguments), None)

@@ -1,4 +1,4 @@
-"""What the pieces of a text say once all of it is classified: white space next to markup, content, reasoning."""
+"""The pieces of a text after all of it is classified, and the text of each kind."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["Piece", "Replaced", "joined_pieces", "replacing", "with_layout_remov
 Piece = tuple[int, int, SegmentKind]
 """(start, end, kind) of a stretch of the text."""
 Replaced = tuple[int, int, str]
-"""(start, end, what that stretch of markup reads as)."""
+"""(start, end, text that replaces this stretch of markup in the content)."""
 
 
 def replacing(replaced: Sequence[Replaced], start: int, end: int) -> list[str]:
-    """What stretches within `start:end` read as."""
+    """The replacement texts of all stretches within `start:end`."""
     if not replaced:
         return []
     first = bisect_left(replaced, (start,))
@@ -25,7 +25,7 @@ def replacing(replaced: Sequence[Replaced], start: int, end: int) -> list[str]:
 
 
 def with_layout_removed(pieces: list[Piece], text: str, replaced: Sequence[Replaced]) -> list[Piece]:
-    """White space next to removed markup is markup: alone between two blocks, or at either end of the content."""
+    """The pieces, with white space next to markup as markup: alone between two blocks, or at an end of the content."""
     if len(pieces) < 2:
         return pieces
     first = last = -1
@@ -67,7 +67,7 @@ def with_layout_removed(pieces: list[Piece], text: str, replaced: Sequence[Repla
 
 
 def _lay(tiles: list[Piece], start: int, end: int) -> None:
-    """Add a tile of markup, if it is any; what touches markup and is markup is one piece with it."""
+    """Add a tile of markup if it is not empty. Adjacent markup becomes one tile."""
     if start < end:
         if tiles and tiles[-1][2] == "markup":
             start = tiles.pop()[0]
@@ -75,7 +75,7 @@ def _lay(tiles: list[Piece], start: int, end: int) -> None:
 
 
 def joined_pieces(pieces: Sequence[Piece], kind: SegmentKind, text: str, replaced: Sequence[Replaced]) -> str:
-    """The text of one kind; what markup reads as is content."""
+    """All text of one kind, joined. Content includes the texts that replace markup."""
     if kind == "content" and replaced:
         parts: list[str] = []
         for start, end, piece in pieces:

@@ -1,6 +1,6 @@
-"""A text and what of it is classified, and what stands at a place in it.
+"""`Places`: a text, its classified pieces, and queries about positions in it.
 
-Amortised O(1): a question looks only at text that was not looked at before.
+Queries are amortised O(1): each one searches only text that no earlier query has searched.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ __all__ = ["Places"]
 
 
 class Places:
-    """The places of one text. Everything before `done` is classified: `pieces` tile it."""
+    """The positions of one text. Everything before `done` is classified, and `pieces` tile it."""
 
     done = 0
     _prose_line = -1
-    """Where the line begins that is known to begin with no bare form."""
+    """The start of a line that begins with no bare form."""
     _line_start = 0
     _line_sought = 0
     _said_anything = False
@@ -27,7 +27,7 @@ class Places:
         self._blank, self._space = SpaceRun(), SpaceRun()
 
     def line_start(self, at: int) -> int:
-        """Where the line that holds `at` begins. Amortised: only text not looked at yet is searched."""
+        """Where the line of `at` begins."""
         if at < self._line_sought:
             return self.src.text.rfind("\n", 0, at) + 1 if at < self._line_start else self._line_start
         found = self.src.text.rfind("\n", self._line_sought, at)
@@ -37,38 +37,38 @@ class Places:
         return self._line_start
 
     def line_before(self, at: int, most: int) -> str:
-        """What stands before `at` on its line and is not classified yet, at most so many characters of it."""
+        """The unclassified text before `at` on its line, at most the last `most` characters."""
         return self.src.text[max(self.line_start(at), self.done, at - most) : at]
 
     def in_prose(self) -> bool:
-        """Is the line that was last looked for, or what is not classified yet of it, known to begin with no bare form?"""
+        """Whether the last line of `line_start`, or its unclassified rest, begins with no bare form."""
         return self.is_prose(max(self._line_start, self.done))
 
     def is_prose(self, start: int) -> bool:
-        """Is the line that begins at `start` known to begin with no bare form?"""
+        """Whether the line at `start` is known to begin with no bare form."""
         return start == self._prose_line
 
     def prose(self, start: int) -> None:
-        """The line that begins at `start` begins with no bare form."""
+        """Record that the line at `start` begins with no bare form."""
         self._prose_line = start
 
     def text_start(self) -> int:
-        """Where the text begins that nothing has interrupted since: at a marker's or call's end, or at 0."""
+        """Where the current run of text begins: behind the last marker or call, or at 0."""
         if self.pieces:
             start, end, kind = self.pieces[-1]
             return start if kind in ("content", "reasoning") else end
         return 0
 
     def says_anything(self) -> bool:
-        """Has any content been classified that is not white space?"""
+        """Whether any content other than white space has been classified."""
         return self._said_anything
 
     def opens_message(self, at: int) -> bool:
-        """Does nothing but white space stand before `at`, blocks that are no content apart?"""
+        """Whether only white space and blocks that are no content stand before `at`."""
         if self._said_anything:
             return False
         return self._blank.reaches(self.src.text, self.done, at)
 
     def blank_before(self, at: int) -> bool:
-        """Does nothing but white space stand before `at`, back to a marker, a call or the text's start?"""
+        """Whether only white space stands between the last marker or call (or the text's start) and `at`."""
         return self._space.reaches(self.src.text, self.text_start(), at)

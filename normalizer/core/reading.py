@@ -1,18 +1,18 @@
-"""A reading: what a reader asks, decides and says of the text it stands in.
+"""`Reading`: one text while it is read, and the methods by which readers query it and record decisions.
 
 The contract of a reader
 - A reader is called at a marker or a trigger: `reader(reading, at, body)`. It is a generator, or a plain function if it never
   needs more text.
-- It asks for more text by `yield None` and decides only on characters that are there, or on `src.final`. So the result does
-  not depend on how the text was cut. While it waits it may `yield` a skim: a function that is shown the text that comes next
-  and tells whether the reader may sleep on (`source.Skim`).
-- It declines by returning False, at no cost, as long as it has decided nothing. It decides by `text`, `markup`, `reasoning`,
-  `begin` and `end`: everything before `done` is then classified for good.
-- It keeps no reference to the text and no match over a `yield` in a loop, and it remembers how far it has searched.
-- It stores nothing on the reading. What it found out it says by a method: `cut_off`, `repaired`, `failed`, ...
+- It asks for more text by `yield None`. It decides only on characters that are there, or on `src.final`. So the result does not
+  depend on how the text was cut. While it waits, it may `yield` a skim: a function that sees the next text first and returns
+  whether the reader can go on waiting (`source.Skim`).
+- It declines by returning False, at no cost, as long as it has decided nothing. It decides by `text`, `markup`, `take`, `begin`
+  and `end`: everything before `done` is then classified for good.
+- It keeps no reference to the text and no match over a `yield` in a loop. It remembers how far it has searched.
+- It sets no attribute of the reading. It records what it found by a method: `cut_off`, `repaired`, `failed`, ...
 
-Readers know this class only; the engine that makes and drives it is theirs through `nest`, `marker` and `stands`. What it stands
-on: `places` answers what stands where, `record` keeps what was decided.
+Readers import only this class. It reaches the engine that creates and drives it through `nest`, `marker` and `stands`. Its
+base classes are `places.Places` (queries about positions) and `record.Record` (decisions).
 """
 
 from __future__ import annotations
@@ -42,43 +42,46 @@ from llmcore.types.tools import CompiledTool, ToolSet
 __all__ = ["Reading"]
 
 _NOT_SAID = "\0"
-"""In the place of reasoning and calls, where the words said aloud are looked at."""
-_LONG_TRIAL = 4096  # characters: a look whether a call was begun again counts once more for each of these
-_FEW_PIECES = 16  # back to a lead-in,
-_OPENERS = 128  # characters from the beginning of a call, among which its openers stand
-_NEAR = 256  # and characters that are none of its words
+"""Stands for reasoning and calls in a text that is searched for other speakers."""
+_LONG_TRIAL = 4096  # characters: a trial for a restarted call counts once more for each so many
+_FEW_PIECES = 16  # searched backwards for a lead-in
+_OPENERS = 128  # characters from the beginning of a call that may hold its openers
+_NEAR = 256  # characters between a lead-in and its call
 _FENCE_HEAD = lazy_regex(r"[`~]{3,24}[^\n]{0,80}\n\s*+(?=\S)")
 _CUT_IN_VALUE = frozenset(("cut_member", "cut_string"))
 _CUT_THERE = made(Repair, kind="closer_missing", safety="truncated")
 
 
 class Reading(Record):
-    """One text as it is read. Attributes are there to be asked; only methods change them.
+    """One text as it is read. Readers may read any attribute; only methods change them.
 
-    `tools`: None = not told which; an empty set = none were offered, so no text is ever a call. `nested`: how many fences or
-    other wrappers the text is the body of; bare rules hold there and nothing is told.
+    `tools` is None if the tools are unknown, and empty if none were offered: then no text is ever a call. `nested` counts the
+    fences and other wrappers around this text. In a nested text, bare forms are read, and no events are emitted.
     """
 
-    # Where every reading starts from; here and not in __init__, which runs once a reply.
+    # Initial values. They are class attributes because __init__ runs once a reply.
     enveloped = False
-    """Was the model asked for this library's envelope?"""
+    """Whether the model was asked for this library's envelope."""
     ended_by_length = False
-    """Does the provider say that a limit cut the text?"""
+    """Whether the provider says that a length limit cut the text."""
     verdict: Verdict
-    """What its surroundings make of the call that is being read."""
+    """The verdict on the call that is being read, from the text around it."""
     _places: Judge | None = None
-    """Judges places of this text."""
+    """Judges positions in this text; made at first use."""
     _stood: tuple[object, Verdict]
-    """The last place that was judged, and what became of it."""
+    """The last position that was judged, and its verdict."""
     _doubtful: tuple[int, Verdict]
-    """Where a doubtful call or its wrapper ended, and why it is: so is one right behind it."""
+    """Where a doubtful call or its wrapper ended, and its verdict. A call right behind it gets the same verdict."""
     _heard = 0
-    """Turns of other speakers are sought from there on."""
+    """Turns of other speakers are sought from this position on."""
     _answer = ""
     _within = -1
-    """Calls that begin before it may be what a value says."""
+    """A call that begins before this position may be part of a value."""
     _addressed: tuple[str, int] | None = None
-    """The tool that a header names whose body is read like any text, and where that begins; -1: it is all that follows."""
+    """The tool that a header names, and where its body begins; -1 if the body is all that follows.
+
+    The body of such a header is read like any text.
+    """
 
     def __init__(
         self,
@@ -101,46 +104,46 @@ class Reading(Record):
         self._trials = 0 if on_trial else TRIALS[min(nested, len(TRIALS) - 1)]
 
     def let_go(self) -> None:
-        """The text is read: the engine that drove is asked nothing more, and need not wait for the collector."""
+        """Drop the reference to the driver after the text is read, so that no reference cycle remains."""
         self._driver = cast("Driver", None)
 
     # ------------------------------------------------------------------ asks
 
     def known(self, name: str) -> bool | None:
-        """Is it one of the tools, by exactly this name? None when tools were not told."""
+        """Whether `name` is exactly a tool's name. None if the tools are unknown."""
         return None if self.tools is None else name in self.tools
 
     def tool(self, name: str) -> CompiledTool | None:
-        """The tool that a name means, exactly or by what a dialect adds."""
+        """The tool that `name` means, exactly or after peeling what a dialect adds."""
         return None if self.tools is None else self.tools.get(peel(name, self.tools) or name)
 
     def stands(self, at: int) -> bool | None:
-        """Does a marker that counts for this reply stand at `at`? None = more text must tell."""
+        """Whether a marker that counts for this reply stands at `at`. None if more text is needed."""
         return self._driver.stands(at)
 
     def is_unshared(self, opener: str) -> bool:
-        """Is this the opener of one row only?"""
+        """Whether only one row has this opener."""
         return self._driver.is_unshared(opener)
 
     def is_bare(self, dialect: str) -> bool:
-        """Is it a form without a marker of its own?"""
+        """Whether `dialect` is a form without a marker."""
         return self._driver.is_bare(dialect)
 
     @property
     def undecided_call(self) -> Verdict | None:
-        """How the last call stands for which the rest of its line decides; None when there is none."""
+        """The verdict on the last call that waits for the rest of its line. None if no call waits."""
         on_line = self._unfinished.on_line
         return on_line[-1][1] if on_line else None
 
     def verdict_at(self, at: int, form: Form, *, fenced: bool = False) -> Verdict:
-        """What the text before `at` makes of a call there. Rows that share an opener ask the same."""
+        """The verdict on a call at `at`, from the text before it. The last verdict is cached for rows that share an opener."""
         place = (at, form, fenced, self.done, self._lead, self._doubtful[0])
         if place != self._stood[0]:
             self._stood = (place, self._judged_at(at, form, fenced=fenced))
         return self._stood[1]
 
     def _judged_at(self, at: int, form: Form, *, fenced: bool) -> Verdict:
-        """In a fence or another wrapper, its own place decides, and an element of code within it."""
+        """The verdict on a call at `at`, not cached. In a nested text, only an element of code within that text decides."""
         if self.nested:
             return CERTAIN if self._on_trial else self._judge().within_code(self.src.text, at, self.line_start(at))
         if self._lead is not None:
@@ -168,7 +171,7 @@ class Reading(Record):
         return self._places
 
     def _is_listed(self, at: int) -> bool:
-        """Does a call at `at` follow the doubtful one as the next of a list, reasoning between them apart?"""
+        """Whether a call at `at` follows the doubtful call as the next item of a list. Reasoning between them is ignored."""
         start, between = self._doubtful[0], ""
         for begin, end, kind in reversed(self.pieces[-_FEW_PIECES:]):
             if end <= start:
@@ -180,7 +183,7 @@ class Reading(Record):
         return at - rest < _NEAR and goes_on_as_list(between)
 
     def _led_before_reasoning(self, at: int, form: Form, *, fenced: bool) -> Verdict | None:
-        """What the words before reasoning make of a call behind it, if they lead in to one; None where they do not."""
+        """The verdict from the words before reasoning, if they introduce the call behind it. None if they do not."""
         thought, text = False, self.src.text
         for begin, end, kind in reversed(self.pieces[-_FEW_PIECES:]):
             if kind == "call":
@@ -194,7 +197,7 @@ class Reading(Record):
         return None
 
     def _listen(self, at: int) -> None:
-        """Does a turn of another speaker begin in the words that have not been listened to, up to a call at `at`?"""
+        """Set `turned` if another speaker's turn begins in the text between the last search and a call at `at`."""
         start, self._heard = self._heard, at
         if not self.turned and other_speaks(self.src.text[start:at]):
             said = "".join(
@@ -207,8 +210,11 @@ class Reading(Record):
     # ------------------------------------------------------------------ decides
 
     def begin(self, start: int, name: str, dialect: str, id: str = "") -> Draft:
-        """A call is certain: its name and that it starts at `start`. One too many, or without a name, stays out (index -1). So
-        does one of several tools: the calls that it holds are begun where it ends."""
+        """Begin a call at `start` that is certain, and return its draft.
+
+        The draft has index -1 and is left out if the call has no name or exceeds the limit of calls. So is a call of several
+        tools: `end` begins the calls within it.
+        """
         self.text(start)
         if holds_calls(name, self.tools):
             return Draft(-1, name, id, dialect, start)
@@ -237,9 +243,12 @@ class Reading(Record):
         sealed: bool = False,
         closed_to: int = -1,
     ) -> None:
-        """The call is read: it spans to `end`. `sealed`: closers show where it and each of its values ends, so that the opener of
-        a call in a value is a part of it. `closed_to`: so it is in the values before this place, of a call that is cut."""
-        if self._next_call >= 0:  # of a reader that went on behind it
+        """Finish the call that `draft` began; it spans to `end`.
+
+        `sealed`: closers show where the call and each of its values ends, so an opener in a value is part of that value.
+        `closed_to`: the same for the values before this position, in a call that is cut.
+        """
+        if self._next_call >= 0:  # the reader went on behind the next call's opener
             if draft.index >= 0 and draft.is_open:
                 draft.start = min(draft.start, self._next_call)
                 draft.finish(self._next_call, None, "", False, [])
@@ -294,8 +303,8 @@ class Reading(Record):
     def _unfold(
         self, draft: Draft, end: int, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]
     ) -> None:
-        """Enter the calls that one of several tools holds, and what it says beside them; where none can be read, the call as it
-        is."""
+        """Enter the calls within a call of several tools, and the text beside them. If none can be read, enter the call
+        itself."""
         held, said_beside = self._driver.calls_in(arguments or {})
         for k, said in enumerate(held):
             mine = self._begin(draft.start, said.name, draft.dialect, said.id or ("" if k else draft.id))
@@ -308,23 +317,26 @@ class Reading(Record):
             self.end(mine, end, arguments, raw, complete=complete, repairs=repairs)
 
     def _is_misaddressed(self, draft: Draft) -> bool:
-        """Does the header before the call name another tool?"""
+        """Whether the header before the call names another tool."""
         if self._addressed is None:
             return False
         name, at = self._addressed
-        if at >= 0:  # of an element, which holds one call at most
+        if at >= 0:  # an element's body: it holds one call at most
             self._addressed = None
         stands = at < 0 or openers_before(self.src.text, at, draft.start) == at
         tool = self.tool(name)
         return stands and name != draft.name and (tool is None or tool is not self.tool(draft.name))
 
     def _is_read(self, draft: Draft) -> None:
-        """A call is finished when it is read, unless what follows decides of it, or of one before it."""
+        """Finish a call that has been read, unless it or one before it waits for the text that follows."""
         if not self._unfinished.keeps(draft, self.verdict):
             self._finished([draft])
 
     def _cut_at(self, draft: Draft, at: int, read: list[Draft]) -> None:
-        """The call, and others that share its span, were cut at `at`, where the next one begins. `read`: what is left of them."""
+        """End the call, and others that share its span, at `at`, where the next call begins.
+
+        `read` has the drafts that the remaining text gives.
+        """
         start = draft.start
         mates = [mate for mate in self.drafts[self.drafts.index(draft) :] if mate.is_open]
         for k, said in enumerate(read or [draft]):
@@ -339,33 +351,34 @@ class Reading(Record):
         self._next_call, self._left_open = at, None
 
     def try_again(self, characters: int = 0) -> bool:
-        """May it be looked for once more whether a call was begun again? So many characters are read for that; where they are
-        many, it is looked for less often."""
+        """Whether one more trial for a restarted call is allowed. Charges for it, more if it reads many `characters`."""
         may = self._trials > 0
         self._trials -= 1 + characters // _LONG_TRIAL
         return may
 
     def resumed(self, position: int) -> int:
-        """Where the walk goes on: where the next call stands, if the last one swallowed it."""
+        """Where the walk continues: at the call that the last one swallowed, else at `position`."""
         if self._next_call >= 0:
             position, self._next_call = self._next_call, -1
         return position
 
     def addressed(self, name: str, at: int = -1) -> None:
-        """A header names this tool, or none (""), and its body is read like any text. `at`: where an element's body begins; of a
-        message, the header counts for all calls up to the next one."""
+        """Record that a header names the tool `name` ("" for none); its body is read like any text.
+
+        `at` is where an element's body begins. A message's header (-1) counts for all calls up to the next header.
+        """
         self._addressed = (name, at) if name else None
 
     @property
     def leaves_value_open(self) -> bool:
-        """Did the last call end in a value that is open?"""
+        """Whether the last call ended in an open value."""
         return self._left_open is not None
 
     def in_open_value(self, at: int, opener: str = "", dialect: str = "") -> bool:
-        """Does `at` stand in a value that the last call left open, where no call begins?
+        """Whether `at` stands in a value that the last call left open. No call begins in such a value.
 
-        A call that is begun anew begins a line, and begins as the open one did: by the same `opener`, or in the same `dialect`. A
-        form without a marker begins with a bracket or, if `opener` is "", with a word, in a fence or not.
+        A restarted call begins a line, and begins as the open one did: by the same `opener`, or in the same `dialect`. A form
+        without a marker begins with a bracket or, if `opener` is "", with a word, in a fence or not.
         """
         left, text = self._left_open, self.src.text
         if left is None:
@@ -378,38 +391,38 @@ class Reading(Record):
         return begun != opener if opener else not begun.isalpha()
 
     def judged(self, verdict: Verdict, *, passes_on: bool = True) -> None:
-        """What its surroundings make of the call that is read next. `passes_on`: what follows what was read shares its doubt."""
+        """Set the verdict on the call that is read next. If `passes_on`, a call right behind the last one shares its doubt."""
         if passes_on and (self.verdict.doubt or self.verdict.quotation is not None or self.verdict.in_line):
             self._doubtful = (self.done, self.verdict)
         self.verdict = verdict
 
     def shown(self, end: int, reason: str) -> None:
-        """What ends here is only shown."""
+        """Record that an example ends at `end`; `reason` says what makes it one."""
         self._doubtful = (-1, CERTAIN)
         self._stood = (None, CERTAIN)
         if self._places is not None:
             self._places.shown(end, reason)
 
     def marker(self, at: int) -> Steps[bool]:
-        """Try the rows whose opener stands at `at`; True when one of them consumed text."""
+        """Try the rows whose opener stands at `at`. Returns True if one of them consumed text."""
         return (yield from self._driver.marker(at))
 
     def nest(self, text: str, *, on_trial: bool = False) -> Nested:
-        """Read the body of a fence, or of another wrapper, by itself.
+        """Read the body of a fence or another wrapper by itself.
 
-        Its looks that came to nothing cost here too: wrappers may be read again from the next opener within them.
+        Its failed look-aheads are charged here too, because wrappers may be read again from the next opener within them.
         """
         inner, cost = self._driver.nest(text, on_trial=on_trial)
         self.looks.pay(cost)
         return inner
 
     def adopt(self, inner: Nested, start: int, end: int, dialect: str | None = None) -> None:
-        """Take over the calls of a nested reading; they span `start:end`, which holds nothing else."""
+        """Take over the calls of a nested reading. They span `start:end`, which holds nothing else."""
         self.text(start)
         for draft in inner.drafts:
             mine = self.begin(start, draft.name, dialect or draft.dialect, draft.id)
             self.end(mine, end, draft.arguments, draft.raw, complete=draft.complete, repairs=draft.repairs)
-        if self._next_call >= 0:  # one was begun again, and what follows is read from there on
+        if self._next_call >= 0:  # one was restarted, and the walk goes on from there
             return
         self.take("call", end)
         self.cut = self.cut or inner.cut
@@ -419,11 +432,11 @@ class Reading(Record):
             self.replace(start, end, inner.content)
 
     def open_answer(self, opener: str) -> None:
-        """A wrapper around the answer opens (`<answer>`)."""
+        """Record that a wrapper around the answer opens (`<answer>`)."""
         self._answer = opener
 
     def close_answer(self, closer: str) -> bool:
-        """Does this close the wrapper that is open?"""
+        """Whether `closer` closes the open wrapper around the answer. If so, the wrapper is over."""
         if self._answer != closer.replace("/", ""):
             return False
         self._answer = ""
@@ -432,27 +445,27 @@ class Reading(Record):
     # ------------------------------------------------------------------ for the engine
 
     def asked_for_envelope(self) -> None:
-        """The model was asked for this library's envelope."""
+        """Record that the model was asked for this library's envelope."""
         self.enveloped = True
 
     @property
     def expects_object(self) -> bool:
-        """Was the model asked for an object in the place of a call: the envelope, or a forced tool's arguments?"""
+        """Whether the model was asked for an object instead of a call: the envelope, or a forced tool's arguments."""
         return self.forced_tool is not None or ENVELOPE in self.counted
 
     def counts(self, counted: frozenset[str], bare: bool) -> None:
-        """These dialects are calls in the answer of a framed reply; `bare`: one of them has no marker."""
+        """Set the dialects that are calls in the answer of a framed reply. `bare`: one of them has no marker."""
         self.counted, self.counts_bare = counted, bare
 
     def writes(self, own: frozenset[str] | None) -> None:
-        """These dialects are the model's own."""
+        """Set the model's own dialects."""
         self._unfinished.own = own
 
     def end_reached(self, *, by_length: bool) -> None:
-        """Nothing more will come."""
+        """Record that no more text comes."""
         self.ended_by_length = by_length
         self.src.final = True
 
     def nested_result(self, content: str) -> Nested:
-        """What this reading says, for the one that it stands in."""
+        """The result of this reading for the reading around it."""
         return Nested(self.drafts, self.near_misses, content, self._said_anything, self.needs_more_work, self.cut)

@@ -1,7 +1,8 @@
-"""What has been decided of a text: its pieces, the calls in it and all that is said of them; and how that is taken back.
+"""`Record`: what the normalizer has decided about one text, and how it undoes a decision.
 
-A call may turn out to be only shown after it was read. Whoever reads one that may be, stages the record first: what is decided
-from then on nobody hears of, until it is released or taken back (`core.showing`).
+A record holds the text's pieces, its calls, near misses and repairs. After a call is read, it may turn out to be an example
+only. So if a call may be an example, its caller stages the record first. A staged record emits no events until it is released
+or taken back (`core.showing`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ __all__ = ["Record", "Staged"]
 
 @dataclass(slots=True)
 class Staged:
-    """Where a reading stood before a call was read that may turn out to be only shown."""
+    """The state of a record before it read a call that may turn out to be an example."""
 
     done: int
     pieces: list[Piece]
@@ -47,35 +48,38 @@ class Staged:
 
 
 class Record(Places):
-    """The record of one text. `names`: of the tools, None = not told which; `takes_calls`: may a call in any form stand here?"""
+    """What is decided about one text.
+
+    `names` are the tools' names, None if the tools are unknown. `takes_calls` says whether a call in any form may stand here.
+    """
 
     text_kind: SegmentKind = "content"
-    """What plain text is here: reasoning, in a block of it that never closes."""
+    """The kind of plain text here: "reasoning" in a reasoning block that never closes."""
     cut = False
-    """Was a call, or the beginning of one, cut off by the text's end?"""
+    """Whether the text's end cut off a call or the beginning of one."""
     reasoning_closed = False
     needs_more_work: bool | None = None
     answers = False
-    """Did a frame say that no call stands here? Then only forms that are `counted` are calls."""
+    """Whether a frame says that no call stands here. If so, only forms in `counted` are calls."""
     counted: frozenset[str] = frozenset()
-    """The dialects that are read as calls where the reply `answers`."""
+    """The dialects whose calls count where the reply `answers`."""
     counts_bare = False
-    """Is one of them a form without a marker of its own?"""
+    """Whether one of the `counted` dialects is a form without a marker."""
     invented = False
-    """A result was written after a call: the model invented it, and later calls are guesses."""
+    """Whether a result follows a call. The model invented that result, so later calls are guesses."""
     turned = False
-    """A turn of another speaker was written: the model invented it, and calls behind its header are guesses."""
+    """Whether another speaker's turn is written. The model invented it, so calls after its header are guesses."""
     begun: int = 0
-    """How many calls were begun, withdrawn ones too."""
+    """The number of calls that were begun, including withdrawn ones."""
     _lead: tuple[int, int] | None = None
-    """An opener (start, end with white space) that is markup if a call begins right behind it."""
+    """An opener (start, end including white space) that is markup if a call begins right behind it."""
     _framed = False
-    """Has a frame begun?"""
+    """Whether a frame has begun."""
     _next_call = -1
-    """Where the next call stands that the one that is being read swallowed: nothing behind it is classified yet."""
+    """Where the call begins that the current call swallowed, or -1. Nothing behind it is classified yet."""
 
     _left_open: Draft | None = None
-    """The last call, if it ended in a value that is open. What follows belongs to that, up to an opener that begins a line."""
+    """The last call, if it ended in an open value. The text that follows belongs to it, up to an opener that begins a line."""
 
     def __init__(self, names: frozenset[str] | None, limits: Limits, *, takes_calls: bool, listening: bool) -> None:
         super().__init__()
@@ -92,7 +96,7 @@ class Record(Places):
     # ------------------------------------------------------------------ text
 
     def text(self, to: int) -> None:
-        """Everything up to `to` is plain text of the current kind. What was told beyond `to` is reclassified later."""
+        """Classify everything up to `to` as plain text of the current kind. Events emitted beyond `to` are reclassified later."""
         if to > self.done:
             if self._lead is not None and to == self._lead[1]:
                 self.text(self._lead[0])
@@ -101,11 +105,11 @@ class Record(Places):
                 self.take(self.text_kind, to)
 
     def markup(self, to: int) -> None:
-        """Everything from `done` up to `to` is markup."""
+        """Classify everything from `done` up to `to` as markup."""
         self.take("markup", to)
 
     def take(self, kind: SegmentKind, to: int) -> None:
-        """Everything from `done` up to `to` is of this kind."""
+        """Classify everything from `done` up to `to` as `kind`."""
         start = self.done
         if to > self._next_call >= 0:
             to = self._next_call
@@ -126,18 +130,20 @@ class Record(Places):
             self.teller.classified(kind, start, to)
 
     def replace(self, start: int, end: int, text: str) -> None:
-        """The content of `start:end` reads as `text` (an envelope's own content, an unescaped answer)."""
+        """Let `text` stand in the content for `start:end`, for example an envelope's own content or an unescaped answer."""
         self.replaced.append((start, end, text))
         if self.teller is not None and text:
             self.teller.instead(text)
 
     def replacing(self, start: int, end: int) -> list[str]:
-        """What stretches within `start:end` read as."""
+        """The replacement texts of all stretches within `start:end`."""
         return replacing(self.replaced, start, end)
 
     def withdraw(self, end: int) -> None:
-        """Everything up to `end` turns out to be reasoning, calls included (a closer of reasoning that had no opener). Each call
-        that a listener heard begin is over before it is withdrawn."""
+        """Reclassify everything up to `end` as reasoning, including calls: a closer of reasoning without an opener was found.
+
+        Each call that a listener saw start is finished before it is withdrawn.
+        """
         self._finished(self._unfinished.withdrawn())
         self.drafts.clear()
         self._left_open = None
@@ -152,19 +158,19 @@ class Record(Places):
             self.teller.withdrawn(end)
 
     def tell(self, end: int) -> None:
-        """For readers that wait: text before `end` is settled, a listener may hear it."""
+        """Emit the text before `end`: a waiting reader has decided that it is plain text."""
         if self.teller is not None:
             self.teller.text_decided(self.text_kind, self.done, end if self._lead is None else min(end, self._lead[0]))
 
     def tell_more(self, text: str, length: int) -> None:
-        """`text` has just come, the text is `length` long now, and all of it is settled."""
+        """Emit `text`, a delta that was just appended and is all plain text. `length` is the text's length now."""
         if self.teller is not None and (self.text_kind == "reasoning" or not self.teller.more(text, length)):
             self.teller.text_decided(self.text_kind, self.done, length)
 
     # ------------------------------------------------------------------ calls
 
     def call(self, draft: Draft, id: str) -> ToolCall:
-        """The call that a draft has become."""
+        """The `ToolCall` of a finished draft."""
         return ToolCall.trusted(
             {
                 "id": id,
@@ -180,7 +186,7 @@ class Record(Places):
         )
 
     def delta(self, draft: Draft, json: str) -> None:
-        """More of the call's arguments, as JSON text."""
+        """Emit more of the call's arguments, as JSON text."""
         if self.teller is not None and json and draft.index >= 0:
             draft.told = True
             self.teller.arguments(draft.index, json)
@@ -191,16 +197,16 @@ class Record(Places):
                 self.teller.call_finished(draft.index, self.call(draft, draft.id or f"call_{draft.index}"))
 
     def line_over(self, *, words_follow: bool) -> None:
-        """The line of the calls that are held is over, or words follow them on it."""
+        """Finish the calls that wait for the rest of their line: the line ends, or words follow the calls on it."""
         self._finished(self._unfinished.line_over(words_follow=words_follow))
 
     def reply_over(self) -> None:
-        """No more calls come, and all of the text is classified."""
+        """Finish the calls that wait for the rest of the reply: no more calls come, and all of the text is classified."""
         if self._unfinished.waiting:
             self._finished(self._unfinished.reply_over(says_more=self._said_anything))
 
     def miss(self, start: int, end: int, name: str | None, reason: str) -> None:
-        """`start:end` looked like a call and was not taken as one."""
+        """Record a near miss and charge for it: `start:end` looked like a call but is none."""
         self.looks.failed()
         self.note(start, end, name, reason)
 
@@ -211,52 +217,54 @@ class Record(Places):
             self.near_misses.append(miss)
 
     def repaired(self, *repairs: Repair) -> None:
-        """Record what was repaired in the text beside its calls."""
+        """Record repairs of the text beside its calls."""
         self.repairs.extend(repairs)
 
     def failed(self, characters: int = 0) -> None:
-        """A look-ahead over so many characters came to nothing."""
+        """Charge for a look-ahead over `characters` characters that found nothing."""
         self.looks.failed(characters)
 
     # ------------------------------------------------------------------ what was found out
 
     def cut_off(self, at: int = -1) -> None:
-        """The text's end cut a call off. With `at`: where it began, and all of it is markup."""
+        """Record that the text's end cut off a call. If `at` is given, the call begins there, and all of it is markup."""
         self.cut = True
         if at >= 0:
             self.text(at)
             self.take("markup", len(self.src.text))
 
     def more_work(self, needed: bool | None) -> None:
-        """The model said whether it needs another turn."""
+        """Record what the model said about whether it needs another turn."""
         self.needs_more_work = needed
 
     def close_reasoning(self) -> None:
-        """The reasoning is over: a closer that follows closes nothing."""
+        """Record that reasoning has ended. A closer that follows closes nothing."""
         self.reasoning_closed = True
 
     def leave_reasoning_open(self) -> None:
-        """Reasoning that never closes: plain text from here on is reasoning, up to a call."""
+        """Treat plain text from here on as reasoning, up to a call: the reasoning block never closes."""
         self.reasoning_closed = False
         self.text_kind = "reasoning"
 
     def answer_follows(self) -> None:
-        """Plain text from here on is content."""
+        """Treat plain text from here on as content."""
         self.text_kind = "content"
 
     def result_follows(self) -> None:
-        """A result stands here. If a call stood before it, the model invented it."""
+        """Record that a result stands here. If a call stands before it, the model invented the result."""
         self.invented = self.invented or bool(self.drafts)
 
     def distrust_rest(self) -> None:
-        """The model went on with a result of its own: nothing that follows is a call."""
+        """Take no more calls: the model went on with a result of its own."""
         self.answer_follows()
         self.invented = True
         self.takes_calls = self.frames_call = self.answers = False
 
     def frame(self, *, calls: bool = False) -> None:
-        """A frame begins or ends here: from now on frames say what the reply calls. `calls`: the one that begins names a tool, so
-        that what it holds may be a call in any form."""
+        """Record that a frame begins or ends here. From now on, frames decide which parts of the reply are calls.
+
+        If `calls`, the frame that begins names a tool, and its body may be a call in any form.
+        """
         if not self._framed:
             self._framed = True
             self._take_back_outside()
@@ -264,7 +272,7 @@ class Record(Places):
         self.takes_calls = self.frames_call and (calls or self.counts_bare)
 
     def _take_back_outside(self) -> None:
-        """What stands before the first frame is the answer: only the dialects that are `counted` called there."""
+        """Turn the calls before the first frame into content, except those in the `counted` dialects."""
         outside = [draft for draft in self.drafts if draft.dialect not in self.counted]
         if not outside:
             return
@@ -279,29 +287,29 @@ class Record(Places):
                 if self.teller is not None:
                     self.teller.reclassified(start, end, "content")
         pieces, self.pieces = self.pieces, list[Piece]()
-        for start, end, kind in pieces:  # content beside content is one piece, whenever it was read
+        for start, end, kind in pieces:  # adjacent content is one piece
             joins = bool(self.pieces) and kind == "content" == self.pieces[-1][2]
             self.pieces.append((self.pieces.pop()[0] if joins else start, end, kind))
 
     @property
     def leads(self) -> bool:
-        """Does an opener stand open that is markup if a call begins right behind it?"""
+        """Whether an opener waits that is markup if a call begins right behind it."""
         return self._lead is not None
 
     def lead(self, start: int, end: int) -> None:
-        """The opener in `start:end` is markup if a call begins at `end`."""
+        """Mark `start:end` as an opener that is markup if a call begins at `end`."""
         self._lead = (start, end)
 
     def drop_lead(self) -> None:
-        """The look behind that opener is over."""
+        """Forget the opener of `lead`."""
         self._lead = None
 
     # ------------------------------------------------------------------ taken back
 
     def stage(self) -> Staged:
-        """What is read from here on may be taken back: nobody hears of it until then."""
+        """Save the state, so that what is read from here on can be taken back. No events are emitted until `release`."""
         teller, self.teller = self.teller, None
-        pieces, self.pieces = self.pieces, self.pieces[-1:]  # only the last one is looked at, and a flood of calls stays linear
+        pieces, self.pieces = self.pieces, self.pieces[-1:]  # only the last one is read, so many calls stay linear
         return Staged(
             done=self.done,
             pieces=pieces,
@@ -324,7 +332,7 @@ class Record(Places):
         )
 
     def take_back(self, staged: Staged) -> None:
-        """What was read since then was only tried."""
+        """Undo everything that was read since `staged`."""
         del self.drafts[staged.drafts :], self.near_misses[staged.near_misses :]
         del self.replaced[staged.replaced :], self.repairs[staged.repairs :]
         self._unfinished.restore(staged.unfinished)
@@ -336,7 +344,7 @@ class Record(Places):
         self._said_anything, self.teller = staged.said_anything, staged.teller
 
     def release(self, staged: Staged) -> None:
-        """What was read since then stands: a listener hears of it."""
+        """Keep everything that was read since `staged`, and emit its events."""
         pieces, self.pieces, self.teller = self.pieces, staged.pieces, staged.teller
         self.done, self._said_anything = staged.done, staged.said_anything
         waiting, replaced = self.drafts[staged.drafts :], self.replaced[staged.replaced :]
@@ -356,13 +364,13 @@ class Record(Places):
     # ------------------------------------------------------------------ in the end
 
     def overflowed(self, characters: int) -> None:
-        """So many characters came beyond the limit: they are content, unsearched."""
+        """Record that `characters` characters exceed the text limit. They are content, and no call is sought in them."""
         length = len(self.src.text)
         self.miss(length, length + characters, None, "text_limit")
         start = self.pieces.pop()[0] if self.pieces and self.pieces[-1][2] == "content" else length
         self.pieces.append((start, length + characters, "content"))
 
     def final_pieces(self, source: str) -> list[Piece]:
-        """The pieces in the end; `source`: the text with what came beyond the limit."""
+        """The final pieces. `source` is the text including what exceeded the limit."""
         self.pieces = with_layout_removed(self.pieces, source, self.replaced)
         return self.pieces

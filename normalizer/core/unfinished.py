@@ -1,9 +1,9 @@
-"""Calls that are read and not finished: what follows decides whether they are guesses.
+"""Calls that are read but not finished: the text that follows decides whether they are guesses.
 
-A call with words before it on its line is a guess if words follow it there. If the reply says anything else, a call in a dialect
-that is not the model's own is a guess, too.
+If words stand before and behind a call on its line, the call is a guess. If a call's dialect is not the model's own and the
+reply says anything else, the call is a guess, too.
 
-Listeners hear of calls in order, so a call waits for those before it.
+Events of calls are emitted in order, so a call waits for those before it.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ class Unfinished:
         self.own: frozenset[str] | None = None
         """The model's own dialects; None if all are its own.
 
-        A call in another dialect counts only where the reply says nothing else.
+        A call in another dialect counts only if the reply says nothing else.
         """
         self.on_line: list[tuple[Draft, Verdict]] = []
-        """Those for which the rest of the line decides, and all behind the first of them."""
+        """The calls that wait for the rest of their line, and all calls behind the first of them."""
         self.waiting: list[Draft] = []
-        """Those for which the rest of the reply decides, and all behind the first of them."""
+        """The calls that wait for the rest of the reply, and all calls behind the first of them."""
 
     def keeps(self, draft: Draft, verdict: Verdict) -> bool:
-        """Is the call that was just read one of them? Then it is kept here."""
+        """Whether the call that was just read must wait. If so, it is added here."""
         if verdict.in_line or self.on_line:
             self.on_line.append((draft, verdict))
         elif self.waiting or self._is_foreign(draft):
@@ -44,7 +44,7 @@ class Unfinished:
         return True
 
     def line_over(self, *, words_follow: bool) -> list[Draft]:
-        """The line of the calls is over, or words follow them on it. Returns those that are finished by that."""
+        """Return the calls that are finished by the end of their line, or by words that follow them on it."""
         finished: list[Draft] = []
         for draft, verdict in self.on_line:
             if words_follow and verdict.in_line:
@@ -55,7 +55,7 @@ class Unfinished:
         return finished
 
     def reply_over(self, *, says_more: bool) -> list[Draft]:
-        """No more calls come. `says_more`: the reply holds more than calls, reasoning and markup. Returns those that waited."""
+        """Return the calls that waited for the end of the reply. `says_more`: it has content beside the calls."""
         for draft in self.waiting if says_more else ():
             if self._is_foreign(draft):
                 draft.doubted(Repair(kind="not_alone", safety="guess"))
@@ -65,17 +65,17 @@ class Unfinished:
         return self.own is not None and draft.dialect not in self.own
 
     def withdrawn(self) -> list[Draft]:
-        """None of them waits any more. Returns them, in order."""
+        """Forget all waiting calls and return them, in order."""
         over = [*self.waiting, *(draft for draft, _ in self.on_line)]
         self.waiting, self.on_line = [], []
         return over
 
     def mark(self) -> _Mark:
-        """What was unfinished at this point."""
+        """The state, for `restore`."""
         return list(self.on_line), list(self.waiting)
 
     def restore(self, mark: _Mark) -> None:
-        """As it was then."""
+        """Return to the state of `mark`."""
         self.on_line, self.waiting = mark
 
     def ids(self) -> set[int]:

@@ -1,5 +1,5 @@
-"""The dialects: rows and their writers, a family a module, and the registry that knows them all.
+"""The dialects: one module per family, with rows, readers and writers, and the registry of all rows.
 
-What an opener is, what follows it, how a call is written, and who reads it. A reader that one family alone needs stands beside
-its rows, to be read with them; what could read another family's bodies as well stands in `bodies`, which knows no row.
+A row says what its opener is, what follows it, how a call is written, and who reads it. A reader that only one family needs
+stands beside its rows. A reader that several families could use stands in `bodies`, which knows no row.
 """

@@ -1,7 +1,7 @@
-"""The forms without a marker of their own: rows for their names and writers.
+"""Rows with the names and writers of the forms without a marker.
 
-They are read by `normalizer.bare` (a bare form is found by its bracket, not by an opener). A fence right behind another
-format's opener is the one form here that has a marker.
+`normalizer.bare` reads them: a bracket finds a bare form, not an opener. One form here has a marker: a fence right behind
+another format's opener.
 """
 
 from __future__ import annotations

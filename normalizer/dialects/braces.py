@@ -1,6 +1,6 @@
-"""Brace languages: FunctionGemma and Gemma 4. (Without a marker: `normalizer.bare`; MiniMax's drift: `hash_rocket`.)
+"""Brace languages: FunctionGemma and Gemma 4. (`normalizer.bare` reads the form without a marker.)
 
-How their bodies are read: `bodies.brace_bodies`.
+`bodies.brace_bodies` reads their bodies.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _brace_reader(form: BraceForm) -> Reader:
         if follows == "<":
             end, closed, _ = yield from swallow(reading, head.end(), form.closers, extra="")
             if closed:
-                reading.end(reading.begin(at, head[1], form.dialect), end, None, "")  # no braces: nothing says "no arguments"
+                reading.end(reading.begin(at, head[1], form.dialect), end, None, "")  # without braces, the arguments are unknown
                 return True
         elif not follows:
             return _nameless(reading, at, body)
@@ -59,13 +59,13 @@ _COLON_HEAD = lazy_regex(r"[^\s{}()<>,\"']{1,256}+(?=\{)")
 
 
 def _function_colon(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<function:default_api:f{...}`, as gateways pass Gemini's calls on: the name must be a tool's."""
+    """Read `<function:default_api:f{...}`, as gateways pass on Gemini's calls. The name must be a tool's."""
     head = yield from match_within(reading.src, _COLON_HEAD, body, _HEAD_LENGTH)
     name = None if head is None else peel(head[0], reading.tools)
     if head is None or name is None:
         return False
     start = head.end()
-    head = None  # a match keeps the text it was found in
+    head = None  # a match keeps its text alive
     return (yield from braced_call(reading, at, start, name, _OF_GATEWAYS))
 
 
@@ -73,7 +73,7 @@ _NAME_BEGUN = lazy_regex(r"\s*+(?:c|ca|cal|call)?:?[\w.-]{0,256}+\s*+\Z")
 
 
 def _nameless(reading: Reading, at: int, body: int) -> bool:
-    """No name stands there: content, or, when the text ended inside it, the markup of a call that was cut off."""
+    """Read a marker without a name: content or, if the text ended inside the name, the markup of a cut call."""
     src = reading.src
     if not src.final or len(src.text) - body >= _HEAD_LENGTH or _NAME_BEGUN.match(src.text, body) is None:
         reading.miss(at, body, None, "no_name")
@@ -83,7 +83,7 @@ def _nameless(reading: Reading, at: int, body: int) -> bool:
 
 
 def _response_token(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<|tool_response>` at the end of a reply with calls is the stop token."""
+    """Read `<|tool_response>` at the end of a reply with calls: it is the stop token."""
     if not reading.drafts or not reading.blank_before(at):
         return False
     if not (yield from rest_is_blank(reading, body)):

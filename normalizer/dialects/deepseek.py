@@ -1,4 +1,4 @@
-"""DeepSeek V3, R1 and V3.1: name and arguments between tokens written with fullwidth bars, or look-alikes of them."""
+"""DeepSeek V3, R1 and V3.1: name and arguments between tokens with full-width bars, or look-alikes of these."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DS_BEGIN_CALL = rf"<{_DS}tool{_DS_SPACE}call{_DS_SPACE}begin{_DS}>"
 _DS_SEP = lazy_regex(rf"<{_DS}tool{_DS_SPACE}sep{_DS}>")
 _DS_END = lazy_regex(rf"\s{{0,16}}<{_DS}tool{_DS_SPACE}calls?{_DS_SPACE}end{_DS}>")
 _DS_SECTION_FOLLOWS = lazy_regex(rf"{_DS_BEGIN_CALL}|<steptml:|[^\s<>{{}}]{{1,64}}+\s{{0,4}}{_DS_SEP.pattern}")
-"""A call, or one whose token was lost."""
+"""A call, or one whose token is missing."""
 _DS_NAMED_LENGTH = 96
 _FENCE = ("```",)
 _DS_CLOSERS = (
@@ -33,13 +33,13 @@ _DS_CLOSERS = (
     "<|tool_call_end|>",
     "<｜tool call end｜>",
 )
-_BLANKS = 16  # that may stand between a name and the token behind it
-_DS_HEAD = 320  # within which the name and the arguments' brace must stand
+_BLANKS = 16  # the most blanks between a name and the token behind it
+_DS_HEAD = 320  # characters that must hold the name and the arguments' brace
 _DS_NAME_LINE = lazy_regex(r"\s*+([^\s<>{}`]++(?:[ \t]++[^\s<>{}`]++)*)\s*+(?:```[a-z]{0,12}+\s*+)?(?=\{)")
 
 
 def call_of_tokens(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """What stands behind the token that opens a call: the name and the arguments, with the separator before or between."""
+    """Read the name and the arguments behind the token that opens a call. The separator stands before or between them."""
     src = reading.src
     sep = yield from search(src, _DS_SEP, body, 24)
     if sep is None or sep.start() - body > reading.limits.name + 32 or "<" in src.text[body : sep.start()]:
@@ -50,7 +50,7 @@ def call_of_tokens(reading: Reading, at: int, body: int) -> Steps[bool]:
     start = yield from skip_space(src, sep.end())
     if src.text.startswith("{", start):
         return bool(before) and (yield from _deepseek_call(reading, at, before, start))
-    if src.text.startswith("<", start):  # another family's body in these tokens (Step-3)
+    if src.text.startswith("<", start):  # the body of another family (Step-3)
         reading.text(at)
         reading.markup(start)
         if before != "function":  # a type, not a name
@@ -63,7 +63,7 @@ def call_of_tokens(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _deepseek_line(reading: Reading, at: int, line: re.Match[str]) -> Steps[bool]:
-    """A line with the name, and the arguments behind it, perhaps in a fence."""
+    """Read a line with the name, and the arguments behind it, perhaps in a fence."""
     return _deepseek_call(reading, at, line[1], line.end(), "deepseek_v3", fenced="```" in line[0])
 
 
@@ -76,7 +76,7 @@ def _deepseek_call(
 
 
 def _deepseek_bare(reading: Reading, at: int, before: str, start: int) -> Steps[bool]:
-    """A name and no arguments."""
+    """Read a name without arguments."""
     src = reading.src
     closer = yield from search(src, _DS_END, start, 64)
     stop = closer.start() if closer else len(src.text)
@@ -101,7 +101,7 @@ def _deepseek_bare(reading: Reading, at: int, before: str, start: int) -> Steps[
 
 
 def _sep_alone(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`f<｜tool▁sep｜>{...}`: the token before the name was lost."""
+    """Read `f<｜tool▁sep｜>{...}`: the token before the name is missing."""
     src = reading.src
     floor = max(reading.done, at - _BLANKS)
     name_end = floor + len(src.text[floor:at].rstrip(" "))
@@ -121,7 +121,7 @@ def _sep_alone(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _deepseek_section(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """The outer marker is markup when a call follows it."""
+    """Read the outer marker, which is markup if a call follows it."""
     src = reading.src
     start = yield from skip_space(src, body)
     while not src.final and len(src.text) - start < (24 if src.text.startswith("<", start) else _DS_NAMED_LENGTH):

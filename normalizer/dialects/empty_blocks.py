@@ -1,7 +1,7 @@
-"""Blocks that hold nothing: an opener of calls and its closer, with white space or nothing between, call nothing and are markup.
+"""Empty blocks: an opener of calls and its closer, with only white space between. They call nothing and are markup.
 
-In the midst of a line of words they are a sentence about the format, and content, unless no user types such tokens. Families
-whose openers are patterns (DSML, DeepSeek) have rows of their own.
+Within a line of words, they are content, because the sentence is about the format; but special tokens stay markup. Families
+whose openers are patterns (DSML, DeepSeek) have their own rows.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _PAIRS = (
     ("<use_mcp_tool>", "</use_mcp_tool>"),
 )
 _TYPED = ("<tool", "<function", "<TOOL", "<use_", "<call_", "[")
-"""What the openers begin with that people write, too."""
+"""Beginnings of openers that people type, too."""
 
 
 def _empty(closer: str) -> Reader:

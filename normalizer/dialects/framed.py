@@ -1,7 +1,7 @@
-"""Typed framing: content, reasoning and calls all stand in one token alphabet (Kimi K3, PLaMo 3, Inkling).
+"""Dialects that frame content, reasoning and calls with the same kind of tokens (Kimi K3, PLaMo 3, Inkling).
 
-The frames' own tokens are markup; a call has its own frame, so nothing inside a think frame is one. Linear: a frame's head is
-at most `_HEAD` characters.
+The frames' tokens are markup. A call has its own frame, so nothing inside a think frame is a call. The work is linear: a
+frame's head has at most `_HEAD` characters.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _KIMI_K3 = Grammar(
 
 
 def _head_end(reading: Reading, body: int) -> Steps[int]:
-    """Just past the `<|sep|>` of a frame's head; -1 when this is no frame, -2 when the text ended inside the head."""
+    """Just past the `<|sep|>` of a frame's head. -1 if this is no frame, -2 if the text ended inside the head."""
     src = reading.src
     while True:
         word = _WORD.match(src.text, body)
@@ -95,7 +95,7 @@ def _k3_open(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _k3_close(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """The end of a frame is markup. The end of a think frame that the prompt opened makes all before it reasoning."""
+    """Read the end of a frame, which is markup. If the prompt opened a think frame, all text before its end is reasoning."""
     end = yield from _head_end(reading, body)
     if end < 0:
         return _k3_cut(reading, at, body, end)
@@ -110,7 +110,7 @@ def _k3_close(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _k3_cut(reading: Reading, at: int, body: int, end: int) -> bool:
-    """The text ended inside a frame's head, which is markup (a call's: cut off)."""
+    """Read a frame's head that the text's end cut off. It is markup; a call's head is a cut call."""
     if end == -1:
         return False
     reading.text(at)
@@ -142,7 +142,7 @@ def _k3_type(value: object) -> str:
 
 
 def _write_k3(calls: Calls) -> str:
-    from html import escape  # only here, as in `entities`
+    from html import escape  # only here: few programs write this dialect
 
     blocks = "".join(
         f'<|open|>call tool="{escape(name)}" index="{n}"<|sep|>'
@@ -182,7 +182,7 @@ def _plamo(reading: Reading, at: int, body: int) -> Steps[bool]:
     after = stop.end() if stop[1] == "end_tool_name" else stop.start()
     yield from wait_for_one(src, after, _PLAMO_PREAMBLE, "{")
     unnamed = () if stop[1] == "end_tool_name" else (Repair(kind="closer_missing"),)
-    stop, preamble = None, _PLAMO_BODY.match(src.text, after, after + _PLAMO_PREAMBLE)  # a match keeps the text it was found in
+    stop, preamble = None, _PLAMO_BODY.match(src.text, after, after + _PLAMO_PREAMBLE)  # a match keeps its text alive
     begin = preamble.end() if preamble else after
     preamble = None
     if not src.text.startswith("{", begin):
@@ -192,7 +192,7 @@ def _plamo(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _plamo_cut(reading: Reading, at: int, longest: int) -> bool:
-    """The text ended inside a name: the markup of a call that was cut off. A name that is too long is none."""
+    """Read a name that the text's end cut off, as markup of a call. A name that is too long is no name."""
     if len(reading.src.text) >= longest:
         return False
     reading.cut_off(at)
@@ -200,7 +200,7 @@ def _plamo_cut(reading: Reading, at: int, longest: int) -> bool:
 
 
 def _plamo_odd(reading: Reading, at: int, begin: int, name: str) -> Steps[bool]:
-    """No object stands where the arguments should be."""
+    """Enter a call with no object in the place of its arguments."""
     stop = yield from search(reading.src, _PLAMO_END, begin, _OVERLAP)
     raw = reading.src.text[begin : stop.start() if stop else len(reading.src.text)].strip()
     over = (len(reading.src.text), list[Repair]())
@@ -238,7 +238,7 @@ _INKLING_FRAMES = (_INKLING_TEXT_CALL, "<|content_tool_error|>", "<|content_text
 
 
 def _inkling_follows(text: str, at: int, final: bool) -> bool | None:
-    """A call's name stands between `<|message_model|>` and its frame."""
+    """Whether a call's name stands between `<|message_model|>` and its frame. None if more text is needed."""
     if _INKLING_NAME.match(text, at, at + _INKLING_HELD):
         return True
     rest = text[at : at + _INKLING_HELD]
@@ -259,7 +259,7 @@ def _inkling_header(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _inkling_frame(reading: Reading, at: int, body: int) -> bool:
-    """The frame of an answer, of an error, or of a call in words of its own, which is read as any call."""
+    """Read the frame of an answer, of an error, or of a call in plain text, which other readers read."""
     opener = reading.src.text[at:body]
     reading.text(at)
     reading.markup(body)

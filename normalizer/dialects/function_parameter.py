@@ -1,4 +1,4 @@
-"""Elements `<function=NAME>` with `<parameter=KEY>` values, in `<tool_call>` or a wrapper of its own."""
+"""Elements `<function=NAME>` with `<parameter=KEY>` values, in `<tool_call>` or another wrapper."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _KEY_AND_VALUE = Grammar(
     ),
     known_keys=True,
 )
-"""`<parameter>city</parameter>` and the value behind it."""
+"""`<parameter>city</parameter>`, with the value behind it."""
 _HEAD_LENGTH = 260
 _RENAMED_LENGTH = 320
 _FIRST_KEY = lazy_regex(r"<parameter>\s{0,16}+([^<>\s][^<>\n]{0,127}+)</parameter>")
@@ -113,10 +113,10 @@ def _function(reading: Reading, at: int, body: int) -> Steps[bool]:
     before = reading.src.text[max(0, at - 40) : at].rstrip()
     dialect = "seed_oss" if before.endswith("<seed:tool_call>") else "qwen3_coder"
     end = head.end()
-    if head[2] == ">" and name.endswith("/"):  # the tag is all there is
+    if head[2] == ">" and name.endswith("/"):  # the tag is all of the call
         name = name[:-1].rstrip().strip("\"'")
         return is_known(name, reading.tools) and empty_call(reading, at, end, name, dialect)
-    head = None  # a match keeps the text it was found in
+    head = None  # a match keeps its text alive
     if (yield from wait_until_known(reading.src, _attributes_follow, end)):
         return (yield from read_element_arguments(reading, ElementCall(at, name, dialect, "function"), end))
     return (yield from _read(reading, at, name, end, dialect))
@@ -127,14 +127,14 @@ _WITH_ATTRIBUTES_BEGUN = lazy_regex(r"\s*+(?:<(?:p(?:a(?:r(?:a(?:m(?:e(?:t(?:er?
 
 
 def _attributes_follow(text: str, at: int, final: bool) -> bool | None:
-    """Does a parameter follow whose name stands in an attribute (`<parameter name="city" ...>`)?"""
+    """Whether a parameter follows with its name in an attribute (`<parameter name="city" ...>`)."""
     if _WITH_ATTRIBUTES.match(text, at) is not None:
         return True
     return None if not final and _WITH_ATTRIBUTES_BEGUN.match(text, at) is not None else False
 
 
 def _read(reading: Reading, at: int, name: str, body: int, dialect: str) -> Steps[bool]:
-    """The parameters behind `body` of the call that begins at `at`."""
+    """Read the parameters behind `body` of the call that begins at `at`."""
     key = yield from _first_key(reading, body)
     tool = reading.tool(name)
     named = key != "" and tool is not None and key in tool.properties
@@ -144,7 +144,7 @@ def _read(reading: Reading, at: int, name: str, body: int, dialect: str) -> Step
 
 
 def _first_key(reading: Reading, body: int) -> Steps[str]:
-    """The key that stands in an element of its own (`<parameter>city</parameter>`), "" when the first parameter has none."""
+    """The key in its own element (`<parameter>city</parameter>`). "" if the first parameter has none."""
     src = reading.src
     start = yield from skip_space(src, body)
     while not src.final and _FIRST_KEY_BEGUN.match(src.text, start, start + _HEAD_LENGTH):
@@ -154,20 +154,20 @@ def _first_key(reading: Reading, body: int) -> Steps[str]:
 
 
 def _bracket_lost(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<tool_call>function=f>`: the name must be a tool's."""
+    """Read `<tool_call>function=f>`. The name must be a tool's."""
     start = yield from skip_space(reading.src, body)
     head = yield from match_within(reading.src, _LOST_HEAD, start, _HEAD_LENGTH)
     if head is None or not is_known(head[1].strip(), reading.tools):
         return False
     name, end = head[1].strip(), head.end()
-    head = None  # a match keeps the text it was found in
+    head = None  # a match keeps its text alive
     reading.text(at)
     reading.markup(start)
     return (yield from _read(reading, start, name, end, _FIRST_ROW))
 
 
 def _name_element(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<function>f</function><parameter>city</parameter>Paris</function>`: name and key must be known."""
+    """Read `<function>f</function><parameter>city</parameter>Paris</function>`. Name and key must be known."""
     head = _NAME_ELEMENT.match(reading.src.text, body)
     if head is None or not is_known(head[1], reading.tools):
         return False
@@ -176,7 +176,7 @@ def _name_element(reading: Reading, at: int, body: int) -> Steps[bool]:
         reading.miss(at, head.end(), head[1], "unknown_parameter")
         return False
     name, end = head[1], head.end(1)
-    head = None  # a match keeps the text it was found in
+    head = None  # a match keeps its text alive
     return (yield from _read(reading, at, name, reading.src.text.index(">", end) + 1, _FIRST_ROW))
 
 
@@ -188,13 +188,13 @@ def _name_element_follows(text: str, at: int, final: bool) -> bool | None:
 
 
 def _children(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<function=f><city>Paris</city></function>`: elements named after the arguments in place of parameters."""
+    """Read `<function=f><city>Paris</city></function>`: elements named after the arguments instead of parameters."""
     head = _HEAD.match(reading.src.text, body, body + _HEAD_LENGTH)
     if head is None or not head[1].strip():
         return False
     name = head[1].strip().strip("\"'")
     call, end = ElementCall(at, name, _FIRST_ROW, "function", told_apart=False), head.end()
-    head = None  # a match keeps the text it was found in
+    head = None  # a match keeps its text alive
     return (yield from read_element_arguments(reading, call, end))
 
 
@@ -215,26 +215,26 @@ _STRAY_LENGTH = 900
 
 
 def _stray_follows(text: str, at: int, final: bool) -> bool | None:
-    """A name, and text in place of parameters, up to the closer."""
+    """Whether a name follows, with text instead of parameters, up to the closer."""
     if _STRAY.match(text, at) is not None:
         return True
     return None if not final and len(text) - at < _STRAY_LENGTH and _STRAY_BEGUN.match(text, at) is not None else False
 
 
 def _stray_key(reading: Reading, at: int) -> str | None:
-    """The one parameter that the text in place of parameters can belong to."""
+    """The one parameter that the text can belong to, or None."""
     head = _HEAD.match(reading.src.text, at, at + _HEAD_LENGTH)
     return only_text_parameter(reading.tool(head[1].strip().strip("\"'"))) if head is not None else None
 
 
 def _stray(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<function=f>Paris</function>`: the text of the one parameter that it can belong to, or nothing that can be read."""
+    """Read `<function=f>Paris</function>`: the text of the one parameter that it can belong to, or an unreadable call."""
     found = _STRAY.match(reading.src.text, body)
     if found is None or not is_known(name := found[1].strip().strip("\"'"), reading.tools):
         return False
     key, written, start, end = _stray_key(reading, body), found["body"], found.start("body"), found.end()
-    found = None  # a match keeps the text it was found in
-    if "<parameter" in written:  # text before it
+    found = None  # a match keeps its text alive
+    if "<parameter" in written:  # text before a parameter
         return (yield from _read(reading, at, name, start, _FIRST_ROW))
     if key is None:
         reading.miss(at, end, name, "unreadable")
@@ -246,7 +246,7 @@ def _stray(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _either(text: str, at: int, final: bool) -> bool | None:
-    """Parameters, or Functionary's JSON object, which its own row reads."""
+    """Whether parameters follow, or Functionary's JSON object, which another row reads."""
     ours = _follows(text, at, final)
     if ours:
         return True
@@ -272,7 +272,7 @@ _RENAMED = lazy_regex(r"\s*([^\s<>{}]{1,256})\s*</(?:parameter|name|function)>\s
 
 
 def _renamed(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<name>task</parameter><parameter=...`: the opener was renamed; a guess."""
+    """Read `<name>task</parameter><parameter=...`: the opener was renamed, so the call is a guess."""
     head = _RENAMED.match(reading.src.text, body, body + _RENAMED_LENGTH)
     if head is None:
         return False
@@ -304,7 +304,7 @@ def _writer(opener: str, closer: str, gap: str) -> Writer:
 
 
 _FIRST_ROW = "qwen3_coder"
-"""Its markers read the others as well."""
+"""Its markers read the other rows as well."""
 
 
 def _row(name: str, models: str, tag: str, gap: str, *markers: Marker, dialect: str = "") -> Dialect:

@@ -1,9 +1,14 @@
 """Harmony and the dialects that share its framing: Muse's atem and Beam.
 
-A message is a header, `<|message|>` and a body. The header holds a role, `<|channel|>` NAME, `to=RECIPIENT` and
-`<|constrain|>` TYPE in any order; its first words may stand in the prompt. The header says what the body is: reasoning (channel
-analysis, `to=self`), a call (`to=` anyone but a person), an echoed result (a tool's role), else content. A call has its own
-header, so nothing inside reasoning or inside a message to the user is one. Linear: a header is at most `_HEADER` characters.
+A message is a header, `<|message|>` and a body. The header has a role, `<|channel|>` NAME, `to=RECIPIENT` and `<|constrain|>`
+TYPE, in any order; its first words may stand in the prompt. The header decides what the body is:
+- reasoning: channel analysis, or `to=self`;
+- a call: `to=` anyone but a person;
+- an echoed result: a tool's role;
+- content: all else.
+
+A call has its own header, so nothing inside reasoning or inside a message to the user is a call. The work is linear: a header
+has at most `_HEADER` characters.
 """
 
 from __future__ import annotations
@@ -56,7 +61,7 @@ _BUILT_IN = lazy_regex(r"(?:python|container|browser)(?:\.\w+)?\Z")
 
 @dataclass(slots=True)
 class _Header:
-    """What stands before a body. `begin:end` is the header with its `<|message|>`; `named`: the recipient said `functions.`."""
+    """The text before a body. `begin:end` includes its `<|message|>`. `named`: the recipient began with `functions.`."""
 
     begin: int
     end: int
@@ -72,7 +77,7 @@ _STEP = 16
 
 
 def _plausible(head: str, *, whole: bool) -> bool:
-    """Could this be what stands between a header's first token and `<|message|>`? Not `whole`: more of it may come."""
+    """Whether `head` may stand between a header's first token and `<|message|>`. Not `whole`: more of it may arrive."""
     tail = -1 if whole else head.rfind("<")
     if tail >= 0 and any(token.startswith(head[tail:]) for token in (*_TOKENS, _MESSAGE)):
         head = head[:tail]
@@ -81,13 +86,13 @@ def _plausible(head: str, *, whole: bool) -> bool:
 
 
 def _message_at(reading: Reading, body: int) -> Steps[int | None]:
-    """Where the body begins; -1 when the text ended inside the header, None when this is no header."""
+    """Where the body begins. -1 if the text ended inside the header, None if this is no header."""
     src = reading.src
     look_at = 0
     while True:
         end = src.text.find(_MESSAGE, body, body + _HEADER)
         length = min(len(src.text) - body, _HEADER)
-        if end >= 0 or src.final or length >= look_at:  # not at every character: what is no header never becomes one
+        if end >= 0 or src.final or length >= look_at:  # every `_STEP` characters only: text that is no header never becomes one
             look_at = length + _STEP
             if not _plausible(src.text[body : end if end >= 0 else body + _HEADER], whole=end >= 0):
                 return None
@@ -101,9 +106,9 @@ def _message_at(reading: Reading, body: int) -> Steps[int | None]:
 
 
 def _begin_of(reading: Reading, at: int) -> int:
-    """Where the header starts: ` to=functions.f` and `assistant` may stand before its first token."""
+    """Where the header starts. ` to=functions.f` and `assistant` may stand before its first token."""
     first = max(reading.done, at - _HEADER)
-    if reading.text_kind == "reasoning":  # what stands before is reasoning already
+    if reading.text_kind == "reasoning":  # the text before is reasoning already
         return at
     before = reading.src.text[first:at]
     found = _BEFORE.search(before)
@@ -113,7 +118,7 @@ def _begin_of(reading: Reading, at: int) -> int:
 
 
 def _header_begins_before(text: str, at: int) -> bool:
-    """May words that stand before a first token, at `at`, be of its header? `_begin_of` decides."""
+    """Whether words before a first token at `at` may belong to its header. `_begin_of` decides."""
     said = text[max(0, at - _HEADER) : at].rstrip()
     return said.endswith("assistant") or "to=" in said[said.rfind(" ") + 1 :]
 
@@ -129,7 +134,7 @@ def _header(begin: int, end: int, text: str) -> _Header:
 
 
 def _cut_header(reading: Reading, at: int) -> bool:
-    """The text ended inside a header: markup, and a call cut off when it had a recipient."""
+    """Read a header that the text's end cut off: markup and, if it has a recipient, a cut call."""
     begin = _begin_of(reading, at)
     if not reading.blank_before(begin):
         return False
@@ -144,7 +149,7 @@ def _cut_header(reading: Reading, at: int) -> bool:
 
 
 def _message(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """A message from its first token on."""
+    """Read a message from its first token on."""
     bare = reading.src.text.startswith(_MESSAGE, at)
     end = body if bare else (yield from _message_at(reading, body))
     if end is None:
@@ -169,7 +174,7 @@ def _message(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _open(reading: Reading, header: _Header, *, calls: bool = False) -> bool:
-    """The header is markup, and what follows is the answer; `calls`: it may be a call of another family."""
+    """Classify the header as markup, and the text behind it as the answer. `calls`: it may be a call of another family."""
     reading.text(header.begin)
     reading.markup(header.end)
     reading.answer_follows()
@@ -186,7 +191,7 @@ def _close(reading: Reading, stop: re.Match[str] | None) -> bool:
 
 
 def _result(reading: Reading, header: _Header) -> Steps[bool]:
-    """A tool's answer that the model invented or repeated: markup, and calls after it are not to be trusted."""
+    """Read a tool's result that the model invented or repeated: markup. Calls after it are guesses."""
     stop = yield from search(reading.src, _END_OR_START, header.end, _OVERLAP)
     _open(reading, header)
     reading.markup(stop.start() if stop else len(reading.src.text))
@@ -201,7 +206,7 @@ def _thought(reading: Reading, header: _Header) -> Steps[bool]:
 
 
 def _user_message(reading: Reading, header: _Header) -> Steps[bool]:
-    """A message to the user in Muse's framing: a block or header inside it is a quotation."""
+    """Read a message to the user in Muse's framing. A block or header inside it is a quotation."""
     _open(reading, header)
     stop = yield from closed_block(reading, "content", _END)
     return _close(reading, stop)
@@ -228,12 +233,12 @@ def _call(reading: Reading, header: _Header) -> Steps[bool]:
 
 
 def _no_call(reading: Reading, header: _Header) -> Steps[bool]:
-    """A body for somebody who is no tool: in the channel of reasoning it is no answer."""
+    """Read a body for a recipient that is no tool. In the reasoning channel, it is reasoning."""
     return (yield from _thought(reading, header)) if header.channel == "analysis" else _open(reading, header)
 
 
 def _markup_call(reading: Reading, header: _Header, start: int, name: str) -> Steps[bool]:
-    """Beam's parameters belong to the header's name; Muse's block is read by the family of `invoke`."""
+    """Read Beam's parameters, which belong to the header's name. The family of `invoke` reads Muse's block."""
     src = reading.src
     if not (yield from wait_until_known(src, _PARAMETER_FOLLOWS, start)):
         yield from wait_while(src, _BLOCK_BEGUN, start)
@@ -249,7 +254,7 @@ def _markup_call(reading: Reading, header: _Header, start: int, name: str) -> St
 
 
 def _raw_call(reading: Reading, header: _Header, start: int, name: str) -> Steps[bool]:
-    """A body that is neither JSON nor markup: code for a tool with one text parameter, or nothing."""
+    """Read a body that is neither JSON nor markup: text for a tool with one text parameter, or nothing."""
     src = reading.src
     if not (header.named or reading.known(name)) and start < len(src.text) and not src.text.startswith("<|", start):
         reading.miss(header.begin, start, name, "no_call_object")
@@ -265,7 +270,7 @@ def _raw_call(reading: Reading, header: _Header, start: int, name: str) -> Steps
         arguments = {key: raw}
         repairs = [only_parameter(key, raw, raw)]
     end = len(src.text) if stop is None else stop.start() if stop[0] == "<|start|>" else stop.end()
-    is_whole = stop is not None and (bool(raw.strip()) or stop[0] != "<|start|>")  # else the next message began before this one
+    is_whole = stop is not None and (bool(raw.strip()) or stop[0] != "<|start|>")  # otherwise the next message began too early
     if stop is not None and not is_whole:
         repairs = [Repair(kind="closer_missing", safety="truncated")]
     reading.end(draft, end, arguments, raw, complete=is_whole, repairs=repairs)
@@ -275,7 +280,7 @@ def _raw_call(reading: Reading, header: _Header, start: int, name: str) -> Steps
 _KEY = r"""parameter\s{1,16}name\s{0,16}=\s{0,16}(?P<key>"[^"<>]{0,128}"|'[^'<>]{0,128}'|[^\s"'<>]{1,128})[^<>]{0,128}>"""
 _PARAMETER_FOLLOWS = starts("<rfl:parameter")
 _BLOCK_BEGUN = lazy_regex(r"<[\w:.]{0,64}(?:>\s{0,16}(?:<[^<>]{0,320})?)?\Z")
-"""A block of the family of `invoke` before its first call is named."""
+"""A block of the `invoke` family, before its first call is named."""
 _STOP = (r"(?P<end><\|(?:call|end|return|eot|eom|im_end)\|>)", r"<\|start\|>")
 _BEAM = Grammar(
     item=tags(rf"(?P<parameter><rfl:{_KEY})", *_STOP),
@@ -289,7 +294,7 @@ _BEAM = Grammar(
 
 
 def _lone_end(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<|end|><|start|>` with no header before it: the prompt opened the reasoning, all of it is."""
+    """Read `<|end|><|start|>` without a header before it: the prompt opened the reasoning, so all text before is reasoning."""
     if reading.reasoning_closed or reading.nested:
         return False
     reading.withdraw(at)
@@ -309,7 +314,7 @@ def _write_harmony(calls: Calls) -> str:
 
 
 def _write_whole_header(calls: Calls) -> str:
-    """With the words that mostly stand in the prompt."""
+    """Write the calls with the words that usually stand in the prompt."""
     return f"<|start|>assistant{_write_harmony(calls)}"
 
 

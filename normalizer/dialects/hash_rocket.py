@@ -1,4 +1,4 @@
-"""The hash-rocket drift of MiniMax: `[TOOL_CALL]{tool => "NAME", args => {--key value ...}}[/TOOL_CALL]`."""
+"""MiniMax's hash-rocket variant: `[TOOL_CALL]{tool => "NAME", args => {--key value ...}}[/TOOL_CALL]`."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _NEXT_OPTION = lazy_regex(rf"[\s{{]++{_KEY}")
 _CLOSERS = ("[/TOOL_CALL]",)
 _LAYOUT = " \t\r\n,{}"
 _CUT_SHORT = lazy_regex(r"""\n\s*--\w|\A[^"\n]+"|"[^"\n]*\Z(?<!")""")
-"""A quotation mark was lost: the value goes on over the next option, or holds a single mark."""
+"""A quotation mark is missing: the value runs over the next option, or has a single mark."""
 _LINE_VALUE = lazy_regex(r"[^\n}]*")
 _IN_STRING = lazy_regex(r'(?:[^"\\\n]++|\\(?:u[0-9a-fA-F]{4}|[^u]))*+')
-_MAY_END_BODY = lazy_regex(r'[{}\[\]()<"]')  # in a value that is no JSON
+_MAY_END_BODY = lazy_regex(r'[{}\[\]()<"]')  # in a value that is not JSON
 _ANY_TYPE = ("null", "integer", "number", "boolean", "object", "array", "string")
 
 
@@ -66,7 +66,7 @@ def _rocket(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _options(reading: Reading, text: str, tool: CompiledTool | None) -> tuple[dict[str, Any] | None, list[Repair]]:
-    """`--key value` lines; None when there are none, or one whose JSON goes beyond the limits."""
+    """The arguments of `--key value` lines, and the repairs. (None, []) if there are none, or if JSON exceeds a limit."""
     entries = Entries(reading, tool)
     option, done = _OPTION.search(text), 0
     while option is not None:
@@ -86,14 +86,16 @@ def _options(reading: Reading, text: str, tool: CompiledTool | None) -> tuple[di
 
 
 def _drop(entries: Entries, text: str) -> None:
-    """What stands between options, if it is more than layout, belongs to none."""
+    """Drop text between options, if it is more than layout."""
     if left := text.strip(_LAYOUT):
         entries.drop(left)
 
 
 def _value(reading: Reading, text: str, key: str, start: int, tool: CompiledTool | None) -> tuple[Any, list[Repair], int]:
-    """(value, repairs, end) of the option whose value stands at `start`: JSON, or the rest of the line. The end is -1 when it
-    cannot be read."""
+    """(value, repairs, end) of the option whose value stands at `start`: JSON, or the rest of the line.
+
+    The end is -1 if the value cannot be read.
+    """
     if text[start : start + 1] in ("{", "[", '"'):
         parsed = read_json_value(text, start, limits=reading.limits)
         if not parsed.values:
@@ -107,7 +109,7 @@ def _value(reading: Reading, text: str, key: str, start: int, tool: CompiledTool
 
 
 class _OptionPreview:
-    """Tells a listener of options as they come: strings in pieces, other values whole. What needs repair waits for the end."""
+    """Emits options as they arrive: strings in pieces, other values whole. Values that need repairs wait for the end."""
 
     def __init__(self, reading: Reading, draft: Draft, start: int, tool: CompiledTool | None) -> None:
         self._reading, self._draft, self._tool = reading, draft, tool
@@ -115,7 +117,7 @@ class _OptionPreview:
         self._told: dict[str, Any] = {}
         self._at = start
         self._key = ""
-        self._start = self._upto = -1  # where its value begins; how far it has been followed, if it is a string
+        self._start = self._upto = -1  # where its value begins; how far it was emitted, if it is a string
         self._streams = False
         self._extent: Extent | None = None
         self._over = False
@@ -124,7 +126,7 @@ class _OptionPreview:
         return self._streams
 
     def skim(self, more: str) -> bool:
-        """More of a string; whoever follows the body looks again when it ends."""
+        """Emit more of a string. Returns False at its end, so that the body is read again."""
         length = len(self._reading.src.text)
         if self._upto + len(more) != length or '"' in more or "\\" in more or "\n" in more:
             return False
@@ -133,12 +135,12 @@ class _OptionPreview:
         return True
 
     def advance(self) -> None:
-        """Tell what has come."""
+        """Emit the text that has arrived."""
         while not self._over and (self._start >= 0 or self._next_option()) and (end := self._value_end()) >= 0:
             self._finish_value(end)
 
     def finish(self, arguments: dict[str, Any] | None) -> None:
-        """All is read: tell what is left, if what was told is the beginning of it."""
+        """The call is read: emit the rest, if the emitted arguments are its beginning."""
         if self._streams or not self._told or list((arguments or {}).items())[: len(self._told)] != list(self._told.items()):
             return
         for key, value in list((arguments or {}).items())[len(self._told) :]:
@@ -163,7 +165,7 @@ class _OptionPreview:
         return not self._over
 
     def _value_end(self) -> int:
-        """Where the value ends, -1 when that has not come."""
+        """Where the value ends, -1 if its end has not arrived."""
         text = self._reading.src.text
         if self._extent is not None:
             return self._extent.scan(text)

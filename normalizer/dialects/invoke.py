@@ -1,8 +1,8 @@
 """Elements `invoke name="..."` with `parameter name="..."` values, in any namespace and wrapper.
 
-One grammar serves all, told apart by what stands before the tag's name: nothing, a prefix (`antml:`, `atem:`), or bars and a
-word (`｜DSML｜`). A wrapper is markup when an invoke follows it; an invoke counts without one. Closers must carry the
-namespace of their opener, so that a value may hold the others'.
+One grammar reads them all. The text before the tag's name tells them apart: nothing, a prefix (`antml:`, `atem:`), or bars and
+a word (`｜DSML｜`). A wrapper is markup if an invoke follows it. An invoke counts without a wrapper. Closers must have the
+namespace of their opener, so that a value may hold those of other namespaces.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _TAGS = (
     *sorted(COMMON_WORDS),
 )
 _TAG = lazy_regex(rf"""<(?P<space>{_SPACE})(?P<tag>{"|".join(_TAGS)})(?=[\sĠ]|name)(?: name="(?P<name>[^"<>&]{{1,256}}+)">)?""")
-"""`name`: of a tag as most write it, whose attributes need no look and hold no entity."""
+"""Its group `name` is set for a tag in the usual form, whose attributes need no parsing and hold no entity."""
 _JUNK_REACH = 48
 _CUT_NAME = lazy_regex(rf"""\b(?:{"|".join(NAMING)})\s{{0,4}}=\s{{0,4}}["']([^"'<>]{{1,256}})["']""")
 _SHOWN_SPACE = ("Ċ", "Ġ")
-"""White space that a server showed as the tokenizer spells it."""
+"""White space as the tokenizer spells it, which some servers do not convert."""
 _DIALECT_BY_SPACE = {"": "anthropic_function_calls", "steptml:": "step3", "atem:": "atem"}
 
 
@@ -67,13 +67,13 @@ def _dialect_of(space: str, tag: str, before: str) -> str:
 
 
 def _junk_line(reading: Reading, at: int) -> int:
-    """Where the line before `at` begins that is junk, -1 when it is none."""
+    """Where the line before `at` begins that is junk, -1 if it is none."""
     junk = JUNK_LINE.search(reading.src.text, max(reading.done, at - _JUNK_REACH), at)
     return -1 if junk is None else junk.start()
 
 
 def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<invoke name="f">` and its kin."""
+    """Read `<invoke name="f">` and its variants."""
     src = reading.src
     yield from wait_for(src, body, len("name"))
     opened = _TAG.match(src.text, at)
@@ -81,7 +81,7 @@ def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     space, tag, name, end = opened["space"], opened["tag"], opened["name"], opened.end()
     attributes, alone = Attributes(()), False
-    opened = None  # a match keeps the text it was found in
+    opened = None  # a match keeps its text alive
     if name is None:
         head = yield from opening_tag(src, end)
         if head is None:
@@ -120,8 +120,8 @@ def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _cut_tag(reading: Reading, at: int, end: int, dialect: str) -> Steps[bool]:
-    """A tag that the text's end cut off behind the name of a tool, or of which an attribute is open."""
-    named = _CUT_NAME.search(reading.src.text, end, end + LONGEST_TAG)  # farther is no name of its own
+    """Enter a call whose tag the text's end cut off behind the tool's name, or whose tag has an open attribute."""
+    named = _CUT_NAME.search(reading.src.text, end, end + LONGEST_TAG)  # a name farther away is another tag's
     if named is None or not is_known(named[1], reading.tools):
         return False
     if not is_cut_tag(reading.src, end) and (yield from open_attribute(reading.src, at)) is None:
@@ -137,7 +137,7 @@ _INVOKE_NEXT = lazy_regex(rf"\s*<{_SPACE}(?:invoke(?:[\s>]|name)|(?:{'|'.join(_T
 
 
 def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """A wrapper is markup when an invoke follows it."""
+    """Read a wrapper, which is markup if an invoke follows it."""
     src = reading.src
     start = yield from skip_space(src, body)
     yield from wait_for_one(src, start, 40, ">")
@@ -162,7 +162,7 @@ _NAME_FENCE = lazy_regex(r"([^\s<>{}`]{1,256})\s*\n\s*```\w{0,12}\s*(?=\{)")
 
 
 def _name_and_fence(reading: Reading, at: int, start: int) -> Steps[bool]:
-    """A wrapper, a bare name and a json fence: the first fence holds the arguments, a second one is an invented result."""
+    """Read a wrapper, a bare name and a JSON fence. The first fence has the arguments; a second one is an invented result."""
     src = reading.src
     if not src.text.startswith("<", at) or "DSML" not in src.text[at : at + 12]:
         return False
@@ -237,7 +237,7 @@ def _write_step3(calls: Calls) -> str:
 
 
 _FIRST_ROW = "anthropic_function_calls"
-"""Its markers read the others as well."""
+"""Its markers read the other rows as well."""
 
 
 def _row(

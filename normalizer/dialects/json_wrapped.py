@@ -1,6 +1,6 @@
 """JSON call objects, an array of them or lines of them, between an opener and an optional closer.
 
-One reader serves all: `bodies.json_objects`.
+`bodies.json_objects` reads all of them.
 """
 
 from __future__ import annotations
@@ -78,12 +78,12 @@ _OBJECTS, _OBJECTS_BEGUN = lazy_regex(r"\s*(?:\{|\[\s*[{\]])"), lazy_regex(r"\s*
 
 
 def _objects(text: str, at: int, final: bool) -> bool | None:
-    """An object, or a list of objects or of none."""
+    """Whether an object, or a list of objects or of nothing, stands at `at`. None if more text is needed."""
     if _OBJECTS.match(text, at) is not None:
         return True
     if _OBJECTS_BEGUN.match(text, at) is None:
         return False
-    return bool(text[at:].strip()) if final else None  # it may have been cut off there
+    return bool(text[at:].strip()) if final else None  # the text may be cut off there
 
 
 _OBJECT, _ARRAY, _EITHER = starts("{"), starts("["), starts("[", "{")

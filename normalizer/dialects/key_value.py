@@ -1,7 +1,7 @@
 """A name, then key tags and value tags in turn.
 
-The tags may carry a prefix (`ifm|`) or a suffix that differs by checkpoint (`:6124c78e`); the grammar is made for what the
-opener shows. A key without a value is dropped and recorded.
+The tags may have a prefix (`ifm|`) or a suffix that differs by checkpoint (`:6124c78e`); the grammar is made for those of the
+opener. A key without a value is dropped and recorded.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _LOST = lazy_regex(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
 
 @lru_cache(maxsize=64)
 def pairs(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
-    """Pairs of key and value whose tags have this prefix and suffix, which may be a hole; `call`: the element around them."""
+    """The grammar of pairs of key and value with this prefix and suffix, which may be a hole. `call` is the element around
+    them."""
     pre, post = re.escape(prefix), suffix
     gap = r"\s{0,16}"
     key = rf"(?P<key>(?:(?!<(?:/?{pre}arg_|/?{pre}{call}|/think>))[^\n]){{0,256}}?)"
@@ -85,7 +86,7 @@ def _call(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _believable(reading: Reading, at: int, after: int, name: str, prefix: str) -> Steps[bool]:
-    """A lone word is a call without arguments when it is a tool, or, tools not told, when it is all there is."""
+    """Whether a name without arguments is a call: it is a tool or, if the tools are unknown, all of the message."""
     src = reading.src
     if src.text.startswith(f"<{'' if prefix == 'iquest_' else prefix}arg_key", after) or "<tool_sep>" in src.text[at:after]:
         return True
@@ -102,7 +103,7 @@ _IQUEST = pairs("", "", "iquest_tool_call")
 
 
 def _opener_lost(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`get_weather<arg_key>...</tool_call>`: a tool's name directly before a key tag, with the call's closer after it."""
+    """Read `get_weather<arg_key>...</tool_call>`: a tool's name directly before a key tag, with the call's closer after it."""
     src = reading.src
     before = src.text[max(reading.done, at - 300) : at]
     lost = _LOST.search(before)
@@ -118,7 +119,7 @@ def _opener_lost(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _echo_end(reading: Reading, begin: int, at: int) -> Steps[int]:
-    """Where what stands at `begin` ends, if it is the body of the call right before it once more; -1 when it is not."""
+    """Where the text at `begin` ends, if it repeats the body of the call right before it; -1 if it does not."""
     if not reading.drafts or not reading.blank_before(begin):
         return -1
     last = reading.drafts[-1]
@@ -148,7 +149,7 @@ def _writer(call: str, prefix: str = "", suffix: str = "", *, gap: str = "", sec
 
 
 _FIRST_ROW = "glm45"
-"""Its markers read the others as well."""
+"""Its markers read the other rows as well."""
 
 
 def _whole(call: str, prefix: str = "", suffix: str = "", *, gap: str = "", section: str = "", sep: str = "") -> Layout:

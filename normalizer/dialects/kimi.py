@@ -1,4 +1,4 @@
-"""Kimi K2 and K2.5: the id `functions.NAME:0` is the only carrier of the name; the argument marker may be missing."""
+"""Kimi K2 and K2.5: only the id `functions.NAME:0` has the name. The argument marker may be missing."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _KIMI_STOP = lazy_regex(_KIMI_HEAD.pattern.removesuffix(r"|\{"))
 _SECTION_FOLLOWS = starts("<|tool_call_begin|>", "functions.", *_KIMI_SECTION_END)
 _KIMI_INDEX = lazy_regex(r"\s*(?:\.|:)\s*\d+\s*\Z")
 _WHOLE_ID = lazy_regex(r"functions\.[^\s:]{1,256}:\d{1,8}")
-_BLANKS = 16  # that may stand between a name and the token behind it
+_BLANKS = 16  # the most blanks between a name and the token behind it
 _TRAILING_DIGITS = lazy_regex(r"_?\d+\Z")
 
 
 def _kimi_name(reading: Reading, written: str) -> str:
-    """The id `functions.NAME:0` is the only carrier of the name. A drifted one is read by the tools' names."""
+    """The name in the id `functions.NAME:0`. A damaged id is matched with the tools' names."""
     name = _KIMI_INDEX.sub("", written.strip())
     if name.startswith("functions.") and len(name) > len("functions."):
         name = name[len("functions.") :]
@@ -74,7 +74,7 @@ def _kimi(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _opener_lost(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`functions.f:0<|tool_call_argument_begin|>{...}`: the token before the name was lost."""
+    """Read `functions.f:0<|tool_call_argument_begin|>{...}`: the token before the name is missing."""
     src = reading.src
     floor = max(reading.done, at - _BLANKS)
     name_end = floor + len(src.text[floor:at].rstrip(" "))
@@ -90,7 +90,7 @@ def _opener_lost(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _kimi_json(reading: Reading, at: int, start: int, name: str) -> Steps[bool]:
-    """`ping{...}`, or a whole call object in place of the name."""
+    """Read `ping{...}`, or a whole call object in the place of the name."""
     if name:
         return (yield from _kimi_call(reading, at, start, name, "kimi_no_argument_marker"))
     body = yield from body_extent(reading, start, _KIMI_CLOSERS)
@@ -122,7 +122,7 @@ def _kimi_call(reading: Reading, at: int, start: int, written: str, dialect: str
 
 
 def _name_by_content(reading: Reading, call: CallObject, name: str, identity: str) -> None:
-    """A drifted id: the arguments may hold the whole call, or only one tool's schema may fit them (a guess)."""
+    """Name a call with a damaged id: its arguments may hold a whole call, or fit only one tool's schema (a guess)."""
     call.name, call.id = name, identity
     inner = calls_of(call.arguments, reading.tools) if call.arguments is not None else None
     if inner is not None and len(inner.calls) == 1 and inner.calls[0].given:
@@ -138,7 +138,7 @@ def _name_by_content(reading: Reading, call: CallObject, name: str, identity: st
 
 
 def _kimi_odd(reading: Reading, at: int, start: int, name: str) -> Steps[bool]:
-    """What stands where the arguments should be is no JSON object."""
+    """Read a call with no JSON object in the place of its arguments."""
     match = yield from search(reading.src, _KIMI_STOP, start, 32)
     stop = match.start() if match else len(reading.src.text)
     raw = reading.src.text[start:stop].strip()

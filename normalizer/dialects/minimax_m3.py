@@ -1,6 +1,7 @@
-"""MiniMax M3: real elements, nested as the schema says.
+"""MiniMax M3: elements that nest as the schema does.
 
-A prefix before every tag makes its markup delimited: it is read as it comes. Linear: a search resumes where it stopped.
+A prefix before each tag delimits the markup, so it is read as it arrives. The work is linear: a search resumes where it
+stopped.
 """
 
 from __future__ import annotations
@@ -36,17 +37,19 @@ _TAG: Final = re.compile(
     r"\]<\]minimax\[>\[<(?P<slash>/?)\s{0,16}+(?P<tag>[^\s<>/]{1,256}+)(?P<rest>[^<>]{0,300}?)(?P<empty>/?)>"
 )
 _TEXT_AND_CLOSER: Final = re.compile(rf"(?P<text>[^\]<]*+){re.escape(_PREFIX)}</(?P<tag>[^\s<>/]{{1,256}}+)>")
-"""What most elements hold, to their end."""
+"""The content of most elements, with their closer."""
 _LEAF: Final = re.compile(rf"{re.escape(_PREFIX)}<(?!invoke>)([^\s<>/]{{1,256}}+)>([^\]<]*+){re.escape(_PREFIX)}</\1>")
-"""An element that holds text, all of it."""
+"""A complete element that holds text."""
 _NAME: Final = lazy_regex(r"""\s*+name\s*+=\s*+["']?([^"'<>]{1,256}+)["']?\s*+\Z""")
 _TAG_LENGTH: Final = 608
 _FRAMES: Final = frozenset({"invoke", "tool_call"})
 
 
 class _M3:
-    """The arguments of one invoke while they come. `too_deep`: something was nested deeper than the limit. `again`: the next
-    invoke began within a parameter."""
+    """The arguments of one invoke while they arrive.
+
+    `too_deep`: something was nested deeper than the limit. `again`: the next invoke began within a parameter.
+    """
 
     __slots__ = ("again", "closed", "draft", "end", "entries", "repairs", "stream", "too_deep", "tool", "whole")
 
@@ -70,7 +73,8 @@ class _M3:
 
 
 def _m3_block(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """The block's opener is markup when an invoke follows it; its invokes are read here, outside it they are content."""
+    """Read a block. Its opener is markup if an invoke follows it. Invokes are read only in a block; elsewhere they are
+    content."""
     start = yield from skip_space(reading.src, body)
     reading.text(at)
     reading.markup(start)
@@ -92,7 +96,7 @@ def _m3_block(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _stands(reading: Reading, at: int) -> Steps[bool]:
-    """Does a prefixed tag stand at `at`?"""
+    """Whether a prefixed tag stands at `at`."""
     follows = starts(_PREFIX)
     while (verdict := follows(reading.src.text, at, reading.src.final)) is None:
         yield None
@@ -121,7 +125,7 @@ def _m3_invoke(reading: Reading, head: re.Match[str], name: str) -> Steps[None]:
             position = tag.end()
             continue
         key, position, empty = tag["tag"], tag.end(), bool(tag["empty"])
-        tag = None  # a match keeps the text it was found in
+        tag = None  # a match keeps its text alive
         position = yield from _m3_parameter(reading, call, key, position, empty)
     _m3_finish(reading, call, body, cut=not head["empty"] and not call.closed and call.end >= len(reading.src.text))
 
@@ -140,7 +144,7 @@ def _m3_finish(reading: Reading, call: _M3, body: int, *, cut: bool) -> None:
 
 
 def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool) -> Steps[int]:
-    """The parameter whose opener ends at `start`; returns where it (with its closer) ends."""
+    """Read the parameter whose opener ends at `start`. Returns where it ends, including its closer."""
     types = call.tool.types(key) if call.tool is not None else ()
     if empty:
         _m3_store(reading, call, NestedElement(key), told=False)
@@ -150,7 +154,7 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
     if is_text and closer is not None and closer["tag"] in _FRAMES:
         own = yield from _m3_own(reading, call, key, closer.start())
         closer = _TAG.match(src.text, closer.start() if own < 0 else own)
-    while (  # of a value that is no text, a block's tag in the middle of a line is an element
+    while (  # in a value that is no text, a block's tag in the middle of a line is an element
         closer is not None
         and _opens_next(call, closer)
         and (is_text or closer["tag"] == "invoke")
@@ -183,8 +187,10 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
 
 
 def _m3_own(reading: Reading, call: _M3, key: str, position: int) -> Steps[int]:
-    """Where the closer of a text stands that speaks of calls, whose tags begin at `position`; -1 where the text has none. Calls
-    that are whole may stand before it."""
+    """Where the closer of a text about calls stands, whose tags begin at `position`. -1 if the text has none.
+
+    Complete calls may stand before it.
+    """
     depth, closers, calls = 0, 0, 0
     while not reading.looks.too_many_left_open:
         tag = _TAG.search(reading.src.text, position) or (yield from _next_tag(reading, position))
@@ -202,27 +208,27 @@ def _m3_own(reading: Reading, call: _M3, key: str, position: int) -> Steps[int]:
             closers += slash and depth == 0
             calls += not slash
             depth = depth + 1 if not slash else max(0, depth - 1)
-            if closers and calls:  # this call's closer, and then another call
+            if closers and calls:  # this call's closer is followed by another call
                 break
-        position, tag = tag.end(), None  # a match keeps the text it was found in
+        position, tag = tag.end(), None  # a match keeps its text alive
     return -1
 
 
 def _m3_opener(reading: Reading, call: _M3, position: int) -> Steps[re.Match[str] | None]:
-    """The tag behind `position` that opens the next call, or its block; None where the text has none."""
+    """The tag behind `position` that opens the next call or its block. None if there is none."""
     while (tag := (yield from _next_tag(reading, position))) is not None and not _opens_next(call, tag):
-        position, tag = tag.end(), None  # a match keeps the text it was found in
+        position, tag = tag.end(), None  # a match keeps its text alive
     return tag
 
 
 def _opens_next(call: _M3, tag: re.Match[str]) -> bool:
-    """Does a tag within a parameter open the next call, or its block?"""
+    """Whether a tag within a parameter opens the next call or its block."""
     known = call.tool is None or "tool_call" in call.tool.properties
     return not tag["slash"] and (tag["tag"] == "invoke" or (tag["tag"] == "tool_call" and not known))
 
 
 def _m3_text(reading: Reading, call: _M3, key: str, start: int, *, streams: bool) -> Steps[tuple[int, re.Match[str] | None]]:
-    """(how much of the text a listener heard, -1 when nothing; the tag that ends the text)."""
+    """(how much of the text was emitted, -1 if nothing; the tag that ends the text)."""
     src = reading.src
     told = position = start
     while True:
@@ -242,7 +248,7 @@ def _m3_text(reading: Reading, call: _M3, key: str, start: int, *, streams: bool
 
 
 def _before_literal(text: str, start: int, end: int) -> int:
-    """Where a `<![CDATA[` begins or may begin in `start:end`; what follows is told with the rest."""
+    """Where a `<![CDATA[` begins, or may begin, in `start:end`. The text behind it is emitted at the end."""
     literal = text.find(CDATA[:2], start, end)
     return literal if literal >= 0 else end - text.endswith("<", start, end)
 
@@ -253,13 +259,13 @@ def _lead(text: str, start: int) -> int:
 
 
 def _tag_may_begin(text: str, start: int) -> int:
-    """Where a tag that is not whole yet may begin at the end of the text."""
+    """Where an incomplete tag may begin at the end of the text."""
     begun = text.rfind(_PREFIX[:3], max(start, len(text) - _TAG_LENGTH))
     return begun if begun >= 0 else len(text) - (2 if text.endswith("]<") else text.endswith("]"))
 
 
 def _m3_elements(reading: Reading, call: _M3, root: NestedElement, tag: re.Match[str]) -> Steps[int]:
-    """The children of `root`, the first of which opens with `tag`. A wrong closer closes; returns where the root ends."""
+    """Read the children of `root`, the first of which opens with `tag`. A wrong closer closes. Returns the root's end."""
     stack, most, first = [root], reading.limits.depth, tag.start()
     next_tag: re.Match[str] | None = tag
     while next_tag is not None:
@@ -302,7 +308,7 @@ def _m3_elements(reading: Reading, call: _M3, root: NestedElement, tag: re.Match
 
 
 def _leaves(parent: NestedElement, text: str, position: int) -> int:
-    """Past the elements at `position` that hold nothing but text, as most do: they are children of `parent`."""
+    """Past the elements at `position` that hold only text, as most do. They become children of `parent`."""
     while (leaf := _LEAF.match(text, position)) is not None:
         tag, said = leaf.groups()
         parent.children.append(NestedElement(tag, [said]))
@@ -321,7 +327,7 @@ def _m3_store(reading: Reading, call: _M3, element: NestedElement, *, told: bool
 
 
 def _m3_stray(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """A closer of the block after its calls is markup."""
+    """Read a closer of the block after its calls, which is markup."""
     if not reading.drafts or not reading.blank_before(at):
         return False
     reading.text(at)

@@ -1,7 +1,7 @@
-"""Tags mixed up: one of the families with a part lost, or borrowed from another.
+"""Mixed-up tags: a form of one family with a part missing, or with a part of another family.
 
-What is left decides, and the tools do: a name that none of them has makes no call of any of these, nor does a key that the tool
-does not take. Delimited, as the family is of whose marker something is left.
+The remaining markup and the tools decide. If no tool has the name, or the tool lacks the key, none of these rows reads a call.
+The rows are delimited, because a part of a marker is left.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["DIALECTS"]
 _ROW = "mixed_tags"
 _HEAD_LENGTH = 420
 _NAME = r"[^\s<>{}()\[\]\"'=]{1,256}+"
-_TAG_NAME = r"[^\s<>{}()\[\]\"'=]{1,44}+"  # an opener is decided within 64 characters
+_TAG_NAME = r"[^\s<>{}()\[\]\"'=]{1,44}+"  # 64 characters decide an opener
 
 
 # ---------------------------------------------------------------------- `<tool_call>` and a name
@@ -42,7 +42,7 @@ _KEY_LEFT = lazy_regex(r"(?:<tool_call>\s{0,16}+)?([\w.-]{1,128}+)\s{0,16}+</arg
 _CHILD = lazy_regex(r"<\s{0,4}+([^\s<>/]{1,128}+)\s{0,4}+/?>")
 _CUT_CHILD = lazy_regex(r"</?[^\s<>]{0,128}+\Z")
 _CLOSER = lazy_regex(r"</?tool_call>|\n[ \t]{0,8}\n")
-_LONGEST = 2048  # arguments that cannot be read
+_LONGEST = 2048  # the most characters of unreadable arguments
 _TOLD = lazy_regex(r"=\s{0,4}+\S|</arg_key>|[\n.]|</tool_call>")
 
 
@@ -53,7 +53,7 @@ def _name_follows(text: str, at: int, final: bool) -> bool | None:
 
 
 def _named(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<tool_call>f`, then children, attributes, or a key whose tag is lost."""
+    """Read `<tool_call>f`, then children, attributes, or a key whose tag is missing."""
     src = reading.src
     if reading.names is None:
         return False
@@ -62,7 +62,7 @@ def _named(reading: Reading, at: int, body: int) -> Steps[bool]:
     if head is None:
         return False
     word, after = head[1], head.end()
-    head = None  # a match keeps the text it was found in
+    head = None  # a match keeps its text alive
     if not any(word.startswith(name) for name in reading.names):
         return False
     while not src.final and len(src.text) - after < _HEAD_LENGTH and not _is_decidable(src.text, after):
@@ -93,12 +93,12 @@ def _named(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _unreadable(reading: Reading, at: int, name: str, after: int) -> Steps[bool]:
-    """A tool's name, and tags that hold no arguments up to the closer: a call whose arguments cannot be read."""
+    """Enter a call with a tool's name, and tags without arguments up to the closer. Its arguments cannot be read."""
     src = reading.src
     found = yield from search(src, _CLOSER, after, len("</tool_call>"))
     if found is not None and found[0] == "</tool_call>" and found.start() - after < _LONGEST:
         stop, end = found.span()
-        found = None  # a match keeps the text it was found in
+        found = None  # a match keeps its text alive
         reading.end(reading.begin(at, name, _ROW), end, None, src.text[after:stop].strip())
         return True
     reading.miss(at, after, name, "unreadable")
@@ -106,14 +106,14 @@ def _unreadable(reading: Reading, at: int, name: str, after: int) -> Steps[bool]
 
 
 def _is_decidable(text: str, at: int) -> bool:
-    """Is there enough behind a name to tell what it is?"""
+    """Whether enough text stands behind a name to decide what follows."""
     if text.startswith("<", at):
         return ">" in text[at : at + _HEAD_LENGTH] and (not text.startswith("<tool_call>", at) or "</arg_key>" in text[at:])
     return _TOLD.search(text, at, at + _HEAD_LENGTH) is not None
 
 
 def _names_before_keys(text: str, word: str, start: int, after: int, names: frozenset[str]) -> list[tuple[str, int]]:
-    """(name, where its first key begins): the name as it stands, or the longest ones that the word begins with."""
+    """(name, where its first key begins): the longest names that the word begins with, then the word itself."""
     found = [(word, after)] if word in names else []
     longest = sorted((name for name in names if word.startswith(name) and name != word), key=len, reverse=True)
     return [*((name, start + len(name)) for name in longest), *found]
@@ -132,8 +132,10 @@ _NEXT_ITEM = lazy_regex(
 
 @dataclass(frozen=True, slots=True)
 class _LostKeys:
-    """Pairs of key and value, an opener of a key lost, doubled or written as `<tool_call>`. The first key stands at `first`,
-    perhaps right behind the tool's name."""
+    """Pairs of key and value in which an opener of a key is missing, repeated or written as `<tool_call>`.
+
+    The first key stands at `first`, perhaps right behind the tool's name.
+    """
 
     first: int
 
@@ -151,7 +153,7 @@ class _LostKeys:
 
 
 def _attributes(reading: Reading, at: int, name: str, start: int) -> Steps[bool]:
-    """`<tool_call>f key="v"</tool_call>`: attributes that stand in no tag of their own."""
+    """Read `<tool_call>f key="v"</tool_call>`: attributes without their own tag."""
     src = reading.src
     head = yield from opening_tag(src, start, closer="</tool_call>")
     if head is None and is_cut_tag(src, start, "</tool_call>"):
@@ -175,7 +177,7 @@ def _attributes(reading: Reading, at: int, name: str, start: int) -> Steps[bool]
 
 
 def _record(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<call_record tool="f"><parameter name=...>`: any tag that names a tool, around parameters."""
+    """Read `<call_record tool="f"><parameter name=...>`: any tag that names a tool, around parameters."""
     src = reading.src
     tag = src.text[at + 1 : body]
     head = yield from opening_tag(src, body)
@@ -197,12 +199,12 @@ _CALLING = lazy_regex(rf"[ \t]{{0,16}}+({_NAME})[ \t]{{0,16}}+\]\s{{0,16}}+(?=<(
 
 
 def _calling(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`[Calling tool: f]`, then parameters."""
+    """Read `[Calling tool: f]`, then parameters."""
     head = yield from match_within(reading.src, _CALLING, body, 330)
     if head is None or not is_known(head[1], reading.tools):
         return False
     name, end = head[1], head.end()
-    head = None  # a match keeps the text it was found in
+    head = None  # a match keeps its text alive
     return (yield from read_element_arguments(reading, ElementCall(at, name, _ROW, "invoke", told_apart=False), end))
 
 
@@ -219,12 +221,12 @@ _SPACED_NAME = lazy_regex(rf"<({WORD})({_TAG_NAME})>")
 
 
 def _tool_in_a_namespace(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<｜DSML｜f>` with children, plain or in the namespace."""
+    """Read `<｜DSML｜f>` with children, plain or in the namespace."""
     opened = _SPACED_NAME.match(reading.src.text, at)
     if opened is None or not is_known(opened[2], reading.tools):
         return False
     call = ElementCall(at, opened[2], _ROW, opened[2], opened[1], told_apart=False)
-    opened = None  # a match keeps the text it was found in
+    opened = None  # a match keeps its text alive
     return (yield from read_element_arguments(reading, call, body))
 
 
@@ -235,11 +237,11 @@ _NAME_FIRST = lazy_regex(r"""\s{0,8}+>?\s{0,8}+\{\s{0,16}+["']name["']\s{0,8}+:\
 
 
 def _functioncall(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<functioncall {"name": ...}>`, its `>` behind the object or before it."""
+    """Read `<functioncall {"name": ...}>`, with its `>` behind the object or before it."""
     head = yield from match_within(reading.src, _NAME_FIRST, body, 300)
     if head is None or not is_known(head[1], reading.tools):
         return False
-    head = None  # a match keeps the text it was found in
+    head = None  # a match keeps its text alive
     took = _OBJECTS(reading, at, body)
     return took if isinstance(took, bool) else (yield from took)
 

@@ -1,6 +1,6 @@
-"""The name stands outside, the arguments are JSON. (Kimi, DeepSeek and harmony have modules of their own.)
+"""Dialects with the name outside of JSON arguments. (Kimi, DeepSeek and Harmony have their own modules.)
 
-The name ends at a separator, a bracket or a line break; then one JSON object, then closers.
+The name ends at a separator, a bracket or a line break. One JSON object follows, then closers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _COLON = "".join(COLONS)
 _FLOWER_HEAD = lazy_regex(rf"\s*+[{_COLON}]?\s*+([^\s✿{_COLON}{{}}]{{1,256}})\s*+✿ARGS✿[ \t]*+[{_COLON}]?\s*+(?=([{{✿])?)")
 _FLOWER_MAYBE = lazy_regex(rf"\s*+[{_COLON}]?\s*+[^\s✿{_COLON}{{}}]{{0,256}}+\s*+(?:✿(?:A(?:R(?:GS?)?)?)?)?\Z")
 _LINE_END = lazy_regex(r"\r?\n|\[TOOL_CALLS\]|</s>")
-_HEAD = 340  # within which the name and the arguments' brace must stand
+_HEAD = 340  # characters that must hold the name and the arguments' brace
 
 
 def _mistral_v11(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -72,7 +72,7 @@ def _mistral_v11(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _unreadable(reading: Reading, at: int, start: int, name: str, identity: str) -> Steps[bool]:
-    """Arguments that are no object, up to the end of their line."""
+    """Enter a call whose arguments, up to the end of their line, are no object."""
     over = yield from search(reading.src, _LINE_END, start, len("[TOOL_CALLS]"))
     end = over.start() if over is not None else len(reading.src.text)
     reading.end(reading.begin(at, name, "mistral_v11", identity), end, None, reading.src.text[start:end].strip())
@@ -82,7 +82,7 @@ def _unreadable(reading: Reading, at: int, start: int, name: str, identity: str)
 def _without_arguments(
     reading: Reading, at: int, start: int, name: str, identity: str, *, cut: bool = False, dialect: str = "mistral_v11"
 ) -> bool:
-    """A name and no arguments: a call of a tool that needs none. At the end of a text the rest may have been cut off."""
+    """Enter a name without arguments: a call of a tool that needs none. At a text's end, the rest may be cut off."""
     known = peel(name, reading.tools)
     if known is None and reading.tools is not None:
         return False
@@ -93,7 +93,7 @@ def _without_arguments(
 
 
 def _args_only(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`get_weather[ARGS]{...}`: the marker before the name was lost."""
+    """Read `get_weather[ARGS]{...}`: the marker before the name is missing."""
     begin = name_start(reading.src.text, 0, at)
     name = reading.src.text[begin:at]
     if begin < reading.done or peel(name, reading.tools) is None:
@@ -121,14 +121,14 @@ def _functionary(reading: Reading, at: int, body: int) -> Steps[bool]:
     if head is None:
         return False
     name, start = head[1], head.end()
-    head = None  # a match keeps the text it was found in
+    head = None  # a match keeps its text alive
     opened = "(" in reading.src.text[body:start]
     closers, levels = (")</function>", ")", "</function>") if opened else ("</function>",), (("</function>",),)
     return (yield from named_call(reading, at, name, start, "functionary_v31", closers, levels=levels))
 
 
 def function_follows(text: str, at: int, final: bool) -> bool | None:
-    """A name, and a JSON object after it (perhaps with `=` or `(` between)."""
+    """Whether a name stands at `at`, with a JSON object after it (perhaps with `=` or `(` between)."""
     if _FUNCTION_HEAD.match(text, at, at + _HEAD):
         return True
     return None if not final and len(text) - at < _HEAD and _FUNCTION_MAYBE.match(text, at) else False
@@ -173,7 +173,7 @@ def _qwen_agent(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _flower_follows(text: str, at: int, final: bool) -> bool | None:
-    """A name, and the marker of its arguments."""
+    """Whether a name stands at `at`, with the marker of its arguments after it."""
     if _FLOWER_HEAD.match(text, at, at + _HEAD):
         return True
     return None if not final and len(text) - at < _HEAD and _FLOWER_MAYBE.match(text, at) else False

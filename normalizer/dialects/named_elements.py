@@ -1,8 +1,8 @@
-"""Elements that prompts make up: the tool's name stands in an element of its own, the arguments behind it.
+"""Elements of made-up prompts: one element has the tool's name, and the arguments follow.
 
-`<tool_call><name>f</name><arguments>...</arguments></tool_call>` in any of the words in use, and without the outer element
-(`<tool>f</tool><tool_input>...</tool_input>`). Words that other markup has too count only with the name of a tool. What the
-arguments may look like stands in `element_arguments`.
+`<tool_call><name>f</name><arguments>...</arguments></tool_call>`, in any of the usual words, and without the outer element
+(`<tool>f</tool><tool_input>...</tool_input>`). Words that other markup has too count only with the name of a tool.
+`bodies.tagged.elements` reads the arguments.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BESIDE = ("id", "call_id", "type", "server_name")
 
 _HEAD = 640
 _NAME = r"(?:<!\[CDATA\[\s{0,4}+([^\s<>\[\]]{1,256}+)\s{0,4}+\]\]>|([^\s<>]{1,256}+))"
-"""A tool's name, perhaps as literal text."""
+"""A tool's name, perhaps in a CDATA section."""
 _NAMED = lazy_regex(
     rf"\s*+(?:<({'|'.join(_BESIDE)})>([^<>]{{0,128}}+)</\s{{0,4}}+\1\s{{0,4}}+>\s*+){{0,2}}+<({'|'.join(_NAMES)})>\s*+{_NAME}\s*+</\s{{0,4}}+\3\s{{0,4}}+>"
 )
@@ -60,14 +60,14 @@ _KEY_ALONE = starts("<parameter>")
 
 
 def _name_inside(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<tool_call><name>f</name>...</tool_call>`."""
+    """Read `<tool_call><name>f</name>...</tool_call>`."""
     src, tag = reading.src, reading.src.text[at + 1 : body - 1]
     head = yield from match_within(src, _NAMED, body, _HEAD)
     if head is None:
         return False
     if head[3] == "function":
         behind = head.end()
-        head = None  # a match keeps the text it was found in
+        head = None  # a match keeps its text alive
         if (yield from wait_until_known(src, _KEY_ALONE, behind)):
             return False  # `<function>f</function>` is the call's own opener
         head = _NAMED.match(src.text, body, body + _HEAD)
@@ -86,18 +86,18 @@ def _name_inside(reading: Reading, at: int, body: int) -> Steps[bool]:
     call.told_apart = tag not in COMMON_WORDS and tag != "function"
     call.id = head[2] if head[1] in ("id", "call_id") else ""
     end = head.end()
-    head = None  # a match keeps the text it was found in
+    head = None  # a match keeps its text alive
     return (yield from read_element_arguments(reading, call, end))
 
 
 def _name_alone(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<tool>f</tool><tool_input>...</tool_input>`."""
+    """Read `<tool>f</tool><tool_input>...</tool_input>`."""
     src = reading.src
     head = _PAIR.match(src.text, body, body + _HEAD)
     if head is None or head["named"] != src.text[at + 1 : body - 1] or not is_known(head["name"], reading.tools):
         return False
     call, holder, end = ElementCall(at, head["name"], "tool_and_input", ""), head["holder"], head.end()
-    head = None  # a match keeps the text it was found in
+    head = None  # a match keeps its text alive
     return bool((yield from read_argument_element(reading, call, holder, end)))
 
 

@@ -1,4 +1,4 @@
-"""Python call expressions between an opener and a closer. (Without a marker: `normalizer.bare`.)"""
+"""Python call expressions between an opener and a closer. (`normalizer.bare` reads those without a marker.)"""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from llmcore.types.envelope import Repair
 __all__ = ["DIALECTS", "calls_reader"]
 
 _NAME = r"[A-Za-z_][\w.\\-]{0,255}"
-_HEAD = 280  # within which a list must begin with a call
-_CLOSERS_SOUGHT = 4  # in strings of calls that nothing closes
+_HEAD = 280  # characters at a list's beginning that must hold a call's name
+_CLOSERS_SOUGHT = 4  # closers that are tried if the calls' brackets never close
 _LIST_OF_CALLS = lazy_regex(rf"[{BLANKS}]*\[\s*(?:{_NAME}\s*\(|\])")
 _LIST_BEGUN = lazy_regex(rf"[{BLANKS}]*(?:\[\s*(?:{_NAME}\s*)?)?\Z")
 _NAMED = lazy_regex(rf"\s*({_NAME})\s*\(")
@@ -33,7 +33,7 @@ _NEXT = lazy_regex(rf"[\s;,]{{0,64}}{_NAME}\s{{0,16}}\(")
 _NEXT_BEGUN = lazy_regex(rf"[\s;,]{{0,64}}(?:{_NAME}\s{{0,16}})?\Z")
 _NEXT_LIST = lazy_regex(rf"[\s;,]{{0,64}}\[\s{{0,64}}{_NAME}\s{{0,16}}\(")
 _NEXT_LIST_BEGUN = lazy_regex(rf"[\s;,]{{0,64}}(?:\[\s{{0,64}}(?:{_NAME}\s{{0,16}})?)?\Z")
-"""The next call, or list of calls, and the beginning of one at the end of the text."""
+"""With the patterns above: the next call, or list of calls, and the beginning of one at the text's end."""
 
 
 def _list_of_calls(text: str, at: int, final: bool) -> bool | None:
@@ -43,7 +43,7 @@ def _list_of_calls(text: str, at: int, final: bool) -> bool | None:
 
 
 def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
-    """A list of calls, or calls one after the other, then closers."""
+    """A reader of a list of calls, or of calls one after the other, then closers."""
 
     def read(reading: Reading, at: int, body: int) -> Steps[bool]:
         src = reading.src
@@ -74,7 +74,7 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
         parsed = read_lists(reading, Body(start, end, cut=cut))
         after, missing = (end, list[Repair]()) if cut else (yield from closing(reading, end, closers, extra="}])"))
         if not parsed.calls:
-            for draft in preview.drafts:  # what began like a call and cannot be read
+            for draft in preview.drafts:  # it began like a call and cannot be read
                 reading.end(draft, after, None, src.text[start:end], complete=not cut)
                 return True
             if src.text[start:end].strip() != "[]":
@@ -99,14 +99,14 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
 
 
 def _tagged_call(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<tool>f(x=1)</tool>`, in a tag that only a prompt made a marker: a call of a tool that is known."""
+    """Read `<tool>f(x=1)</tool>`, in a tag that a prompt made a marker: a call of a known tool."""
     text = reading.src.text
     named = _NAMED.match(text, body, body + _HEAD)
     before = reading.line_before(at, _HEAD)
     if named is None or not is_known(named[1], reading.tools) or not leads_in(before):
         return False
     took = calls_reader("bare_call", (f"</{text[at + 1 : body]}",))(reading, at, body)
-    named, text = None, ""  # they would be copied at every feed
+    named, text = None, ""  # they would keep the text alive, which copies it at every feed
     return took if isinstance(took, bool) else (yield from took)
 
 
@@ -115,8 +115,10 @@ def _new_extent(start: int) -> Extent:
 
 
 def _closer_behind(text: str, start: int, position: int, closers: tuple[str, ...]) -> int:
-    """Where the first closer behind `position` stands in no string that is closed; -1 where none does. The calls from `start` on
-    are not closed by their brackets."""
+    """Where the first closer behind `position` stands outside of closed strings; -1 if there is none.
+
+    The brackets of the calls from `start` on never close.
+    """
     whole = _new_extent(start)
     whole.scan(text, True)
     for _ in range(_CLOSERS_SOUGHT):
@@ -145,7 +147,7 @@ _TOOL_CODE_END = lazy_regex("</tool_code>|(?=<tool_code>)")
 
 
 def _tool_code(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<tool_code>...</tool_code>`: read as a fence's body is. Another opener ends it too: a flood of them stays linear."""
+    """Read `<tool_code>...</tool_code>` like a fence's body. Another opener ends it, too, so many openers stay linear."""
     match = yield from search(reading.src, _TOOL_CODE_END, body, 12)
     stop = match.start() if match else len(reading.src.text)
     inner = reading.nest(reading.src.text[body:stop])
@@ -200,7 +202,7 @@ _JSON_MARKERS = {
     "[TOOL_REQUEST]": "[END_TOOL_REQUEST]",
     "[TOOL_CALL]": "[/TOOL_CALL]",
 }
-"""Markers of JSON dialects, behind which drifting models write Python calls."""
+"""Markers of JSON dialects behind which some models write Python calls."""
 
 DIALECTS: tuple[Dialect, ...] = (
     Dialect("pythonic", "Llama 3.2, Llama 4, most models asked for it in a prompt", _list(), trust="bare"),

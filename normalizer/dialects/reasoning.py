@@ -1,9 +1,9 @@
-"""Reasoning formats as rows: opener, closer, and what an unclosed block means.
+"""Reasoning formats as rows: their openers, closers, and the meaning of an unclosed block.
 
-- A block that closes is reasoning, call markup in it included.
-- One that never closes is reasoning up to the first delimited call that stands in it; there the reasoning ended.
-- A closer that had no opener makes everything before it reasoning (`Reading.withdraw`); a second closer is swallowed.
-- One line break after the opener and before the closer is markup.
+- A block that closes is reasoning, including call markup in it.
+- A block that never closes is reasoning up to the first delimited call in it.
+- A closer without an opener makes all text before it reasoning (`Reading.withdraw`). A second closer is dropped.
+- One line break after the opener and one before the closer are markup.
 docs/dialects.md lists the formats.
 """
 
@@ -40,7 +40,7 @@ PAIRS = (
     ("<|content_thinking|>", "<|end_message|>"),
 )
 _FRAME = "<|content_thinking|>"
-"""Opens reasoning in a reply whose frames say what is a call (`framed`)."""
+"""Opens reasoning in a reply whose frames decide what is a call (`framed`)."""
 _OPENERS = tuple(opener for opener, _ in PAIRS)
 _NEVER_ALONE = frozenset({"<|end_message|>", "</thought>", "</reasoning>", "</scratch_pad>"})
 _LONE = (*(closer for _, closer in PAIRS if closer not in _NEVER_ALONE), "[BEGIN FINAL RESPONSE]")
@@ -50,18 +50,18 @@ _CITATION_BEGUN = lazy_regex(r"</?(?:c(?:o(?::[^<>\n]{0,64})?)?)?\Z")
 _SUFFIXED_OPENER = r"<think:[^\s<>]{1,32}>"
 _SUFFIXED_CLOSER = r"</think:[^\s<>]{1,32}>"
 _OVERLAP = 80
-_HELD_SPACE = 64  # white space before a marker is markup; so much of it waits for one
+_HELD_SPACE = 64  # characters of white space that wait for a marker, before which they are markup
 
 ANY_CLOSER = lazy_regex("|".join([*map(re.escape, _LONE), _SUFFIXED_CLOSER, re.escape("<channel|>")]))
 _SIGN = lazy_regex(rf"<|\[|[{OWN_SIGNS}]|\](?=<|\Z)")
-"""What a marker may begin with."""
+"""The beginning of a marker."""
 
 
 def flow(reading: Reading, kind: SegmentKind, stop: re.Pattern[str], *, overlap: int = _OVERLAP) -> Steps[re.Match[str] | None]:
-    """Take text as `kind` until `stop` matches (the match is not taken) or the text ends.
+    """Classify text as `kind` until `stop` matches or the text ends. Returns the match, which is not classified.
 
-    A listener hears nothing of what follows the first marker, until it is known whether the block closes: if it does not, the
-    marker counts.
+    Text behind the first marker is not emitted until it is known whether the block closes. If it never closes, the marker
+    counts.
     """
     src, begin = reading.src, reading.done
     start, barrier, decided = begin, begin, False
@@ -85,13 +85,13 @@ def flow(reading: Reading, kind: SegmentKind, stop: re.Pattern[str], *, overlap:
 
 
 def _sign_at(text: str, start: int) -> int:
-    """Where the first sign stands at or after `start`; nothing has begun before it."""
+    """The first possible beginning of a marker at or after `start`; the text's length if there is none."""
     sign = _SIGN.search(text, start)
     return len(text) if sign is None else sign.start()
 
 
 def _skim(reading: Reading, kind: SegmentKind) -> Skim:
-    """More text of the kind, in which nothing begins."""
+    """A skim for more text of this kind, in which nothing begins."""
 
     def skim(more: str) -> bool:
         if _SIGN.search(more) is not None:
@@ -105,7 +105,7 @@ def _skim(reading: Reading, kind: SegmentKind) -> Skim:
 
 
 def _first_marker(reading: Reading, start: int) -> tuple[int, bool]:
-    """(where the first marker stands from `start` on, or may yet come to stand; is it certain?)."""
+    """(where the first marker stands, or may stand, from `start` on; whether it certainly does)."""
     text = reading.src.text
     for sign in _SIGN.finditer(text, start):
         stands = reading.stands(sign.start())
@@ -117,9 +117,9 @@ def _first_marker(reading: Reading, start: int) -> tuple[int, bool]:
 def closed_block(
     reading: Reading, kind: SegmentKind, stop: re.Pattern[str], *, overlap: int = _OVERLAP
 ) -> Steps[re.Match[str] | None]:
-    """Take text from `reading.done` on as `kind` until `stop` matches (the match is not taken) or the text ends.
+    """Classify text from `reading.done` on as `kind` until `stop` matches or the text ends.
 
-    Nothing inside is a call: for framings that give a call a header of its own.
+    Returns the match, which is not classified. Nothing inside is a call: such framings give a call its own header.
     """
     src = reading.src
     yield from wait_for(src, reading.done, 1)
@@ -139,7 +139,7 @@ def closed_block(
 
 
 def _take(reading: Reading, kind: SegmentKind, end: int) -> None:
-    """Take text as `kind`; citation marks in it are markup."""
+    """Classify text as `kind`. Citation marks in reasoning are markup."""
     if kind != "reasoning":
         reading.take("content", end)
         return
@@ -164,7 +164,7 @@ def _take_trimmed(reading: Reading, kind: SegmentKind, end: int) -> None:
 
 
 def think(reading: Reading, body: int, closer: re.Pattern[str]) -> Steps[None]:
-    """Read reasoning from `body` on; everything before `body` is classified already."""
+    """Read reasoning from `body` on. All text before `body` is classified already."""
     src = reading.src
     yield from wait_for(src, body, 1)
     if src.text.startswith("\n", body):
@@ -182,11 +182,11 @@ def reasoning_reader(opener: str, closer: re.Pattern[str], label: str = "") -> R
     def read(reading: Reading, at: int, body: int) -> Steps[bool]:
         src = reading.src
         line = src.text[max(reading.line_start(at), reading.text_start()) : at]
-        if line.strip():  # in the middle of a line it is an opener only if it closes
+        if line.strip():  # in the middle of a line, it is an opener only if it closes
             closes = yield from search(src, closer, body, _OVERLAP)
             if closes is None:
                 return False
-        while True:  # an opener repeated at once is one opener
+        while True:  # a repeated opener is one opener
             ahead = src.text[body : body + len(opener)]
             if ahead == opener:
                 body += len(opener)
@@ -210,7 +210,7 @@ def reasoning_reader(opener: str, closer: re.Pattern[str], label: str = "") -> R
 
 
 class Block(NamedTuple):
-    """A block of reasoning that opens a text: the reasoning is `begin:end`, its closer ends at `over`."""
+    """A block of reasoning that opens a text. The reasoning is `begin:end`, and its closer ends at `over`."""
 
     opener: str
     begin: int
@@ -219,8 +219,11 @@ class Block(NamedTuple):
 
 
 def whole_block(text: str) -> Block | None:
-    """The block that opens a whole text, as its reader takes it; None when there is none, or the reader must look at it: it never
-    closes, its opener stands twice, it cites, or it is a frame."""
+    """The block that opens a whole text, as its reader would read it.
+
+    None if there is none, or if the reader must read it: it never closes, its opener is repeated, it has citations, or it is a
+    frame.
+    """
     if not text.startswith(_OPENERS) or text.startswith(_FRAME):
         return None
     opener, closer = next(pair for pair in PAIRS if text.startswith(pair[0]))
@@ -246,8 +249,10 @@ def _lone_closer(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _closes_call(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """Is it a call's closer, written for `</tool_call>`? Right behind calls that open the message, one of which has no closer of
-    its own, with nothing behind it but another block."""
+    """Whether this `</think>` was written for `</tool_call>`.
+
+    It is if it stands right behind calls that open the message, one of which has no closer, and only another block follows.
+    """
     src = reading.src
     if src.text[at:body] != "</think>" or not reading.drafts or reading.says_anything() or not reading.blank_before(at):
         return False
@@ -265,7 +270,7 @@ def _closes_call(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _close_what_stood_before(reading: Reading, at: int) -> None:
-    """Everything before a closer without an opener is reasoning; a second closer closes nothing."""
+    """Classify all text before a closer without an opener as reasoning. A second closer closes nothing."""
     if reading.reasoning_closed:
         reading.text(at)
     else:

@@ -1,7 +1,7 @@
-"""The registry: every dialect this library knows, and the markers that open nothing but text.
+"""The registry: every dialect that this library knows, and the markers that open only text.
 
-To add a dialect: one row in a module of `dialects/` (or a new module, listed there in `FAMILIES`), nothing else. CONTRIBUTING.md
-shows it with a real commit.
+To add a dialect, add one row in a module of `dialects/`, or a new module that `FAMILIES` lists. CONTRIBUTING.md shows it with
+a real commit.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _MAX_SHOWN = 200
 
 
 def dialect(name: str) -> Dialect:
-    """The row called `name`. Raises `ConfigError`, with the nearest name, when there is none."""
+    """The row called `name`. Raises `ConfigError`, with the nearest name, if there is none."""
     if name not in DIALECTS:
         near = nearest(name, DIALECTS) if isinstance(name, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
         hint = f"did you mean {near!r}? " if near else ""
@@ -77,28 +77,30 @@ def dialect(name: str) -> Dialect:
 
 
 def is_bare(name: str) -> bool:
-    """Is it a form without a marker of its own?"""
+    """Whether the dialect is a form without a marker."""
     row = DIALECTS.get(name)
     return row is not None and row.trust == "bare"
 
 
-@lru_cache(maxsize=64)
 @lru_cache(maxsize=256)
 def closed_over(names: frozenset[str]) -> frozenset[str]:
-    """These dialects, and those by whose rows they are read. Raises `ConfigError` for a name that there is not."""
+    """These dialects, and those by whose rows they are read. Raises `ConfigError` for an unknown name."""
     return names.union(*(dialect(name).read_by for name in names))
 
 
 def counted_in_frames(named: frozenset[str] | None, taught: str | None) -> tuple[frozenset[str], bool]:
-    """(the dialects that are read as calls in a reply whose frames say what is one, is one of them bare?): the frames' own, and
-    those that the caller named or the prompt taught. The envelope is told from all other bare forms by its keys."""
+    """(dialects that are calls in the answer of a framed reply, whether one of them is bare).
+
+    They are the frames' own dialects, and those that the caller named or the prompt taught. The envelope does not count as
+    bare, because its keys identify it.
+    """
     told = (named or frozenset()).union(() if taught is None else (taught,))
     own = frozenset(name for name, row in DIALECTS.items() if row.frames)
     counted = own.union(told, *(DIALECTS[name].read_by for name in told))
     return counted, any(is_bare(name) for name in told - {ENVELOPE})
 
 
-@lru_cache(maxsize=64)  # a program asks for few subsets, but may ask for any
+@lru_cache(maxsize=64)  # a program uses few subsets
 def _table(names: frozenset[str] | None) -> MarkerTable:
     wanted = None if names is None else names.union(*(DIALECTS[name].read_by for name in names))
     rows = [row for row in DIALECTS.values() if wanted is None or row.name in wanted]
@@ -111,7 +113,10 @@ def _table(names: frozenset[str] | None) -> MarkerTable:
 
 
 def marker_table(names: Collection[str] | None) -> MarkerTable:
-    """The table of all markers, or of those of some dialects and of what opens no call. Raises `ConfigError`."""
+    """The table of all markers, or of those of some dialects and those that open no call.
+
+    Raises `ConfigError` for an unknown dialect.
+    """
     if names is None:
         return _table(None)
     for name in names:

@@ -1,5 +1,4 @@
-"""Markers that open no call: end-of-turn tokens, closers of wrappers around calls, wrappers around an answer, citation marks,
-echoed tools and results."""
+"""Markers that open no call: turn tokens, closers of wrappers, answer wrappers, citation marks, echoed tools and results."""
 
 from __future__ import annotations
 
@@ -44,7 +43,7 @@ _CITATION_END = r"</co:[^<>\n]{0,64}>"
 
 
 def _token(reading: Reading, at: int, body: int) -> bool:
-    """A token, and the same again right behind it: a model that does not stop writes many."""
+    """Read a token and its repetitions right behind it: a model that does not stop writes many."""
     text = reading.src.text
     token = text[at:body]
     while reading.is_unshared(token) and text.startswith(token, body):
@@ -55,7 +54,7 @@ def _token(reading: Reading, at: int, body: int) -> bool:
 
 
 def _header(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """The header of a turn behind the end of another, or behind a call: who speaks is no word of the answer."""
+    """Read the header of a turn behind the end of another, or behind a call. It is markup."""
     if not reading.blank_before(at) or not (reading.says_anything() or reading.drafts):
         return False
     header = yield from match_within(reading.src, _HEADER, at, _LONGEST_HEADER)
@@ -67,7 +66,7 @@ def _header(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _chat_token(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<|im_start|>` in the header of a further turn, in the place of a call's tag, or after a call."""
+    """Read `<|im_start|>` in the header of a further turn, in the place of a call's tag, or after a call."""
     if (yield from _header(reading, at, body)):
         return True
     follows_text = not reading.blank_before(at)
@@ -83,8 +82,10 @@ def _chat_token(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _span(closer: str, kind: str) -> Reader:
-    """Everything up to the closer is `kind` and never a call; without a closer the opener is text. A `result` is content, but
-    behind a call, where the model made it up, markup."""
+    """A reader that takes everything up to the closer as `kind`, never as a call. Without a closer, the opener is text.
+
+    A "result" is content. Behind a call, the model made it up, and it is markup.
+    """
     pattern = re.compile(re.escape(closer))
 
     def read(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -104,12 +105,15 @@ _TOOLS_END = re.compile("</tools>")
 
 
 def _tools(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """The wrapper of the prompt's list of tools: content. Models that learnt from such prompts write calls in it, too (llama.cpp
-    reads them so): one that holds nothing but calls of known tools may be meant."""
+    """Read the wrapper of the prompt's list of tools, which is content.
+
+    Models that learnt from such prompts also write calls in it, and llama.cpp reads them. If it holds only calls of known
+    tools, they are guesses.
+    """
     match = yield from search(reading.src, _TOOLS_END, body, len("</tools>"))
     if match is None:
         return False
-    stop, end, match = match.start(), match.end(), None  # a match keeps the text it was found in
+    stop, end, match = match.start(), match.end(), None  # a match keeps its text alive
     inner = reading.nest(reading.src.text[body:stop])
     reading.text(at)
     if inner.drafts and not inner.says_anything and all(is_known(draft.name, reading.tools) for draft in inner.drafts):
@@ -127,7 +131,7 @@ _LONGEST_ATTRIBUTES = 256
 
 
 def _result(name: str) -> Reader:
-    """An element around a result, with attributes or without; a tool of this name is called by it."""
+    """A reader of an element around a result, with or without attributes. If a tool has its name, it is a call."""
     span = _span(f"</{name}>", "result")
 
     def read(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -147,7 +151,7 @@ _RESULT_LABEL = re.compile(rf"[ \t]*+[{''.join(COLONS)}]?\s*+\Z")
 
 
 def _flower_result(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`✿RESULT✿`, which ends a turn of Qwen-Agent's, or a result that the model made up, to `✿RETURN✿`."""
+    """Read `✿RESULT✿`, which ends a turn of Qwen-Agent, or a made-up result up to `✿RETURN✿`."""
     match = yield from search(reading.src, _RETURN, body, len(_RETURN.pattern))
     if match is None and _RESULT_LABEL.match(reading.src.text, body) is None:
         return False
@@ -159,7 +163,7 @@ def _flower_result(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _flower_return(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`✿RETURN✿: `, before the answer."""
+    """Read `✿RETURN✿: `, which precedes the answer."""
     end = yield from skip_space(reading.src, body)
     if reading.src.text[end : end + 1] in COLONS:
         end = yield from skip_space(reading.src, end + 1)
@@ -169,7 +173,7 @@ def _flower_return(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _answer(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<answer>` and `<response>` are dropped where they begin the answer, their closers with them."""
+    """Read `<answer>` or `<response>` at the beginning of the answer. It is markup, and so is its closer."""
     if reading.says_anything() or not reading.blank_before(at):
         return False
     yield from wait_for(reading.src, body, 1)
@@ -188,7 +192,7 @@ def _answer_end(reading: Reading, at: int, body: int) -> bool:
 
 
 _WRAPPER_ENDS = ("</tool_calls>", "</ifm|tool_calls>", "</tool_call>", "</seed:tool_call>", "</minimax:tool_call>")
-"""What closes the wrappers of several families: no row's own."""
+"""Closers of the wrappers of several families."""
 _SPACED_NAME = (
     r"(?:[a-z]{1,16}[:|]|[｜|‖]{1,2}[A-Z]{4}[｜|‖]{1,2} ?)?(?:[a-z]{2,8}_)?"
     r"(?:tool_call|function_call|tool_use|calls|TOOLCALL|function|invoke|parameter|param)s?(?::\w{1,32})?"

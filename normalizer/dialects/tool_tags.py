@@ -1,8 +1,8 @@
-"""Tags named after the tool (Cline), what models make of them, and Cline's tag for MCP servers.
+"""Tags named after the tool (Cline), their variants, and Cline's tag for MCP servers.
 
-They are told from any other markup by the tools' names alone: a bare form, held until its closer. A line that is a tool's name
-with its tags behind is the same with the brackets round the name lost. Linear: a search resumes where it stopped, and tags
-of tools that never close share one allowance (`Looks.left_open`).
+Only the tools' names tell them from other markup. They are bare forms, and nothing is emitted before their closer. A line that
+is a tool's name, with its tags behind, is the same form without the brackets around the name. The work is linear: a search
+resumes where it stopped, and tags that never close share one budget (`BacktrackBudget.left_open`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from llmcore.types.tools import CompiledTool
 __all__ = ["DIALECTS"]
 
 _REACH = 512
-_SAID_ON_A_LINE = 128  # by a tag and its closer in a sentence
+_SAID_ON_A_LINE = 128  # characters between a tag and its closer in a sentence
 
 
 # ---------------------------------------------------------------------- Cline
@@ -63,7 +63,7 @@ _PROPERTY = lazy_regex(r"\n[ \t]*+[^\s<>:]{1,256}+:?[ \t]*+\r?\n\s*+<[^\s<>/]{1,
 
 
 def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<NAME>` with NAME a tool: its attributes and children must be properties of it."""
+    """Read `<NAME>` of a tool. Its attributes and children must be properties of the tool."""
     name = reading.src.text[at + 1 : body].removesuffix(">")
     tool = reading.tool(name)
     if tool is None or reading.text_kind == "reasoning" or reading.looks.too_many_left_open:
@@ -98,7 +98,7 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     end, arguments, complete, repairs = read
     if sealed := _literal_is_open(reading, name, body, element[0]) and element[0] == len(reading.src.text):
-        end, complete = element[0], False  # in a literal that never ends nothing is markup
+        end, complete = element[0], False  # an unclosed CDATA section holds no markup
     stop = min(element[0], end)
     meant = CallObject(name, arguments, True, raw=reading.src.text[body:stop])
     sealed = sealed or _calls_in_literals(reading, body, stop)
@@ -107,11 +107,11 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _cut_in_tag(reading: Reading, at: int, body: int, name: str, tool: CompiledTool) -> Steps[bool]:
-    """The text ends in the tag of a tool, in its attributes or behind them, or one of them is open."""
+    """Enter a call if the text ends in the tag of a tool, in its attributes or behind them, or if one of them is open."""
     first = _ATTRIBUTE_KEY.match(reading.src.text, body)
     if first is None or not takes_children(tool, first[1]):
         return False
-    first = None  # a match keeps the text it was found in
+    first = None  # a match keeps its text alive
     if not is_cut_tag(reading.src, body) and (yield from open_attribute(reading.src, at)) is None:
         return False
     text = reading.src.text
@@ -120,7 +120,7 @@ def _cut_in_tag(reading: Reading, at: int, body: int, name: str, tool: CompiledT
 
 
 def _child_is_open(reading: Reading, body: int, tool: CompiledTool) -> Steps[bool]:
-    """Is the first child a property of the tool whose value stands in an attribute that nothing closes?"""
+    """Whether the first child is a property of the tool with its value in an attribute that never closes."""
     start = yield from skip_space(reading.src, body)
     yield from wait_for_one(reading.src, start + 1, _REACH, ">", "<")
     child = _CHILD_WITH_ATTRIBUTES.match(reading.src.text, start)
@@ -128,7 +128,7 @@ def _child_is_open(reading: Reading, body: int, tool: CompiledTool) -> Steps[boo
 
 
 def _child_is_next(reading: Reading, body: int, tool: CompiledTool) -> Steps[bool]:
-    """Does a child stand right behind a name whose own bracket never closed (`<NAME`, children, `/>`)?"""
+    """Whether a child stands right behind a name whose own bracket never closed (`<NAME`, children, `/>`)."""
     src = reading.src
     start = yield from skip_space(src, body)
     while not src.final and src.text.startswith("<", start) and ">" not in src.text[start : start + _REACH]:
@@ -140,7 +140,7 @@ def _child_is_next(reading: Reading, body: int, tool: CompiledTool) -> Steps[boo
 
 
 def _says_call(reading: Reading, body: int, name: str, tool: CompiledTool) -> Steps[bool]:
-    """Does the tag's closer or a parameter of the tool stand right behind it? A mention in a sentence has neither."""
+    """Whether the tag's closer or a parameter of the tool stands right behind it. A mention in a sentence has neither."""
     src = reading.src
     start = yield from skip_space(src, body)
     while not src.final and src.text.startswith("<", start) and ">" not in src.text[start : start + _REACH]:
@@ -158,15 +158,15 @@ def _says_call(reading: Reading, body: int, name: str, tool: CompiledTool) -> St
 
 
 def _element(reading: Reading, body: int, tag: str, *, unclosed: bool = False) -> Steps[tuple[int, int] | None]:
-    """(end of the text inside, end of the closer), both the text's end when it is cut; None when nothing suggests a call."""
+    """(end of the inner text, end of the closer). Both are the text's end if it is cut. None if nothing suggests a call."""
     pattern = Either(_UNCLOSED_END, Element(tag)) if unclosed else Element(tag)
     closer = yield from search(reading.src, pattern, body, len(tag) + 80)
     while closer is not None and _literal_is_open(reading, tag, body, closer.start()):
-        stop, closer = closer.start(), None  # a match keeps the text it was found in
+        stop, closer = closer.start(), None  # a match keeps its text alive
         over = yield from search(reading.src, _LITERAL_END, stop, len(CDATA_END))
         closer = over and (yield from search(reading.src, pattern, over.end(), len(tag) + 80))
     if closer is not None:
-        span, closer = closer.span(), None  # a match keeps the text it was found in
+        span, closer = closer.span(), None  # a match keeps its text alive
         return span if unclosed else (yield from _behind_child(reading, body, tag, (yield from _outer(reading, body, tag, span))))
     reading.looks.never_closed()
     length = len(reading.src.text)
@@ -174,7 +174,7 @@ def _element(reading: Reading, body: int, tag: str, *, unclosed: bool = False) -
 
 
 def _literal_is_open(reading: Reading, tag: str, body: int, stop: int) -> bool:
-    """Does a child in `body:stop` begin with a literal that does not end there?"""
+    """Whether a child in `body:stop` begins with a CDATA section that does not end there."""
     text, tool = reading.src.text, reading.tool(tag)
     at = text.find(CDATA, max(body, text.rfind(CDATA_END, body, stop)), stop)
     opened = _OPENER_BEFORE.search(text, max(body, at - _REACH), at) if at >= 0 else None
@@ -182,7 +182,7 @@ def _literal_is_open(reading: Reading, tag: str, body: int, stop: int) -> bool:
 
 
 def _calls_in_literals(reading: Reading, body: int, stop: int) -> bool:
-    """Has a tag literals, all closed, and outside of them no tag of a tool?"""
+    """Whether a tag has CDATA sections, all closed, and no tag of a tool outside of them."""
     text = reading.src.text[body:stop]
     if text.rfind(CDATA_END) <= text.rfind(CDATA):
         return False
@@ -191,8 +191,10 @@ def _calls_in_literals(reading: Reading, body: int, stop: int) -> bool:
 
 
 def _outer(reading: Reading, body: int, tag: str, first: tuple[int, int]) -> Steps[tuple[int, int]]:
-    """The closer of a tag of which the `first` one closes another tag of that name, which stands in a value: the one behind as
-    many closers as openers. Behind a whole child such a tag is the next call."""
+    """The tag's own closer, if the `first` closer closes another tag of that name within a value.
+
+    It is the one behind as many closers as openers. Behind a complete child, such a tag is the next call.
+    """
     text, opener, closer = reading.src.text, f"<{tag}>", Element(tag)
     inner = text.find(opener, body, first[0])
     if inner < 0 or text[body:inner].rstrip().endswith(">") or not reading.try_again():
@@ -204,13 +206,15 @@ def _outer(reading: Reading, body: int, tag: str, first: tuple[int, int]) -> Ste
             return first
         depth += reading.src.text.count(opener, position, found.start()) - 1
         position, span = found.end(), found.span()
-        found = None  # a match keeps the text it was found in
+        found = None  # a match keeps its text alive
     return span
 
 
 def _behind_child(reading: Reading, body: int, tag: str, first: tuple[int, int]) -> Steps[tuple[int, int]]:
-    """The closer of a tag of which the `first` one stands in a child that closes behind it: the one behind that child's closer,
-    with no such tag between."""
+    """The tag's own closer, if the `first` closer stands in a child that closes behind it.
+
+    It is the one behind that child's closer, with no such tag between.
+    """
     tool, span = reading.tool(tag), first
     children = read_children(reading.src.text, body, first[0], tool, reading.tools) if tool is not None else []
     if not children or children[-1].closed or reading.looks.too_many_left_open:
@@ -221,7 +225,7 @@ def _behind_child(reading: Reading, body: int, tag: str, first: tuple[int, int])
         if found is None or not found[0].startswith("</"):
             reading.looks.never_closed()
             return first
-        span, found = found.span(), None  # a match keeps the text it was found in
+        span, found = found.span(), None  # a match keeps its text alive
     return span
 
 
@@ -229,9 +233,9 @@ _Read = tuple[int, dict[str, Any] | None, bool, list[Repair]]
 
 
 def _body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int, stop: int, end: int) -> _Read | None:
-    """(end, arguments, is it whole, repairs) of a tag whose text is `body:stop`; None when something in it is no property.
+    """(end, arguments, whether it is complete, repairs) of a tag with the text `body:stop`. None if it has no property.
 
-    Where the tag never closes (`stop` is the end), what stands behind its last child is no part of it.
+    If the tag never closes (`stop` is the end), the text behind its last child does not belong to it.
     """
     text, cut = reading.src.text, stop == end and stop > body
     begun = _TAG_BEGUN.search(text, max(body, stop - _REACH), stop) if cut else None
@@ -266,7 +270,7 @@ def _body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int, st
 
 
 def _first_child(text: str, start: int, stop: int, call: ElementCall, tool: CompiledTool) -> int:
-    """Where the first property of the tool opens behind a text in its tag, -1 when none does."""
+    """Where the first property of the tool opens behind text in its tag, -1 if none does."""
     if call.name.lower() in HTML_NAMES or text[start:stop].lstrip().startswith(("<", "{")):
         return -1
     opened = next((found for found in _ANY_CHILD.finditer(text, start, stop) if found[1] in tool.properties), None)
@@ -274,14 +278,16 @@ def _first_child(text: str, start: int, stop: int, call: ElementCall, tool: Comp
 
 
 def _begins_again(reading: Reading, call: ElementCall, tool: CompiledTool, at: int, stop: int) -> bool:
-    """Does the next call begin at `at`, and is the closer at `stop` that of a tag of the same name behind it?"""
+    """Whether the next call begins at `at`, and the closer at `stop` belongs to a later tag of the same name."""
     text = reading.src.text
     return call_follows(text, at, tool, reading.tools) and text.find(f"<{call.name}>", at, stop) >= 0
 
 
 def _cut_body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int) -> _Read | None:
-    """A tag that is never closed and in which no child stands: nothing, one that has begun, an object, or, where a limit cut the
-    text, the beginning of any. None when nothing says that the text was cut, or that it is a call."""
+    """A tag that never closes and has no child. None if nothing shows that the text was cut, or that it is a call.
+
+    It holds nothing, a child that has begun, an object or, if a limit cut the text, anything.
+    """
     text = reading.src.text
     if call.name.lower() in HTML_NAMES:
         return None
@@ -304,7 +310,7 @@ def _cut_body(reading: Reading, call: ElementCall, tool: CompiledTool, body: int
 
 
 def _childless(reading: Reading, call: ElementCall, tool: CompiledTool, text: str, end: int) -> _Read | None:
-    """A tag without children: nothing in it, one JSON object, or the text of the one parameter it can belong to."""
+    """A tag without children: empty, one JSON object, or the text of the one parameter it can belong to."""
     rest, repairs = text.strip(), call.repairs
     if not rest:
         return end, call.given, True, repairs
@@ -323,13 +329,13 @@ def _childless(reading: Reading, call: ElementCall, tool: CompiledTool, text: st
 
 
 def _behind(text: str, end: int) -> list[Repair]:
-    """What stands behind the object that ends at `end`, but for brackets too many."""
+    """The repair of text behind the object that ends at `end`, without surplus brackets."""
     rest = text[end:].strip(" \t\r\n}]")
     return [Repair(kind="text_dropped", before=rest, after=None, safety="guess")] if rest else []
 
 
 def _object(reading: Reading, value: dict[str, Any], name: str, tool: CompiledTool) -> dict[str, Any] | None:
-    """The arguments that an object in a tool's tag holds: they themselves, or a call of that tool."""
+    """The arguments of an object in a tool's tag: the object itself, or those of a call of that tool."""
     if not value.keys().isdisjoint(tool.properties):
         return value
     call = call_object(value, reading.tools)
@@ -342,7 +348,7 @@ def _object(reading: Reading, value: dict[str, Any], name: str, tool: CompiledTo
 
 
 def _name_line(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """A line that is a tool's name, then a tag of its property."""
+    """Read a line that is a tool's name, with a tag of its property behind it."""
     src = reading.src
     begin = name_line(src.text, reading.done, at, reading.names or frozenset())
     if begin < 0 or reading.text_kind == "reasoning" or reading.looks.too_many_left_open:
@@ -355,7 +361,7 @@ def _name_line(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     closer = yield from search(src, Element(name), at, len(name) + 16)
     is_open, span = closer is None, closer.span() if closer is not None else (len(src.text), len(src.text))
-    closer = None  # a match keeps the text it was found in
+    closer = None  # a match keeps its text alive
     if not is_open:
         span = yield from _behind_child(reading, at, name, (yield from _outer(reading, at, name, span)))
     stop, limit = span
@@ -381,7 +387,7 @@ def _enter_line(
     closed: bool,
     begun: bool,
 ) -> Steps[bool]:
-    """Enter a call whose name stands in the line before its tags."""
+    """Enter a call whose name stands on the line before its tags."""
     at, limit = span
     entries = Entries(reading, tool)
     enter_children(reading, tool, children, entries)
@@ -407,21 +413,21 @@ _MCP_TAG = "use_mcp_tool"
 
 
 def _field(text: str, tag: str) -> str:
-    """What stands between the first `<tag>` and the `</tag>` after it; "" when they are not both there."""
+    """The text between the first `<tag>` and the `</tag>` after it. "" if one is missing."""
     _, _, rest = text.partition(f"<{tag}>")
     closer = Element(tag).search(rest)
     return rest[: closer.start()].strip() if closer is not None else ""
 
 
 def _past_field(text: str, tag: str) -> int:
-    """Just past the first element of this tag; 0 when there is none."""
+    """Just past the first element of this tag; 0 if there is none."""
     begin = text.find(f"<{tag}>")
     closer = Element(tag).search(text, begin) if begin >= 0 else None
     return closer.end() if closer is not None else 0
 
 
 def _beside_fields(text: str) -> str:
-    """What stands beside the first element of each field: it belongs to none."""
+    """The text beside the first element of each field."""
     for tag in ("server_name", "tool_name", "arguments"):
         if (stop := _past_field(text, tag)) > 0:
             text = text[: text.find(f"<{tag}>")] + text[stop:]
@@ -442,7 +448,7 @@ def _cline_mcp(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     written, over_at = joined_literals(_field(fields, "arguments")), _past_field(fields, "arguments")
     is_closed = stop < end
-    if not is_closed and over_at > 0:  # what follows is text
+    if not is_closed and over_at > 0:  # the text behind is content
         stop = end = body + over_at
     left = _beside_fields(reading.src.text[body:stop]) if is_closed or over_at > 0 else ""
     parsed = read_json(written, limits=reading.limits)
@@ -480,7 +486,7 @@ def _write_cline_mcp(calls: Calls) -> str:
 
 
 def _write_name_line(calls: Calls) -> str:
-    """A call without arguments has no tags: it keeps its brackets."""
+    """Write the calls. A call without arguments has no tags, so it keeps its brackets."""
     written = (
         (f"{name}\n" + "".join(f"  <{k}>{as_text(v)}</{k}>\n" for k, v in given.items()) + f"</{name}>", name, given)
         for name, given in calls

@@ -1,8 +1,8 @@
-"""Wrappers of calls that no row can read: nothing of them vanishes, and nothing that may have been meant goes unsaid.
+"""Wrappers of calls that no row can read: their text stays, and what may be meant is recorded.
 
-A wrapper that names a known tool first is a call whose arguments cannot be read; one whose body is a literal
-(`<![CDATA[...]]>`) is read as the body by itself; any other is content and a near miss. Asked last, on a line of its own, up to
-a closer that is near.
+If a wrapper names a known tool first, it is a call without readable arguments. If its body is a CDATA section, that text is
+read as the body. Any other wrapper is content and a near miss. These rows come last. A wrapper must begin its line, and its
+closer must be near.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from llmcore.support.code.lazy_regex import lazy_regex
 __all__ = ["MARKERS"]
 
 _REACH = 400
-_NEAR = 1024  # characters in which the closer must stand
+_NEAR = 1024  # characters that must hold the closer
 _PAIRS = (("<tool_call>", "</tool_call>"), ("<function_call>", "</function_call>"), ("<TOOLCALL>", "</TOOLCALL>"))
 _NAME = lazy_regex(r"\s*+([^\s<>{}()\[\]\"'=:,]{1,256}+)(?=\s)")
 _ATTRIBUTE = lazy_regex(r"\s*+[\w.-]{1,64}\s*=")
@@ -37,7 +37,7 @@ def _unread(opener: str, closer: str) -> Reader:
                 return False
             yield None
         inner, end = src.text[body:stop], stop + len(closer)
-        if reading.near_misses and reading.near_misses[-1].span[0] == at:  # another row has said what is wrong
+        if reading.near_misses and reading.near_misses[-1].span[0] == at:  # another row has recorded it
             return False
         if _may_be_another(src.text[:stop], body) or not inner.strip() or inner.lstrip().startswith(_BRACKETS):
             return False
@@ -61,7 +61,7 @@ def _unread(opener: str, closer: str) -> Reader:
 
 
 def _may_be_another(text: str, body: int) -> bool:
-    """Does a tag open in it? Then it is the readers' of what stands there."""
+    """Whether a tag opens in it. If so, other readers decide."""
     return _OPENER.search(text, body, body + _NEAR) is not None
 
 

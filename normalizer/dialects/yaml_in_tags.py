@@ -1,8 +1,8 @@
-"""Arguments as lines of YAML, in a tag named after the tool, in the tag itself, or in `<tool_call>`.
+"""Arguments as YAML lines, in a tag named after the tool, in the tag itself, or in `<tool_call>`.
 
-Prompts ask for it, and models write it of themselves. A tag of a tool is a bare form, read only where a key of its lines is one
-of the tool's; `<tool_call>` counts with the name of a tool. Values come whole: indentation, folding and the end of a block rest
-on later lines.
+Prompts ask for it, and models write it unasked. A tool's tag is a bare form: it is read only if a key of its lines is one of
+the tool's. `<tool_call>` counts with the name of a tool. Values arrive at once, because later lines decide indentation,
+folding and the end of a block.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _NAMED = lazy_regex(
 
 
 def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<NAME>`, lines, `</NAME>`; or `<NAME`, lines, `/>`."""
+    """Read `<NAME>`, lines, `</NAME>`; or `<NAME`, lines, `/>`."""
     src, inside = reading.src, reading.src.text[body - 1] != ">"
     name = src.text[at + 1 : body].removesuffix(">")
     tool = reading.tool(name)
@@ -78,7 +78,7 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
         return _is_none(reading, at, found, name, text, tool)
     _decode_entities(read)
     arguments, repairs = typed_pairs(read.pairs, tool, limits=reading.limits)
-    if "\n" not in src.text[body : found.stop]:  # it may as well be a text with a colon
+    if "\n" not in src.text[body : found.stop]:  # it may be text with a colon
         repairs.append(Repair(kind="one_line", safety="guess"))
     whole = read.whole and not unfinished and not inside
     complete = found.closed or is_whole_call(reading, tool, arguments, last_closed=whole, cut=found.cut)
@@ -93,17 +93,17 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _closer_missing(found: LinesEnd, complete: bool) -> Repair:
-    """Where the next call stands in the closer's place, nothing tells a value that a line break ends from one that was cut."""
+    """The repair of a missing closer. If the next call stands in its place, the last value may be cut."""
     return Repair(kind="closer_missing", safety="truncated" if not complete else "lossless" if found.cut else "guess")
 
 
 def _opens(reading: Reading, tag: str) -> bool:
-    """Does a tag at the start of a line begin another call?"""
+    """Whether a tag at the start of a line begins another call."""
     return tag in _WRAPPERS or tag in (reading.names or ())
 
 
 def _body(text: str, name: str, found: LinesEnd) -> tuple[str, bool]:
-    """(the lines of YAML, did the end of the text cut one off). What may be the beginning of the closer is none of them."""
+    """(lines of YAML, whether the text's end cut one off), without a possible beginning of the closer."""
     unfinished = False
     if found.cut:
         kept, line_break, last = text.rpartition("\n")
@@ -121,7 +121,7 @@ def _margin(text: str) -> int:
 
 
 def _on_lines(reading: Reading, at: int, body: int, found: LinesEnd) -> bool:
-    """Do both tags stand on lines of their own?"""
+    """Whether both tags stand on their own lines."""
     text = reading.src.text
     before = text[reading.line_start(at) : at]
     closer_line = text[text.rfind("\n", body, found.stop) + 1 : found.stop] if found.closed else ""
@@ -129,7 +129,7 @@ def _on_lines(reading: Reading, at: int, body: int, found: LinesEnd) -> bool:
 
 
 def _arguments_under_key(text: str, tool: CompiledTool, reading: Reading) -> YamlLines | None:
-    """The lines under a key that holds all arguments, which is none of the tool's own."""
+    """The lines under a key that holds all arguments and is none of the tool's."""
     read = read_lines(text, lambda key: key in ARGUMENT_KEYS, limits=reading.limits)
     if read is None or len(read.pairs) != 1 or read.pairs[0][1].pairs is None:
         return None
@@ -140,7 +140,7 @@ def _arguments_under_key(text: str, tool: CompiledTool, reading: Reading) -> Yam
 
 
 def _decode_entities(read: YamlLines) -> None:
-    """Text outside blocks is decoded once, if all of it is written as XML wants it."""
+    """Decode text outside blocks once, if all of it is escaped as in XML."""
     nodes, scalars = [node for _, node in read.pairs], list[YamlNode]()
     while nodes:
         node = nodes.pop()
@@ -157,8 +157,10 @@ def _decode_entities(read: YamlLines) -> None:
 
 
 def _is_none(reading: Reading, at: int, found: LinesEnd, name: str, text: str, tool: CompiledTool) -> bool:
-    """The lines are no mapping of the tool's. A list, keys whose values cannot be read and words that are no keys of it are
-    content; else other forms may know the tag."""
+    """Decline lines that are no mapping of the tool's.
+
+    A list, keys with unreadable values, and unknown keys are content and a near miss. Otherwise other forms may read the tag.
+    """
     strange = read_lines(text, lambda key: key.isidentifier() and key not in tool.properties, limits=reading.limits)
     unknown = strange is not None and not strange.repairs and all(key.isidentifier() for key, _ in strange.pairs)
     if found.closed and (_ITEM.match(text) or has_key(text, lambda key: key in tool.properties) or unknown):
@@ -173,7 +175,7 @@ def _is_none(reading: Reading, at: int, found: LinesEnd, name: str, text: str, t
 
 
 def _in_tool_call(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """`<tool_call>`, `name:` and `arguments:`, or the name of a tool over its arguments; any closer at a line's start."""
+    """Read `<tool_call>` with `name:` and `arguments:`, or a tool's name over its arguments. Any closer may end it."""
     src = reading.src
     tag = src.text[at + 1 : body - 1]
     closer = Element(tag)
@@ -209,7 +211,7 @@ def _in_tool_call(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 
 def _pairs_by_call(reading: Reading, pairs: list[tuple[str, YamlNode]]) -> list[list[tuple[str, YamlNode]]]:
-    """The pairs of each call: one begins where a key comes again that names a tool."""
+    """The pairs of each call. A call begins where a key repeats that names a tool."""
     parts: list[list[tuple[str, YamlNode]]] = [[]]
     for key, node in pairs:
         again = key in NAMING and is_known(node.text.strip(), reading.tools) and any(key == given for given, _ in parts[-1])
@@ -220,7 +222,7 @@ def _pairs_by_call(reading: Reading, pairs: list[tuple[str, YamlNode]]) -> list[
 
 
 def _call_in(reading: Reading, pairs: list[tuple[str, YamlNode]]) -> CallObject | None:
-    """The call of a known tool that a mapping is."""
+    """The call of a known tool in a mapping. None if there is none."""
     nodes = dict(pairs)
     if len(nodes) == 1:
         ((name, node),) = nodes.items()
@@ -250,14 +252,14 @@ def _call_in(reading: Reading, pairs: list[tuple[str, YamlNode]]) -> CallObject 
 
 
 def _plain(node: YamlNode) -> Any:
-    """What a node holds, each scalar as its text."""
+    """The value of a node, with each scalar as its text."""
     if node.pairs is not None:
         return {key: _plain(value) for key, value in node.pairs}
     return node.text if node.items is None else [_plain(item) for item in node.items]
 
 
 def _dropped(pairs: list[tuple[str, YamlNode]], taken: tuple[str, ...], tool: CompiledTool | None) -> list[Repair]:
-    """What else a mapping says of the arguments beside the key they stand under."""
+    """The repairs of arguments beside the key that holds them."""
     more = [
         (key, node) for key, node in pairs if key not in taken and (key in ARGUMENT_KEYS or (tool and key in tool.properties))
     ]
@@ -265,7 +267,7 @@ def _dropped(pairs: list[tuple[str, YamlNode]], taken: tuple[str, ...], tool: Co
 
 
 def _named_in(reading: Reading, text: str) -> CallObject | None:
-    """What a call is called whose arguments were cut off before they can be read."""
+    """The call whose arguments were cut off, by its name. None if it is no tool's."""
     found = _NAMED.search(text)
     name = found["name"] or found["key"] if found is not None else ""
     return CallObject(name, None, False) if is_known(name, reading.tools) else None
@@ -289,12 +291,12 @@ def _written(value: Any, indentation: str) -> str:
         return as_json(value)
     written = as_json(value)
     if (is_object(value) or is_list(value)) and value and '{"' not in written and not all(isinstance(v, str) for v in value):
-        return as_json(written)  # its scalars would be text
+        return as_json(written)  # otherwise its scalars would be text
     return written
 
 
 def mapping(given: dict[str, Any], indentation: str = "") -> str:
-    """The lines of a mapping in YAML."""
+    """The YAML lines of a mapping."""
     return "".join(f"{indentation}{key}: {_written(value, indentation)}\n" for key, value in given.items())
 
 

@@ -1,4 +1,5 @@
-"""Native wires: one module a provider protocol, from its JSON to calls, content and reasoning.
+"""Native wires: one module per provider protocol, from its JSON to calls, content and reasoning.
 
-`wires` tells a body's wire by its shape, the wire's reader turns it into `pieces`, `turn` puts these together; from
-there on nothing knows the wire. Whole bodies and stream events take the same path."""
+`wires` recognises a body's wire by its shape. The wire's reader turns the body into `wire_pieces`, and `turn` assembles these.
+The code after that knows no wire. Whole bodies and stream events take the same path.
+"""

@@ -1,7 +1,8 @@
 """Anthropic messages: whole bodies, a list of content blocks, or stream events.
 
-Calls the provider runs itself (`server_tool_use`, `mcp_tool_use` and the `*_tool_result`s) are opaque blocks, not
-calls. The `input: {}` of a `content_block_start` is a placeholder; the input comes in `input_json_delta`s."""
+Calls that the provider runs (`server_tool_use`, `mcp_tool_use` and the `*_tool_result`s) are opaque blocks, and no calls. The
+`input: {}` of a `content_block_start` is a placeholder: `input_json_delta`s have the input.
+"""
 
 from __future__ import annotations
 
@@ -39,26 +40,26 @@ _OWN_BLOCKS = frozenset({"tool_use", "thinking", "redacted_thinking", "server_to
 
 
 def is_anthropic_body(body: dict[str, Any]) -> bool:
-    """A whole message."""
+    """Whether it is a whole message."""
     if not isinstance(body.get("content"), (list, tuple)):
         return False
     return "stop_reason" in body or (body.get("type") == "message" and not _is_responses_item(body))
 
 
 def is_anthropic_event(body: dict[str, Any]) -> bool:
-    """A stream event."""
+    """Whether it is a stream event."""
     kind = body.get("type")
     return isinstance(kind, str) and kind in _EVENTS
 
 
 def is_anthropic_part(body: dict[str, Any]) -> bool:
-    """A message or blocks alone, told by the type of a block that only this wire has."""
+    """Whether it is a message or only blocks, with a block type that only this wire has."""
     kinds = [text_or_empty(block.get("type")) for block in dicts(body.get("content"))]
     return any((kind in _OWN_BLOCKS and kind != "text") or kind.endswith("_tool_result") for kind in kinds)
 
 
 def _is_responses_item(body: dict[str, Any]) -> bool:
-    """OpenAI Responses has items of type `message` too."""
+    """Whether it is an item of OpenAI Responses, which may have the type `message`, too."""
     return any(block.get("type") in ("output_text", "refusal") for block in dicts(body["content"]))
 
 
@@ -68,7 +69,7 @@ class AnthropicReader:
     def __init__(self) -> None:
         self._opaque: dict[int | str, tuple[dict[str, Any], list[str]]] = {}
         self._calls: set[int | str] = set()
-        self._begun: set[int | str] = set()  # blocks of text that have said nothing yet
+        self._begun: set[int | str] = set()  # text blocks that are still empty
         self._citations: dict[int | str, list[Any]] = {}
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
@@ -120,7 +121,7 @@ class AnthropicReader:
             self._opaque[index] = (dict(block), [])
 
     def _left(self, index: int | str, kind: str) -> Iterator[Piece]:
-        """What an index held that begins anew before its block stopped: a call is cut, a part of the provider's own is kept."""
+        """End the block at an index that begins anew. A call is cut; a provider's own block is kept."""
         if index not in self._calls:
             yield from self._stop(index)
         elif kind != "tool_use":

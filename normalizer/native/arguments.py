@@ -1,11 +1,16 @@
-"""The arguments of a native call, from whatever stands where a JSON object was promised.
+"""The arguments of a native call, from any value in the place of a JSON object.
 
-Rules: an object is taken as it is, unless a number in it is not finite: then it is what its text would be; a string
-is read as JSON, decoded once more when it holds a string; several objects written one after the other are several
-calls, exact repeats collapse; nothing written is `{}` only where no tool that is known requires a parameter. What
-cannot be read is None, never an invented `{}`. Text that lacks only closers is whole when its last value is delimited
-and the reply ended by itself; otherwise it was cut. So was `{}` where the reply ended for want of room:
-servers write it for a call whose arguments had not begun. Linear in the text."""
+Rules
+- An object is used unchanged, unless it has a number that is not finite. Such an object is treated as its text would be.
+- A string is read as JSON, and decoded once more if it holds a string.
+- Several objects one after the other are several calls. Exact repetitions are one.
+- Empty text is `{}`, unless a known tool requires a parameter.
+- Unreadable arguments are None, never an invented `{}`.
+- Text without its closers is complete if its last value shows its end and the reply ended by itself. Otherwise it was cut.
+- If a length limit ended the reply, `{}` was cut, too: servers send it for a call whose arguments had not begun.
+
+The work is linear in the text.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +33,12 @@ from llmcore.types.tools import CompiledTool
 __all__ = ["Arguments", "Ending", "free_text_arguments", "is_without_arguments", "object_arguments", "text_arguments"]
 
 _MAY_BE_NO_NUMBER = lazy_regex(r"Infinity|NaN|[eE](?<=[0-9][eE])[+0-9]")
-"""In JSON text, what a number that is not finite looks like; it may as well stand in a string."""
+"""How a number that is not finite looks in JSON text. It may also be text in a string."""
 
 
 @dataclass(slots=True)
 class Arguments:
-    """`value` None: no object could be read. `raw` is the JSON text it was read from."""
+    """The arguments of one call. `value` is None if no object could be read. `raw` is their JSON text."""
 
     value: dict[str, Any] | None
     raw: str
@@ -43,38 +48,43 @@ class Arguments:
 
 @dataclass(slots=True)
 class Ending:
-    """How the reply ended after a call. `by_itself`: a finish reason came and it is not `length`. `at_call`: it ended
-    for want of room and nothing came after this call."""
+    """How the reply ended after a call.
+
+    `by_itself`: there is a finish reason other than `length`. `at_call`: a length limit ended the reply, and nothing followed
+    this call.
+    """
 
     by_itself: bool
     at_call: bool
 
 
 def is_without_arguments(tool: CompiledTool | None, whole: bool) -> Arguments:
-    """Nothing was written (no text, blanks or `null`): `{}` unless a known tool requires something. No repair tells of it, for
-    servers write a call without arguments in all of these ways."""
+    """The arguments of a call without text, or with blanks or `null`: `{}`, unless a known tool requires any.
+
+    There is no repair, because servers send a call without arguments in all of these ways.
+    """
     value: dict[str, Any] | None = {} if tool is None or not tool.required else None
     return Arguments(value if whole else None, "", whole)
 
 
 def free_text_arguments(text: str, whole: bool) -> Arguments:
-    """A custom tool's text, never parsed."""
+    """The text of a custom tool, which is not parsed."""
     value = {"input": text}
     return Arguments(value, as_json_text(value), whole)
 
 
 def object_arguments(value: object, tool: CompiledTool | None, ending: Ending, limits: Limits) -> Arguments:
-    """Arguments that came as a JSON value."""
+    """The arguments from a JSON value."""
     raw = as_json_text(value)
     if not is_object(value):
         return Arguments(None, raw)
-    keys: Iterable[object] = value  # a caller's own dict may have keys of any kind
+    keys: Iterable[object] = value  # a caller's dict may have keys of any type
     if raw.count("{") + raw.count("[") > limits.depth or not all(type(key) is str for key in keys):
-        reading = read_json(raw, limits=limits)  # as its text would be: it judges depth, and keys become strings
+        reading = read_json(raw, limits=limits)  # read as text, which checks the depth and makes keys strings
         read = _objects(reading)
         return Arguments(read[0] if len(read) == 1 else None, raw, repairs=reading.repairs)
     if len(raw) > limits.arguments or (_MAY_BE_NO_NUMBER.search(raw) is not None and _holds_no_number(value)):
-        return Arguments(None, raw)  # as its text would be: whoever validates may find a type that takes the number as written
+        return Arguments(None, raw)  # as its text: validation may find a type for the number as written
     cut = ending.at_call and (not value or (tool is not None and not tool.required <= value.keys()))
     return Arguments(copied(value), raw, not cut)
 
@@ -84,7 +94,7 @@ _WORD = lazy_regex(r"\w")
 
 
 def _holds_no_number(value: object) -> bool:
-    """Does it hold a number that is not finite: none of JSON's, or one beyond every float?"""
+    """Whether it has a number that is not finite: none of JSON's, or larger than any float."""
     if isinstance(value, float):
         return not math.isfinite(value)
     if is_object(value):
@@ -93,14 +103,14 @@ def _holds_no_number(value: object) -> bool:
 
 
 def text_arguments(text: str, ending: Ending, limits: Limits) -> list[Arguments]:
-    """Arguments that came as text; more than one when several objects were written one after the other."""
+    """The arguments from text. There are several if several objects stand one after the other."""
     reading = _read(text, ending, limits)
     decoded: list[Repair] = []
     if len(reading.values) == 1 and isinstance(inner := reading.values[0], str) and inner.lstrip()[:1] == "{":
         decoded = [Repair(kind="double_encoded", before=text, after=inner), *reading.repairs]
         text, reading = inner, _read(inner, ending, limits)
     if not reading.error and (rest := text[reading.end :].strip()):
-        said = _WORD.search(_MARKUP.sub("", rest)) is not None  # words behind it may take it back
+        said = _WORD.search(_MARKUP.sub("", rest)) is not None  # words behind it may revoke it
         decoded.append(Repair(kind="trailing_text", before=rest, after="", safety="guess" if said else "lossless"))
     found = _objects(reading)
     repairs = [*decoded, *reading.repairs]
@@ -114,7 +124,7 @@ def text_arguments(text: str, ending: Ending, limits: Limits) -> list[Arguments]
 
 
 def _read(text: str, ending: Ending, limits: Limits) -> JsonReading:
-    """Read it as whole; what lacks closers without showing its end, or may have been cut, once more as cut."""
+    """Read it as complete. If closers are missing and its end is unclear, or if it may be cut, read it once more as cut."""
     reading = read_json(text, limits=limits)
     sound = reading.complete and not reading.repairs and not reading.error
     if sound or (ending.by_itself and (reading.error or _shows_its_end(reading))):
@@ -123,7 +133,7 @@ def _read(text: str, ending: Ending, limits: Limits) -> JsonReading:
 
 
 def _shows_its_end(reading: JsonReading) -> bool:
-    """All brackets closed, or missing after a last value that shows where it ends, without a guess at it."""
+    """Whether all brackets are closed, or only missing behind a last value that shows its end, without a guess."""
     if not reading.delimited:
         return False
     closers_missing = any(repair.kind == "missing_closer" for repair in reading.repairs)
@@ -137,7 +147,7 @@ def _objects(reading: JsonReading) -> list[dict[str, Any]]:
 
 
 def _split(found: list[dict[str, Any]], text: str, whole: bool, repairs: list[Repair]) -> list[Arguments]:
-    """Concatenated objects: separate calls, each once. Only the last can have been cut."""
+    """Separate calls for concatenated objects, each once. Only the last one can be cut."""
     calls: dict[str, Arguments] = {}
     repeats = 0
     for value in found:

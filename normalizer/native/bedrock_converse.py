@@ -1,7 +1,8 @@
-"""Amazon Bedrock converse: whole bodies, a message, a list of content blocks, or stream events.
+"""Amazon Bedrock Converse: whole bodies, a message, a list of content blocks, or stream events.
 
-Blocks have no type: the key says what they are. Calls with `type: "server_tool_use"` are run by the provider and are
-opaque, as their results are."""
+Blocks have no type; their key is their kind. The provider runs calls with `type: "server_tool_use"`. They and their results
+are opaque.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +29,12 @@ _OWN_KEYS = ("toolUse", "reasoningContent", "toolResult")
 
 
 def is_bedrock_converse_body(body: dict[str, Any]) -> bool:
-    """A whole body."""
+    """Whether it is a whole body."""
     return isinstance(as_dict(body.get("output")).get("message"), dict)
 
 
 def is_bedrock_converse_event(body: dict[str, Any]) -> bool:
-    """A stream event."""
+    """Whether it is a stream event."""
     if any(key in body for key in _EVENT_KEYS):
         return True
     metadata = as_dict(body.get("metadata"))
@@ -41,7 +42,7 @@ def is_bedrock_converse_event(body: dict[str, Any]) -> bool:
 
 
 def is_bedrock_converse_part(body: dict[str, Any]) -> bool:
-    """A message or blocks alone: objects without a type, keyed by what they are."""
+    """Whether it is a message or only blocks: objects without a type, keyed by their kind."""
     blocks = [*dicts(as_dict(body.get("message")).get("content") or body.get("content"))]
     return bool(blocks) and all("type" not in block for block in blocks) and any(_is_block(block) for block in blocks)
 
@@ -95,7 +96,7 @@ class BedrockConverseReader:
         is_call = bool(call) and call.get("type") != "server_tool_use"
         if key not in self._calls:
             yield from self._stop(key)
-        elif not is_call:  # the index begins anew before its call stopped
+        elif not is_call:  # the index begins anew before its call ended
             self._calls.discard(key)
             yield CallEnd(key, cut=True)
         if is_call:
@@ -134,7 +135,7 @@ def _index(event: dict[str, Any]) -> int | str:
 
 
 def _reasoning(key: int | str, content: dict[str, Any]) -> Iterator[Piece]:
-    """Whole blocks have the text under `reasoningText`, deltas have it directly."""
+    """The pieces of reasoning. Whole blocks have the text under `reasoningText`; deltas have it directly."""
     holder = as_dict(content.get("reasoningText")) or content
     text, signature = text_or_empty(holder.get("text")), text_or_empty(holder.get("signature"))
     if text or signature:
@@ -142,5 +143,5 @@ def _reasoning(key: int | str, content: dict[str, Any]) -> Iterator[Piece]:
     if redacted := content.get("redactedContent"):
         if isinstance(redacted, str):
             yield Redacted(redacted)
-        else:  # bytes, as the SDK has them
+        else:  # bytes, from the SDK
             yield Opaque({"reasoningContent": {"redactedContent": redacted}})

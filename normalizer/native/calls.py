@@ -1,6 +1,6 @@
-"""Native calls while they are put together from the pieces of a reply.
+"""Native calls while they are assembled from the pieces of a reply.
 
-What a wire's numbering means was settled by its reader; here a key is one call.
+The wire's reader has resolved its numbering: here, each key is one call.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ _ABSENT = object()
 
 @dataclass(slots=True)
 class NativeCall:
-    """One call while it is put together.
+    """One call while it is assembled.
 
-    `position` counts the native calls of the reply. `index` numbers the call for listeners, -1 until they heard of
-    it; `told`: they heard of its arguments. `read` is what it became, once nothing that may follow can change that.
-    `awaits_end`: its wire tells the end of a call, as `whole`. `cut`: something else took its place before that.
+    - `position`: its number among the native calls of the reply.
+    - `index`: its number in events, -1 before its start was emitted.
+    - `told`: arguments of it were emitted.
+    - `read`: its result, once no later piece can change it.
+    - `awaits_end`: its wire marks the end of a call, which sets `whole`.
+    - `cut`: something else took its place before its end.
     """
 
     key: Hashable
@@ -47,27 +50,27 @@ class NativeCall:
 
     @property
     def has_value(self) -> bool:
-        """Did the arguments come as a JSON value?"""
+        """Whether the arguments arrived as a JSON value."""
         return self.value is not _ABSENT
 
     @property
     def given(self) -> object:
-        """The arguments where they came as a value, else None."""
+        """The arguments if they arrived as a value, else None."""
         return None if self.value is _ABSENT else self.value
 
     @property
     def is_unfinished(self) -> bool:
-        """Did its wire, which tells the end of a call, not tell this one's?"""
+        """Whether its wire marks the end of calls, but has not marked this one's."""
         return self.awaits_end and not self.whole
 
     @property
     def is_cut(self) -> bool:
-        """Is its last part missing, whatever its arguments look like? Only JSON text may show its own end."""
+        """Whether its last part is missing, whatever its arguments look like. Only JSON text can show its own end."""
         may_show_its_end = not self.free_text and bool(self.text.strip())
         return self.cut or (self.is_unfinished and not may_show_its_end)
 
     def is_begun_anew(self, piece: CallStart) -> bool:
-        """Does the event begin another call in the place of this one? A start that says the same again does not."""
+        """Whether the event begins another call in the place of this one. A repeated start does not."""
         return piece.begins and (self.cut or piece.id != self.id or self.has_value or any(self.pieces))
 
     def says_nothing(self) -> bool:
@@ -99,7 +102,7 @@ class CallAssembly:
         return call, is_new
 
     def arguments(self, key: Hashable, value: object) -> tuple[NativeCall, bool]:
-        """The call that got more arguments, and whether it is new: a server may forget to start it."""
+        """The call of these arguments, and whether it is new: a server may omit its start."""
         call = self._open.get(key)
         is_new = call is None
         if call is None:
@@ -111,7 +114,7 @@ class CallAssembly:
         return call, is_new
 
     def cut(self, key: Hashable) -> None:
-        """Something else took the call's place before its end."""
+        """Record that something else took the call's place before its end."""
         if (call := self._open.get(key)) is not None:
             call.cut = True
 

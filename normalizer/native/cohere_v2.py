@@ -1,4 +1,5 @@
-"""Cohere v2 chat: whole bodies and stream events. The message is read as an OpenAI one; its fields are the same."""
+"""Cohere v2 chat: whole bodies and stream events. The reader of OpenAI messages reads its messages, which have the same
+fields."""
 
 from __future__ import annotations
 
@@ -15,13 +16,13 @@ _EVENT_FAMILIES = ("message-", "content-", "tool-plan-", "tool-call-", "citation
 
 
 def is_cohere_v2_body(body: dict[str, Any]) -> bool:
-    """A whole body: finish reasons in capitals tell it from an OpenAI choice."""
+    """Whether it is a whole body: finish reasons in capitals tell it from an OpenAI choice."""
     message = body.get("message")
     return isinstance(message, dict) and (text_or_empty(body.get("finish_reason")).isupper() or "tool_plan" in message)
 
 
 def is_cohere_v2_event(body: dict[str, Any]) -> bool:
-    """A stream event."""
+    """Whether it is a stream event."""
     return text_or_empty(body.get("type")).startswith(_EVENT_FAMILIES)
 
 
@@ -46,8 +47,8 @@ class CohereReader:
         elif kind == "citation-start":
             yield Opaque({"citations": [message.get("citations")]})
         else:
-            fields: dict[str, Any] = {key: message[key] for key in ("content", "tool_plan") if message.get(key)}  # begun empty
-            if part := as_dict(fields.get("content")):  # events hold a part alone, and later ones do not tell its kind
+            fields: dict[str, Any] = {key: message[key] for key in ("content", "tool_plan") if message.get(key)}
+            if part := as_dict(fields.get("content")):  # an event has one part, and later ones omit its kind
                 fields["content"] = [{"type": "thinking" if "thinking" in part else "text", **part}]
             yield from self._message.read(fields, whole=False)
         yield from _finish_word(delta)

@@ -1,8 +1,9 @@
 """Gemini generateContent (and Vertex): whole bodies, a candidate, a content, or the objects of a stream.
 
-Keys come in camelCase, and in snake_case where an SDK has dumped them. A function call comes whole, and its `args` may be absent
-and are then `{}`; or in parts, where each but the last says `willContinue` and `partialArgs` hold the arguments. A
-`thoughtSignature` is kept with its part. Only candidate 0 is read."""
+Keys are in camelCase, or in snake_case if an SDK dumped them. A function call arrives complete; if it has no `args`, they are
+`{}`. Or it arrives in parts: each part but the last has `willContinue`, and `partialArgs` have the arguments. A
+`thoughtSignature` is kept with its part. Only candidate 0 is read.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +32,14 @@ _NOT_PAYLOAD = frozenset({"thought", "thoughtSignature", "thought_signature"})
 
 
 def is_gemini_body(body: dict[str, Any]) -> bool:
-    """A whole body or an object of a stream; a last one may hold nothing but usage."""
+    """Whether it is a whole body or an object of a stream. The last one may hold only usage."""
     if isinstance(body.get("candidates"), (list, tuple)):
         return True
     return any(isinstance(twin(body, *keys), dict) for keys in (("promptFeedback", "prompt_feedback"), _USAGE))
 
 
 def is_gemini_part(body: dict[str, Any]) -> bool:
-    """A candidate, a content, or a part with a call."""
+    """Whether it is a candidate, a content, or a part with a call."""
     call = _function_call(body)
     if call is not None and (isinstance(call.get("args"), dict) or _goes_on(call) or _parts_of(call)):
         return True
@@ -51,11 +52,11 @@ _SOURCES = (
     ("citationMetadata", "citation_metadata"),
     ("urlContextMetadata", "url_context_metadata"),
 )
-"""What a candidate tells of where it has its words from."""
+"""Keys under which a candidate reports its sources."""
 
 
 def _function_call(part: dict[str, Any]) -> dict[str, Any] | None:
-    """The call in the part, which may say nothing; None where none stands there."""
+    """The call in the part, which may be empty. None if there is none."""
     found = twin(part, "functionCall", "function_call")
     return found if is_object(found) else dumped(found)
 
@@ -73,7 +74,7 @@ class GeminiReader:
 
     def __init__(self) -> None:
         self._calls = 0
-        self._open: _Open | None = None  # the call that goes on
+        self._open: _Open | None = None  # the call that more parts continue
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
         candidate = _first_candidate(body) if "candidates" in body else body
@@ -136,7 +137,7 @@ class GeminiReader:
 
 @dataclass(slots=True)
 class _Open:
-    """A call of which more parts come."""
+    """A call that more parts continue."""
 
     key: int
     id: str
@@ -144,14 +145,14 @@ class _Open:
     arguments: PartialArguments
 
     def is_continued_by(self, id: str, name: str, *, begins: bool) -> bool:
-        """Does a function call go on with this one? `begins`: it looks like a call's first part. A server may repeat the name."""
+        """Whether a function call continues this one. `begins`: it looks like a first part. A server may repeat the name."""
         if id and self.id:
             return id == self.id
         return not name or (name == self.name and not begins)
 
 
 _SERVERS_WORDS = "Malformed function call:"
-"""Which Gemini's servers put before what the model wrote."""
+"""Gemini's servers put this before the model's text."""
 
 
 def _first_candidate(body: dict[str, Any]) -> dict[str, Any]:

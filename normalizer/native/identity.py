@@ -1,10 +1,12 @@
-"""Which call a streamed delta belongs to, when the wire's own numbering cannot be trusted.
+"""Which call a streamed delta belongs to, even if the wire's numbering is wrong.
 
-The rule of the OpenAI stream, as servers really write it: a delta starts a new call if its index is unseen, or if it
-has an id other than that of the call open at that index. An index that is bumped in the middle of a call comes
-without id and name and continues the open call. Where neither index nor id tells, a name does: a new call when the
-open one has another name, or already holds a whole JSON object. O(1) a delta, and O(length) over a reply for the last
-question."""
+The rules are those of the OpenAI stream, as servers really send it:
+- A delta starts a new call if its index is new, or if its id differs from that of the open call at that index.
+- An index that increases within a call has no id and no name. The delta continues the open call.
+- If neither index nor id decides, the name does. A new call starts if the open one has another name or a complete JSON object.
+
+The cost is constant per delta. The last rule costs O(length) per reply.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,7 @@ _STRUCTURE = lazy_regex(r'["\\{}\[\]]')
 
 
 class _Balance:
-    """Follows pieces of JSON text: `whole` once brackets were opened and all are closed. Reads pieces only when
-    asked."""
+    """Follows pieces of JSON text. It is `whole` once all opened brackets are closed. It parses pieces only when asked."""
 
     __slots__ = ("_depth", "_escaped", "_in_string", "_opened", "_unread")
 
@@ -63,7 +64,7 @@ class _Open:
         self.balance = _Balance()
 
     def is_other(self, id: str, name: str, has_arguments: bool) -> bool:
-        """Does a delta at this call's place start another call?"""
+        """Whether a delta at this call's index starts another call."""
         if (id and self.id and id != self.id) or (name and self.name and name != self.name):
             return True
         says_its_name_again = bool(name and self.name) and not (id and id == self.id)
@@ -71,7 +72,7 @@ class _Open:
 
 
 class CallIdentity:
-    """Gives every delta of a reply the key of its call."""
+    """Returns the key of the call for each delta of a reply."""
 
     __slots__ = ("_by_id", "_by_place", "_calls", "_last", "cut")
 
@@ -83,12 +84,14 @@ class CallIdentity:
         self.cut: int | None = None
 
     def fresh(self) -> int:
-        """The key of a call that is given whole."""
+        """The key of a call that arrives complete."""
         return self._new().key
 
     def key(self, index: object, id: str, name: str, arguments: object) -> int:
-        """The key for a delta; `id`, `name` and `arguments` are "" or None where the delta has none. `cut` is then the key of the
-        call whose index this one took before its arguments were whole, else None."""
+        """The key for a delta. `id`, `name` and `arguments` are "" or None if the delta has none.
+
+        If the delta took the index of a call with incomplete arguments, `cut` is then that call's key, else None.
+        """
         place = index if isinstance(index, (int, str)) else None
         has_arguments = arguments not in (None, "")
         call = before = self._open_at(place, id, name)

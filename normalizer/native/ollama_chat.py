@@ -1,5 +1,8 @@
-"""Ollama chat: whole bodies and the lines of its stream, which have the same shape. Calls come whole, several of
-them under one index or under none; arguments are an object. The message is read as an OpenAI one."""
+"""Ollama chat: whole bodies and the lines of its stream, which have the same shape.
+
+Calls arrive complete; several may share an index or have none. Their arguments are an object. The reader of OpenAI messages
+reads the message.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ __all__ = ["OllamaReader", "is_ollama_chat_body"]
 
 
 def is_ollama_chat_body(body: dict[str, Any]) -> bool:
-    """A whole body or a line of a stream."""
+    """Whether it is a whole body or a line of a stream."""
     return isinstance(body.get("message"), dict) and "done" in body
 
 

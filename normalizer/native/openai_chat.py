@@ -1,9 +1,9 @@
-"""OpenAI chat completions, and what copies it: Mistral, Groq, OpenRouter, vLLM, SGLang, LiteLLM's `ModelResponse`.
+"""OpenAI chat completions and compatible APIs: Mistral, Groq, OpenRouter, vLLM, SGLang, LiteLLM's `ModelResponse`.
 
-Read: whole bodies, stream chunks, a choice or a message alone. Only choice 0 is read; the others stay in the raw
-reply. Hosts put reasoning into different fields, several of them holding the same text: the first that says something
-is read for the whole reply. The message reader also serves Cohere and Ollama, whose messages have the same
-fields."""
+It reads whole bodies, stream chunks, a choice or a message. Only choice 0 is read; the raw reply has the others. Hosts put
+reasoning into different fields, and several may hold the same text: the first one with text is read for the whole reply.
+Cohere and Ollama use the message reader, too, because their messages have the same fields.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _GEMINIS = {
     "vertex_ai_url_context_metadata": "urlContextMetadata",
     "vertex_ai_citation_metadata": "citationMetadata",
 }
-"""What LiteLLM calls the sources of Gemini's streams, a list with one entry, and their own names."""
+"""LiteLLM's names for the sources of Gemini's streams (a list with one entry), and Gemini's names."""
 SOURCE_FIELDS: Final = frozenset({"citations", "search_results", *_GEMINIS})
-"""Where beside the choices hosts tell what they searched: Perplexity, xAI, LiteLLM for Gemini."""
+"""Keys beside the choices under which hosts report their searches: Perplexity, xAI, LiteLLM for Gemini."""
 _CALL_ANNOTATIONS = ("extra_content", "provider_specific_fields")
 _TEXT_PARTS = frozenset({"text", "output_text", "input_text"})
 _LEGACY = "function_call"
@@ -49,13 +49,15 @@ _ANSWERS = (Text, Data, RefusalPiece, CallStart)
 
 
 def is_openai_chat_body(body: dict[str, Any]) -> bool:
-    """A whole body or a stream chunk."""
+    """Whether it is a whole body or a stream chunk."""
     return isinstance(body.get("choices"), (list, tuple))
 
 
 def is_openai_chat_part(body: dict[str, Any]) -> bool:
-    """A choice, or a message: `role`, `content` or calls. This library's own envelope as JSON is text, not a
-    message."""
+    """Whether it is a choice, or a message with `role`, `content` or calls.
+
+    This library's own envelope as JSON is text, and no message.
+    """
     if any(isinstance(body.get(key), dict) for key in ("message", "delta")):
         return True
     if "needsMoreWork" in body or "needs_more_work" in body or "toolCalls" in body:
@@ -75,14 +77,14 @@ class OpenAIChatReader:
         self._sources: dict[str, Any] = {}
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
-        if not SOURCE_FIELDS.isdisjoint(body):  # in a stream with each chunk
+        if not SOURCE_FIELDS.isdisjoint(body):  # each chunk of a stream may have them
             self._sources |= {field: body[field] for field in sorted(SOURCE_FIELDS) if says_something(body.get(field))}
         choice = _first_choice(as_list(body["choices"])) if "choices" in body else body
         delta, message = as_dict(choice.get("delta")), as_dict(choice.get("message"))
         if delta or ("delta" in choice and not message):
             self._streamed = True
             yield from self._message.read(delta, whole=False)
-        elif message and not self._streamed:  # after deltas some servers repeat the whole message
+        elif message and not self._streamed:  # after deltas, some servers repeat the whole message
             yield from self._message.read(message)
         elif choice is body and "choices" not in body:
             yield from self._message.read(body)
@@ -109,8 +111,7 @@ def _first_choice(choices: list[Any]) -> dict[str, Any]:
 
 
 def _entries(calls: object) -> list[Any]:
-    """What stands in the place of the list of calls: a proxy's list as JSON text, or one call without a list. What is no call is
-    data, so that nothing is lost."""
+    """The calls in the place of the list of calls, which may be JSON text or one call. Anything else is data, to lose nothing."""
     found = parsed_json(calls) if isinstance(calls, str) else calls
     if isinstance(calls, str) and not (is_list(found) or is_object(found)):
         found = calls
@@ -118,7 +119,7 @@ def _entries(calls: object) -> list[Any]:
 
 
 class MessageReader:
-    """Reads messages, whole or in deltas, of one reply. `closes_thinking`: the wire closes each part with thinking."""
+    """Reads the messages of one reply, whole or in deltas. `closes_thinking`: the wire closes each part with thinking."""
 
     def __init__(self, *, closes_thinking: bool = False) -> None:
         self._closes_thinking = closes_thinking
@@ -126,7 +127,7 @@ class MessageReader:
         self._legacy_identity = CallIdentity()
         self._reasoning_field = ""
         self._details: list[_Detail] = []
-        self._empty: object = None  # an empty list or object in the place of content
+        self._empty: object = None  # an empty list or object instead of content
         self._answered = False
 
     def read(self, message: dict[str, Any], *, whole: bool = True) -> Iterator[Piece]:
@@ -162,8 +163,8 @@ class MessageReader:
                     yield Opaque({field: value})
 
     def finish(self) -> Iterator[Piece]:
-        """OpenRouter wants its reasoning details back as they were. An empty list or object is the answer where no other
-        came: beside calls or words it stands for nothing."""
+        """OpenRouter needs its reasoning details back unchanged. An empty list or object is the answer only if there is no
+        other."""
         if self._empty is not None and not self._answered:
             yield Data(self._empty)
         if self._details:
@@ -177,7 +178,7 @@ class MessageReader:
         key = _REASONING if details else None
         said = [field for field in _REASONING_FIELDS if text_or_empty(message.get(field))]
         in_blocks = any(text_or_empty(block.get("thinking")) for block in blocks)
-        # LiteLLM's blocks, when whole, hold what `reasoning_content` joins; in a stream the signed one repeats it all.
+        # LiteLLM's whole blocks hold the text of `reasoning_content`. In a stream, the signed one repeats all of it.
         if not (in_blocks and (whole or not said) and self._takes("thinking_blocks")):
             in_blocks = False
             for field in said:
@@ -188,7 +189,7 @@ class MessageReader:
         yield from self._reasoning_details(details)
 
     def _takes(self, field: str) -> bool:
-        """Is this the field whose text is read?"""
+        """Whether this is the field whose text is read."""
         self._reasoning_field = self._reasoning_field or field
         return self._reasoning_field == field
 
@@ -202,7 +203,7 @@ class MessageReader:
                 yield Reasoning(text, key=_REASONING, closed=is_signed)
 
     def _keep(self, detail: dict[str, Any]) -> None:
-        """Collect the details; a streamed one comes in pieces of one index."""
+        """Collect the details. A streamed detail arrives in pieces with the same index."""
         last = self._details[-1] if self._details else None
         if last is None or any(last.fields.get(key) != detail.get(key) for key in ("type", "index")):
             self._details.append(last := _Detail())
@@ -253,7 +254,7 @@ class MessageReader:
                 yield Opaque({field: entry[field]})
 
     def _legacy(self, call: dict[str, Any], whole: bool) -> Iterator[Piece]:
-        """The single call of older models; an empty one is none, which is seen to where calls are finished."""
+        """The single call of older models. An empty one is ignored when calls are finished."""
         name, arguments, identity = text_or_empty(call.get("name")), call.get("arguments"), self._legacy_identity
         key = (_LEGACY, identity.key(_LEGACY, "", name, arguments))
         if identity.cut is not None:
@@ -266,7 +267,7 @@ class MessageReader:
 
 
 class _Detail:
-    """One entry of `reasoning_details`, put together from its streamed pieces."""
+    """One entry of `reasoning_details`, assembled from its streamed pieces."""
 
     __slots__ = ("fields", "texts")
 
@@ -286,7 +287,7 @@ class _Detail:
 
 
 def _thinking_blocks(blocks: list[dict[str, Any]], read: bool) -> Iterator[Piece]:
-    """LiteLLM's blocks; only their signatures unless their text is to be read."""
+    """The pieces of LiteLLM's blocks. If their text is not to be read, only their signatures."""
     for block in blocks:
         text, signature = text_or_empty(block.get("thinking")) if read else "", text_or_empty(block.get("signature"))
         if data := text_or_empty(block.get("data")):
@@ -296,14 +297,14 @@ def _thinking_blocks(blocks: list[dict[str, Any]], read: bool) -> Iterator[Piece
 
 
 def _joined(value: object) -> str:
-    """A thinking part's value: a string or a list of text parts."""
+    """The value of a thinking part: a string or a list of text parts."""
     if isinstance(value, str):
         return value
     return "".join(text_or_empty(part.get("text")) for part in dicts(value))
 
 
 def _call_fields(entry: dict[str, Any]) -> tuple[str, object, bool]:
-    """Name, arguments (None when absent) and whether these are free text. A custom stub may stand beside a function."""
+    """(name, arguments or None, whether these are free text). A custom stub may stand beside a function."""
     function, custom = as_dict(entry.get("function")), as_dict(entry.get("custom"))
     if custom and (entry.get("type") == "custom" or not function):
         return text_or_empty(custom.get("name")), custom.get("input"), True
@@ -315,5 +316,5 @@ def _call_fields(entry: dict[str, Any]) -> tuple[str, object, bool]:
 
 
 def _given(holder: dict[str, Any]) -> object:
-    """The arguments, under whichever name servers and proxies give them; None when absent."""
+    """The arguments, under any key that servers and proxies use; None if absent."""
     return next((holder[key] for key in ARGUMENT_KEYS if holder.get(key) is not None), None)

@@ -1,9 +1,9 @@
 """OpenAI Responses: whole bodies, a list of output items, or stream events.
 
-A stream tells everything several times: deltas, then `.done`, then the whole item, then the whole response. Each text
-is read from whatever tells it first; what was read is remembered by the item's position in the output. Calls the
-provider runs itself are opaque. A reasoning item goes back to the provider as it came, so it takes the place of its
-text in the history."""
+A stream sends each text several times: as deltas, in `.done`, in the whole item, and in the whole response. The first one is
+read, and remembered by the item's position in the output. Calls that the provider runs are opaque. A reasoning item goes back
+to the provider unchanged, so it replaces its text in the history.
+"""
 
 from __future__ import annotations
 
@@ -52,21 +52,21 @@ _STREAMED: dict[str, tuple[str, _Make]] = {
     "response.function_call_arguments": ("arguments", CallArguments),
     "response.custom_tool_call_input": ("input", CallArguments),
 }
-"""What comes as `.delta` and again as `.done`: the field that holds the whole text, and the piece it makes."""
+"""Events with `.delta` and `.done`: the key of the whole text, and the piece to make."""
 
 
 def is_openai_responses_body(body: dict[str, Any]) -> bool:
-    """A whole body; one that is still queued has no output yet."""
+    """Whether it is a whole body. One that is still queued has no output yet."""
     return isinstance(body.get("output"), (list, tuple)) or body.get("object") == "response"
 
 
 def is_openai_responses_event(body: dict[str, Any]) -> bool:
-    """A stream event."""
+    """Whether it is a stream event."""
     return text_or_empty(body.get("type")).startswith("response.")
 
 
 def is_item(item: dict[str, Any]) -> bool:
-    """An output item that only this wire has."""
+    """Whether it is an output item that only this wire has."""
     return text_or_empty(item.get("type")) in _ITEMS
 
 
@@ -76,9 +76,9 @@ class OpenAIResponsesReader:
     def __init__(self) -> None:
         self._keys: dict[str, object] = {}
         self._read: set[object] = set()
-        self._calls: dict[object, bool] = {}  # those that began and are not done; have their arguments all come?
+        self._calls: dict[object, bool] = {}  # open calls, with whether all their arguments have arrived
         self._reasoning_from: dict[object, str] = {}
-        self._cut = False  # an item says that it is not whole
+        self._cut = False  # an item is marked as incomplete
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
         kind = text_or_empty(body.get("type"))
@@ -109,7 +109,7 @@ class OpenAIResponsesReader:
     # Stream events
 
     def _key(self, event: dict[str, Any], item_id: object) -> object:
-        """The item's position in the output; its id where a server leaves the position out."""
+        """The item's position in the output. Its id if a server omits the position."""
         position = event.get("output_index")
         if isinstance(position, int):
             return position

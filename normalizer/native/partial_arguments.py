@@ -1,8 +1,9 @@
-"""A call's arguments that come in parts, each with its place, as `{"jsonPath": "$.stops[0].city", "stringValue": "Os"}`.
+"""Arguments that arrive in parts, each with its place, as `{"jsonPath": "$.stops[0].city", "stringValue": "Os"}`.
 
-A string continues while its parts say so (`willContinue`). Parts may contradict those before them: a place that was closed, an
-index that leaves a gap, a key in a list. Then all of the arguments are unreadable, and `value` is the list of the parts, which is
-no object. Linear in the parts."""
+A string continues while its parts have `willContinue`. A part may contradict earlier ones: its place is closed, its index
+leaves a gap, or it has a key in a list. Then all arguments are unreadable, and `value` is the list of the parts, which is no
+object. The work is linear in the parts.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +27,13 @@ _Steps = list[str | int]
 
 
 def twin(holder: dict[str, Any], camel: str, snake: str) -> Any:
-    """The value of a key of Google's, which an SDK writes in snake_case."""
+    """The value of a Google key, which an SDK may write in snake_case."""
     value = holder.get(camel)
     return holder.get(snake) if value is None else value
 
 
 class PartialArguments:
-    """Puts one call's arguments together. `given`: the object that some of them came in."""
+    """Assembles one call's arguments. `given` is the object that some of them arrived in."""
 
     def __init__(self, given: dict[str, Any]) -> None:
         self._root: dict[str, Any] = copied(given)
@@ -42,12 +43,12 @@ class PartialArguments:
 
     @property
     def goes_on(self) -> bool:
-        """Is the last part of a string missing?"""
+        """Whether the last part of a string is missing."""
         return any(isinstance(holder[key], str) for holder, key, _ in self._strings.values())
 
     @property
     def value(self) -> object:
-        """The arguments as far as they came."""
+        """The arguments so far."""
         if not self._readable:
             return self._parts
         for path in [*self._strings]:
@@ -83,7 +84,7 @@ class PartialArguments:
             holder[key] = "".join(pieces)
 
     def _place(self, path: str, value: object) -> tuple[Any, str | int] | None:
-        """Put the value at its place, which must be a new one."""
+        """Put the value at its place, and return the place. None if the place is not a new one."""
         steps = _steps(path)
         if not steps:
             return None
@@ -99,7 +100,7 @@ class PartialArguments:
 
 
 def _value_at(holder: object, step: str | int) -> object:
-    """What stands there in a list of one: the value, or None where the next one goes; _NOTHING where none can stand."""
+    """The value at a step, in a list of one. None if the next value goes there, _NOTHING if no value can."""
     if isinstance(step, str) and is_object(holder):
         return [holder[step]] if step in holder else None
     if isinstance(step, int) and is_list(holder) and step <= len(holder):
@@ -115,7 +116,7 @@ def _set(holder: Any, step: str | int, value: object) -> None:
 
 
 def _steps(path: str) -> _Steps:
-    """The keys and indexes of a path; [] when it cannot be read."""
+    """The keys and indexes of a path; [] if it is invalid."""
     at, steps = 1 if path[:1] == "$" else 0, _Steps()
     while at < len(path):
         match = _STEP.match(path, at)

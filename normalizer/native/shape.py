@@ -1,7 +1,8 @@
-"""Narrow looks at JSON whose shape nobody promised.
+"""Read JSON whose shape is not guaranteed.
 
-A provider's body may hold anything anywhere, and SDKs hand over objects instead of dicts. Each function here returns
-the shape asked for, empty when something else stands there; none raises."""
+A provider's body may hold anything anywhere, and SDKs pass objects instead of dicts. Each function here returns the shape that
+its name says, empty if the value has another shape. None of them raises.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ __all__ = ["as_dict", "as_json_text", "as_list", "dicts", "dumped", "is_data", "
 
 
 _WORDS_OF = {"text": "text", "output_text": "text", "input_text": "text", "thinking": "thinking", "refusal": "refusal"}
-"""The kinds of parts that hold words, and where."""
+"""The kinds of parts that hold text, and the key of the text."""
 _KNOWN_PARTS = frozenset(
     {
         *_WORDS_OF,
@@ -39,18 +40,18 @@ _KNOWN_PARTS = frozenset(
         "video_url",
     }
 )
-"""Kinds of parts in messages of OpenAI's shape, whoever sends them."""
+"""Kinds of parts in messages of OpenAI's shape, from any sender."""
 
 
 def as_dict(value: object) -> dict[str, Any]:
-    """The dict, or what an SDK's object dumps to, or {}."""
+    """The dict, or the dump of an SDK's object, or {}."""
     if isinstance(value, dict):
         return cast("dict[str, Any]", value)
     return dumped(value) or {}
 
 
 def as_list(value: object) -> list[Any]:
-    """The list (or tuple), or []."""
+    """The list (or tuple) as a list, or []."""
     return [*cast("Sequence[Any]", value)] if isinstance(value, (list, tuple)) else []
 
 
@@ -67,11 +68,10 @@ def dicts(value: object) -> Iterator[dict[str, Any]]:
 
 
 def is_data(content: object, *, any_kind: bool = False) -> bool:
-    """Is it JSON data where text or a list of content parts belongs?
+    """Whether it is JSON data in the place of text or of a list of content parts.
 
-    A list is one of parts when each item is a sound part and one at least is of a kind that is known, so that objects
-    which only have a key `type` are data. `any_kind`: of a wire that makes up kinds all the time, where any will do. An
-    empty list is none of both: its reader knows what it means.
+    A list has content parts if each item is a sound part and at least one has a known kind; so objects with a key `type` alone
+    are data. `any_kind`: any kind is known, for a wire with many new kinds. An empty list is neither; its reader decides.
     """
     if content is None or isinstance(content, (str, bytes)):
         return False
@@ -84,7 +84,7 @@ def is_data(content: object, *, any_kind: bool = False) -> bool:
 
 
 def _is_sound_part(part: dict[str, Any]) -> bool:
-    """Has it a kind, and the words of its kind where they belong, so that nothing of it is lost when it is read?"""
+    """Whether it has a kind, and the text of its kind at its key, so that reading it loses nothing."""
     kind = text_or_empty(part.get("type"))
     field = _WORDS_OF.get(kind)
     words = part.get(field) if field is not None else ""
@@ -94,22 +94,22 @@ def _is_sound_part(part: dict[str, Any]) -> bool:
 
 
 def dumped(value: object) -> dict[str, Any] | None:
-    """What an object with `model_dump()` dumps to; None when it has none or does not dump to a dict."""
+    """The dump of an object with `model_dump()`. None if it has no such method, or does not dump to a dict."""
     dump = getattr(value, "model_dump", None)
     if dump is None or isinstance(value, type):
         return None
     try:
-        # SDK models hold what their annotations do not say; pydantic's warnings about it concern nobody here.
+        # SDK models hold values that their annotations exclude; pydantic's warnings about it are noise here.
         found = dump(warnings=False) if isinstance(value, BaseModel) else dump()
-    except Exception:  # whatever foreign code raises: it is then no provider's reply
+    except Exception:  # foreign code may raise anything; it is then no provider's reply
         return None
     return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
 def as_json_text(value: object) -> str:
-    """The value as JSON text; what JSON cannot say as its `str()`. "" when there is no text for it at all."""
+    """The value as JSON text, with `str()` for what JSON cannot express. "" if there is no text for it at all."""
     try:
-        return json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)  # refuses what holds itself
+        return json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)  # raises for a value that holds itself
     except (ValueError, TypeError, RecursionError):
         pass
     try:
@@ -119,7 +119,7 @@ def as_json_text(value: object) -> str:
 
 
 def parsed_json(text: str) -> object:
-    """The JSON value of the text; the text itself when it is no JSON."""
+    """The JSON value of the text. The text itself if it is no JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -127,7 +127,7 @@ def parsed_json(text: str) -> object:
 
 
 def says_something(value: object) -> bool:
-    """Is there anything in it but null, "", 0, false and empty containers? Looks one level deep."""
+    """Whether it has anything but null, "", 0, false and empty containers, one level deep."""
     if isinstance(value, dict):
         return any(cast("dict[str, Any]", value).values())
     return bool(value)

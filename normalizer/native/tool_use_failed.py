@@ -1,5 +1,7 @@
-"""Groq's error 400 `tool_use_failed`: what the model wrote stands raw in `failed_generation`. Comes as a whole
-body, or as the last event of a stream of any wire."""
+"""Groq's error 400 `tool_use_failed`: `failed_generation` has the model's raw text.
+
+It is a whole body, or the last event of a stream of any wire.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from llmcore.normalizer.native.wire_pieces import FailedGeneration, FinishWord, 
 __all__ = ["ToolUseFailedReader", "is_tool_use_failed_body"]
 
 _CODES = frozenset({"tool_use_failed", "json_validate_failed", "MALFORMED_FUNCTION_CALL"})
-"""Groq's, and Gemini's finish word, which the adapter tells in this form at the end of a stream."""
+"""Groq's codes, and Gemini's finish reason, which the adapter reports in this form at the end of a stream."""
 
 
 def is_tool_use_failed_body(body: dict[str, Any]) -> bool:
-    """An error that holds what the model wrote, or says by its code that it was kept back."""
+    """Whether it is an error with the model's text, or with a code that says that the text was withheld."""
     error = as_dict(body.get("error"))
     return isinstance(error.get("failed_generation"), str) or text_or_empty(error.get("code")) in _CODES
 

@@ -1,6 +1,7 @@
-"""The assistant's turn as a native reply tells it: its parts in order, its calls, and why it ended.
+"""The assistant's turn in a native reply: its parts in order, its calls, and why it ended.
 
-Parts keep what must go back to the provider. Texts are kept as ranges of the joined text, which the text engine reads.
+Parts keep the data that must go back to the provider. Texts are kept as ranges of the joined text, which the text engine
+reads.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ __all__ = ["NativeTurn", "Part", "TextRange", "Thinking"]
 
 @dataclass(slots=True)
 class TextRange:
-    """`start:end` of the joined text. A refusal is text too, but goes back to the provider as a refusal."""
+    """`start:end` of the joined text. A refusal is text, too, but goes back to the provider as a refusal."""
 
     start: int
     end: int
@@ -27,8 +28,11 @@ class TextRange:
 
 @dataclass(slots=True)
 class Thinking:
-    """One block of reasoning. `carrier`: the provider's own part, which holds the same text and goes back in its
-    place. `closed`: its wire closed or signed it."""
+    """One block of reasoning.
+
+    `carrier`: the provider's own part, which has the same text and goes back in its place. `closed`: its wire closed or signed
+    it.
+    """
 
     texts: list[str] = field(default_factory=list[str])
     signatures: list[str] = field(default_factory=list[str])
@@ -65,19 +69,19 @@ class NativeTurn:
 
     @property
     def reasoning_is_closed(self) -> bool:
-        """Did the wire close its last block of reasoning, or sign it, which it does where the block closes?"""
+        """Whether the wire closed or signed its last block of reasoning. A signature comes at a block's end."""
         blocks = [part for part in self.parts if isinstance(part, Thinking)]
         return bool(blocks) and blocks[-1].closed
 
     @property
     def is_refusal(self) -> bool:
-        """Did the model refuse, in its wire's own part for that, and do nothing else? Its finish word is an ordinary one then."""
+        """Whether all texts are refusals and there are no calls. The finish reason of such a reply is an ordinary one."""
         texts = [part for part in self.parts if isinstance(part, TextRange)]
         return bool(texts) and all(part.refusal for part in texts) and not self.calls.calls
 
     @property
     def last_call(self) -> NativeCall | None:
-        """The call that nothing followed."""
+        """The call that nothing followed, or None."""
         last = next((part for part in reversed(self.parts) if not isinstance(part, Opaque)), None)
         return last if isinstance(last, NativeCall) else None
 
@@ -99,7 +103,7 @@ class NativeTurn:
             block.signatures.append(piece.signature)
 
     def _thinking_of(self, key: Hashable) -> Thinking:
-        """The block a piece of reasoning belongs to: its key's, or the last one unless that is signed."""
+        """The block of a piece of reasoning: its key's, or the last one unless that is signed."""
         if key is None:
             last = self.parts[-1] if self.parts else None
             if isinstance(last, Thinking) and not last.signatures:

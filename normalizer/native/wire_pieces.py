@@ -1,7 +1,8 @@
-"""The small pieces that every wire is read into, whole bodies and stream events alike.
+"""The pieces that every wire is read into, from whole bodies and from stream events.
 
-A reader (one a wire) turns JSON into pieces; nothing after it knows the wire. `key` names a call or a reasoning block
-within one reply: pieces of one key belong together."""
+Each wire has a reader that turns JSON into pieces; the code after it knows no wire. `key` identifies a call or a reasoning
+block within one reply: pieces with the same key belong together.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ __all__ = [
 
 @dataclass(slots=True)
 class Text:
-    """Text for the user; text dialects may hide in it. `begins`: a block of the provider's own begins with it."""
+    """Text for the user, which may hold text dialects. `begins`: a block of the provider begins with it."""
 
     text: str
     begins: bool = False
@@ -38,7 +39,7 @@ class Text:
 
 @dataclass(slots=True)
 class Data:
-    """JSON data in the place of text; its JSON is the text."""
+    """JSON data in the place of text. Its JSON is the text."""
 
     value: Any
 
@@ -52,8 +53,10 @@ class RefusalPiece:
 
 @dataclass(slots=True)
 class Reasoning:
-    """More reasoning. Without a key it joins the block before it, which a signature closes. `closed`: the wire says that the
-    reasoning ends with it."""
+    """More reasoning. Without a key it joins the block before it, which a signature closes.
+
+    `closed`: the wire says that the reasoning ends with it.
+    """
 
     text: str = ""
     signature: str = ""
@@ -70,10 +73,10 @@ class Redacted:
 
 @dataclass(slots=True)
 class CallStart:
-    """A call, or what was still unknown of the open one with this key; `id` and `name` are "" while unknown.
+    """The start of a call, or new facts about the open call with this key. `id` and `name` are "" while unknown.
 
-    `free_text`: the arguments are no JSON but the text of a custom tool. `begins`: the wire begins each call by an event like
-    this one and ends it by another. A second one for an open key begins another call.
+    `free_text`: the arguments are a custom tool's text, not JSON. `begins`: the wire marks each call's start and end by
+    events. A second start for an open key begins another call.
     """
 
     key: Hashable
@@ -93,7 +96,7 @@ class CallArguments:
 
 @dataclass(slots=True)
 class CallEnd:
-    """The wire says that the call is whole. `cut`: something else took its place before its last part came."""
+    """The wire marks the call as complete. `cut`: something else took its place before its last part."""
 
     key: Hashable
     cut: bool = False
@@ -103,9 +106,10 @@ class CallEnd:
 class Opaque:
     """A part that only its provider understands.
 
-    A part with a payload of its own is kept as it came. A part that only annotates (`{"thoughtSignature": ...}`,
-    `{"citations": [...]}`, `{"annotations": [...]}`) belongs to the block before it. With a `key` it takes the place
-    of the reasoning block of that key in the history, whose text it holds as well."""
+    A part with its own payload is kept unchanged. A part that only annotates (`{"thoughtSignature": ...}`, `{"citations":
+    [...]}`, `{"annotations": [...]}`) belongs to the block before it. With a `key`, it replaces the reasoning block of that
+    key in the history, whose text it has as well.
+    """
 
     data: dict[str, Any]
     key: Hashable = None
@@ -113,7 +117,7 @@ class Opaque:
 
 @dataclass(slots=True)
 class FinishWord:
-    """The provider's word for why it stopped; `reason` where the word alone does not tell."""
+    """The provider's finish reason. `reason` is an envelope's, if the word alone does not decide it."""
 
     word: str
     reason: FinishReason | None = None
@@ -121,7 +125,7 @@ class FinishWord:
 
 @dataclass(slots=True)
 class FailedGeneration:
-    """The model's raw text, which the provider could not read itself."""
+    """The model's raw text, which the provider could not read."""
 
     text: str
 
@@ -142,12 +146,12 @@ Piece = (
 
 
 class Reader(Protocol):
-    """Reads one reply of one wire. It keeps what must be known from one stream event to the next, and never raises."""
+    """Reads one reply of one wire. It keeps the state between stream events, and never raises."""
 
     def read(self, body: dict[str, Any]) -> Iterator[Piece]:
         """The pieces of a whole body, of a part of one, or of one stream event."""
         ...
 
     def finish(self) -> Iterator[Piece]:
-        """What was held back until nothing more comes."""
+        """The pieces that were withheld until the end."""
         ...

@@ -1,8 +1,9 @@
-"""The native wires in one table, and how a body is told to be of one.
+"""The table of native wires, and how a body's wire is recognised.
 
-A wire is a module and a row here. Rows are asked in order: whole bodies and stream events first, then parts (a
-message, a choice, a list of blocks), so that a part never hides a body. A failed generation is read wherever it
-comes. O(1) a body."""
+A wire is a module and a row here. Rows are tried in order: first for whole bodies and stream events, then for parts (a
+message, a choice, a list of blocks), so that a part never hides a body. A failed generation is read on any wire. The cost per
+body is constant.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ def _never(body: dict[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """One wire: its name, how its whole bodies, stream events and parts are told from others, and what reads them."""
+    """One wire: its name, its reader, and the checks that recognise its whole bodies, stream events and parts."""
 
     name: str
     reader: Callable[[], Reader]
@@ -69,7 +70,7 @@ WIRES: tuple[Wire, ...] = (
     ),
     Wire("ollama-chat", ollama_chat.OllamaReader, ollama_chat.is_ollama_chat_body),
     Wire("cohere-v2", cohere_v2.CohereReader, cohere_v2.is_cohere_v2_body, cohere_v2.is_cohere_v2_event),
-    # Asked last: any other message, whoever sent it.
+    # Tried last: any other message, from any sender.
     Wire("openai-chat", openai_chat.OpenAIChatReader, _never, is_part=openai_chat.is_openai_chat_part),
 )
 
@@ -78,12 +79,12 @@ FAILED_GENERATION = WIRES[0]
 
 
 def wire_named(name: str | None) -> Wire | None:
-    """The wire of that name; None for no name or an unknown one."""
+    """The wire of that name. None for no name or an unknown one."""
     return _BY_NAME.get(name) if name else None
 
 
 def wire_of(body: dict[str, Any]) -> Wire | None:
-    """The wire that a body, a part or a stream event is of; None when it fits none."""
+    """The wire of a body, a part or a stream event. None if it fits none."""
     for wire in WIRES:
         if wire.is_body(body) or wire.is_event(body):
             return wire
@@ -94,10 +95,7 @@ def wire_of(body: dict[str, Any]) -> Wire | None:
 
 
 def bodies_of_list(items: list[Any]) -> list[dict[str, Any]]:
-    """What a list is read as: bodies or stream events one after the other, or one body that holds the blocks.
-
-    [] when it is none of these.
-    """
+    """The bodies or stream events in a list, or one body with the list's blocks. [] if it has neither."""
     found = [as_dict(item) for item in items]
     if not found or not all(found):
         return []

@@ -1,4 +1,4 @@
-"""Text to value, whole and without a stream: JSON, strict and repaired, Python calls, where a value ends, escapes.
+"""From a complete text to a value: JSON, strict and repaired, Python calls, YAML, the extent of a value, escapes.
 
-Nothing here knows a tool, a dialect or a reading. No reader raises on what a model wrote, and each is linear.
+No module here knows a tool, a dialect or a reading. No text makes a reader raise, and each reader is linear.
 """

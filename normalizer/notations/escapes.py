@@ -1,7 +1,6 @@
-r"""Backslash escapes of JSON, JavaScript and Python strings, and those that are none (`\U`, `\_`, `\d`): these stay
-as they are.
+r"""Backslash escapes of JSON, JavaScript and Python strings. Invalid escapes (`\U`, `\_`, `\d`) stay as they are.
 
-Valid JSON escapes go through the standard library's C scanner; the rest is one substitution over bounded tokens.
+The standard library's C scanner decodes valid JSON escapes. One substitution over bounded tokens decodes the rest.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ _ESCAPE = lazy_regex(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[0-7]{
 _UNFINISHED = lazy_regex(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2}|N(?:\{[A-Za-z0-9 -]{0,80})?|\r)?\Z")
 _DRIVE_PATH = lazy_regex(r"""(?<![A-Za-z0-9])[A-Za-z]:\\(?![\\/"'])[^\s"'<>|*?,;]*+""")
 _SHARE_PATH = lazy_regex(r"""\\\\[A-Za-z0-9][\w.$-]*\\(?!\\)[^\s"'<>|*?,;]+""")
-"""A path that begins with a computer's name, `\\\\host\\share`, with single backslashes behind that."""
+r"""A path that begins with a computer's name, `\\\\host\\share`, with single backslashes behind that."""
 _SURROGATE = lazy_regex(r"[\ud800-\udfff]")
 _LAST_CODE_POINT = 0x10FFFF
 
 
 class Decoded(NamedTuple):
-    """`invalid`: an escape was none and stayed. `path`: the backslashes of a raw Windows path were taken literally."""
+    """`invalid`: an invalid escape stayed as it is. `path`: the backslashes of a raw Windows path are literal."""
 
     value: str
     invalid: bool = False
@@ -38,11 +37,9 @@ class Decoded(NamedTuple):
 
 
 def decode(raw: str, opener: str = '"', python: bool = False) -> Decoded:
-    r"""The text that stands between two quotes, decoded. `opener` is the quote: in single ones `\'`, `\x41`
-    and `\U0001f600` are no errors.
+    r"""The text between two quotes, decoded. `opener` is the quote: in single quotes, `\'`, `\x41` and `\U0001f600` are valid.
 
-    In a string with an invalid escape and a drive letter (`C:\Users\new`) the path's backslashes are all taken
-    literally.
+    If a string has an invalid escape and a drive letter (`C:\Users\new`), all backslashes of the path are literal.
     """
     if "\\" not in raw:
         return Decoded(raw)
@@ -62,8 +59,10 @@ def decode(raw: str, opener: str = '"', python: bool = False) -> Decoded:
 
 
 def python_escape_at(text: str, at: int) -> tuple[str | None, int] | None:
-    """(what the escape of a Python string at `at` stands for, where it ends): None for an invalid one. None alone: its end has
-    not come."""
+    """(text of the escape of a Python string at `at`, where it ends). The text is None for an invalid escape.
+
+    The result is None if the escape has not arrived completely.
+    """
     if _UNFINISHED.match(text, at) is not None:
         return None
     found = _ESCAPE.match(text, at)
@@ -71,7 +70,7 @@ def python_escape_at(text: str, at: int) -> tuple[str | None, int] | None:
 
 
 def decode_once(raw: str) -> str:
-    """One layer of JSON escapes taken off, whatever is invalid left alone."""
+    """The text with one layer of JSON escapes decoded. Invalid ones stay."""
     return _substituted(raw, '"', False)[0]
 
 
@@ -105,7 +104,7 @@ def _substituted(raw: str, opener: str, python: bool) -> tuple[str, bool]:
 
 
 def _json_escape(escape: str, opener: str) -> str | None:
-    """The character of an escape (without its backslash), None for an invalid one."""
+    """The character of an escape, which is passed without its backslash. None if it is invalid."""
     if escape in _JSON:
         return _JSON[escape]
     if len(escape) == 5 and escape[0] == "u":
@@ -119,9 +118,7 @@ def _json_escape(escape: str, opener: str) -> str | None:
 
 
 def _python_escape(escape: str, opener: str) -> str | None:
-    """As `_json_escape`. An unknown escape is legal in Python and stands for itself; one that is no code point is
-    not.
-    """
+    """As `_json_escape`. In Python, an unknown escape stands for itself, but one that is no code point is invalid."""
     if escape in _PYTHON:
         return _PYTHON[escape]
     kind, rest = escape[:1], escape[1:]

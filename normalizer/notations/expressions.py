@@ -1,8 +1,8 @@
-"""The arguments of a call of which some value is no literal: `f(room=str(hall), seats=3)`.
+"""The arguments of a call in which some value is no literal: `f(room=str(hall), seats=3)`.
 
-Nothing is evaluated. What is a literal is read as one; literals of text that are added are joined; any other expression is kept
-as its source text, a `guess`. Elements of a list are taken one by one. Linear: the text is split once for each level of brackets,
-of which there are few.
+Nothing is evaluated. Literals are read, added string literals are joined, and any other expression becomes its source text, as
+a guess. Items of a list are read one by one. The work is linear: the text is split once per level of brackets, and the levels
+are limited.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from llmcore.types.envelope import Repair
 __all__ = ["Expressions", "read_expressions"]
 
 Literal = Callable[[str], tuple[bool, Any]]
-"""(is it one, its value) of an expression's text."""
+"""(whether it is a literal, its value) of an expression's text."""
 
 _TOKEN = lazy_regex(r"""(?P<quote>\"\"\"|'''|["'`])|(?P<open>[(\[{])|(?P<close>[)\]}])|[,+]""")
 _KEYWORD = lazy_regex(r"\s*([A-Za-z_]\w{0,255})\s*+(?:=(?![=>])|:(?!:))\s*")
 _LAMBDA = lazy_regex(r"lambda\b[^:]*\Z")
 _STRING = lazy_regex(r"""\s*[rRuU]?(?:"|')""")
-_LONGEST_HEAD = 200  # of a lambda, before its colon
-_DEEPEST = 4  # lists in lists that are taken apart
+_LONGEST_HEAD = 200  # the most characters of a lambda before its colon
+_DEEPEST = 4  # levels of lists that are split
 
 
 @dataclass(slots=True)
 class Expressions:
-    """What stands between the parentheses. `end` is just past the closing one."""
+    """The arguments between the parentheses. `end` is just past the closing one."""
 
     end: int
     arguments: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -38,7 +38,7 @@ class Expressions:
 
 
 def read_expressions(text: str, opening: int, literal: Literal) -> Expressions | None:
-    """The arguments behind the parenthesis at `opening`; None when it is never closed, or a keyword stands before no value."""
+    """The arguments behind the parenthesis at `opening`. None if it never closes, or if a keyword has no value."""
     parts, end = _split(text, opening + 1, ",")
     if end < 0:
         return None
@@ -76,7 +76,7 @@ def _value(written: str, path: str, literal: Literal, repairs: list[Repair], dep
 
 
 def _joined(written: str, literal: Literal) -> str | None:
-    """The text that `'a' + 'b'` is; None when it is anything else."""
+    """The string of `'a' + 'b'`; None if it is anything else."""
     parts, _ = _split(written, 0, "+")
     if len(parts) < 2 or not all(_STRING.match(part) for part in parts):
         return None
@@ -85,7 +85,7 @@ def _joined(written: str, literal: Literal) -> str | None:
 
 
 def _with_lambdas(parts: list[str]) -> list[str]:
-    """A lambda of several parameters holds commas of its own."""
+    """The parts, with a lambda's parts joined: its parameters are separated by commas."""
     whole: list[str] = []
     for part in parts:
         if whole and len(whole[-1]) <= _LONGEST_HEAD and _LAMBDA.search(whole[-1].partition("=")[2]):
@@ -96,8 +96,10 @@ def _with_lambdas(parts: list[str]) -> list[str]:
 
 
 def _split(text: str, start: int, separator: str) -> tuple[list[str], int]:
-    """The text from `start` on at each separator outside of brackets and strings, up to the bracket that closes before any opens
-    (the index just past it, -1 when there is none)."""
+    """The text from `start` on, split at each separator outside of brackets and strings.
+
+    It ends at the first unmatched closing bracket. The second result is just past that bracket, -1 if there is none.
+    """
     parts: list[str] = []
     depth, position, last = 0, start, start
     while (token := _TOKEN.search(text, position)) is not None:
@@ -119,7 +121,7 @@ def _split(text: str, start: int, separator: str) -> tuple[list[str], int]:
 
 
 def _past_string(text: str, quote: str, at: int) -> int:
-    """Just past the string that opened before `at`, -1 when it is not closed."""
+    """Just past the string that opened before `at`, -1 if it never closes."""
     while (found := text.find(quote, at)) >= 0:
         slashes = found
         while slashes > at and text[slashes - 1] == "\\":

@@ -1,8 +1,8 @@
-"""Where a bracketed value ends, found in text that still grows.
+"""Where a bracketed value ends, in text that still grows.
 
-Strings are jumped over; brackets are counted, not matched, so that a wrong closer does not lose the end. A scanner
-remembers how far it came: over all calls the work is O(length), and the answer does not depend on how the text was
-cut. Nothing recurses, nesting costs one integer.
+Strings are skipped. Brackets are counted, not matched, so a wrong closer does not lose the end. A scanner remembers its
+position: over all calls, the work is linear, and the result does not depend on how the text was cut. It does not recurse;
+nesting is one integer.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _COMMENT_STARTS: Final = tuple(opener for opener, _ in _COMMENTS)
 
 
 _FEW: Final = 16
-"""Characters are looked at one by one where so few are left, as in most chunks of a stream: to search takes longer."""
+"""So few characters, as in most chunks of a stream, are checked one by one, which is faster than a search."""
 
 
 @lru_cache(maxsize=256)
 def _tokens(
     quotes: str, delimiters: tuple[str, ...], comments: bool, triple: bool
 ) -> tuple[re.Pattern[str], frozenset[str], frozenset[str]]:
-    """A pattern of what means something outside strings; the characters that do, and those that may start a marker.
+    """(pattern, single characters, first characters of markers) of what matters outside strings.
 
-    A whole string without escapes is one token; one that needs a closer look is found by its quote.
+    A complete string without escapes is one token. Any other string is found by its quote.
     """
     firsts = {marker[0] for marker in delimiters + (_COMMENT_STARTS if comments else ()) if marker}
     sole = "(?!{0}(?:{0}|\\Z))" if triple else ""  # one quote, not the first of three
@@ -38,20 +38,22 @@ def _tokens(
 
 
 def delimiters_of(closers: tuple[str, ...]) -> tuple[str, ...]:
-    """The delimiters of a value that one of these closers may end: every `<` is worth a look, since other markers end it too."""
+    """The delimiters of a value that one of these closers may end. Every `<` is one, since other markers end it, too."""
     return ("<", *(closer for closer in closers if closer[0] != "<"))
 
 
 class Extent:
     """A resumable search for the end of the value that opens with `{`, `[` or `(` at `text[start]`.
 
-    `quotes` delimit strings, in which a backslash escapes the next character; with `triple`, Python's triple quotes
-    too. `delimiters` are literal markers that end the search when met outside a string, such as `</tool_call>`.
-    `comments` skips `//`, `#` and `/* */`.
+    - `quotes` delimit strings, in which a backslash escapes the next character. With `triple`, so do Python's triple quotes.
+    - `delimiters` are literal markers that end the search outside a string, such as `</tool_call>`.
+    - `comments`: skip `//`, `#` and `/* */`.
 
-    After a call of `scan`: `position` is where it goes on (all before it is decided), `depth` the number of open
-    brackets, `string_start` the index of the quote of the string it stands in (-1 outside), `stopped` the index of
-    the delimiter it met (-1 = none).
+    After a call of `scan`, these attributes are set:
+    - `position`: where it continues; the text before it is decided.
+    - `depth`: the number of open brackets.
+    - `string_start`: the index of the open string's quote, -1 outside of strings.
+    - `stopped`: the index of the delimiter that ended the search, -1 if none did.
     """
 
     __slots__ = (
@@ -86,14 +88,14 @@ class Extent:
         self.string_start = self.stopped = -1
         self._tokens, self._singles, self._firsts = _tokens(quotes, delimiters, comments, triple)
         self._quotes, self._delimiters, self._comments, self._triple = quotes, delimiters, comments, triple
-        self._closer = ""  # what ends the string or the comment it stands in
+        self._closer = ""  # what ends the open string or comment
         self._comment = False
         self._end = -1
 
     def scan(self, text: str, final: bool = False) -> int:
-        """The index just past the value, or -1: more text is needed, or a delimiter stood in the way (`stopped`).
+        """The index just past the value. -1 if more text is needed, or if a delimiter ended the search (`stopped`).
 
-        `text` must begin with the text of the earlier calls. `final`: no more will come.
+        `text` must begin with the text of earlier calls. `final`: no more text comes.
         """
         if self._end >= 0 or self.stopped >= 0:
             return self._end
@@ -103,9 +105,7 @@ class Extent:
         return -1
 
     def _scan_outside(self, text: str, final: bool) -> bool:
-        """Count brackets up to the end, a delimiter or the end of the text (True), or into a string or comment
-        (False).
-        """
+        """Count brackets. True at the end of the value or text, or at a delimiter; False inside a string or comment."""
         if len(text) - self.position <= _FEW:
             return self._scan_few(text, final)
         firsts, quotes, depth = self._firsts, self._quotes, self.depth
@@ -150,7 +150,7 @@ class Extent:
         return True
 
     def _meets(self, text: str, at: int, token: str, final: bool) -> bool | None:
-        """What may begin a delimiter, a comment or a string, or None: it begins none. True = stop here, False = it does."""
+        """Read a possible delimiter, comment or string. True: stop here. False: one begins. None: none begins."""
         self.position = at
         if token in self._firsts:
             if not self._marker(text, at, final):
@@ -160,7 +160,7 @@ class Extent:
         return not self._open_string(text, at, token, final) if token in self._quotes else None
 
     def _marker(self, text: str, at: int, final: bool) -> bool:
-        """Look at a delimiter or comment that may start at `at`; False = stop here, decided (`stopped`) or not yet."""
+        """Read a delimiter or comment that may start at `at`. False: stop here, decided (`stopped`) or undecided."""
         if any(text.startswith(delimiter, at) for delimiter in self._delimiters):
             self.stopped = at
             return False
@@ -176,7 +176,7 @@ class Extent:
         return True
 
     def _open_string(self, text: str, at: int, quote: str, final: bool) -> bool:
-        """Enter the string that opens at `at`; False = more text must tell one quote from three."""
+        """Enter the string that opens at `at`. False: more text must tell one quote from three."""
         width = 1
         if self._triple:
             if not final and len(text) - at < 3 and text[at:] == quote * (len(text) - at):
@@ -187,12 +187,12 @@ class Extent:
         return True
 
     def _leave(self, text: str) -> bool:
-        """Jump to the end of the string or comment it stands in; False = that has not come yet."""
+        """Go to the end of the open string or comment. False: it has not arrived."""
         closer = self._closer
         while True:
             at = text.find(closer, self.position)
             if at < 0:
-                # A part of a longer closer may stand at the end already.
+                # The text may end within a longer closer.
                 self.position = max(self.position, len(text) - len(closer) + 1)
                 return False
             if self._comment or text[at - 1] != "\\" or not self._escaped(text, at):
@@ -203,7 +203,7 @@ class Extent:
         return True
 
     def _escaped(self, text: str, at: int) -> bool:
-        """Is the quote at `at` escaped, i.e. do an odd number of backslashes stand before it in this string?"""
+        """Whether the quote at `at` is escaped: an odd number of backslashes stands before it in this string."""
         first = at
         opening = self.string_start + len(self._closer)
         while first > opening and text[first - 1] == "\\":

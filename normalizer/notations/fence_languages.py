@@ -1,4 +1,4 @@
-"""Names of languages that stand behind the opening of a code fence, in lower case."""
+"""Names of languages behind the opening of a code fence, in lower case."""
 
 from __future__ import annotations
 

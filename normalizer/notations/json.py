@@ -1,12 +1,12 @@
-"""Reading JSON: the ladder from strict to repaired.
+"""Read JSON, first strictly, then with repairs.
 
-0. Sizes are checked before any parser runs.
-1. Strict: `pydantic_core`, or the json module where a lone surrogate stands in the way; then one walk for what both let
-   through (infinite floats, too deep nesting, too long integers). Valid JSON is never touched.
-2. Several values one after the other are several values; none is lost.
-3. The recording repairer (`relaxed`).
+Sizes are checked before any parser runs. Then these steps are tried in turn:
+- Strict: `pydantic_core`, or the json module for a lone surrogate. One walk then finds what both accept (infinite floats, too
+  deep nesting, too long integers). Valid JSON is never repaired.
+- Several values one after the other are several values; none is lost.
+- Repaired: `relaxed` reads the rest and records each repair.
 
-Linear, and never raises on text.
+The work is linear, and no text makes it raise.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ _STRAY = lazy_regex(r"[ \t\r\n}\]]*+")
 
 @dataclass(slots=True)
 class JsonReading:
-    """What was read.
+    """The values that were read.
 
-    `values` holds several when values stood one after the other (white space, `,` or `;` between). `end` is the index
-    just past the last one; what follows is the caller's. `complete` is False when the text ended inside the last
-    value, which then holds what came whole. `delimited` is False when closing brackets were missing and the last
-    value does not show its own end (it ends in a number, inside a string, after `:` or `,`). `error`: why nothing, or
-    nothing more, could be read: `unreadable`, `arguments_limit`, `depth_limit`, `digits_limit`, `repairs_limit`,
-    `nested_call`.
+    - `values`: several, if values stand one after the other (white space, `,` or `;` between).
+    - `end`: just past the last value. The text behind it is left to the caller.
+    - `complete`: False if the text ended inside the last value, which then holds its complete parts.
+    - `delimited`: False if closing brackets are missing and the last value does not show its own end. (It ends in a number,
+      inside a string, or after `:` or `,`.)
+    - `error`: why nothing, or nothing more, could be read: `unreadable`, `arguments_limit`, `depth_limit`, `digits_limit`,
+      `repairs_limit`, `nested_call`.
     """
 
     values: list[Any] = field(default_factory=list[Any])
@@ -51,9 +52,9 @@ class JsonReading:
 
 
 def read_json(text: str, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) -> JsonReading:
-    """Read a slice that should hold JSON and nothing else (layout, a code fence and stray brackets apart).
+    """Read a slice that should be only JSON, except for layout, a code fence and stray brackets.
 
-    `cut`: the reply ended inside the slice, so that what is missing is `truncated` and not `lossless`.
+    `cut`: the reply ended inside the slice, so missing text is "truncated" and not "lossless".
     """
     if len(text) > limits.arguments:
         return JsonReading(complete=not cut, error=ARGUMENTS_LIMIT)
@@ -62,7 +63,7 @@ def read_json(text: str, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) 
     except UNSOUND:
         return _read_values(text, limits, cut)
     if cut and type(value) in (int, float) and text[-1:].isdigit():
-        return JsonReading(complete=False, error=UNREADABLE)  # more digits may have followed
+        return JsonReading(complete=False, error=UNREADABLE)  # more digits may follow
     audit = audited(value, text, 0, len(text), limits)
     if audit.error:
         return JsonReading(error=audit.error)
@@ -70,7 +71,7 @@ def read_json(text: str, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) 
 
 
 def read_json_value(text: str, start: int = 0, *, limits: Limits = DEFAULT_LIMITS, cut: bool = False) -> JsonReading:
-    """Read the one value that stands at `start` (after white space); anything may follow it."""
+    """Read the value at `start`, after white space. Anything may follow it."""
     start = _SPACE.match(text, start).end()  # type: ignore[union-attr]  # matches always
     found = strict_at(text, start, limits)
     if found is None or (cut and found.end == len(text) and text[-1].isdigit()):
@@ -84,7 +85,7 @@ def _of_relaxed(relaxed: Relaxed) -> JsonReading:
 
 
 def _read_values(text: str, limits: Limits, cut: bool) -> JsonReading:
-    """The slow path: fence, byte order mark, concatenated values, and the repairer where the strict reader fails."""
+    """Read a fence, a byte order mark, several values, and values that need repairs."""
     reading = JsonReading()
     at = _skip_opening(text, reading)
     while True:
@@ -111,7 +112,7 @@ def _read_values(text: str, limits: Limits, cut: bool) -> JsonReading:
 
 
 def _goes_on(text: str, end: int, after: int, cut: bool) -> bool:
-    """Does what follows a value show that it is not over: a member after a comma, or, the text cut, further digits?"""
+    """Whether the text behind a value shows that it goes on: a member after a comma or, if the text was cut, more digits."""
     if end == len(text):
         return cut and text[-1].isdigit()
     return text.startswith(('"', "'"), after) and "," in text[end:after]
@@ -127,7 +128,7 @@ def _skip_opening(text: str, reading: JsonReading) -> int:
 
 
 def _skip_closing(text: str, reading: JsonReading) -> None:
-    """Take in stray closing brackets and the closing fence when nothing else follows."""
+    """Include stray closing brackets and the closing fence, if nothing else follows."""
     at = _STRAY.match(text, reading.end).end()  # type: ignore[union-attr]  # matches always
     stray = text[reading.end : at].split()
     if text.startswith("```", at) and reading.repairs and any(repair.kind == "code_fence" for repair in reading.repairs):

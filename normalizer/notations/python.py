@@ -1,9 +1,8 @@
-r"""Call expressions as models write them: `[f(a=1), g.h(b='x')]`, one a line, joined by `;`, or as quoted strings in
-a list.
+"""Call expressions as models write them: `[f(a=1), g.h(b='x')]`, one per line, joined by `;`, or as strings in a list.
 
-An own tokenizer, never `eval`: literals are read, nothing is computed but arithmetic on numbers. A bad call costs no
-good one: its arguments are None with an `error`, and reading goes on behind its closing parenthesis. Linear, never
-raises on text.
+This is a tokenizer; it never uses `eval`. It reads literals and computes only arithmetic on numbers. A bad call does not
+affect the others: its arguments are None, with an `error`, and reading continues behind its parenthesis. The work is linear,
+and no text makes it raise.
 """
 
 from __future__ import annotations
@@ -54,20 +53,20 @@ _CODE_BY_REPAIR = {
         r"^(?:lambda|new|await|function|async)\b| if .* else | for .* in |^[A-Za-z_]\w*+\.[A-Za-z_][\w.]*+\Z"
     ),
 }
-"""Expressions that the reader of literals takes for a string, by the repair with which it does."""
+"""Expressions that the reader of literals reads as a string, by the repair that it records."""
 _AS_WRITTEN = frozenset({"bare_word", "inner_quotes"})
-"""Repairs by which the text of an expression becomes a string."""
-_CALLS_TIMES_LIMIT = 8  # the caller counts calls over the whole reply and tells of those beyond `Limits.calls`
+"""Repairs that make a string of an expression's text."""
+_CALLS_TIMES_LIMIT = 8  # the caller counts the reply's calls and records those beyond `Limits.calls`
 
 
 @dataclass(slots=True)
 class PythonCall:
     """One call expression.
 
-    `arguments`: the keyword arguments; None when they could not be read (`error`: `nested_call`, `unreadable` or a
-    limit). `positional`: what had no name, for the caller to map to the schema's order; a single dict is the keyword
-    arguments already. `raw` is the text between the parentheses, `span` that of the whole expression. `complete` is
-    False when the text ended inside.
+    - `arguments`: the keyword arguments. None if they cannot be read; `error` is then `nested_call`, `unreadable` or a limit.
+    - `positional`: the arguments without a name, for the caller to map to the schema's order. A single dict becomes `arguments`.
+    - `raw`: the text between the parentheses. `span`: that of the whole expression.
+    - `complete`: False if the text ended inside.
     """
 
     name: str
@@ -82,12 +81,12 @@ class PythonCall:
 
 @dataclass(slots=True)
 class PythonReading:
-    """All calls that stand one after the other. `end` is just past the last one, its list's bracket or its `;`
-    included.
+    """The calls that stand one after the other.
 
-    `complete` is False when the text ended inside the last call or its list; then each call says for itself whether
-    it is whole. `repairs` are those of the list. `error`: why there are no calls, or why a list ends before its
-    bracket; what stands there was dropped, a `guess` among the repairs.
+    - `end`: just past the last call, including its list's bracket or its `;`.
+    - `complete`: False if the text ended inside the last call or its list. Each call then has its own `complete`.
+    - `repairs`: those of the list.
+    - `error`: why there are no calls, or why a list ends before its bracket. The text at that place is dropped, as a guess.
     """
 
     calls: list[PythonCall] = field(default_factory=list[PythonCall])
@@ -106,10 +105,10 @@ def read_python_calls(
     cut: bool = False,
     expressions: bool = False,
 ) -> PythonReading:
-    """Read the calls that stand at `start`, in a list or one after the other, up to what is no call.
+    """Read the calls at `start`, in a list or one after the other, up to text that is no call.
 
-    `cut`: the reply ended inside the slice, so that what is missing is `truncated` and not `lossless`. `expressions`: a value
-    that is no literal is its source text, a `guess`; else the arguments of its call are None.
+    `cut`: the reply ended inside the slice, so missing text is "truncated" and not "lossless". `expressions`: a value that is
+    no literal becomes its source text, as a guess; otherwise the call's arguments are None.
     """
     if end is not None and end < len(text):
         text = text[:end]
@@ -126,7 +125,7 @@ def read_python_calls(
 
 
 class _Reader:
-    """The calls found so far in one text."""
+    """Reads the calls of one text."""
 
     def __init__(self, text: str, start: int, limits: Limits, cut: bool, expressions: bool = False) -> None:
         self.text, self.limits, self.cut, self.expressions = text, limits, cut, expressions
@@ -136,7 +135,7 @@ class _Reader:
         return State(self.text, at, len(self.text), limits=self.limits, cut=self.cut, flavour=_PYTHON)
 
     def skip(self, at: int) -> int:
-        """Over white space and comments."""
+        """The position behind white space and comments."""
         while True:
             at = _SPACE.match(self.text, at).end()  # type: ignore[union-attr]  # matches always
             if not self.text.startswith("#", at):
@@ -147,7 +146,7 @@ class _Reader:
     # --- several calls ------------------------------------------------------------------------------------------------
 
     def read_sequence(self, at: int) -> None:
-        """Calls on lines of their own, after `;` or `,`, or after nothing but blanks."""
+        """Read calls on their own lines, after `;` or `,`, or after blanks only."""
         while (call := self.call(at)) is not None and self.add(call):
             at = call.span[1]
             if not call.complete or not (separator := _SEPARATOR.match(self.text, at)):
@@ -166,7 +165,7 @@ class _Reader:
             self.repair("markdown_escape", "\\[", "[")
             at += 1
         at += 1
-        expected = True  # no comma is due
+        expected = True  # no comma is expected
         while True:
             at = self.skip(at)
             if at >= len(self.text) or (self.cut and self.is_cut_name(at)):
@@ -191,7 +190,7 @@ class _Reader:
             at, expected = call.span[1], False
 
     def close_at_end(self) -> None:
-        """The list's bracket is missing."""
+        """End a list whose bracket is missing."""
         reading = self.reading
         reading.end = len(self.text)
         reading.complete = not self.cut and all(call.complete for call in reading.calls)
@@ -199,7 +198,7 @@ class _Reader:
             self.repair("missing_closer", "", "]", "lossless" if reading.complete else "truncated")
 
     def add(self, call: PythonCall) -> bool:
-        """False: there are so many that no more are read."""
+        """Add a call. Returns False if the limit is reached and reading stops."""
         reading = self.reading
         if len(reading.calls) >= _CALLS_TIMES_LIMIT * self.limits.calls:
             reading.error = CALLS_LIMIT
@@ -219,7 +218,7 @@ class _Reader:
     # --- one call -----------------------------------------------------------------------------------------------------
 
     def call(self, at: int) -> PythonCall | None:
-        """The call expression at `at`; None when there is none."""
+        """The call expression at `at`; None if there is none."""
         found = _NAME.match(self.text, at, at + self.limits.name + 1)
         if found is None or len(found[0]) > self.limits.name:
             return None
@@ -267,7 +266,7 @@ class _Reader:
         return PythonCall(name, arguments, positional, raw, (start, end), state.repairs, None, state.complete)
 
     def is_expression(self, state: State) -> bool:
-        """Did an expression become a string: literals that are added one with quotes in it, or code a bare word?"""
+        """Whether an expression became a string: added literals with quotes inside, or code as a bare word."""
         return any(
             pattern.search(str(repair.before)) is not None
             for repair in state.repairs
@@ -275,7 +274,7 @@ class _Reader:
         )
 
     def by_expressions(self, name: str, start: int, opening: int) -> PythonCall | None:
-        """The call with what is no literal as its source text."""
+        """The call, with expressions as their source text."""
         found = read_expressions(self.text, opening, self.literal)
         if found is None or found.end - opening > self.limits.arguments:
             return None
@@ -283,7 +282,7 @@ class _Reader:
         return PythonCall(name, found.arguments, found.positional, raw, (start, found.end), found.repairs)
 
     def literal(self, written: str) -> tuple[bool, Any]:
-        """(is it one, its value) of an expression's text."""
+        """(whether it is a literal, its value) of an expression's text."""
         call = _Reader(f"f(v={written})", 0, self.limits, False).arguments("f", 0, 1)
         sound = call.error is None and call.span[1] == len(written) + 5 and call.arguments is not None
         if not sound or call.positional or any(repair.kind in _AS_WRITTEN for repair in call.repairs):
@@ -295,7 +294,7 @@ class _Reader:
         return end if end >= 0 else len(self.text)
 
     def quoted(self, at: int) -> PythonCall | None:
-        """A list item that is a string holding one call."""
+        """The call in a list item that is a string; None if it holds no call."""
         state = self.state(at)
         state.frames.append(Frame("array", "[", "]"))
         try:

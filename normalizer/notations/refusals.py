@@ -1,4 +1,4 @@
-"""Why a text could not be read, and what of a value is shown where it is recorded."""
+"""Reasons why a text cannot be read, and the part of a value that a repair shows."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ SHOWN: Final = 120  # characters
 
 
 def clipped(value: Any) -> Any:
-    """What a repair shows of a value: long text is cut."""
+    """The value as a repair shows it: long text is cut."""
     return value if not isinstance(value, str) or len(value) <= SHOWN else value[:SHOWN] + "…"
 
 
 def too_long(number: int, digits: int) -> bool:
-    """Has it more decimal digits than these, in whatever base it was written? Costs nothing but near the bound."""
+    """Whether the number has more decimal digits, whatever its notation. It computes a power only near the bound."""
     return number.bit_length() > digits * _BITS_A_DIGIT and abs(number) >= 10**digits

@@ -1,8 +1,8 @@
-"""Strict JSON: what is valid is read by parsers in C and never touched.
+"""Strict JSON: C parsers read valid JSON, which is never repaired.
 
-`pydantic_core`, or the json module where a value begins in the middle of a text; then one walk for what both let through:
-infinite floats, too deep nesting, too long integers, keys given twice. Linear; raises nothing on text. Both parsers read
-fractions as floats. A text that may hold a number which a float rounds is read once more, so that this is recorded.
+The parser is `pydantic_core`, or the json module if a value begins in the middle of a text. One walk then finds what both
+accept: infinite floats, too deep nesting, too long integers, duplicate keys. Both read fractions as floats. If a text may hold
+a number that a float rounds, it is parsed once more to record that. The work is linear, and no text makes it raise.
 """
 
 from __future__ import annotations
@@ -33,17 +33,19 @@ __all__ = [
 ]
 
 UNSOUND: Final = (ValueError, TypeError, RecursionError)
-"""What `parsed_strictly` raises for a text that is no JSON."""
+"""The exceptions of `parsed_strictly` for a text that is no JSON."""
 
 
 def parsed_strictly(text: str) -> Any:
-    """The value that is all of the text, not audited yet."""
+    """The value of the whole text, before the audit."""
     return from_json(text, allow_inf_nan=False, cache_strings="keys")
 
 
 def sound_container(text: str, limits: Limits = DEFAULT_LIMITS, inside: int = 0) -> dict[str, Any] | list[Any] | None:
-    """The object or array that is all of the text, when it is valid JSON within the limits and no key stands twice; else None.
-    `inside`: so many brackets around it count as well."""
+    """The object or array that is the whole text. None if it is invalid, exceeds a limit, or has duplicate keys.
+
+    `inside` is the number of brackets around it, which count as nesting.
+    """
     if text[:1] not in ("{", "[") or text[-1:] not in ("}", "]") or len(text) > limits.arguments:
         return None
     try:
@@ -55,7 +57,7 @@ def sound_container(text: str, limits: Limits = DEFAULT_LIMITS, inside: int = 0)
 
 
 def _audited_sound(value: Any, text: str, start: int, end: int, limits: Limits, inside: int) -> Any:
-    """The value; None when it is not sound."""
+    """The value, or None if it is not sound."""
     keys, has_floats, error = _walked(value, limits, end - start, inside)
     if not error and not (has_floats and may_be_rounded(text, start, end)) and _have_no_duplicate(keys, text, start, end):
         return value
@@ -64,7 +66,7 @@ def _audited_sound(value: Any, text: str, start: int, end: int, limits: Limits, 
 
 
 def sound_object(text: str, limits: Limits = DEFAULT_LIMITS, inside: int = 0) -> dict[str, Any] | None:
-    """As `sound_container`, of an object."""
+    """As `sound_container`, for an object."""
     value = sound_container(text, limits, inside) if text.startswith("{") else None
     return value if isinstance(value, dict) else None
 
@@ -77,7 +79,7 @@ _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def sound_object_at(text: str, start: int, limits: Limits, inside: int = 0) -> tuple[dict[str, Any], int] | None:
-    """As `sound_object`, of the object that begins at `start`, and where it ends."""
+    """As `sound_object`, for the object that begins at `start`. Also returns where it ends."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except (*UNSOUND, IndexError):
@@ -96,7 +98,7 @@ class Strict(NamedTuple):
 
 
 def strict_at(text: str, start: int, limits: Limits) -> Strict | None:
-    """The valid JSON value at `start`, or the limit it breaks; None when it is not valid."""
+    """The valid JSON value at `start`, or the limit that it exceeds. None if it is invalid."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except RecursionError:
@@ -110,7 +112,7 @@ def strict_at(text: str, start: int, limits: Limits) -> Strict | None:
 
 
 class Audit(NamedTuple):
-    """The value; the limit it breaks; the keys given twice and the numbers that floats round."""
+    """The value, the limit that it exceeds, and repairs for duplicate keys and rounded numbers."""
 
     value: Any
     error: str | None
@@ -118,7 +120,7 @@ class Audit(NamedTuple):
 
 
 def audited(value: Any, text: str, start: int, end: int, limits: Limits, inside: int = 0) -> Audit:
-    """What parsers let through: infinite floats, too deep nesting, too long integers, keys given twice, rounded numbers."""
+    """Check for infinite floats, too deep nesting, too long integers, duplicate keys and rounded numbers."""
     keys, has_floats, error = _walked(value, limits, end - start, inside)
     if error:
         return Audit(None, error, [])
@@ -147,20 +149,22 @@ def _rounded(text: str) -> list[Repair]:
 
 
 def rounded_number(literal: str, value: float) -> Repair:
-    """A number with digits beyond those of a float, which is another number then. The text keeps them."""
+    """The repair of a number with more digits than a float has. The raw text keeps all digits."""
     return Repair(kind="rounded_number", before=clipped(literal), after=value, safety="coerced")
 
 
 def _walked(value: Any, limits: Limits, length: int, inside: int) -> tuple[int, bool, str]:
-    """How many keys the value has, whether it holds floats, and the limit it breaks. `length`: of the text that it was; `inside`:
-    the brackets around it."""
+    """(number of keys, whether there are floats, the exceeded limit or "") of the value.
+
+    `length` is the length of its text. `inside` is the number of brackets around it.
+    """
     keys, may_be_long = 0, length > limits.digits
     has_floats = False
     containers: list[Iterable[Any]] = [(value,)]
-    for items in containers:  # grows while it is read
+    for items in containers:  # grows during the loop
         for item in items:
             kind: object = type(item)  # pyright: ignore[reportUnknownVariableType]  # of anything
-            if kind is str or (kind is int and not may_be_long):  # most are
+            if kind is str or (kind is int and not may_be_long):  # the usual case
                 continue
             if kind is dict:
                 keys += len(item)
@@ -177,9 +181,9 @@ def _walked(value: Any, limits: Limits, length: int, inside: int) -> tuple[int, 
 
 
 def _is_infinite(value: Any) -> bool:
-    """Does it hold a float beyond all floats?"""
+    """Whether the value has an infinite float."""
     waiting: list[Any] = [value]
-    for item in waiting:  # grows while it is read
+    for item in waiting:  # grows during the loop
         if item.__class__ is float:
             if math.isinf(item):
                 return True
@@ -189,7 +193,7 @@ def _is_infinite(value: Any) -> bool:
 
 
 def _have_no_duplicate(keys: int, text: str, start: int, end: int) -> bool:
-    """Does no key of all these stand twice, as far as a look tells?"""
+    """Whether certainly no key is a duplicate, by a count of the colons."""
     return not keys or keys == text.count('":', start, end) or keys == text.count(":", start, end)
 
 
@@ -198,7 +202,7 @@ def _items(container: Any) -> Iterable[Any]:
 
 
 def _depth(value: Any) -> int:
-    """How deep brackets are nested; level by level, so that nothing recurses."""
+    """How deep brackets are nested. It goes level by level and does not recurse."""
     depth = 0
     level: list[Any] = [value]
     while True:
@@ -210,7 +214,7 @@ def _depth(value: Any) -> int:
 
 
 def duplicate(path: str, before: Any, after: Any) -> Repair:
-    """A key that stands twice: the last value stands. Unless it is the same one, nobody knows which was meant."""
+    """The repair of a duplicate key, whose last value wins. It is a guess unless both values are equal."""
     same = type(before) is type(after) and before == after
     return Repair(
         kind="duplicate_key", path=path, before=clipped(before), after=clipped(after), safety="lossless" if same else "guess"
@@ -218,7 +222,7 @@ def duplicate(path: str, before: Any, after: Any) -> Repair:
 
 
 def _duplicates(text: str) -> list[Repair]:
-    """Keys that stand twice in one object: the last one stands, as in any parser, and that is recorded."""
+    """The repairs of all duplicate keys. The last value wins, as in any parser."""
     found: list[Repair] = []
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""YAML as nodes of text: mappings, lists and scalars, none of which is taken for anything but the text it is.
+"""YAML as nodes of text: mappings, lists and scalars. A scalar is only its text.
 
-PyYAML only parses: its events are folded into nodes here, and nothing is resolved. `1.10`, `no` and `2026-11-23` stay those
-characters, for what they mean is the schema's to say. What would be resolved (an anchor, an alias, a tag, a second document) is
-refused, and so are keys that are no text and more levels than the limit. Linear, and never raises on text.
+PyYAML parses, and this module folds its events into nodes. Nothing is resolved: `1.10`, `no` and `2026-11-23` stay text,
+because the schema decides their types. What YAML would resolve is refused: an anchor, an alias, a tag, a second document. Keys
+that are no text and nesting beyond the limit are refused, too. The work is linear, and no text makes it raise.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ from llmcore.types.limits import DEFAULT_LIMITS, Limits
 __all__ = ["YamlNode", "read_yaml"]
 
 _BREAKS = "\x85\u2028\u2029"
-"""Line breaks to YAML 1.1 and characters to everyone else: they stand aside while PyYAML reads."""
+"""Line breaks in YAML 1.1 that are characters elsewhere. They are replaced while PyYAML parses."""
 _ASIDE = "\U0010fff0\U0010fff1\U0010fff2"
 _TO_ASIDE, _FROM_ASIDE = str.maketrans(_BREAKS, _ASIDE), str.maketrans(_ASIDE, _BREAKS)
 
 
 @dataclass(slots=True)
 class YamlNode:
-    """One value. `text`: a scalar's; `style`: how that is written (`"`, `'`, `|` or `>`; "" for plain); `items` of a list;
-    `pairs` of a mapping; `flow`: in brackets. It stands in `whole` at `start:stop`, its first line beginning in `column`."""
+    """One value, which stands in `whole` at `start:stop`. Its first line begins in `column`.
+
+    `text` and `style` belong to a scalar; `style` is `"`, `'`, `|`, `>`, or "" for plain. `items` belong to a list, `pairs` to
+    a mapping. `flow`: it is written in brackets.
+    """
 
     text: str = ""
     style: str = ""
@@ -41,7 +44,7 @@ class YamlNode:
 
     @property
     def source(self) -> str:
-        """It as it is written, its lines as far to the left as its first one."""
+        """Its source text. Its lines are moved left by the column of the first one."""
         first, *rest = self.whole[self.start : self.stop].rstrip().split("\n")
         return "\n".join([first, *(line[self.column :] if line[: self.column].isspace() else line for line in rest)])
 
@@ -53,16 +56,16 @@ class YamlNode:
 
 
 class _Refused(Exception):
-    """It is YAML that is not read."""
+    """The text is YAML that this module does not read."""
 
 
 def read_yaml(text: str, *, limits: Limits = DEFAULT_LIMITS) -> YamlNode | None:
-    """The value that a whole text is; None when it is no YAML, or YAML that is not read."""
+    """The value of a whole text. None if it is no YAML, or YAML that is refused."""
     if len(text) > limits.arguments or any(mark in text for mark in _ASIDE):
         return None
-    import yaml  # 10 ms: only who writes YAML pays for it
+    import yaml  # 10 ms: only replies with YAML import it
 
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same rules, in C where it was built
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same rules, in C if available
     try:
         return _Reader(text, loader(text.translate(_TO_ASIDE)), limits.depth).document()
     except (yaml.YAMLError, UnicodeEncodeError, _Refused):
@@ -70,7 +73,7 @@ def read_yaml(text: str, *, limits: Limits = DEFAULT_LIMITS) -> YamlNode | None:
 
 
 class _Reader:
-    """Takes a parser's events and gives nodes."""
+    """Makes nodes of a parser's events."""
 
     __slots__ = ("_depth", "_parser", "_text")
 
@@ -78,7 +81,7 @@ class _Reader:
         self._text, self._parser, self._depth = text, parser, depth
 
     def document(self) -> YamlNode | None:
-        """The one document; None when there is none."""
+        """The only document; None if there is none."""
         self._next()
         if _kind(self._next()) != "DocumentStart":
             return None

@@ -1,5 +1,5 @@
-"""One envelope from text, bodies and events: what a reply says, whichever way it came.
+"""One envelope from text, bodies and events.
 
-Here calls are numbered, native and text calls are merged, and an envelope's parts are put together. Nothing here reads text by
-itself: the text engine does, and the wires do.
+The modules here number calls, merge native calls and calls in text, and assemble the envelope. The text engine and the wires
+read the reply.
 """

@@ -1,4 +1,4 @@
-"""A text, and the calls in it, as history blocks. Built when asked for."""
+"""A text and its calls as history blocks. They are built on first access."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["blocks_of_text", "blocks_of_words", "position"]
 
 
 def blocks_of_text(source: str, segments: Sequence[Segment], calls: Sequence[ToolCall]) -> list[Block]:
-    """The blocks of a text that is tiled by `segments` and holds `calls`, each where its span starts."""
+    """The blocks of a text that `segments` tile and that holds `calls`, each where its span starts."""
     blocks: list[Block] = []
     said: list[str] = []
     waiting = sorted(calls, key=position)
@@ -31,7 +31,7 @@ def blocks_of_text(source: str, segments: Sequence[Segment], calls: Sequence[Too
 
 
 def blocks_of_words(text: str) -> list[Block]:
-    """The block of a text that is nothing but words; white space alone is none, for providers refuse it."""
+    """The block of a text without calls. White space alone gives none, because providers refuse it."""
     return [made(TextBlock, text=text)] if text.strip() else []
 
 
@@ -40,6 +40,6 @@ def position(call: ToolCall) -> int:
 
 
 def _flush(said: list[str], blocks: list[Block]) -> None:
-    """What was said so far is one block."""
+    """Make one block of the collected text."""
     blocks += blocks_of_words("".join(said))
     said.clear()

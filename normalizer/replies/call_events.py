@@ -1,6 +1,6 @@
-"""Events for calls: one numbering over native and text calls, in the order in which they were seen.
+"""Events of calls, with one numbering over native and text calls, in the order in which they were seen.
 
-`ToolCallFinished` comes as soon as nothing that may follow can change the call, else at the end of the reply.
+`ToolCallFinished` is emitted once no later text can change the call, at the latest at the end of the reply.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["CallEvents"]
 
 
 class CallEvents:
-    """Numbers calls and tells of them. `begun`: so many calls of the text were told of already, under the text's own numbers."""
+    """Numbers calls and builds their events. `begun` is the number of text calls that were already emitted."""
 
     __slots__ = ("_count", "_of_text")
 
@@ -40,7 +40,7 @@ class CallEvents:
     # Calls in text
 
     def renumber(self, events: list[NormalizerEvent]) -> list[NormalizerEvent]:
-        """The text engine's events with this reply's indexes, and the ids that follow from them. Changes them in place."""
+        """Set this reply's indexes, and the ids that follow from them, in the text engine's events. Returns the same list."""
         for event in events:
             if isinstance(event, TextDelta):
                 continue
@@ -61,7 +61,7 @@ class CallEvents:
     # Native calls
 
     def started(self, call: NativeCall) -> list[NormalizerEvent]:
-        """Tell of the call once its name is certain, with the arguments that came before the name."""
+        """The events of a call's start once its name is certain, with the arguments that came before the name."""
         if call.index >= 0 or not call.name or holds_calls(call.name, None) or "<" in call.name:
             return []
         call.index = self._next()
@@ -71,7 +71,7 @@ class CallEvents:
         return events
 
     def arguments(self, call: NativeCall, value: object) -> list[NormalizerEvent]:
-        """Tell of more arguments; a custom tool's text as the JSON object it becomes."""
+        """The events of more arguments. A custom tool's text becomes a JSON object."""
         if call.index < 0 or value in (None, "", {}):
             return []
         piece = text_of(value) if isinstance(value, str) else as_json_text(value)
@@ -81,7 +81,7 @@ class CallEvents:
         return [ArgumentsDelta(call.index, piece)]
 
     def finished(self, call: NativeCall, found: Sequence[ToolCall]) -> list[NormalizerEvent]:
-        """Tell what the call became: the first under its own number, further ones under new numbers."""
+        """The events of a finished call: the first result has its index, further ones get new indexes."""
         events: list[NormalizerEvent] = []
         for k, read in enumerate(found):
             index, told = (call.index, call.told) if not k and call.index >= 0 else (-1, False)

@@ -1,7 +1,7 @@
-"""Envelopes from what a text engine read, with what a native reply adds to it. Nothing is validated: it is all ours.
+"""Envelopes from the text engine's result and a native reply's additions. Nothing is validated: this library made all of it.
 
-What is computed when asked for is a `partial`: a nested function, once compiled, and what it knows keep each other alive until
-the collector runs.
+Parts that are computed on first access are `partial` objects. A compiled nested function and its closure would form a
+reference cycle.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Additions", "assembled", "envelope_of_text", "envelope_of_words_and_
 
 
 def envelope_of_text(text: TextEngine, word: str | None) -> Envelope:
-    """The envelope of a reply that is nothing but text. `word`: the caller's finish word."""
+    """The envelope of a reply that is only text. `word` is the caller's finish reason."""
     calls = numbered(text.calls) if text.calls else []
     said = None
     if over := text.left_out():
@@ -37,7 +37,7 @@ def _blocks(text: TextEngine, calls: list[ToolCall]) -> list[Block]:
 
 
 def envelope_of_words_and_calls(source: str, word: str | None, quick: Quick) -> Envelope:
-    """The envelope of a text of words and whole calls."""
+    """The envelope of a text of words and undamaged calls."""
     calls, content, pieces = quick.calls, quick.content, quick.pieces
     reason = finish_reason_of(word, bool(calls)) if word else None
     fields = {
@@ -51,7 +51,7 @@ def envelope_of_words_and_calls(source: str, word: str | None, quick: Quick) -> 
         "near_misses": [],
         "repairs": [],
     }
-    if content is source:  # words and nothing else
+    if content is source:  # words only
         return Envelope.trusted(fields, source, (Segment(0, len(source), "content"),), partial(blocks_of_words, source))
     return Envelope.trusted(fields, source, partial(_segments, pieces), partial(_blocks_of_pieces, source, pieces, calls))
 
@@ -65,12 +65,12 @@ def _blocks_of_pieces(source: str, pieces: Callable[[], list[Piece]], calls: lis
 
 
 def _is_cut_before_answer(reason: FinishReason | None, content: str) -> bool:
-    """Did a limit end the reply before any of its answer came?"""
+    """Whether a limit ended the reply before any of its answer."""
     return reason == "length" and not content.strip()
 
 
 class Additions:
-    """What is said of a reply in place of what its text says: by a native reply, or of calls that were left out."""
+    """Replaces parts of a text's result: by a native reply's, or to record calls that were left out."""
 
     __slots__ = ("content", "near_misses", "reasoning", "repairs", "truncated")
 
@@ -88,7 +88,7 @@ def assembled(
     blocks: Callable[[], Sequence[Block]],
     instead: Additions | None = None,
 ) -> Envelope:
-    """The envelope. `calls` are all calls, numbered; `segments` and `blocks` are computed when asked for."""
+    """The envelope. `calls` are all calls, numbered. `segments` and `blocks` are computed on first access."""
     said = text if instead is None else instead
     needs_more_work = text.needs_more_work
     fields = {

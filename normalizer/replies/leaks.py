@@ -1,7 +1,7 @@
-"""A text dialect that leaked into the fields of a native call: the server's own parser gave up half-way.
+"""A text dialect that leaked into the fields of a native call, because the server's own parser failed.
 
-Seen with the GLM family: a whole call as the *name* of a native one; arguments that begin as JSON and go on as
-`</arg_value><arg_key>`. The text engine reads both; what is named here is only what the server had already taken off.
+It was seen in the GLM family: a whole call as the *name* of a native one, and arguments that begin as JSON and go on as
+`</arg_value><arg_key>`. The text engine reads both. This module only restores the markers that the server had removed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SWITCH, _NEXT_KEY = "</arg_value>", "<arg_key>"
 
 
 def calls_in_name(name: str, tools: ToolSet | None, limits: Limits) -> list[ToolCall]:
-    """The calls that a name holds which is really the text of a call; [] for any real name."""
+    """The calls in a name that is the text of a call. [] for a real name."""
     if "<" not in name:
         return []
     text = name if name.lstrip().startswith("<") else _OPENER + name
@@ -31,7 +31,7 @@ def calls_in_name(name: str, tools: ToolSet | None, limits: Limits) -> list[Tool
 
 
 def switched_arguments(name: str, text: str, tools: ToolSet | None, limits: Limits) -> Arguments | None:
-    """Arguments that switched from JSON to key and value tags: both parts, as a guess. None when they did not."""
+    """Arguments that switch from JSON to key and value tags: both parts, as a guess. None if they do not switch."""
     at = text.find(_SWITCH)
     if at < 0 or _NEXT_KEY not in text[at:]:
         return None
@@ -45,7 +45,7 @@ def switched_arguments(name: str, text: str, tools: ToolSet | None, limits: Limi
 
 
 def _calls_in(text: str, tools: ToolSet | None, limits: Limits) -> list[ToolCall]:
-    """The calls, without spans: what these would count in is no part of the reply's text."""
+    """The calls, without spans, because this text is no part of the reply's text."""
     whole = text if text.rstrip().endswith(_CLOSER) else text + _CLOSER
     engine = TextEngine(tools, limits=limits, listening=False).read(whole)
     return [updated(call, {"span": None}) for call in engine.calls]

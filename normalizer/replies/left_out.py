@@ -1,6 +1,7 @@
-"""The calls of a reply beyond `Limits.calls`: none of them may run, and each is recorded on the envelope.
+"""The calls of a reply beyond `Limits.calls`. None of them may run, and the envelope records each.
 
-Up to `Limits.near_misses` of them are told with all that they said; one more record says how many others there are."""
+Up to `Limits.near_misses` of them get a full record. One more record has the number of the others.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ CALLS_LIMIT = "calls_limit"
 
 
 def left_out(calls: Sequence[ToolCall], limits: Limits) -> list[Repair]:
-    """The records of these calls, which are too many; the last one holds `{"more": n}` where not each has its own."""
+    """The records of these calls. If not each has its own record, the last one holds `{"more": n}`."""
     told = [{"id": call.id, "name": call.name, "arguments": call.raw_arguments} for call in calls[: limits.near_misses]]
     more = len(calls) - len(told)
     records = [*told, {"more": more}] if more else told

@@ -1,7 +1,8 @@
-"""Calls that came natively and calls that stand in the text of the same reply: which of them count.
+"""Which calls count if a reply has native calls and calls in its text.
 
-An equal call in the text is dropped, recorded. Another one counts where its dialect delimits it; a bare one stays
-content, as a near miss. Native calls come first. Ids that the reply does not give are `call_<n>` by position."""
+If a call in the text equals a native one, it is dropped and recorded. Another call counts if its dialect delimits it. A bare
+call stays content, as a near miss. Native calls come first. Calls without an id get `call_<n>`, by position.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _Tile = tuple[int, int, SegmentKind]
 
 @dataclass(slots=True)
 class MergedReply:
-    """What of the text counts beside the native calls. `reclassified` are the stretches of dropped calls."""
+    """The parts of the text that count beside the native calls. `reclassified` are the stretches of dropped calls."""
 
     calls: list[ToolCall]
     content: str
@@ -31,20 +32,20 @@ class MergedReply:
     repairs: list[Repair] = field(default_factory=list[Repair])
     reclassified: list[_Tile] = field(default_factory=list[_Tile])
     left_out: list[ToolCall] = field(default_factory=list[ToolCall])
-    """Calls that are too many beside the native ones."""
+    """Calls that exceed the limit together with the native ones."""
 
 
 def numbered(calls: Iterable[ToolCall], first: int = 0) -> list[ToolCall]:
-    """The calls, those without an id called `call_<n>` by position from `first`."""
+    """The calls. Those without an id get `call_<n>`, by position from `first`."""
     numbered_calls = list(calls)
     for n, call in enumerate(numbered_calls, first):
         if not call.id:
-            vars(call)["id"] = f"call_{n}"  # ours, and not handed out yet: a copy would cost as much as the call
+            vars(call)["id"] = f"call_{n}"  # not handed out yet: a copy would cost as much as the call
     return numbered_calls
 
 
 def merge(native: Sequence[ToolCall], text: TextEngine, limits: Limits) -> MergedReply:
-    """Decide about the calls in the text beside `native` ones."""
+    """Decide which calls in the text count beside the `native` ones."""
     merged = MergedReply([], text.content, text.pieces, text.near_misses)
     if not native or not text.calls:
         merged.calls = list(text.calls)
@@ -75,7 +76,7 @@ def _same(call: ToolCall, other: ToolCall) -> bool:
 
 
 def _retile(merged: MergedReply, text: TextEngine) -> None:
-    """A stretch whose calls were all dropped is markup, or content again when one of them is a near miss."""
+    """Make a stretch whose calls were all dropped markup, or content if one of them is a near miss."""
     kept = {call.span for call in merged.calls}
     missed = {miss.span for miss in merged.near_misses} | {call.span for call in merged.left_out}
     gone = {call.span: "content" if call.span in missed else "markup" for call in text.calls if call.span not in kept}
@@ -95,7 +96,7 @@ def _retile(merged: MergedReply, text: TextEngine) -> None:
 
 
 def _with_space(tiles: list[_Tile], restored: set[tuple[int, int]], source: str) -> list[_Tile]:
-    """White space beside a call is markup; beside what became content again it is content again."""
+    """The tiles, with white space beside restored content as content. Beside a call, it is markup."""
 
     def restored_at(k: int) -> bool:
         return 0 <= k < len(tiles) and tiles[k][:2] in restored
@@ -109,7 +110,7 @@ def _with_space(tiles: list[_Tile], restored: set[tuple[int, int]], source: str)
 
 
 def _content(tiles: list[_Tile], text: TextEngine) -> str:
-    """The content of the tiles; what a reader said some markup reads as stands in its place."""
+    """The content of the tiles, with the replacement texts of markup."""
     source, parts = text.source, list[str]()
     for start, end, kind in tiles:
         if kind == "content":

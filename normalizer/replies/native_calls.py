@@ -1,8 +1,9 @@
-"""Native calls as they are read in the end: put-together calls in, `ToolCall`s out.
+"""Native calls at the end of a reply: assembled calls in, `ToolCall`s out.
 
-A call without a name cannot be run and is recorded as a near miss (an empty one, as some servers send with every
-text, is none). Concatenated arguments are several calls, `multi_tool_use.parallel` unfolds. Only the last call of a
-reply can have been cut by the token limit."""
+A call without a name cannot run and is recorded as a near miss. (Some servers send an empty call with each text; it is
+ignored.) Concatenated arguments are several calls, and `multi_tool_use.parallel` is unfolded. The token limit can have cut
+only the last call.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ __all__ = ["Dropped", "Readings", "Terms", "calls_of_pieces", "decided_call"]
 
 @dataclass(slots=True)
 class Terms:
-    """On what terms calls are read: the tools, the limits, and whether and how the reply ended."""
+    """How calls are read: the tools, the limits, and whether and how the reply ended."""
 
     tools: ToolSet | None
     limits: Limits
@@ -46,7 +47,8 @@ class Terms:
 
 @dataclass(slots=True)
 class Dropped:
-    """A call that cannot be run, and why: `native_call_without_name` or `calls_limit`; `calls`: those of it that are too many."""
+    """A call that cannot run. `reason` is `native_call_without_name` or `calls_limit`; `calls` are its results beyond the
+    limit."""
 
     call: NativeCall
     reason: str
@@ -55,7 +57,7 @@ class Dropped:
 
 @dataclass(slots=True)
 class Readings:
-    """The calls of a reply in order, each with what it became, numbered; and those that came to nothing."""
+    """The calls of a reply in order, each with its numbered results, and the dropped ones."""
 
     found: list[tuple[NativeCall, list[ToolCall]]] = field(default_factory=list[tuple[NativeCall, list[ToolCall]]])
     dropped: list[Dropped] = field(default_factory=list[Dropped])
@@ -66,7 +68,7 @@ class Readings:
 
 
 def calls_of_pieces(calls: list[NativeCall], terms: Terms, last: NativeCall | None) -> Readings:
-    """Read all calls of a reply. `last`: the one that nothing followed."""
+    """Read all calls of a reply. `last` is the one that nothing followed."""
     readings, count = Readings(), 0
     for call in calls:
         found = call.read or _read_call(call, terms, call is last)
@@ -82,8 +84,7 @@ def calls_of_pieces(calls: list[NativeCall], terms: Terms, last: NativeCall | No
 
 
 def decided_call(call: NativeCall, tools: ToolSet | None, limits: Limits) -> list[ToolCall] | None:
-    """What the call is if nothing that may follow can change that, numbered by its position; None while something
-    can."""
+    """The result of a call that no later text can change, numbered by its position. None if later text may change it."""
     found = _read_call(call, Terms(tools, limits, ended_by_itself=False, ended_by_length=True), is_last=True)
     if len(found) != 1 or not found[0].complete or found[0].arguments is None or found[0].repairs:
         return None
@@ -91,23 +92,22 @@ def decided_call(call: NativeCall, tools: ToolSet | None, limits: Limits) -> lis
 
 
 def _read_call(call: NativeCall, terms: Terms, is_last: bool) -> list[ToolCall]:
-    """The calls that a native call is: one; several when arguments were concatenated or calls folded; none without a
-    name. None of them is complete where the call's last part did not come.
+    """The results of a native call: one, several for concatenated or folded calls, none without a name.
 
-    Ids that the reply does not give are "".
+    If the call's last part is missing, none is complete. Ids that the reply does not give are "".
     """
     found = _read_arrived(call, terms, is_last)
     return [updated(each, {"complete": False}) for each in found] if call.is_cut else found
 
 
 def _read_arrived(call: NativeCall, terms: Terms, is_last: bool) -> list[ToolCall]:
-    """The calls as what came of them says."""
+    """The results of the call as far as it has arrived."""
     if leaked := calls_in_name(call.name, terms.tools, terms.limits):
         return [updated(leaked[0], {"id": call.id}), *leaked[1:]]
     if not call.name or len(call.name) > terms.limits.name:
         return []
     tool = None if terms.tools is None else terms.tools.get(call.name)
-    ended_by_itself = terms.ended_by_itself and not call.is_unfinished  # then only JSON that lacks no closer is whole
+    ended_by_itself = terms.ended_by_itself and not call.is_unfinished  # if unfinished, only JSON with all closers is complete
     ending = Ending(ended_by_itself, terms.ended_by_length and is_last)
     text = call.text
     if call.free_text:
@@ -152,8 +152,11 @@ def _tool_call(name: str, id: str, arguments: Arguments, terms: Terms) -> ToolCa
 
 
 def _unfold(wrapper: str, found: list[Arguments], terms: Terms) -> list[tuple[str, Arguments]]:
-    """The calls in `{"tool_uses": [{"recipient_name": "functions.f", "parameters": {...}}]}`, read as in text; [] when it is not
-    that. What stands beside them is recorded."""
+    """The calls in `{"tool_uses": [{"recipient_name": "functions.f", "parameters": {...}}]}`, read as in text. [] if it is
+    none.
+
+    What stands beside them is recorded.
+    """
     unfolded: list[tuple[str, Arguments]] = []
     for folded in found:
         message = calls_listed(folded.value or {}, terms.tools, terms.limits)

@@ -1,7 +1,8 @@
-"""A native reply: its bodies and events in, one envelope out.
+"""`NativeReply`: reads the bodies and events of a native reply and returns one envelope.
 
-The first body tells the wire; what it does not understand after that is no part of the message. Bodies that tell no
-wire at all are kept, and are the content if none that does ever comes."""
+The first body of a known wire selects the reader. Later bodies that this reader does not know are ignored. If no body is of a
+known wire, all of them become the content.
+"""
 
 from __future__ import annotations
 
@@ -56,13 +57,13 @@ __all__ = ["NativeReply"]
 
 _ENDED_BY_ITSELF: tuple[FinishReason, ...] = ("stop", "tool_calls")
 _REASONING_CLOSES = frozenset({"anthropic", "bedrock-converse", "gemini", "openai-responses"})
-"""Wires that tell where reasoning ends."""
+"""Wires that mark the end of reasoning."""
 _IN_REASONING = "in_reasoning"
 _CALL_EVENTS = (ToolCallStarted, ArgumentsDelta, ToolCallFinished)
 
 
 class NativeReply:
-    """Reads one reply. `text`: what read the text that came before the first body, if any."""
+    """Reads one reply. `text` is the engine that read the text before the first body, if any."""
 
     def __init__(self, settings: Settings, text: TextEngine | None = None) -> None:
         self._settings = settings
@@ -78,12 +79,12 @@ class NativeReply:
         self._unread: list[object] = []
         self._events: list[NormalizerEvent] = []
         self._as_text: list[Repair] = []
-        self._settled = 0  # so many calls, from the first one on, are what they are
+        self._settled = 0  # number of calls, from the first one on, that are decided
 
     # ------------------------------------------------------------------ bodies
 
     def feed(self, part: object, wire: str | None = None) -> list[NormalizerEvent]:
-        """A body, a part of one, a stream event, or a list of these. `wire`: its name, where the caller knows it."""
+        """Read a body, a part of one, a stream event, or a list of these. `wire` is its name if the caller knows it."""
         bodies = _bodies_of(part)
         if not bodies:
             self._unread.append(part)
@@ -96,7 +97,7 @@ class NativeReply:
         return self._drain()
 
     def withheld_text(self, start: int) -> str:
-        """The text that came and was not told, from its character `start` on."""
+        """The text that was fed and not emitted, from its character `start` on."""
         return "" if self._text is None else self._text.withheld_text(start)
 
     def _read(self, body: dict[str, Any], wire: str | None) -> None:
@@ -139,7 +140,7 @@ class NativeReply:
         self.on_text(Text(text))
 
     def _say(self, text: str) -> None:
-        text = text_of(text)  # it may be of a class with methods of its own
+        text = text_of(text)  # it may be of a subclass of str
         if self._text is None:
             reasons_natively = any(isinstance(part, Thinking) for part in self._turn.parts)
             self._text = self._settings.engine(reasoning_open=False if reasons_natively else None)
@@ -155,7 +156,7 @@ class NativeReply:
             self._turn.add_text(start, self._length, refusal=True)
 
     def on_failed_generation(self, piece: FailedGeneration) -> None:
-        """In a stream some of it may have come as content already."""
+        """Add the text that a stream has not already sent as content."""
         said = self._text.source if self._text is not None else ""
         self.on_text(Text(piece.text.removeprefix(said)))
 
@@ -197,7 +198,7 @@ class NativeReply:
         if call is None or not self._listening or call.index < 0:
             return
         if not call.id and call.position != self._settled:
-            return  # its number depends on what the calls before it become
+            return  # its number depends on the calls before it
         call.read = decided_call(call, self._settings.tools, self._settings.limits)
         if call.read:
             self._events += self._call_events.finished(call, call.read)
@@ -208,7 +209,7 @@ class NativeReply:
     # ------------------------------------------------------------------ the end
 
     def finish(self, given: str | None) -> tuple[Envelope, list[NormalizerEvent]]:
-        """The reply is over; `given`: the caller's finish word. Returns the envelope and the last events."""
+        """End the reply. `given` is the caller's finish reason. Returns the envelope and the last events."""
         turn = self._turn
         if self._reader is not None:
             self._take(self._reader.finish())
@@ -231,7 +232,7 @@ class NativeReply:
         return envelope, self._drain()
 
     def _unread_envelope(self, word: str | None) -> Envelope:
-        """Of bodies that fit no wire: their JSON text, which may still be this library's own envelope or a call."""
+        """The envelope of bodies of no known wire: their JSON text, which may be this library's envelope or a call."""
         said = "".join(map(as_json_text, self._unread))
         text = self._settings.engine(reasoning_open=False)
         events = [*text.feed(said), *text.finish()]
@@ -255,8 +256,11 @@ class NativeReply:
         return readings
 
     def _reread_reasoning(self) -> tuple[TextEngine | None, list[NearMiss]]:
-        """The reasoning as text whose reasoning never closed, when the reply holds nothing else and a call stands in it. One in
-        reasoning that was closed is a near miss."""
+        """Read the reasoning as text if the reply has nothing else, because a call may stand in it.
+
+        Returns the engine if the reasoning never closed and has a call, else None with near misses of calls in closed
+        reasoning.
+        """
         reasoning, closed = self._turn.reasoning, self._wire in _REASONING_CLOSES or self._turn.reasoning_is_closed
         if not reasoning or (self._text is not None and self._text.source.strip()):
             return None, []
@@ -314,7 +318,7 @@ _HANDLERS: dict[type[Piece], Callable[[NativeReply, Any], None]] = {
 
 @cache
 def _no_text() -> TextEngine:
-    """What a reply without text has read; nothing changes it."""
+    """The shared result of a reply without text. It never changes."""
     return TextEngine(None, listening=False).read("")
 
 
@@ -327,7 +331,7 @@ def _bodies_of(part: object) -> list[dict[str, Any]]:
 
 
 def _repair(dropped: Dropped) -> Repair:
-    """A call that cannot be run, with all that it said."""
+    """The record of a call that cannot run."""
     call = dropped.call
     said = {"id": call.id, "name": call.name, "arguments": call.text or as_json_text(call.given)}
     return Repair(kind=dropped.reason, before=said, safety="guess")
@@ -347,6 +351,6 @@ def _blocks(
     reread: bool,
 ) -> list[Block]:
     native = {id(call): found for call, found in readings.found}
-    if reread:  # signed reasoning must go back as it was, so its calls stand after it
+    if reread:  # signed reasoning must be sent back unchanged, so its calls follow it
         return [*blocks_of_turn(turn.parts, native, "", [], [], provider), *map(tool_use, in_text)]
     return blocks_of_turn(turn.parts, native, source, segments(), in_text, provider)

@@ -1,8 +1,8 @@
-"""A chat completion as nearly all are: one choice, and in its message words or calls and nothing else.
+"""Read a plain chat completion in one step: one choice, with either words or calls. Most completions are like that.
 
-It is read at once, without the pieces and the engine that a reply of several parts, or one that comes in events, needs. Calls and
-words are judged by the same code. Whatever else a body holds is `NativeReply`'s, which then reads all of it. That both agree is
-tested (`tests/normalizer/replies/test_plain_chat.py`).
+It skips the pieces and the engine that multi-part and streamed replies need. The same code reads the calls and the words. If a
+body has anything else, `NativeReply` reads all of it. Tests check that both agree
+(`tests/normalizer/replies/test_plain_chat.py`).
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ def read_plain_chat(
     *,
     calls_natively: bool = False,
 ) -> Envelope | None:
-    """The envelope, or None where anything stands in the body that is not plain. `calls_natively`: where the model does, a call
-    in the text is the engine's to judge."""
+    """The envelope, or None if the body is not plain.
+
+    `calls_natively`: the model calls natively, so the engine must judge calls in the text.
+    """
     choices = body.get("choices")
     if not is_list(choices) or len(choices) != 1 or "error" in body or not SOURCE_FIELDS.isdisjoint(body):
         return None
@@ -89,7 +91,7 @@ def _of_calls(entries: object, word: str, tools: ToolSet | None, limits: Limits)
 
 
 def _call(position: int, entry: object) -> NativeCall | None:
-    """A call of a function, all there; None where anything else is said of it."""
+    """A complete function call. None if the entry has anything else."""
     if not is_object(entry) or not entry.keys() <= _CALL or entry.get("type") != "function":
         return None
     function, id = entry.get("function"), entry.get("id")

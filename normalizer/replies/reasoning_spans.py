@@ -1,4 +1,4 @@
-"""Where a text holds reasoning, by the rules that the engine itself reads replies by. Linear."""
+"""Where a text holds reasoning, by the engine's own rules. The work is linear."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_TOOLS = ToolSet()
 
 
 class ReasoningSpan(NamedTuple):
-    """`text[start:end]` with its markers. `opened`: its opener stands in the text. `closed`: its closer does."""
+    """`text[start:end]`, with its markers. `opened`: its opener stands in the text. `closed`: its closer does."""
 
     start: int
     end: int
@@ -28,7 +28,7 @@ def reasoning_spans(text: str) -> list[ReasoningSpan]:
     """The stretches of reasoning, in order."""
     if _MAY_REASON.search(text) is None:
         return []
-    from llmcore.normalizer.text.engine import TextEngine  # only here: to read JSON does not cost the import of every dialect
+    from llmcore.normalizer.text.engine import TextEngine  # only here: importing all dialects is slow
 
     segments = TextEngine(_NO_TOOLS, listening=False).read(text).segments()
     spans: list[ReasoningSpan] = []

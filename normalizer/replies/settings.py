@@ -1,4 +1,4 @@
-"""What a caller said of one reply before it was read; the same for all of its text."""
+"""`Settings`: the caller's facts about one reply, the same for all of its text."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["Settings"]
 _NO_TOOLS = ToolSet([])
 
 
-@dataclass(slots=True)  # not frozen: that triples the cost of making one
+@dataclass(slots=True)  # not frozen: that would triple the cost of creating one
 class Settings:
-    """See `Normalizer` for the fields. Nothing changes them."""
+    """The fields of `Normalizer`. They never change."""
 
     tools: ToolSet | None = None
     dialects: Collection[str] | None = None
@@ -32,7 +32,7 @@ class Settings:
     own: frozenset[str] | None = None
 
     def with_facts_of(self, reply: Reply) -> Settings:
-        """With what the adapter knows of the reply it returned."""
+        """The settings with the adapter's facts about the reply it returned."""
         return replace(
             self,
             reasoning_open=self.reasoning_open or reply.reasoning_open,
@@ -40,7 +40,7 @@ class Settings:
         )
 
     def engine(self, *, reasoning_open: bool | None = None) -> TextEngine:
-        """A text engine for text of this reply. `reasoning_open`: None = as the caller said."""
+        """A text engine for text of this reply. If `reasoning_open` is None, the caller's value counts."""
         tools, dialects, own = self.tools, self.dialects, self.own
         if self.text_calls == "off":
             tools, dialects = (tools, (self.taught,)) if self.taught else (_NO_TOOLS, dialects)

@@ -1,4 +1,4 @@
-"""A native turn as history blocks, in order, with everything its own provider wants back. Built when asked for."""
+"""A native turn as history blocks, in order, with all data that its provider needs back. They are built on first access."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ def blocks_of_turn(
     calls: Sequence[ToolCall],
     provider: str,
 ) -> list[Block]:
-    """The blocks of a native turn. `native` gives the calls that each `NativeCall` (by `id()`) became, `calls` those
-    in text."""
+    """The blocks of a native turn. `native` has the results of each `NativeCall` by `id()`, `calls` those in text."""
     blocks: list[Block] = []
     for part in _with_whole_texts(parts):
         if isinstance(part, TextRange) and part.refusal:
@@ -39,7 +38,7 @@ def blocks_of_turn(
 
 
 def _with_whole_texts(parts: Sequence[Part]) -> list[Part]:
-    """The parts; texts that follow one another are one, but for those that are cited, whose citations follow them."""
+    """The parts, with adjacent texts joined. Cited texts stay separate, because their citations follow them."""
     joined: list[Part] = []
     for at, part in enumerate(parts):
         last, following = joined[-1] if joined else None, parts[at + 1] if at + 1 < len(parts) else None

@@ -1,4 +1,4 @@
-"""The text as it grows (`source`), what is sought in it (`sought`), and the words that several formats share (`words`).
+"""The text as it grows (`source`), expressions to search it (`sought`), and words that several formats share (`words`).
 
-The lowest room: nothing here imports another, and nothing here knows what a call is.
+This is the lowest package of the normalizer: it imports no other one, and nothing in it knows what a call is.
 """

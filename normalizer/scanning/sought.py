@@ -1,8 +1,8 @@
-"""What is sought in a text, where names belong to it that only a set of tools or the text itself tells.
+"""Expressions for markup with names that are known only at run time: a tool's names, or names in the text itself.
 
-An expression for each such name would be compiled for each set of tools, and for each name that a text makes up, at a
-millisecond apiece. So there is one expression with a hole in it, compiled once: it matches any name there, and the name is
-compared. `tags` makes such expressions, `filled_pattern` says what may stand in a hole; `Element` seeks the tags of one element.
+Compiling one expression per name would take a millisecond for each set of tools and each name in a text. So an expression has
+holes and is compiled once: a hole matches any name, and the name is compared afterwards. `tags` makes such expressions,
+`filled_pattern` gives the texts of a hole, and `Element` seeks the tags of one element.
 """
 
 from __future__ import annotations
@@ -35,15 +35,18 @@ __all__ = [
 ]
 
 TAG, KEY, HOLDER, OPENER, SPACE, SUFFIX = "\x00", "\x01", "\x02", "\x03", "\x04", "\x05"
-"""Holes, for the name of an element, of an argument, and of an element around others; for a tag up to an attribute, but for its
-`<`; for a namespace with its colon, and for what a checkpoint adds to the names of its tags."""
+"""Holes. TAG, KEY and HOLDER stand for the name of an element, of an argument, and of an element around others.
+
+OPENER stands for a tag up to an attribute, without its `<`. SPACE stands for a namespace with its colon, and SUFFIX for what a
+checkpoint adds to the names of its tags.
+"""
 
 _NAME: Final = r"[^\s<>=]{1,256}?"
 _HOLES: Final = {
     TAG: _NAME,
     KEY: _NAME,
     HOLDER: _NAME,
-    OPENER: r"(?=[^<>]{1,603}>)[^<>]{1,330}?[\s=>]",  # without an end in sight no place in it need be tried
+    OPENER: r"(?=[^<>]{1,603}>)[^<>]{1,330}?[\s=>]",  # without a `>` ahead, no position need be tried
     SPACE: "[a-z]{1,16}:",
     SUFFIX: r":[^\s<>]{1,32}?",
 }
@@ -57,11 +60,11 @@ _CLOSER: Final = lazy_regex(r"</(\??)([^>]*+)>")
 
 
 class Sought(Protocol):
-    """What a reader may seek: an expression, or what is used as one. Equal ones find the same."""
+    """What a reader may seek: an expression, or an object with the same methods. Equal objects find the same."""
 
     @property
     def pattern(self) -> str:
-        """As an expression, or as one that matches no less."""
+        """An expression that matches at least as much."""
         ...
 
     def search(self, string: str, pos: int = 0, endpos: int = sys.maxsize, /) -> re.Match[str] | None:
@@ -76,24 +79,29 @@ class Sought(Protocol):
 
 
 def tags(*alternatives: str, ends: int | None = None) -> Sought:
-    """One pattern of alternatives that each begin with `<`. The `<` is put before them all, so that a search jumps from one to
-    the next: on a value of 500 characters that takes a tenth of the time. In closers (`</f>`) models write white space. Where
-    one has a hole, which is to be `filled_pattern`, all its groups have names. `ends`: so many `>` at most decide a match."""
+    """One pattern of alternatives that each begin with `<`. In closers (`</f>`), it allows white space, as models write it.
+
+    The shared `<` comes first, so that a search jumps from one `<` to the next; on a value of 500 characters, that takes a
+    tenth of the time. If an alternative has a hole, which `filled_pattern` fills, all its groups have names. `ends` is the
+    largest number of `>` that decide a match.
+    """
     spaced = (_CLOSER.sub(_with_space, alternative) for alternative in alternatives)
     bare = tuple(_LEADING.sub(r"\1", alternative, count=1) for alternative in spaced)
     return _Holed(_Alternatives(bare, ends)) if any(map(_HOLE.search, bare)) else lazy_regex(_any_of(bare))
 
 
 def filled_pattern(sought: Sought, hole: str, *texts: str) -> Sought:
-    """With one of these texts in the hole, if there is such a hole in it."""
+    """`sought` with one of these texts in the hole. If it has no holes, `sought` itself."""
     if not isinstance(sought, _Holed):
         return sought
     return _Holed(sought.alternatives, (*sought.texts, (hole, frozenset(texts))))
 
 
 def undecided_from(sought: Sought, text: str, start: int) -> int:
-    """The first place behind `start` at which more text may still make a match. A tag of a value that ends nothing is looked at
-    a few times, and not once for each chunk of the next thousand characters."""
+    """The first position behind `start` at which more text may still make a match.
+
+    A tag in a value that ends nothing is so checked a few times only, and not once for each of the next chunks.
+    """
     ends = sought.alternatives.ends if isinstance(sought, _Holed) else None
     if ends is None:
         return start
@@ -106,13 +114,13 @@ def undecided_from(sought: Sought, text: str, start: int) -> int:
 
 
 def may_be_named(sought: Sought, name: str) -> bool:
-    """May a tag of this name begin what is sought?"""
+    """Whether a tag of this name may begin what is sought."""
     return name.lower().startswith(_words(sought))
 
 
 @lru_cache(maxsize=1024)
 def _words(sought: Sought) -> tuple[str, ...]:
-    """What the names of tags begin with: the words in an expression, and those that the texts of its holes begin with."""
+    """The beginnings of tag names: the words in an expression, and the first words of the texts of its holes."""
     texts = () if not isinstance(sought, _Holed) else chain.from_iterable(texts for _, texts in sought.texts)
     words = [*_WORD.findall(sought.pattern), *(found[0] for text in texts if (found := _FIRST_WORD.match(text)) is not None)]
     return tuple(word.lower() for word in words)
@@ -129,9 +137,11 @@ def _with_space(closer: re.Match[str]) -> str:
 
 
 class _Alternatives:
-    """Alternatives, of which some have holes. `any`: all of them, with any text in the holes; `each`: they in turn, as far as
-    they have none at once, with the groups of each that are holes; `ends`: how many `>` at most decide a match, if that is
-    known."""
+    """Alternatives, of which some have holes.
+
+    `any` matches all of them, with any text in the holes. `each` has them in turn, with the groups that are holes; adjacent
+    ones without holes are joined. `ends` is the largest number of `>` that decide a match, None if unknown.
+    """
 
     __slots__ = ("any", "each", "ends")
 
@@ -149,7 +159,7 @@ def _any_text(hole: re.Match[str]) -> str:
 
 
 def _with_groups(alternative: str) -> tuple[re.Pattern[str], list[tuple[int, str]]]:
-    """Its expression, and which groups are which holes."""
+    """The expression of an alternative, and which of its groups are which holes."""
     groups: list[tuple[int, str]] = []
     pieces, end = list[str](), 0
     for group, found in enumerate(_HOLE_OR_GROUP.finditer(alternative), 1):
@@ -162,7 +172,7 @@ def _with_groups(alternative: str) -> tuple[re.Pattern[str], list[tuple[int, str
 
 @dataclass(frozen=True, slots=True)
 class _Holed:
-    """Alternatives with texts for their holes."""
+    """Alternatives with the texts of their holes."""
 
     alternatives: _Alternatives
     texts: tuple[tuple[str, frozenset[str]], ...] = ()
@@ -193,14 +203,14 @@ class _Holed:
 
 
 _LONGEST: Final = 512
-_BLANKS: Final = 4  # as many stand on either side of the name at most
+_BLANKS: Final = 4  # the most blanks on either side of a name
 _CLOSING: Final = lazy_regex(rf"</\s{{0,{_BLANKS}}}+([^<>]{{1,{_LONGEST}}}+)>")
 _OPENING: Final = lazy_regex(rf"<([^<>]{{1,{_LONGEST}}}+)>")
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """The closer of the element of this name, with white space where models write it; or its opener, which has none."""
+    """The closer of the element of this name, with the white space that models write; or its opener, without white space."""
 
     name: str
     opens: bool = False
@@ -230,14 +240,14 @@ def _name_in(closer: re.Match[str]) -> str:
 
 
 def closers_in(text: str, start: int) -> Iterator[tuple[str, int, int]]:
-    """Every closer behind `start`: (whose it is, where it begins, where it ends)."""
+    """Yield every closer behind `start`: (its name, where it begins, where it ends)."""
     for found in _CLOSING.finditer(text, start):
         yield (_name_in(found), *found.span())
 
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """What of two is found first; of two at the same place `one`."""
+    """The first match of two expressions. At the same position, `one` wins."""
 
     one: Sought
     other: Sought

@@ -1,13 +1,14 @@
-"""The text of a reply as it grows, and the few ways a reader looks at it.
+"""The text of a reply as it grows, and the functions by which readers wait for more of it.
 
-Readers are generators. `yield None` means "I need more text"; the engine resumes the reader when text has come or when the
-text is final. Rules that make the result independent of how the text was cut:
+Readers are generators. `yield None` means "I need more text". The engine resumes the reader when text has arrived or the text
+is final. These rules make the result independent of how the text was cut:
 
-- a reader decides only on characters that are there, or on `final`; "not there yet" is never "not there";
-- a wait for a head of bounded length ends at that length, and so does what is matched there (`match_within`), in an expression
-  that does not go back over white space: it is matched anew at every feed;
-- it remembers how far it has searched, so that the work is linear in the length of the text for any chunking;
-- it keeps no name for the text over a `yield` in a loop, nor a match in it: CPython would copy the text at every feed.
+- A reader decides only on characters that are there, or on `final`. "Not there yet" never means "not there".
+- A wait for a head of bounded length ends at that length, and so does a match there (`match_within`). The expression must not
+  backtrack over white space, because it is matched anew at every feed.
+- A reader remembers how far it has searched, so that the work is linear in the text, however it is cut.
+- A reader keeps no reference to the text and no match in it over a `yield` in a loop. If it did, CPython would copy the text at
+  every feed.
 """
 
 from __future__ import annotations
@@ -40,23 +41,27 @@ __all__ = [
 
 
 Skim = Callable[[str], bool]
-"""`skim(more)`: does text that has just come change nothing but what is told? Then it has told it, and the reader sleeps on.
-Resumed later, the reader finds all of the text as if it had come at once."""
+"""`skim(more)`: whether the reader can go on waiting after new text. If so, the skim has emitted what was needed.
+
+A reader that is resumed later finds all of the text as if it had arrived at once.
+"""
 
 _T = TypeVar("_T")
 Steps = Generator[Skim | None, None, _T]
-"""A reader's generator: it yields for more text, with a skim if it may sleep on, and returns its result."""
+"""A reader's generator. It yields for more text, a skim or None, and returns its result."""
 
 Follows = Callable[[str, int, bool], bool | None]
-"""`follows(text, at, final)`: does what stands at `at` fit? None = more text is needed to tell. In a text that is over, the
-beginning of what would fit does: it was cut off there."""
+"""`follows(text, at, final)`: whether the text at `at` fits. None if more text is needed.
+
+If the text is final, the beginning of fitting text fits, too: it was cut off there.
+"""
 
 _SPACE: Final = re.compile(rf"[{BLANKS}]*")
 _NAME: Final = re.compile(rf"(?![{OWN_SIGNS}])[^{BLANKS}<>{{}}\[\]()\"'`,;|｜=]{{1,256}}")
 
 
 class Source:
-    """`text` only grows; `final` is set once nothing more will come."""
+    """The text of a reply. `text` only grows. `final` is set when no more text comes."""
 
     __slots__ = ("absent", "final", "text")
 
@@ -64,11 +69,11 @@ class Source:
         self.text = ""
         self.final = False
         self.absent: dict[Sought, int] = {}
-        """Patterns that the final text does not hold at or after a position: they are not sought again."""
+        """By pattern, the position from which the final text does not hold it. It is not sought again there."""
 
 
 class SpaceRun:
-    """How far white space reaches from a place on, remembered while the text grows."""
+    """How far white space reaches from a position. The end is remembered while the text grows."""
 
     __slots__ = ("_end", "_start")
 
@@ -76,7 +81,7 @@ class SpaceRun:
         self._start = self._end = -1
 
     def reaches(self, text: str, start: int, at: int) -> bool:
-        """Does it reach from `start` to `at`?"""
+        """Whether white space reaches from `start` to `at`."""
         if start != self._start:
             self._start = self._end = start
         self._end = past(_SPACE, text, self._end)
@@ -84,13 +89,14 @@ class SpaceRun:
 
 
 def past(pattern: re.Pattern[str], text: str, at: int) -> int:
-    """Where what `pattern` matches at `at` ends; `at` when it does not. A match that a reader kept would keep the text."""
+    """Where the match of `pattern` at `at` ends; `at` if it does not match. It returns no match, which would keep the text
+    alive."""
     match = pattern.match(text, at)
     return at if match is None else match.end()
 
 
 def skip_space(src: Source, at: int) -> Steps[int]:
-    """The first position at or after `at` that is not white space (the text's length when it is final and there is none)."""
+    """The first position at or after `at` that is not white space. The text's length if a final text has none."""
     while True:
         at = past(_SPACE, src.text, at)
         if at < len(src.text) or src.final:
@@ -99,25 +105,25 @@ def skip_space(src: Source, at: int) -> Steps[int]:
 
 
 def wait_for(src: Source, at: int, length: int) -> Steps[None]:
-    """Until so many characters stand behind `at`, or the text is over."""
+    """Wait until `length` characters stand behind `at`, or the text is final."""
     while len(src.text) - at < length and not src.final:
         yield None
 
 
 def wait_for_one(src: Source, at: int, length: int, *signs: str) -> Steps[None]:
-    """Until one of the signs stands behind `at`, or so many characters without one, or the text is over."""
+    """Wait until one of the signs stands behind `at`, or `length` characters do, or the text is final."""
     while not src.final and len(src.text) - at < length and all(src.text.find(sign, at) < 0 for sign in signs):
         yield None
 
 
 def wait_while(src: Source, begun: re.Pattern[str], at: int) -> Steps[None]:
-    """While all that stands behind `at` is the beginning of something, and the text is not over."""
+    """Wait while all text behind `at` matches `begun`, the beginning of something, and the text is not final."""
     while not src.final and begun.match(src.text, at) is not None:
         yield None
 
 
 def match_within(src: Source, pattern: re.Pattern[str], at: int, length: int) -> Steps[re.Match[str] | None]:
-    """What `pattern` matches at `at` within `length` characters. None: so many are there, or the text is final.
+    """The match of `pattern` at `at` within `length` characters. None if that much text, or a final text, does not match.
 
     As in `search`, a match must not turn into another when text is added.
     """
@@ -129,11 +135,11 @@ def match_within(src: Source, pattern: re.Pattern[str], at: int, length: int) ->
 
 
 def search(src: Source, pattern: Sought, start: int, overlap: int) -> Steps[re.Match[str] | None]:
-    """The first match at or after `start`, or None when the text is final and there is none.
+    """The first match at or after `start`. None if a final text has none.
 
-    `overlap` is how many characters at most decide a match, those a lookahead sees included: what may still become one at the end
-    of the text is looked at again. No match may turn into another when text is added. tests/normalizer/test_waiting.py reads both
-    from the expressions.
+    `overlap` is the largest number of characters that decide a match, including those of a lookahead. So many characters at
+    the end of the text are searched again. No match may turn into another when text is added. tests/normalizer/test_waiting.py
+    derives both from the expressions.
     """
     if src.absent.get(pattern, start + 1) <= start:
         return None
@@ -149,7 +155,7 @@ def search(src: Source, pattern: Sought, start: int, overlap: int) -> Steps[re.M
 
 
 def wait_until_known(src: Source, follows: Follows, at: int) -> Steps[bool]:
-    """Wait until `follows` can tell."""
+    """Wait until `follows` returns a verdict, and return it."""
     while True:
         verdict = follows(src.text, at, src.final)
         if verdict is not None:
@@ -158,11 +164,11 @@ def wait_until_known(src: Source, follows: Follows, at: int) -> Steps[bool]:
 
 
 def always(text: str, at: int, final: bool) -> bool | None:
-    """Fits whatever stands there."""
+    """A `Follows` that any text fits."""
     return True
 
 
-_LONGEST: Final = 64  # no literal is longer
+_LONGEST: Final = 64  # the most characters of a literal
 
 
 def _beginnings(options: tuple[str, ...]) -> frozenset[str]:
@@ -178,7 +184,7 @@ def _one_of(text: str, at: int, final: bool, options: tuple[str, ...], beginning
 
 
 def starts(*options: str) -> Follows:
-    """White space, then one of the literals."""
+    """A `Follows`: white space, then one of the literals."""
     beginnings = _beginnings(options)
 
     def follows(text: str, at: int, final: bool) -> bool | None:
@@ -189,7 +195,7 @@ def starts(*options: str) -> Follows:
 
 
 def name_then(*options: str) -> Follows:
-    """White space, a name of at most 256 characters, white space, one of the literals ("" = the end of the text)."""
+    """A `Follows`: white space, a name of at most 256 characters, white space, one of the literals ("" is the text's end)."""
     literals = tuple(option for option in options if option)
     beginnings, end_counts = _beginnings(literals), "" in options
 

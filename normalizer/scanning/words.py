@@ -1,4 +1,4 @@
-"""Words of the formats that several rooms know, each with what it means."""
+"""Words of the formats that several packages use."""
 
 from __future__ import annotations
 
@@ -20,31 +20,35 @@ __all__ = [
     "TURN_TOKENS",
 ]
 
-COLONS = (":", "：")  # noqa: RUF001 # the full-width one is meant, as are the signs below
-"""What ends a lead-in before a call on its line."""
+COLONS = (":", "：")  # noqa: RUF001 # full-width signs are intended, here and below
+"""The ends of a lead-in before a call on its line."""
 ENVELOPE = "llmcore_envelope"
-"""The form of calls that the JSON modes teach, by its name in the registry."""
+"""The registry name of the form of calls that the JSON modes teach."""
 NOT_IN_ASCII = frozenset({"ru", "zh", "ja", "ko", "ar", "hi"})
-"""Languages of which no word is written in ASCII."""
+"""Languages in which no word is written in ASCII."""
 BLANKS = r"\s\u200b\u2060\ufeff"
-"""White space, as of a class of an expression, and what nobody sees: spaces without width, a byte order mark."""
+"""Members of a character class: white space, zero-width spaces and a byte order mark."""
 BEFORE_BARE = frozenset((*COLONS, *" \t\r\n\u200b\u2060\ufeff\"'`*>_;“„‘‚”»›«‹「『《〈。！？，、"))  # noqa: RUF001
-"""What may stand directly before a bare form (`;` ends an escaped tag, `&gt;`); after anything else a bracket
-belongs to what it stands in."""
+"""Characters that may stand directly before a bare form. (`;` ends an escaped tag, `&gt;`.)
+
+After any other character, a bracket belongs to the text before it.
+"""
 
 FACES = (
     "\u2639\u263a\u270a-\u270d\u2728\u2764\u200d\ufe0f"
     "\U0001f300-\U0001f533\U0001f536-\U0001f64f\U0001f680-\U0001f6ff\U0001f900-\U0001faff"
 )
-"""Signs, as of a class of an expression, that end a sentence as a point does; check marks and lights, which judge, are none."""
+"""Members of a character class: emoji that end a sentence as a point does. Check marks and lights are excluded: they judge."""
 ARGUMENT_KEYS = (
     *("arguments", "parameters", "args", "params", "input", "tool_input", "action_input"),
     *("kwargs", "inputs", "toolInput", "tool_args", "tool_arguments", "tool_parameters", "function_args", "function_arguments"),
 )
-"""Under which a call has its arguments."""
+"""Keys under which a call has its arguments."""
 OWN_SIGNS = "◁✿"
-"""What markers begin with that is neither `<` nor a bracket: Kimi's reasoning, Qwen-Agent's calls. Whoever looks for markers
-reads it from here; a row with another sign is refused until it stands here, and names may not begin with it."""
+"""Characters other than `<` and brackets that begin markers: of Kimi's reasoning, of Qwen-Agent's calls.
+
+A row whose opener begins with another character is refused until it is added here. Names may not begin with these characters.
+"""
 TURN_TOKENS = (
     "</s>",
     "<|im_end|>",
@@ -69,7 +73,7 @@ TURN_TOKENS = (
     "<|message_model|>",
     "<|endoftext|>",
 )
-"""End-of-turn tokens, and tokens that only say who speaks: markup wherever they stand."""
+"""End-of-turn tokens, and tokens that only name the speaker. They are markup wherever they stand."""
 
 CALL_FENCES = frozenset({"function_call", "tool_call", "tool_calls", "tools", "tools_call", "function_calls"})
 """Info words by which a fence says that it is a call."""
@@ -81,7 +85,7 @@ NAMING = ("name", "tool_name", "function_name", "tool", "function")
 """Attributes, elements and keys that name the tool of a call in markup."""
 
 ID_KEYS = ("id", "call_id", "tool_call_id")
-"""Keys of a call's own id."""
+"""Keys of a call's id."""
 
 STRAY_CLOSERS = (
     "</tool_call>",
@@ -103,7 +107,7 @@ STRAY_CLOSERS = (
     "[END_TOOL_REQUEST]",
     "</longcat_tool_call>",
 )
-"""Closers whose opener was lost: after a whole body they are markup and end it."""
+"""Closers whose opener was lost. After a whole body, they are markup and end it."""
 
 HTML_NAMES = frozenset((
     "a", "abbr", "address", "article", "aside", "audio", "b", "base", "body", "br", "button", "canvas", "caption",
@@ -115,4 +119,4 @@ HTML_NAMES = frozenset((
     "strong", "style", "sub", "summary", "svg", "table", "tbody", "td", "template", "textarea", "tfoot", "th", "thead",
     "time", "title", "tr", "track", "u", "ul", "var", "video", "wbr",
 ))  # fmt: skip
-"""Elements of HTML: a tool of such a name needs one of its keys, and lines of their own for its tags."""
+"""Elements of HTML. A tool of such a name needs one of its parameters, and its tags need their own lines."""

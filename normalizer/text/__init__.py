@@ -1,4 +1,4 @@
-"""The text engine: it is fed, it walks from candidate to candidate, and it drives the readings that readers are given.
+"""The text engine: it takes text, walks from candidate to candidate, and drives the readers.
 
-Which forms there are is no matter of this room: rows and bare forms stand below.
+The forms of calls are defined elsewhere: `dialects` has the rows with markers, `bare` the forms without.
 """

@@ -1,10 +1,10 @@
-"""A call that the text's end cut off before it could be read as one: its opener, or its name, is not whole.
+"""Detect a call that the text's end cut off within its opener or its name.
 
-No reader takes such text, and it is none for the user. It is recognised by what it is made of: an opener of calls (or its
-beginning) and behind it nothing but what stands before a name in some dialect. Those words come from the dialects' own writers,
-so a new dialect needs nothing here. Text that goes on in words behind an opener is about the opener: content.
+No reader reads such text, and it is not content. It is recognised by its parts: an opener of calls (or its beginning),
+followed only by what stands before a name in some dialect. The words that may stand there come from the dialects' writers, so
+a new dialect needs no change here. If prose follows an opener, the text is content.
 
-Linear: looked for once, when a text is over, at its last places only.
+The work is linear: the search runs once, when a text is over, over the last positions only.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["begun_call", "ends_in_opener", "is_plain_prose", "may_end_in_call"]
 
-_FARTHEST = 32768  # of the text's end in which it may have begun
-_PLACES = 512  # that are looked at, the last ones,
-_BARE = 16  # and so many of them for a form without a marker
-_HEAD = 2048  # longer than what stands before a name
-_PARTIAL = 400  # longer than an opener, with its attributes
-_MOST = 1 / 2  # of a name that can be nothing else any more,
-_SURE = 2 / 3  # of an opener; where a limit cut the text,
-_SHORT = 4  # so many characters of it
+_FARTHEST = 32768  # characters at the text's end that are searched
+_PLACES = 512  # the number of positions that are checked, the last ones,
+_BARE = 16  # and of those that are checked for a form without a marker
+_HEAD = 2048  # more characters than may stand before a name
+_PARTIAL = 400  # more characters than an opener has, with its attributes
+_MOST = 1 / 2  # the part of a name that identifies it,
+_SURE = 2 / 3  # the part of an opener that identifies it,
+_SHORT = 4  # and its least characters if a limit cut the text
 _PLACE = lazy_regex(
     r"<(?![/\s\d=])|\[|\{|\](?=<\]\w{0,16}\[>\[(?!</))|```+|A(?<![^\n]A)ction:|f(?<!\wf)(?:unctools|unction call)"
 )
-"""Each branch begins with a character: that lets the expression engine run over prose."""
+"""Each branch begins with a fixed character, so that the expression engine skips prose."""
 _BEFORE_VALUE = frozenset("\n\r \t:*_`\"'>;")
-"""What stands directly before a value that begins a line or follows a lead-in or markup."""
+"""Characters directly before a value that begins a line or follows a lead-in or markup."""
 _TOKEN = ("<|", "<｜")
-"""Special tokens open nothing that a user is shown, whatever row they are of."""
+"""Special tokens open no content, whatever row they belong to."""
 _OPENS = lazy_regex(r"<[|｜][^<>]*(?:begin|start|sep|_model)")
 _OPENS_PART = lazy_regex(r"<\|open\|>[^>]{0,64}(?:<\|sep\|>)?\Z")
-"""Special tokens that more must follow, of messages as well as of calls."""
+"""Special tokens that need more text behind them: openers of messages and of calls."""
 _MESSAGE = "<|message_model|>"
-"""Behind it stands the name of a call."""
+"""A call's name stands behind this token."""
 _BEFORE_NAME = "\"'=>]:\n.|｜"
 _TAG = lazy_regex(r"<([\w:.-]+)")
 _WORD = lazy_regex(r"\w[\w.\-]*+")
 _SPOKEN = lazy_regex(r"\w[.,;!?]?[ \t]+\w+[.,;!?]?[ \t]+\w")
 """Three words in a row: prose."""
 _SIGN = lazy_regex(r"[|｜‖_:=▁]")
-"""What neither prose nor HTML has in a tag that is so short."""
+"""Characters that neither prose nor HTML has in such a short tag."""
 _BRACKETS = lazy_regex(r'"(?:[^"\\]|\\.)*+(?:"|(?P<open>\Z))|[\[{(]|[\]})]', re.DOTALL)
 _NAMED = lazy_regex(
     r"""["'](?:name|tool_name|function|tool|tool_call|recipient_name|function_name|toolName|functionName|action)["']\s*+:\s*+"""
@@ -64,9 +64,9 @@ _NAMED = lazy_regex(
 _FIRST_KEY = lazy_regex(r"""[\s\[{]*+["'](?P<key>[\w.\-]+)(?P<end>["']|\Z)""")
 _KEY = lazy_regex(r"""["'](\w+)["']\s*+:""")
 _LAST_KEY = lazy_regex(r"""[{,]\s*+["'](?P<key>\w*)(?P<end>["']\s*+(?::\s*+["']?)?)?\Z""")
-"""A key behind which the text ends, or within which: its value has not begun."""
+"""A key at the text's end, whole or cut: its value has not begun."""
 _CALLING_KEYS = frozenset((*NAME_KEYS, *LIST_KEYS, "function_call", "functionCall", "toolUse"))
-_LEAST_KEY = 3  # characters of a key that was cut
+_LEAST_KEY = 3  # least characters of a cut key
 _BESIDE_NAME = frozenset((*BESIDE_CALLS, *ID_KEYS))
 _CERTAIN_KEY = lazy_regex(r"""["'](?:toolCalls|tool_calls|tool_uses|function_call|functionCall|toolUse)["']\s*+(?::|\Z)""")
 _PYTHON = lazy_regex(r"[\s\[\"']*(?:print\(|Calling tool:\s*+)?(?P<name>(?:default_api\.)?[\w.]*)\(?\Z")
@@ -84,20 +84,20 @@ _FUNCTION_MAY_BE_BEGUN = lazy_regex(r"func(?<!\wfunc)")
 
 
 def may_end_in_call(text: str) -> bool:
-    """May the end of a text that holds no candidate be what `begun_call` finds? Then the engine must look."""
+    """Whether `begun_call` may find a call at the end of a text without candidates. If so, the engine must read the text."""
     rest = text[max(0, len(text) - _HEAD, text.rfind("<"), text.rfind(">") + 1) :]
     tag = rest[:1] == "<" and _TAG_MAY_BE_BEGUN.match(rest) is not None
     return tag or ("func" in rest and _FUNCTION_MAY_BE_BEGUN.search(rest) is not None)
 
 
 def is_plain_prose(text: str) -> bool:
-    """Is it certain that a text behind a call does not begin another one?"""
+    """Whether a text behind a call certainly begins no other call."""
     return _SPOKEN.search(text) is not None
 
 
 @cache
 def _vocabulary() -> frozenset[str]:
-    """Every word that stands in a written call beside its name and its arguments."""
+    """All words of a written call, except its name and its arguments."""
     words: set[str] = set(CALL_KEYS)
     for row in registry.DIALECTS.values():
         words.update(_WORD.findall(row.write([("\x00", {"\x00": "\x00"})])))
@@ -105,8 +105,10 @@ def _vocabulary() -> frozenset[str]:
 
 
 def begun_call(reading: Reading, table: MarkerTable) -> int:
-    """Where in the text that is not classified yet a call begins that the end cut off; -1 when none does. In a framed answer only
-    a frame can begin."""
+    """Where, in the unclassified text, a call begins that the text's end cut off; -1 if none does.
+
+    In the answer of a framed reply, only a frame can begin.
+    """
     text, done = reading.src.text, reading.done
     if reading.answers and not reading.takes_calls and not text.endswith(_MESSAGE, 0, done):
         return _cut_frame(reading, table)
@@ -118,7 +120,7 @@ def begun_call(reading: Reading, table: MarkerTable) -> int:
     first = _WORD.search(behind)
     cut = reading.ended_by_length and reading.names is not None
     if reading.drafts and reading.drafts[-1].dialect == "name_line_tags" and is_known(behind.removesuffix(":"), reading.tools):
-        return -1  # a name and nothing else is no call of that form
+        return -1  # a name alone is no call of that form
     telling = first is not None and (is_known(first[0], reading.tools) or cut or "<|" in behind)
     if telling and _behind_markup(reading, done) and _is_head(reading, behind):
         return done
@@ -136,7 +138,7 @@ def begun_call(reading: Reading, table: MarkerTable) -> int:
         within = bisect_left(fences, at)
         if within % 2:  # in a fence
             continue
-        if within == len(fences) - 1 and at == fences[within]:  # which is open at the end of the text
+        if within == len(fences) - 1 and at == fences[within]:  # the fence is open at the end of the text
             if _starts_line(reading, at) and _fenced(reading, table, at):
                 return at
             break
@@ -151,7 +153,7 @@ def begun_call(reading: Reading, table: MarkerTable) -> int:
 
 
 def ends_in_opener(reading: Reading, table: MarkerTable) -> bool:
-    """Is the last thing of a text that a limit cut a marker that opens something, with no call behind it?"""
+    """Whether a limit cut the text right behind a marker that opens something, and no call follows."""
     if not reading.ended_by_length or reading.drafts or not reading.pieces or reading.pieces[-1][2] != "markup":
         return False
     if reading.src.text[reading.done :].strip():
@@ -164,7 +166,7 @@ def ends_in_opener(reading: Reading, table: MarkerTable) -> bool:
 
 
 def _cut_frame(reading: Reading, table: MarkerTable) -> int:
-    """Where a frame, or a form that counts in an answer, begins that the end cut off; -1 when none does."""
+    """Where a frame, or a form that counts in an answer, begins that the text's end cut off; -1 if none does."""
     text, done = reading.src.text, reading.done
     if reading.text_kind != "content" or done >= len(text):
         return -1
@@ -181,31 +183,31 @@ def _cut_frame(reading: Reading, table: MarkerTable) -> int:
 
 
 def _behind_markup(reading: Reading, at: int) -> bool:
-    """Does nothing but white space stand between `at` and a call or a marker?"""
+    """Whether only white space stands between a call or a marker and `at`."""
     pieces = reading.pieces
     return bool(pieces) and pieces[-1][2] in ("call", "markup") and not reading.src.text[reading.done : at].strip()
 
 
 def _is_within(spans: Sequence[tuple[int, int]], at: int) -> bool:
-    """Does a place stand in one of these spans? They are in order."""
+    """Whether `at` stands in one of these spans, which are in order."""
     k = bisect_right(spans, at, key=lambda span: span[0]) - 1
     return k >= 0 and at < spans[k][1]
 
 
 def _is_quoted(reading: Reading, at: int) -> bool:
-    """Does it stand in quotes, in code, or in a line that is a quotation?"""
+    """Whether `at` stands in quotation marks, in code, or in a block quote."""
     before = reading.line_before(at, _PARTIAL)
     said = before.strip("`\"' \t")
     return before.startswith(">") or (bool(said) and before[-1:] in ("`", '"', "'", "("))
 
 
 def _starts_line(reading: Reading, at: int) -> bool:
-    """Does it stand at a line's start, behind a lead-in or behind markup?"""
+    """Whether `at` stands at a line's start, behind a lead-in or behind markup."""
     return leads_in(reading.line_before(at, _PARTIAL)) or _behind_markup(reading, at)
 
 
 def _may_be_cut_off(reading: Reading, at: int) -> bool:
-    """May an opener be cut off here? Anywhere, where a limit cut the text, but in a quotation."""
+    """Whether an opener may be cut off at `at`. If a limit cut the text, it may be anywhere except in a quotation."""
     return (reading.ended_by_length or _starts_line(reading, at)) and not _is_quoted(reading, at)
 
 
@@ -213,7 +215,7 @@ def _may_be_cut_off(reading: Reading, at: int) -> bool:
 
 
 def _opener_end(reading: Reading, table: MarkerTable, at: int) -> int:
-    """Where the opener of a call, or the special token, at `at` ends; -1 when none stands there."""
+    """Where the opener of a call, or the special token, at `at` ends; -1 if none stands there."""
     text = reading.src.text
     found = table.match(text, at)
     told = reading.names is not None
@@ -223,19 +225,19 @@ def _opener_end(reading: Reading, table: MarkerTable, at: int) -> int:
 
 
 def _begins(reading: Reading, at: int, end: int) -> bool:
-    """Does a call begin at `at` of which the rest of the text is the head? `end`: of the opener there, -1 for none."""
+    """Whether the rest of the text from `at` on is the head of a call. `end` is the opener's end, -1 if there is no opener."""
     text = reading.src.text
     if end < 0:
-        within = _depth(text[max(reading.done, at - _HEAD) : at]) > 0  # of other JSON, whose keys are no call's
+        within = _depth(text[max(reading.done, at - _HEAD) : at]) > 0  # in other JSON, whose keys are not a call's
         return _is_bare_head(reading, text[at:]) if not within else _is_bare_call(reading, text[at:])
     rest = text[end:]
     if not (reading.ended_by_length or _starts_line(reading, at)):
-        return _is_open_json(rest)  # no prose goes on like that
+        return _is_open_json(rest)  # prose does not go on like that
     return not _is_closed(reading, text, at, rest) and _is_head(reading, rest, text[end - 1])
 
 
 def _is_closed(reading: Reading, text: str, at: int, rest: str) -> bool:
-    """Is the tag at `at` closed again, with no tool named in it?"""
+    """Whether the tag at `at` is closed again, and no tool is named in it."""
     name = _TAG.match(text, at)
     if any(closer in rest for closer in STRAY_CLOSERS) and name is None:
         return True
@@ -246,7 +248,7 @@ def _is_closed(reading: Reading, text: str, at: int, rest: str) -> bool:
 
 
 def _is_head(reading: Reading, rest: str, last_before: str = "") -> bool:
-    """Is this, behind an opener that ends in `last_before`, what stands before a call's name?"""
+    """Whether `rest` is what stands before a call's name, behind an opener that ends in `last_before`."""
     if _is_open_json(rest):
         return True
     brace = rest.find("{")
@@ -266,13 +268,13 @@ def _is_head(reading: Reading, rest: str, last_before: str = "") -> bool:
             continue
         strange += 1
         before = rest[found.start() - 1] if found.start() else last_before
-        if reading.names is not None or strange > 1 or before not in _BEFORE_NAME:  # tools that were not told have a name
+        if reading.names is not None or strange > 1 or before not in _BEFORE_NAME:  # an unknown tool has any name
             return False
     return True
 
 
 def _is_bare_head(reading: Reading, rest: str) -> bool:
-    """Is this a bare call of a known tool that ends before its arguments?"""
+    """Whether `rest` is a bare call of a known tool that ends before its arguments."""
     if rest.startswith("Action:"):
         step, cut = _STEP.match(rest), reading.ended_by_length and reading.names is not None
         if cut and _STEP_CUT.match(rest) is not None:
@@ -292,7 +294,7 @@ def _is_bare_head(reading: Reading, rest: str) -> bool:
 
 
 def _is_bare_call(reading: Reading, rest: str) -> bool:
-    """Is this the beginning of a bare call in JSON or Python of which more than a key is there?"""
+    """Whether `rest` is the beginning of a bare call in JSON or Python, with more than a key."""
     if rest.startswith(("{", "[")) and _is_open(rest):
         first = _FIRST_KEY.match(rest)
         if _CERTAIN_KEY.search(rest):
@@ -309,7 +311,7 @@ def _is_bare_call(reading: Reading, rest: str) -> bool:
 
 
 def _ends_before_name(reading: Reading, rest: str) -> bool:
-    """Did a limit cut a bare call behind the key of its name, or within that key? Its other keys are a call's, too."""
+    """Whether a limit cut a bare call behind or within the key of its name. Its other keys must be a call's."""
     found = _LAST_KEY.search(rest) if reading.ended_by_length and reading.names is not None else None
     if found is None or any(key not in _BESIDE_NAME and key not in _CALLING_KEYS for key in _KEY.findall(rest)):
         return False
@@ -320,13 +322,13 @@ def _ends_before_name(reading: Reading, rest: str) -> bool:
 
 
 def _is_called(reading: Reading, word: str) -> bool:
-    """Is it the name of a known tool and the beginning of its method: `search.ca`, of `search.call(...)`?"""
+    """Whether `word` is a known tool's name and the beginning of its method: `search.ca`, of `search.call(...)`."""
     name, dot, method = word.rpartition(".")
     return bool(dot) and is_known(name, reading.tools) is True and "call".startswith(method)
 
 
 def _is_python_head(reading: Reading, rest: str) -> bool:
-    """Is it the beginning of a Python call, whose name is all there or, where a limit cut the text, most of it?"""
+    """Whether `rest` is the beginning of a Python call. Its name is complete or, if a limit cut the text, mostly there."""
     found = _PYTHON.match(rest)
     if found is None or reading.names is None or not found["name"]:
         return False
@@ -335,7 +337,7 @@ def _is_python_head(reading: Reading, rest: str) -> bool:
 
 
 def _is_most(reading: Reading, name: str, *, whole: bool) -> bool:
-    """Is it the name of a known tool or, where a limit cut the text, most of one?"""
+    """Whether `name` is a known tool's name or, if a limit cut the text, most of one."""
     if is_known(name, reading.tools):
         return True
     cut = reading.ended_by_length and not whole
@@ -343,7 +345,7 @@ def _is_most(reading: Reading, name: str, *, whole: bool) -> bool:
 
 
 def _fenced(reading: Reading, table: MarkerTable, at: int) -> bool:
-    """Does an open fence hold nothing but a call's head?"""
+    """Whether an open fence holds only the head of a call."""
     text = reading.src.text
     found = _INFO.match(text, at)
     if found is None:
@@ -360,8 +362,10 @@ def _fenced(reading: Reading, table: MarkerTable, at: int) -> bool:
 
 
 def _cut_opener(reading: Reading, table: MarkerTable, code: Sequence[tuple[int, int]]) -> int:
-    """Where an opener begins that is not whole. Behind a call or a marker any beginning will do, elsewhere it must be one that
-    can be nothing else."""
+    """Where an incomplete opener begins, or -1.
+
+    Behind a call or a marker, any beginning of an opener counts. Elsewhere, it must be long enough to be nothing else.
+    """
     text, done = reading.src.text, reading.done
     start = max(done, len(text) - _PARTIAL)
     tags = [f"<{name}>" for name in reading.names or ()]
@@ -384,7 +388,7 @@ def _cut_opener(reading: Reading, table: MarkerTable, code: Sequence[tuple[int, 
 
 
 def _cut_step(reading: Reading) -> int:
-    """Where a limit cut `Action:` itself, behind a thought."""
+    """Where a limit cut `Action:` itself, behind a thought; -1 if it did not."""
     text = reading.src.text
     at = text.rfind("\n", reading.done) + 1
     if not reading.ended_by_length or reading.names is None or at <= reading.done or not text.startswith("Act", at):
@@ -403,7 +407,7 @@ def _is_sure(reading: Reading, table: MarkerTable, begun: str, tags: list[str]) 
 
 
 def _is_prefix(reading: Reading, word: str) -> bool:
-    """May a known tool's name begin so, with what a dialect adds before it? Any may, where tools were not told."""
+    """Whether a known tool's name may begin so, with a dialect's prefix. If the tools are unknown, any name may."""
     if reading.names is None:
         return True
     bare = word.rpartition(".")[2] or word
@@ -415,7 +419,7 @@ def _is_open_json(rest: str) -> bool:
 
 
 def _depth(text: str) -> int:
-    """How many brackets are open at the end of a text; in a string as many as before it."""
+    """The number of open brackets at the end of the text. Brackets in strings are ignored."""
     depth = 0
     for found in _BRACKETS.finditer(text):
         depth = depth + 1 if found[0] in ("{", "[", "(") else max(0, depth - 1) if found[0] in ("}", "]", ")") else depth
@@ -423,7 +427,7 @@ def _depth(text: str) -> int:
 
 
 def _is_open(text: str) -> bool:
-    """Does the text end inside its first value?"""
+    """Whether the text ends inside its first value."""
     depth = 0
     for found in _BRACKETS.finditer(text):
         mark = found[0]

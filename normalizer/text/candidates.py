@@ -1,12 +1,12 @@
-"""Where a call or a marker may begin: the positions that are worth a close look.
+"""Find candidates: the positions where a call or a marker may begin.
 
-Each character that can begin one has an expression that tells by its neighbours whether anything can open there. Together they
-are one expression, compiled once for each set of dialects: it runs through 4 KB of prose in 20 us and takes 0.2 us for each
-character that it refuses. What a set of tools adds is looked up (`Names`), so a set never seen before costs no compilation.
-A whole text in which none of the characters occurs is told by `str.find` in a tenth of that.
+Each character that can begin one has an expression, which checks by the neighbouring text whether anything can open there.
+Together they are one expression, compiled once for each set of dialects. It reads 4 KB of prose in 20 us, and takes 0.2 us for
+each character that it refuses. What the tools add is looked up (`Names`), so new tools cost no compilation. If none of the
+characters occurs in a whole text, `str.find` finds that in a tenth of the time.
 
-An expression may take too much for a candidate, never too little: what stands at the end of the text and may still become an
-opener is one.
+An expression may find too many candidates, never too few. If the end of the text may still become an opener, it is a
+candidate.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["Candidates", "Names", "Signs", "names_of", "signs_of"]
 
-_BY_FREQUENCY: Final = f"`<[{{(]{OWN_SIGNS}=~A:"  # what markup is most often made of comes first
-_FARTHEST: Final = 64  # no expression for markers looks farther than so many characters,
-_FARTHEST_OF_ALL: Final = 1024  # and none at all than so many
+_BY_FREQUENCY: Final = f"`<[{{(]{OWN_SIGNS}=~A:"  # the most frequent characters of markup first
+_FARTHEST: Final = 64  # characters that an expression for markers reads at most,
+_FARTHEST_OF_ALL: Final = 1024  # and any expression
 _NEAR: Final = 128
-"""Characters in which a sign tells that a candidate is probably near."""
-_START: Final = 3  # so many characters after the first one tell openers from other text
+"""If a `<` stands within this many characters, a candidate is probably near."""
+_START: Final = 3  # characters after the first one by which openers are recognised
 _ADDED_ENDS: Final = frozenset("0123456789tlen_s")  # print(, f.call(, tool_code(, json{, f:0{, functools{
-_NAMING: Final[tuple[str, ...]] = ("t", "n", "")  # what an attribute that names a tool begins with
-_ABOVE_OR_BLANK: Final = frozenset(" \t\n>")  # what stands between a tag and a name in the line above
+_NAMING: Final[tuple[str, ...]] = ("t", "n", "")  # first letters of attributes that name a tool
+_ABOVE_OR_BLANK: Final = frozenset(" \t\n>")  # characters between a tag and a name on the line above
 _SPACED: Final = lazy_regex(r"< [a-z_]{1,16}>")
 _WORD_END: Final = re.compile(r".*\w\Z", re.DOTALL).match
 _NO_INDEX: Final = r"(?!(?!null)[a-z\d]{1,16}(?:[\],]| [^(\s]))"  # a[i], note [3], [a, b)
 _IN_SET: Final = r"(?![a-z]{1,16}(?:\}| [^:=\s]))"  # {word}, {x | x < b}
-"""What refuses most brackets and braces of prose and of mathematics, before a longer look."""
-_LIST: Final = r"[\[{'\"`]|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z"  # what a list of calls begins with
+"""With `_NO_INDEX`, it refuses most brackets and braces of prose and mathematics before a longer check."""
+_LIST: Final = r"[\[{'\"`]|[A-Za-z_][\w.\\-]{0,255}+\s*+(?:\(|\Z)|Calling\s|\Z"  # the beginning of a list of calls
 
 
 class Signs:
     """The expressions for one table of markers.
 
-    `odd`: characters that names of tools end in and words do not; mostly there are none.
+    `odd` are characters that end tools' names but no words; mostly there are none.
     """
 
     __slots__ = ("_by_character", "any", "any_headed", "markers")
@@ -56,10 +56,10 @@ class Signs:
         doubled = [opener for opener in table.beginnings if opener.startswith("<<")]
         openers = "|".join([_beginnings(table.beginnings, "<"), *([_begun(doubled, "<")] if doubled else [])])
         brackets = _begun(table.beginnings, "[")
-        empty = rf"(?:(?:None|null)\s*+)?\]\s*+(?:<(?:{_begun(TURN_TOKENS, '<')})|\Z)"  # calls nothing, when it is all there is
+        empty = rf"(?:(?:None|null)\s*+)?\]\s*+(?:<(?:{_begun(TURN_TOKENS, '<')})|\Z)"  # an empty list, if it is all of the text
         words = "".join(rf"|(?<={opener}\[)" for opener in sorted(table.literals) if opener.isalpha())  # functools[
         spaced = all(_SPACED.fullmatch(opener) for opener in table.beginnings if opener.startswith("< "))
-        blank = "(?! [a-z_]{0,16}+[^a-z_>])" if spaced else ""  # by which most signs of prose are refused at once
+        blank = "(?! [a-z_]{0,16}+[^a-z_>])" if spaced else ""  # it refuses most `<` of prose at once
         lower = any(opener[1:2].islower() or opener[1:2].isdigit() for opener in table.beginnings if opener[0] == "[")
         index = "" if lower else _NO_INDEX  # likewise
         plain_tag = rf"(?=(?:{openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[cfipt]))|/? [a-z_]{{0,16}}+\Z|[^\s<>]{{0,60}}+\Z)"
@@ -78,21 +78,21 @@ class Signs:
         }
         self.any = lazy_regex("|".join(signs.values()))
         self.any_headed = lazy_regex("|".join({**signs, "{": r"\{"}.values()))
-        """After the header `to=NAME` anything may stand before a brace."""
+        """As `any`, after the header `to=NAME`: there, anything may stand before a brace."""
         opener = rf"\[(?={brackets})"
         self.markers = lazy_regex("|".join([signs["<"], opener, *(signs[one] for one in ["]", *OWN_SIGNS, "`", "~"])]))
         self._by_character = [(one, lazy_regex(signs[one])) for one in _BY_FREQUENCY]
 
     def first(self, text: str, position: int, names: Names) -> int:
-        """Where the first candidate of a whole text stands, at or behind `position`; -1 when there is none."""
+        """Where the first candidate of a whole text stands, at or behind `position`; -1 if there is none."""
         near = text.find("<", position, position + _NEAR)
-        if near >= 0:  # all characters at once are sooner found there
+        if near >= 0:  # if one is near, the joint expression is faster
             found = self.any.search(text, position, near + _FARTHEST)
             if found is not None and names.allow(found, text):
                 return found.start()
         end = len(text)
         for character, sign in self._by_character:
-            at = text.find(character, position, end)  # ten times as fast as to find that an expression matches nowhere
+            at = text.find(character, position, end)  # ten times faster than an expression that matches nowhere
             while 0 <= at < end and (found := sign.search(text, at, end + _FARTHEST_OF_ALL)) is not None:
                 at = found.start()
                 if at < end and names.allow(found, text):
@@ -102,7 +102,7 @@ class Signs:
 
 
 class Names:
-    """What the tools' names make a candidate of. None = tools were not told, and any name may be one's."""
+    """Which candidates the tools' names allow. If the tools are unknown (None), any name may be a tool's."""
 
     __slots__ = ("_ends", "_names")
 
@@ -111,7 +111,7 @@ class Names:
         self._ends = None if names is None else _ADDED_ENDS.union([name[-1] for name in names if name], BEFORE_BARE)
 
     def allow(self, found: re.Match[str], text: str, *, headed: bool = False) -> bool:
-        """May what an expression has found be a candidate with these tools? `headed`: any brace may."""
+        """Whether the match may be a candidate with these tools. If `headed`, any brace may."""
         at = found.start()
         if found.lastgroup is not None:
             if self._names is None:
@@ -126,7 +126,7 @@ class Names:
 
 
 def _is_named_call(text: str, at: int, end: int, names: frozenset[str]) -> bool:
-    """May the tag at `at`, whose name ends at `end`, be a call of a tool by the line before it, or by an attribute?"""
+    """Whether the tag at `at`, whose name ends at `end`, may call a tool named by an attribute or on the line before."""
     if text[end] == " ":
         if text[end + 1 : end + 2] in _NAMING and named_in_tag(text, at + 1, end, names):
             return True
@@ -135,7 +135,7 @@ def _is_named_call(text: str, at: int, end: int, names: frozenset[str]) -> bool:
     if at < 2 or text[at - 1] not in _ABOVE_OR_BLANK:
         return False
     if text[at - 2] in NEVER_LAST if text[at - 1] == "\n" else text[at - 2] not in _ABOVE_OR_BLANK:
-        return False  # words stand before it on its line, or the line above ends as no name does
+        return False  # words stand before it, or the line above cannot end a name
     return name_line(text, 0, at, names) >= 0
 
 
@@ -158,7 +158,7 @@ def signs_of(names: frozenset[str] | None, table: MarkerTable) -> Signs:
 
 
 class Candidates:
-    """Finds them in a text that grows."""
+    """Finds candidates in a text that grows."""
 
     __slots__ = ("_headed", "_names", "_signs", "_src")
 
@@ -166,8 +166,10 @@ class Candidates:
         self._src, self._signs, self._names, self._headed = src, signs_of(names, table), names_of(names), False
 
     def next(self, position: int, brackets_from: int = 0) -> int:
-        """The first candidate at or after `position`; -1 when what has come so far holds none. Before `brackets_from` only
-        markers and code count."""
+        """The first candidate at or after `position`; -1 if the text so far has none.
+
+        Before `brackets_from`, only markers and code are candidates.
+        """
         text, allow = self._src.text, self._names.allow
         while position < brackets_from:
             marker = self._signs.markers.search(text, position, brackets_from + _FARTHEST)
@@ -177,7 +179,7 @@ class Candidates:
                 return marker.start()
             else:
                 position = marker.start() + 1
-        if position == 0 and self._src.final:  # once: a flood of candidates would run through the rest for each
+        if position == 0 and self._src.final:  # once only: each run reads the whole text
             position = self._signs.first(text, 0, self._names)
             if position < 0:
                 return -1
@@ -198,23 +200,23 @@ def _escaped(characters: Iterable[str]) -> str:
 
 
 def _beginnings(openers: Iterable[str], trigger: str) -> str:
-    """An expression for how openers go on after `trigger`."""
+    """An expression for what follows `trigger` in these openers."""
     return _any_of({opener[1 : 1 + _START] for opener in openers if opener[0] == trigger})
 
 
 def _begun(openers: Iterable[str], trigger: str) -> str:
-    """As `_beginnings`, or how they may have begun at the end of the text."""
+    """As `_beginnings`; at the end of the text, a beginning of it matches, too."""
     begun = {opener[1:end] for opener in openers if opener[0] == trigger for end in range(1, 1 + _START)}
     return rf"{_beginnings(openers, trigger)}|(?:{'|'.join(map(re.escape, sorted(begun)))})\Z"
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """An expression that matches the words, what several of them begin with written once."""
+    """An expression that matches any of the words. It writes shared beginnings once."""
     branches: dict[str, list[str]] = {}
     for word in words:
         branches.setdefault(word[:1], []).append(word[1:])
     if not branches:
         return "(?!)"
     if "" in branches:
-        return ""  # one of the words ends here: what follows does not matter
+        return ""  # a word ends here: any text may follow
     return "|".join(f"{re.escape(first)}(?:{_any_of(rest)})" for first, rest in sorted(branches.items()))

@@ -1,15 +1,15 @@
-"""The text engine: one incremental pass over a reply's text, whatever dialect it is written in.
+"""`TextEngine`: one incremental pass over a reply's text, in any dialect.
 
-The engine walks from one candidate to the next (`walk`), and the readers that it asks there classify the text (`core.reading` is
-what they are given).
+The engine walks from one candidate to the next (`walk`). The readers that it calls there classify the text through a
+`core.reading.Reading`.
 
 Rules
-- Everything before `done` is classified: `pieces` tile it. A reader decides only when it is certain; until then it may decline
-  at no cost.
-- One-shot reading is feeding all of it: there is no second path.
-- Events are built only when somebody listens (`core.delta_emitter`).
-- Complexity: linear in the text for any chunking. A candidate that fails costs its look-ahead once, and failed look-aheads
-  are paid for (`core.backtrack_budget`), so that a flood of openers cannot make it quadratic.
+- Everything before `done` is classified: `pieces` tile it. A reader decides only when it is certain. Until then it may decline at
+  no cost.
+- Reading a whole text is feeding all of it: there is no second path.
+- Events are built only if `listening` (`core.delta_emitter`).
+- The work is linear in the text, however it is cut. A failed look-ahead is charged (`core.backtrack_budget`), so many openers
+  cannot make it quadratic.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from llmcore.types.tools import ToolSet
 
 __all__ = ["TextEngine"]
 
-_NESTING: Final = 3  # wrappers within wrappers that are read: each level reads its body once more
+_NESTING: Final = 3  # levels of wrappers that are read: each level reads its body once more
 _NO_TOOLS: Final = ToolSet([])
 _TIMES_LIMIT: Final = 64
-"""So many times `Limits.calls` are counted of a text that holds more than it allows."""
+"""`left_out` counts at most this many times `Limits.calls`."""
 
 
 def _over(more: str) -> bool:
-    """What the steps end with."""
+    """The skim that marks the end of the steps."""
     return False
 
 
@@ -52,25 +52,27 @@ def _ended() -> Steps[None]:
 _ENDED: Final = _ended()
 _OVER: Final[Skim] = _over
 _NEXT: Final = next
-"""Compiled code finds a constant sooner than a function or a builtin."""
+"""A constant, because compiled code loads one faster than a function or a builtin."""
 
 
 class TextEngine:
-    """Feed text, then finish; afterwards `calls`, `content`, `reasoning`, ... hold what was read.
+    """Feed text, then finish. Afterwards `calls`, `content`, `reasoning`, ... have the result.
 
-    `tools`: None = not told which; an empty set = none were offered, so no text is ever a call. `nested`: how many
-    fences or other wrappers the text is the body of; bare rules hold there and nothing is emitted. `reads_whole`: is a call that
-    is all there read in one step (`text.whole`)? What is read does not depend on it. `taught`: the dialect that the prompt
-    taught, which counts in any frame. `own`: the model's own dialects; None = all.
+    - `tools`: None if the tools are unknown. If the set is empty, none were offered, and no text is a call.
+    - `nested`: the number of fences and other wrappers around the text. In a nested text, bare forms are read, and no events are
+      emitted.
+    - `reads_whole`: read an undamaged call in one step (`text.whole`). It does not change the result.
+    - `taught`: the dialect that the prompt taught, which counts in any frame.
+    - `own`: the model's own dialects; None if all are its own.
     """
 
-    # What nothing has been read of yet says; here and not in __init__, which runs once a reply.
+    # Initial values. They are class attributes because __init__ runs once a reply.
     truncated = False
     content = ""
     reasoning = ""
     _is_running = True
     _skim: Skim | None = None
-    """What the reader that waits leaves for text that it need not look at yet."""
+    """The function that the waiting reader left to check new text before the reader is resumed."""
 
     def __init__(
         self,
@@ -98,7 +100,7 @@ class TextEngine:
             self._reading.asked_for_envelope()
         self._reading.writes(own)
         self._reading.counts(*registry.counted_in_frames(self._dialects, taught))
-        self._teller = self._reading.teller  # the reading has none while it reads what may turn out to be only shown
+        self._teller = self._reading.teller  # a staged reading has none
         self._walk = Walk(self._reading, self._table, self._dialects, reads_whole=reads_whole)
         self._room = limits.text
         self._overflow: list[str] = []
@@ -109,7 +111,7 @@ class TextEngine:
     # ------------------------------------------------------------------ text in
 
     def feed(self, text: str) -> list[NormalizerEvent]:
-        """More text. Returns the events it settles (none when not listening)."""
+        """Add text. Returns the events that it decides; none if not `listening`."""
         reading = self._reading
         src = reading.src
         self._room -= len(text)
@@ -122,14 +124,15 @@ class TextEngine:
         src.text = grown
         del grown
         teller = self._teller
-        if teller is None:  # nobody waits for anything: all of it is read at the end, in one go
+        if teller is None:  # no events are needed: `finish` reads all of it at once
             return []
         if self._is_running and (self._skim is None or not self._skim(text)):
             self._resume()
         return teller.drain() if teller.events else []
 
     def finish(self, finish_reason: str | None = None) -> list[NormalizerEvent]:
-        """The text is whole. `finish_reason`: ours (`length` = the provider says that it was cut)."""
+        """End the text. Returns the last events. `finish_reason` is an envelope's: "length" if the provider says that it cut
+        the text."""
         reading = self._reading
         reading.end_reached(by_length=finish_reason == "length")
         if self._is_running:
@@ -138,13 +141,13 @@ class TextEngine:
         return self._teller.drain() if self._teller is not None else []
 
     def read(self, text: str, finish_reason: str | None = None) -> TextEngine:
-        """The whole text at once: `feed` and `finish` in one resumption. Returns self."""
+        """Read the whole text at once: `feed` and `finish` in one step. Returns self."""
         self._reading.src.text = text if len(text) <= self._limits.text else self._within_limit(text)
         self.finish(finish_reason)
         return self
 
     def withheld_text(self, start: int) -> str:
-        """The text that came and was not told, from its character `start` on; nothing when nobody listens."""
+        """The text that was fed and not emitted, from its character `start` on. "" if not `listening`."""
         return "" if self._teller is None else self._teller.untold(start)
 
     # ------------------------------------------------------------------ what it says
@@ -176,24 +179,27 @@ class TextEngine:
 
     @property
     def reasoning_is_over(self) -> bool:
-        """Was reasoning closed, so that another closer closes nothing?"""
+        """Whether reasoning was closed. If so, another closer closes nothing."""
         return self._reading.reasoning_closed
 
     @property
     def begun(self) -> int:
-        """How many calls a listener was told of, withdrawn ones too."""
+        """The number of calls whose start was emitted, including withdrawn ones."""
         return self._reading.begun
 
     def segments(self) -> list[Segment]:
         return [Segment(*piece) for piece in self.pieces]
 
     def replacing(self, start: int, end: int) -> list[str]:
-        """What stretches within `start:end` read as."""
+        """The replacement texts of all stretches within `start:end`."""
         return self._reading.replacing(start, end)
 
     def left_out(self) -> list[ToolCall]:
-        """The calls that the text holds beyond `Limits.calls`, by reading it once more with room for them: where the first
-        reading stops looking depends on the form of the calls. Up to 64 times the limit are counted."""
+        """The calls beyond `Limits.calls`; up to 64 times the limit are counted.
+
+        It reads the text once more with a higher limit, because where the first reading stops depends on the form of the
+        calls.
+        """
         reading, limits = self._reading, self._limits
         if reading.nested or len(self.calls) < limits.calls:
             return []
@@ -224,7 +230,7 @@ class TextEngine:
         return registry.is_bare(dialect)
 
     def nest(self, text: str, *, on_trial: bool = False) -> tuple[Nested, int]:
-        """Wrappers deeper than `_NESTING` hold no calls."""
+        """Read a text within the text. Wrappers deeper than `_NESTING` hold no calls."""
         level = self._reading.nested
         tools = self._reading.tools if level < _NESTING else _NO_TOOLS
         enveloped = self._reading.enveloped
@@ -261,7 +267,7 @@ class TextEngine:
         yield from self._walk.run()
 
     def _within_limit(self, text: str) -> str:
-        """The part of more text that the limit has room for; the rest is content, unsearched."""
+        """The part of `text` that `Limits.text` allows. The rest is content, and no call is sought in it."""
         room = max(0, self._limits.text - len(self._reading.src.text))
         self._room = 0
         self._overflow.append(text[room:])
@@ -269,7 +275,7 @@ class TextEngine:
         return text[:room]
 
     def _note_calls_in_reasoning(self) -> None:
-        """Where a reply is nothing but closed reasoning, a call in it may be meant: it is a near miss."""
+        """Note the calls in reasoning as near misses, if the reply is only closed reasoning: one may be meant."""
         reading = self._reading
         if reading.nested or reading.drafts or not reading.frames_call or reading.says_anything():
             return
@@ -292,7 +298,7 @@ class TextEngine:
         drafts, text = reading.drafts, self.source
         self.calls = [reading.call(draft, draft.id) for draft in drafts]
         self.truncated = reading.cut or (bool(drafts) and not all(draft.complete for draft in drafts))
-        if len(reading.pieces) == 1 and not reading.replaced:  # most replies are one thing
+        if len(reading.pieces) == 1 and not reading.replaced:  # most replies have one piece
             kind = reading.pieces[0][2]
             self.content = text if kind == "content" else ""
             self.reasoning = text if kind == "reasoning" else ""
@@ -303,6 +309,6 @@ class TextEngine:
         if reading.teller is not None:
             ends_in_content = bool(reading.pieces) and reading.pieces[-1][2] == "content"
             reading.teller.last("".join(self._overflow), ends_in_content=ends_in_content)
-        # What is over refers to the engine no more: nothing of a reply is left for the collector.
+        # Drop references to the engine, so that no reference cycle remains.
         self._steps = _ENDED
         reading.let_go()

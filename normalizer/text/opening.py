@@ -1,4 +1,4 @@
-"""What only the start of a reply can be: reasoning that the prompt opened, prose labels of reasoning, stripped headers."""
+"""Forms that only the start of a reply can have: reasoning that the prompt opened, its prose labels, stripped headers."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _LABELS = (
 _STRIPPED = lazy_regex(r"analysis(?=[A-Z\"'(\[])")
 _STRIPPED_FINAL = lazy_regex(r"assistantfinal|assistant(?:commentary)?(?= to=)")
 _PROBE = 40
-_BOM = "\ufeff\u200b"  # a byte order mark, which some servers leave before the text, and a space without width
-FIRST = frozenset(f" \t\r\nHa{_BOM}")  # what one of these forms begins with
+_BOM = "\ufeff\u200b"  # a byte order mark, which some servers send, and a zero-width space
+FIRST = frozenset(f" \t\r\nHa{_BOM}")  # first characters of these forms
 _SPACE = lazy_regex(r"\s*")
 _SPECIAL = lazy_regex(rf"[{_BOM}]|\s*(?:{'|'.join(label for label, _ in _LABELS)}|analysis|all\n)")
 
 
 def begins_specially(text: str) -> bool:
-    """May a whole text begin with one of these forms?"""
+    """Whether a whole text may begin with one of these forms."""
     return text[:1] in FIRST and _SPECIAL.match(text) is not None
 
 
 def open_reasoning(reading: Reading) -> Steps[None]:
-    """The prompt opened the reasoning: the reply starts inside it."""
+    """Read a reply that starts inside reasoning, because the prompt opened it."""
     while "<think>".startswith(reading.src.text) and not reading.src.final:
         yield None
     body = len("<think>") if reading.src.text.startswith("<think>") else 0  # the model may open it once more
@@ -39,7 +39,7 @@ def open_reasoning(reading: Reading) -> Steps[None]:
 
 
 def opening(reading: Reading) -> Steps[None]:
-    """Forms that count only at the very start."""
+    """Read a form that counts only at the very start."""
     if reading.nested or reading.done:
         return
     src = reading.src
@@ -73,7 +73,7 @@ def _undecided(head: str) -> bool:
 
 
 def _labelled(reading: Reading, start: int, body: int, closer: re.Pattern[str]) -> Steps[None]:
-    """Granite 3.2 and Apriel announce reasoning and answer in prose. Without the second label all of it is reasoning."""
+    """Read reasoning between prose labels (Granite 3.2, Apriel). If the second label is missing, decline."""
     match = yield from search(reading.src, closer, body, 32)
     if match is None:
         return
@@ -87,7 +87,7 @@ def _labelled(reading: Reading, start: int, body: int, closer: re.Pattern[str]) 
 
 
 def _stripped_harmony(reading: Reading, start: int) -> Steps[None]:
-    """`analysis...assistantfinal...`: harmony whose special tokens were dropped."""
+    """Read `analysis...assistantfinal...`: Harmony without its special tokens."""
     match = yield from search(reading.src, _STRIPPED_FINAL, start, 24)
     if match is None:
         return

@@ -1,8 +1,8 @@
-"""Replies of words and whole calls, as most are, behind reasoning or not, read without the engine.
+"""Read a reply of reasoning, words and undamaged calls without the engine. Most replies are like that.
 
-The search for candidates, the whole calls and the judgement of surroundings are the engine's own. Left out is what such a
-reply does not need: readers, look-aheads, a listener. Whatever else stands in a text is the engine's, which then reads all of it.
-That both agree is tested for every row and place (`tests/normalizer/text/test_whole.py`).
+It shares the search for candidates, the undamaged calls and the verdicts with the engine. It skips what such a reply does not
+need: readers, look-aheads, events. If a text holds anything else, the engine reads all of it. Tests check that both agree for
+every row and place (`tests/normalizer/text/test_whole.py`).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ __all__ = ["Quick", "read_quickly"]
 
 _BRACKETS: Final[tuple[str, ...]] = ("[", "{")
 _THOUGHT: Final = "Thought:"
-"""Behind it a limit may have cut the text within `Action:`, which only the engine sees."""
+"""Behind this label, a limit may have cut the text within `Action:`. Only the engine detects that."""
 
 
 class Quick:
-    """What a text of reasoning, words and whole calls says. `pieces`: few callers ask for them."""
+    """The result of reading such a text. `pieces` is computed on call, because few callers need them."""
 
     __slots__ = ("calls", "content", "pieces", "reasoning")
 
@@ -48,7 +48,7 @@ class Quick:
 
 
 def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | None, limits: Limits) -> Quick | None:
-    """The reply, or None: then the engine must read it."""
+    """The result, or None if the engine must read the text."""
     if not text or len(text) > limits.text:
         return None
     block = whole_block(text)
@@ -66,7 +66,7 @@ def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | No
     over = wholes[-1].end if wholes else done
     rest = text[over:]
     if rest and not rest.isspace():
-        if may_end_in_call(text) or (over and not is_plain_prose(rest)):  # behind markup a word may begin a call
+        if may_end_in_call(text) or (over and not is_plain_prose(rest)):  # behind markup, a word may begin a call
             return None
         words.append(rest if words or not over else rest.lstrip())
     elif words:
@@ -75,7 +75,7 @@ def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | No
         words.append(rest)
     reasoning = "" if block is None else text[block.begin : block.end]
     if reasoning and not wholes and not words and any(mark in reasoning for mark in "<[{("):
-        return None  # a call in it may be all that the reply says
+        return None  # the reply may consist of a call in it
     calls = [whole.call(n) for n, whole in enumerate(wholes)]
     return Quick(calls, "".join(words), reasoning, partial(_pieces, text, wholes, block))
 
@@ -85,8 +85,10 @@ def _pieces(text: str, wholes: Sequence[Whole], block: Block | None) -> list[Pie
 
 
 def _tiled(text: str, wholes: Sequence[Whole], before: Sequence[Piece] = ()) -> list[Piece]:
-    """The pieces of a text of words and whole calls. Calls of one list share their span, and it is one piece. `before`: those
-    that are known already."""
+    """The pieces of a text of words and undamaged calls. Calls of one list share their span, which is one piece.
+
+    `before` are the pieces that are already known.
+    """
     pieces = [*before]
     done = pieces[-1][1] if pieces else 0
     for whole in wholes:
@@ -112,7 +114,7 @@ def _pieces_of(block: Block) -> list[Piece]:
 
 
 def _first(text: str, start: int, names: frozenset[str] | None, dialects: frozenset[str] | None) -> int:
-    """Where something may begin first, from `start` on; -1 when nothing does."""
+    """Where something may begin first, from `start` on; -1 if nothing does."""
     if not start and may_begin(text):
         return 0
     if start == len(text):
@@ -140,8 +142,10 @@ def _take_wholes(
     wholes: list[Whole],
     words: list[str],
 ) -> bool:
-    """Take the calls of the text from `start` on, where the first may begin at `at`, and the words before each; False when one is
-    not all there, may not be meant, or anything else may stand there."""
+    """Append the calls of the text from `start` on, and the words before each. The first call may begin at `at`.
+
+    Returns False if a call is damaged or may not be meant, or if anything else may stand in the text.
+    """
     judge: Judge | None = None
     verdict = CERTAIN
     while at >= 0:
@@ -153,9 +157,9 @@ def _take_wholes(
         if at and (text[at] not in MARKS or in_block_quote(text, line)):
             return False
         found = whole_at(text, at, tools, limits, is_first=not words, dialects=dialects)
-        if not found or len(wholes) + len(found) >= limits.calls:  # at the limit the engine says what is left out
+        if not found or len(wholes) + len(found) >= limits.calls:  # at the limit the engine decides what is left out
             return False
-        if wholes and is_framed(wholes[-1], text) != is_framed(found[0], text):  # frames say what is a call
+        if wholes and is_framed(wholes[-1], text) != is_framed(found[0], text):  # frames decide what is a call
             return False
         if not is_blank:
             if (not wholes and begins_specially(text)) or call_begins(text, start, at, tools.names) < at or other_speaks(between):
@@ -171,8 +175,8 @@ def _take_wholes(
 
 
 def _next(text: str, position: int, names: frozenset[str] | None, dialects: frozenset[str] | None) -> int:
-    """Where something may begin at or behind `position`; -1 when nothing does."""
-    if text[position] in _BRACKETS:  # directly behind a call every bracket is a candidate
+    """Where something may begin at or behind `position`; -1 if nothing does."""
+    if text[position] in _BRACKETS:  # directly behind a call, every bracket is a candidate
         return position
     signs, told = _signs_and_names(names, dialects)
     return signs.first(text, position, told)

@@ -1,11 +1,11 @@
-"""The walk of the text engine: from candidate to candidate, and what a listener hears where none stands.
+"""`Walk`: moves the text engine from candidate to candidate, and emits the text between them.
 
-A marker goes to the rows of the registry that share it, a bracket to the rules of `bare`. Text in which nothing can begin is told
-without waking the walk (`source.Skim`).
+At a marker, it tries the registry's rows that share it. At a bracket, it tries the rules of `bare`. If nothing can begin in
+new text, a skim emits it without resuming the walk (`source.Skim`).
 
-Looks that come to nothing cost characters (`core.backtrack_budget`). When brackets have cost a good deal more than the text before
-them, they are passed over until the text has caught up; markers likewise, by an account of their own. So a flood is linear,
-and text full of brackets loses no call that has a marker.
+Failed look-aheads cost characters (`core.backtrack_budget`). If brackets have cost much more than the text before them, they
+are skipped until the text is longer than their cost. Markers have a separate account. So the work stays linear, and text full
+of brackets loses no call that has a marker.
 """
 
 from __future__ import annotations
@@ -31,28 +31,26 @@ from llmcore.types.envelope import Repair
 
 __all__ = ["Walk"]
 
-_OPENER: Final = 16  # what an opener costs that no row takes,
-_ROW: Final = 4  # each row that shares it,
-_TRIED: Final = 16  # and each reader that declined
-_NESTED_SHIFT: Final = (
-    3  # a nested reading has an eighth of the looks: the one around it learns what it spent only when it is over
-)
+_OPENER: Final = 16  # the cost of an opener that no row reads,
+_ROW: Final = 4  # of each row that shares it,
+_TRIED: Final = 16  # and of each reader that declined
+_NESTED_SHIFT: Final = 3  # a nested reading gets an eighth of the budget: the outer one is charged only afterwards
 _LAYOUT: Final = re.compile(r"\s{0,8}+")  # between an opener that was written twice
-_WORD_OPENER: Final = "Action:"  # the one trigger that is a word,
-_WORD_BEGUN: Final = len(_WORD_OPENER) - 1  # what may have begun of it,
-_OVERLAP: Final = _WORD_BEGUN + 2  # with two marks of Markdown before its colon, and the text's end in which it may have begun
+_WORD_OPENER: Final = "Action:"  # the only trigger that is a word,
+_WORD_BEGUN: Final = len(_WORD_OPENER) - 1  # the length of its longest beginning,
+_OVERLAP: Final = _WORD_BEGUN + 2  # and of the text's end that may hold it, with two Markdown marks before its colon
 _OPEN: Final[tuple[str, ...]] = ("[", "{")
 _CODE: Final[tuple[str, ...]] = ("`", "~")
-_PROSE: Final = re.compile(rf"[^`~<[{{(\]{OWN_SIGNS}=A:\n]*+").fullmatch  # no candidate begins, no "Action:" ends, no line does
-_MARKLESS: Final = re.compile(rf"[^`~<[\]{OWN_SIGNS}]*+").fullmatch  # without what markers and code begin with
-_FARTHEST: Final = 256  # that a line goes on behind a call without words
+_PROSE: Final = re.compile(rf"[^`~<[{{(\]{OWN_SIGNS}=A:\n]*+").fullmatch  # no candidate begins, no "Action:" and no line ends
+_MARKLESS: Final = re.compile(rf"[^`~<[\]{OWN_SIGNS}]*+").fullmatch  # no marker and no code begins
+_FARTHEST: Final = 256  # characters of a line behind a call that are searched for words
 _IN_VAIN: Final = 64
-"""So often a whole call is looked for in vain: in a flood of openers each might be read up to the text's end."""
+"""The number of failed attempts to read an undamaged call in one step. Each attempt may read up to the text's end."""
 _ELEMENT: Final = lazy_regex(r"<([A-Za-z][\w.:-]{0,40})[\s>]")
 _FEW_PIECES: Final = 8
 _ENDS: Final = lazy_regex(rf"(?:(?:{'|'.join(map(re.escape, TURN_TOKENS))})\s*+)+\Z")
-"""Tokens that end the turn behind the last line of a quotation."""
-_HELD: Final[tuple[str, ...]] = ("]", *OWN_SIGNS)  # with which a marker may begin that more text must tell
+"""Tokens that end the turn behind the last line of a block quote."""
+_HELD: Final[tuple[str, ...]] = ("]", *OWN_SIGNS)  # first characters of markers that may need more text
 
 
 class Walk:
@@ -74,18 +72,18 @@ class Walk:
 
     def __init__(self, reading: Reading, table: MarkerTable, dialects: frozenset[str] | None, *, reads_whole: bool) -> None:
         self._reading, self._table, self._dialects = reading, table, dialects
-        # A listener hears of a call as it comes, in the pieces in which it comes: the readers tell that.
+        # If deltas are emitted, the readers must read each call as it arrives.
         self._reads_whole = reads_whole and bool(reading.tools) and not reading.listening
-        self._in_vain = 0  # so often it has been asked
+        self._in_vain = 0  # number of failed attempts
         self._candidates = Candidates(reading.src, reading.names, table)
-        self._at: int = 0  # where it waits
-        self._skim: Skim | None = None  # what it leaves there
+        self._at: int = 0  # where the walk waits
+        self._skim: Skim | None = None  # checks new text there
         self._allowance = reading.limits.looks >> _NESTED_SHIFT * reading.nested
         self._passed_over = False
         self._around: list[str] = []  # closers of elements around calls whose openers were markup
 
     def run(self) -> Steps[None]:
-        """From candidate to candidate until the text ends; the rest is text of the current kind."""
+        """Go from candidate to candidate until the text ends. The rest is text of the current kind."""
         reading, src = self._reading, self._reading.src
         position = reading.done
         while True:
@@ -108,7 +106,8 @@ class Walk:
         self._skim = None
 
     def _from(self, position: int) -> tuple[int, int]:
-        """Where to go on, and from where on brackets count: text that looks have cost already is passed over."""
+        """The position to continue at, and the position from which brackets count. Text that the budget has used up is
+        skipped."""
         looks = self._reading.looks
         brackets_from, markers_from = looks.on_brackets - self._allowance, looks.spent - self._allowance
         if position < brackets_from or position < markers_from:
@@ -117,14 +116,14 @@ class Walk:
         return position, brackets_from
 
     def _sought(self, position: int, brackets_from: int) -> int:
-        """The next candidate, -1 when there is none; directly behind a marker every bracket is one."""
+        """The next candidate, -1 if there is none. Directly behind a marker, every bracket is a candidate."""
         behind = position == self._reading.done and position >= brackets_from
         if behind and self._reading.src.text[position : position + 1] in _OPEN:
             return position
         return self._candidates.next(position, brackets_from)
 
     def _read_candidate(self, at: int, brackets_from: int) -> Steps[int]:
-        """Look closely at a candidate. Returns where to go on."""
+        """Try to read the candidate at `at`. Returns the position to continue at."""
         reading, src = self._reading, self._reading.src
         trigger = src.text[at]
         if self._in_block_quote(at):
@@ -144,7 +143,7 @@ class Walk:
                     yield from self._close_around()
                 return reading.done
         handler = HANDLERS.get(trigger)
-        # Before `brackets_from` a bracket comes here only because it begins like a marker, and it was none.
+        # Before `brackets_from`, a bracket is a candidate only if it begins like a marker; here it was none.
         takes = reading.takes_calls or (trigger == "{" and (reading.enveloped or (reading.answers and reading.expects_object)))
         counts = trigger in _CODE or (takes and at >= brackets_from)
         if handler is None or not counts or reading.text_kind == "reasoning":
@@ -159,7 +158,7 @@ class Walk:
         return position
 
     def _takes_whole(self, at: int) -> bool:
-        """Take the call at `at`, or a section of them, in one step, if it is all there."""
+        """Read the undamaged call at `at`, or a section of such calls, in one step. Returns whether it did."""
         reading = self._reading
         src, tools = reading.src, reading.tools
         if tools is None or reading.undecided_call or reading.text_kind == "reasoning":
@@ -168,7 +167,7 @@ class Walk:
             return False
         if reading.leaves_value_open or self._passed_over:
             return False
-        if len(reading.drafts) + 1 >= reading.limits.calls:  # at a limit the readers say what counts
+        if len(reading.drafts) + 1 >= reading.limits.calls:  # at a limit the readers decide what counts
             return False
         is_first = reading.opens_message(at)
         wholes = whole_at(src.text, at, tools, reading.limits, is_first=is_first, dialects=self._dialects)
@@ -189,7 +188,7 @@ class Walk:
         reading.text(at)
         for whole in wholes:
             if is_framed(whole, src.text):
-                reading.addressed("")  # its frame is part of it
+                reading.addressed("")  # the frame is part of the call
             reading.markup(whole.start)
             draft = reading.begin(whole.start, whole.name, whole.dialect, whole.id)
             reading.end(draft, whole.stop, whole.arguments, whole.raw)
@@ -202,7 +201,7 @@ class Walk:
         return True
 
     def _end(self) -> None:
-        """The rest is text; but a call that was begun and cut off is no text for the user."""
+        """Classify the rest as text. A call that was begun and cut off is markup."""
         reading = self._reading
         text = reading.src.text
         begun = begun_call(reading, self._table) if not reading.nested and reading.done < len(text) else -1
@@ -214,13 +213,13 @@ class Walk:
         reading.text(len(text))
 
     def _pass_over(self, position: int) -> None:
-        """Looks have cost too much: record it, once."""
+        """Record, once, that look-aheads have used up the budget."""
         if not self._passed_over:
             self._passed_over = True
             self._reading.note(position, position, None, "looks_limit")
 
     def _rest(self, position: int) -> None:
-        """No candidate stands from `position` on: tell what is settled, and leave word for what may come."""
+        """Emit what is decided, and set the skim for new text: no candidate stands from `position` on."""
         reading, teller = self._reading, self._reading.teller
         text, done = reading.src.text, reading.done
         length = len(text)
@@ -233,7 +232,7 @@ class Walk:
             reading.tell(without_sign(reading, length))
             self._skim = self._skim_brackets
             return
-        at_line = text[length - 1] == "\n"  # nothing of a bare form has begun
+        at_line = text[length - 1] == "\n"  # no bare form has begun
         reading.tell(length if at_line else decided_length(reading, length))
         if self._at > length:
             self._skim = self._skim_passed
@@ -242,7 +241,7 @@ class Walk:
             self._skim = self._skim_prose if prose else self._skim_line
 
     def _skim_prose(self, text: str) -> bool:
-        """In a line that begins with no bare form: if nothing begins in it, `text` is told."""
+        """The skim in a line that begins with no bare form. It emits `text` if nothing begins in it."""
         reading = self._reading
         if _PROSE(text) is None:
             at = self._next()
@@ -257,11 +256,11 @@ class Walk:
         return True
 
     def _skim_line(self, text: str) -> bool:
-        """In a line that may yet begin with a bare form."""
+        """The skim in a line that may still begin with a bare form."""
         return self._next() < 0 and self._rests()
 
     def _skim_brackets(self, text: str) -> bool:
-        """Brackets are passed over: only a marker may begin."""
+        """The skim while brackets are skipped: only a marker may begin."""
         reading = self._reading
         length = len(reading.src.text)
         if length > self._reading.looks.on_brackets - self._allowance:
@@ -274,7 +273,7 @@ class Walk:
         return True
 
     def _skim_passed(self, text: str) -> bool:
-        """Before `_at` nothing is looked at: it is told."""
+        """The skim before `_at`, where nothing is sought: it emits `text`."""
         reading = self._reading
         length = len(reading.src.text)
         if length > self._at:
@@ -283,7 +282,7 @@ class Walk:
         return True
 
     def _skim_undecided(self, text: str) -> bool:
-        """An opener may have begun at `_at`, or, if that is none, behind it."""
+        """The skim while an opener may have begun at `_at` or behind it."""
         reading = self._reading
         if self.is_undecided(self._at):
             return True
@@ -295,11 +294,11 @@ class Walk:
         return self._rests()
 
     def _sleeps(self, text: str) -> bool:
-        """Does text that has just come leave the walk asleep?"""
+        """Whether the walk can go on waiting after `text` has arrived."""
         return self._skim is not None and self._skim(text)
 
     def stands(self, at: int) -> bool | None:
-        """Does a marker that counts for this reply stand at `at`? None = more text must tell."""
+        """Whether a marker that counts for this reply stands at `at`. None if more text is needed."""
         reading, table = self._reading, self._table
         text = reading.src.text
         if self.is_undecided(at):
@@ -310,20 +309,20 @@ class Walk:
         return table.match_tool_tag(text, at, reading.names) is not None
 
     def is_undecided(self, at: int) -> bool:
-        """May what stands at `at` still become an opener when more text comes?"""
+        """Whether the text at `at` may still become an opener when more text comes."""
         src = self._reading.src
         if src.final or len(src.text) - at >= 64:
             return False
         return self._table.undecided[src.text[at:]]
 
     def _rests(self) -> bool:
-        """No candidate stands from `_at` on: as if the walk had been woken to find that."""
+        """Set the skim anew: no candidate stands from `_at` on. Returns True."""
         self._skim = None
         self._rest(self._at)
         return True
 
     def _undecided(self, at: int) -> bool:
-        """If an opener may have begun at `at`, the first candidate, wait there for more."""
+        """Whether an opener may have begun at `at`, the first candidate. If so, the walk waits there."""
         reading = self._reading
         if not self.is_undecided(at):
             return False
@@ -336,13 +335,13 @@ class Walk:
         return self._candidates.next(self._at, self._reading.looks.on_brackets - self._allowance)
 
     def _openers(self, at: int) -> list[tuple[int, list[Marker]]]:
-        """The openers at `at`, each with its end and the rows that share it; a tag that is the name of a tool comes last."""
+        """The openers at `at`, each with its end and the rows that share it. A tag that is a tool's name comes last."""
         text, table, names = self._reading.src.text, self._table, self._reading.names
         tagged = (table.match(text, at), table.match_name_line(text, at, names), table.match_tool_tag(text, at, names))
         return [found for found in tagged if found is not None]
 
     def marker(self, at: int) -> Steps[bool]:
-        """Try the rows whose opener stands at `at`; True when one of them consumed text."""
+        """Try the rows whose opener stands at `at`. Returns True if one of them consumed text."""
         return (yield from self._marker(at, self._openers(at)))
 
     def _marker(self, at: int, openers: list[tuple[int, list[Marker]]]) -> Steps[bool]:
@@ -361,7 +360,7 @@ class Walk:
                 if row.follows is not always:
                     if ahead < 0:
                         reading.tell(at)
-                        behind = src.text[body : body + 1]  # seldom white space, and a generator costs 0.4 us
+                        behind = src.text[body : body + 1]  # rarely white space, and a generator costs 0.4 us
                         ahead = body if behind and not behind.isspace() else (yield from skip_space(src, body))
                     while (fits := row.follows(src.text, ahead, src.final)) is None:
                         yield None
@@ -385,12 +384,12 @@ class Walk:
         return bool(takes) and body > at and (yield from self._doubled(at, body))
 
     def _form(self, dialect: str, opener: str) -> Form:
-        """How a call of this dialect is written that begins with this opener."""
+        """How a call of this dialect with this opener is written."""
         row = DIALECTS.get(dialect)
         return "bare" if row is not None and row.trust == "bare" else form_of(opener)
 
     def _read_in(self, verdict: Verdict, row: Marker, at: int, body: int) -> Steps[bool]:
-        """As a row's reader, in surroundings that say something of the call."""
+        """Call a row's reader where the text before the call has a verdict on it. Returns True if text was consumed."""
         reading = self._reading
         staged = reading.stage() if may_be_shown(verdict) else None
         pieces, drafts = len(reading.pieces), len(reading.drafts)
@@ -413,7 +412,7 @@ class Walk:
         return (yield from decide_quoted(reading, staged, verdict, at))
 
     def _line_is_decided(self, at: int) -> bool:
-        """Is it known whether words follow on the line of the calls that are held, before the next candidate?"""
+        """Whether it is known if words follow the waiting calls on their line, before the next candidate at `at`."""
         reading = self._reading
         text, done = reading.src.text, reading.done
         if self._wrapper_may_close(at):
@@ -422,7 +421,7 @@ class Walk:
             rest, over, _ = text[done : done + _FARTHEST if at < 0 else at].partition("\n")
             if not over and at < 0 and not reading.src.final and len(rest) < _FARTHEST:
                 return False
-            if (over or at < 0) and is_remark(rest):  # what may be a candidate on its line may turn out to be words
+            if (over or at < 0) and is_remark(rest):  # a candidate on the line may turn out to be words
                 reading.line_over(words_follow=False)
                 return True
         for char in text[done : done + _FARTHEST if at < 0 else min(at, done + _FARTHEST)]:
@@ -437,7 +436,7 @@ class Walk:
         return False
 
     def _wrapper_may_close(self, at: int) -> bool:
-        """Does a closer stand behind the calls that are held, at the next candidate, or may one? Their line ends behind it."""
+        """Whether a closer stands right behind the waiting calls, or may do so once more text comes."""
         src, done = self._reading.src, self._reading.done
         behind = src.text[done : done + _FARTHEST]
         start = done + len(behind) - len(behind.lstrip())
@@ -448,13 +447,13 @@ class Walk:
         return src.text.startswith("</", start) if at >= 0 and not self.is_undecided(start) else self.is_undecided(start)
 
     def _in_block_quote(self, at: int) -> bool:
-        """Does `at` stand in a line that is a quotation (`> `)?"""
+        """Whether the line of `at` belongs to a block quote (`> `)."""
         reading = self._reading
         start = reading.line_start(at)
         return reading.takes_calls and start >= reading.text_start() and in_block_quote(reading.src.text, start)
 
     def _block_quote(self, at: int) -> Steps[int]:
-        """Past the lines of a quotation. What it calls is a near miss."""
+        """Skip the lines of a block quote, and return its end. A call in it is a near miss."""
         reading = self._reading
         src, line = reading.src, reading.line_start(at)
         start = quote_begins(src.text, max(reading.done, reading.text_start()), line)
@@ -484,7 +483,7 @@ class Walk:
         return over
 
     def _doubled(self, at: int, body: int) -> Steps[bool]:
-        """An opener of calls that opens none is markup right before one that does, as of a model that began twice."""
+        """Read an opener of calls that opens none as markup, if a call's opener follows it: the model began twice."""
         reading = self._reading
         src = reading.src
         if reading.leads:
@@ -506,12 +505,12 @@ class Walk:
         return took
 
     def _is_markup(self, at: int) -> bool:
-        """Has what stands at `at` been classified as markup?"""
+        """Whether `at` has been classified as markup."""
         pieces = self._reading.pieces[-_FEW_PIECES:]
         return any(start <= at < end and kind == "markup" for start, end, kind in pieces)
 
     def _close_around(self) -> Steps[None]:
-        """Behind the calls in an element whose opener was markup its closer is markup as well."""
+        """Classify the closer of an element as markup, if its opener was markup before calls."""
         reading, src = self._reading, self._reading.src
         while self._around:
             closer = self._around[-1]
@@ -526,11 +525,11 @@ class Walk:
             self._around.pop()
 
     def _counts(self, row: Marker) -> bool:
-        """May a call of this row begin in the answer of a reply whose frames say what is a call? Not beyond the limit."""
+        """Whether a call of this row may begin in the answer of a framed reply. At `Limits.calls`, none may."""
         reading = self._reading
         return reading.answers and row.dialect in reading.counted and len(reading.drafts) < reading.limits.calls
 
     def _may_call(self) -> bool:
-        """May a call begin here? Not beyond the limit."""
+        """Whether a call may begin here. At `Limits.calls`, none may."""
         reading = self._reading
         return reading.takes_calls and len(reading.drafts) < reading.limits.calls

@@ -1,7 +1,7 @@
-"""Whole calls: a call, or a section of calls, in which nothing is missing or extra is read in one step by its row's `Layout`.
+"""Read an undamaged call, or a section of calls, in one step by its row's `Layout`.
 
-A reader here takes nothing that needs a repair or a second look. It declines wherever the readers of the row might say
-something else. That both agree is tested for every row, place and cut (`tests/normalizer/text/test_whole.py`).
+This module reads no call that needs a repair or more context. It declines wherever the row's readers might give another
+result. Tests check that both agree for every row, place and cut (`tests/normalizer/text/test_whole.py`).
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ __all__ = ["Whole", "is_framed", "may_begin", "whole_at"]
 
 Dialects = frozenset[str] | None
 _Body = tuple[dict[str, Any], int, dict[str, Any]]
-"""Arguments, where their text ends, and those that may hold what is left of markup."""
+"""The arguments, where their text ends, and the arguments that may hold rests of markup."""
 _Found = tuple[re.Match[str], str, dict[str, Any], str, re.Match[str]]
-"""What stands before the arguments, the tool's name, the arguments, their text, what stands behind."""
+"""The match before the arguments, the tool's name, the arguments, their text, the match behind them."""
 
-_START: Final = 4  # characters by which the layouts are found that may stand at a place
+_START: Final = 4  # the layouts of a position are found by this many characters
 _SPACE: Final = " \t\r\n"  # JSON's
-_GAP: Final = rf"[{_SPACE}]{{0,16}}"  # what readers wait for within a head is bounded
-_BRACKETS: Final = 4  # that a layout may put around the arguments
+_GAP: Final = rf"[{_SPACE}]{{0,16}}"  # readers, too, bound the white space within a head
+_BRACKETS: Final = 4  # brackets that a layout may put around the arguments
 _SPACES: Final = re.compile(f"[{_SPACE}]*+")
 _BEHIND: Final = re.compile(rf"[{BLANKS}]{{0,64}}")
 _STARTS, _STOPS = "\0", "\1"  # where the span of a call starts and stops
@@ -63,26 +63,30 @@ _HOLES: Final = {
     _STOPS: "(?P<stop>)",
 }
 _NO_MARKUP: Final = r"<(?![/\s]{0,4}+(?:[|｜!?\[\]]|[\w:.|-]{0,24}?(?:param|func|tool|arg|invoke|call|value|think|name)))"
-"""A `<` in a value with no tag behind it that a reader may take for markup of a call."""
+"""A `<` in a value with no tag behind it that a reader may take for a call's markup."""
 _VALUE: Final = rf"(?P<value>(?:[^<]++|{_NO_MARKUP})*+)"
 _LITERAL_VALUE: Final = rf"(?P<value>(?:[^\]<]++|\](?!\]>)|{_NO_MARKUP})*+)"
 _ELEMENT_VALUE: Final = r"(?P<value>[^<]*+)"
-"""Where each key has an element of its own, so may a value."""
+"""If each key is an element, a value may hold elements, too."""
 _LINE_BREAKS: Final = ("\n", "\r")
 _BLANK_ENDS: Final = (" ", "\t")
 _TAKEN_ALONG: Final = frozenset("}])<>[`\"'|,;")
-"""What may stand behind a call and belong to it."""
+"""Characters that may stand behind a call and belong to it."""
 _NONE: Final = list[Repair]()
 _GOES_ON: Final = frozenset("{[")
-"""What else may, where no marker closes the call."""
+"""More such characters, if no marker closes the call."""
 _RECIPIENTS: Final = frozenset({"all", "assistant", "commentary", "developer", "self", "system", "user"})
-"""Whom a frame of Harmony's may address, in place of a tool: what calls a tool of such a name is the readers'. No other word
-means something else in what a row writes; a test tries all words that the source holds."""
+"""Recipients of a Harmony frame, other than tools. Calls of tools with these names are left to the readers.
+
+No other word has a second meaning in what a row writes. A test tries all words that the source holds.
+"""
 
 
 class Whole:
-    """A call that is all there: `start:stop` is the call's span, its markup reaches from `at` to `end`. `ends_reasoning`: a
-    closer of reasoning behind it closes nothing."""
+    """An undamaged call. Its span is `start:stop`; with its markup it reaches from `at` to `end`.
+
+    `ends_reasoning`: a closer of reasoning behind it closes nothing.
+    """
 
     __slots__ = ("arguments", "at", "dialect", "end", "ends_reasoning", "form", "id", "name", "raw", "start", "stop")
 
@@ -113,7 +117,7 @@ class Whole:
         self.form: Form = form
 
     def call(self, number: int) -> ToolCall:
-        """As the call of this number in a reply."""
+        """The call, as number `number` of a reply."""
         return ToolCall.trusted(
             {
                 "id": self.id or f"call_{number}",
@@ -130,23 +134,25 @@ class Whole:
 
 
 def whole_at(text: str, at: int, tools: ToolSet, limits: Limits, *, is_first: bool, dialects: Dialects) -> tuple[Whole, ...]:
-    """The call that is all there at `at`, or the calls of one section; none: then the readers must look. `is_first`: nothing is
-    said before it."""
+    """The undamaged call at `at`, or the calls of one section. Empty if the readers must read it.
+
+    `is_first`: no text stands before it.
+    """
     for layout in _table(dialects).get(text[at : at + _START], ()):
         if text.startswith(layout.opener, at) and (is_first or not layout.is_bare):
             wholes = layout.read(text, at, tools, limits)
-            if wholes and wholes[-1].end - at <= limits.arguments:  # at the limit the readers say what counts
+            if wholes and wholes[-1].end - at <= limits.arguments:  # at the limit the readers decide what counts
                 return wholes
     return ()
 
 
 def may_begin(text: str) -> bool:
-    """Does a text begin as a call does?"""
+    """Whether the text begins as a call may begin."""
     return text[:_START] in _table(None)
 
 
 def is_framed(whole: Whole, text: str) -> bool:
-    """Does it stand in a frame of its own, of a framing that says of all of the reply what it is?"""
+    """Whether the call stands in its own frame, of a dialect whose frames label all of the reply."""
     return whole.dialect in _framing() and text.startswith("<|", whole.at)
 
 
@@ -162,7 +168,7 @@ def _readers() -> list[_Reader]:
 
 @lru_cache(maxsize=64)
 def _table(dialects: Dialects) -> dict[str, list[_Reader]]:
-    """The layouts of these rows, by what they begin with."""
+    """The layouts of these rows, by their first characters."""
     table: dict[str, list[_Reader]] = {}
     for reader in _readers():
         if dialects is None or reader.row.name in dialects:
@@ -171,7 +177,7 @@ def _table(dialects: Dialects) -> dict[str, list[_Reader]]:
 
 
 class _Reader:
-    """Reads calls by one layout of a row. `opener`: what stands before the name and before the first bracket or blank."""
+    """Reads calls by one layout of a row. `opener` is the text before the name and before the first bracket or blank."""
 
     __slots__ = (
         "_again",
@@ -203,7 +209,7 @@ class _Reader:
         self._entry: re.Pattern[str] | None = None
 
     def _prepare(self) -> None:
-        """Make the expressions, when a text first holds the opener."""
+        """Compile the expressions, when a text first holds the opener."""
         layout, body, exact = self._layout, self._layout.body, isinstance(self._layout.body, Parameters)
         before, _, behind = layout.call.partition("$args")
         opener = layout.opener + _STARTS if layout.span == "call" else _STARTS + layout.opener
@@ -225,7 +231,7 @@ class _Reader:
         self._is_prepared = True
 
     def read(self, text: str, at: int, tools: ToolSet, limits: Limits) -> tuple[Whole, ...]:
-        """The call, or the calls, that stand there; none when the readers must look."""
+        """The calls at `at`. Empty if the readers must read them."""
         row = self.row
         if not self._is_prepared:
             self._prepare()
@@ -257,7 +263,7 @@ class _Reader:
         return self._wholes(at, calls)
 
     def _wholes(self, at: int, calls: list[_Found]) -> tuple[Whole, ...]:
-        """The calls, each between what stands before and behind its arguments."""
+        """The calls with their spans."""
         layout, last = self._layout, calls[-1][-1]
         shared = layout.span == "all"
         rewrites = shared and len(calls) > 1 and layout.body == JSON
@@ -273,7 +279,7 @@ class _Reader:
         return tuple(wholes)
 
     def _body(self, text: str, start: int, bound: int, tool: CompiledTool, limits: Limits) -> _Body | None:
-        """The arguments that stand at `start`, if they are sound."""
+        """The arguments at `start`, if they are sound."""
         body = self._layout.body
         if isinstance(body, Parameters):
             return self._parameters(body, text, start, tool, limits)
@@ -290,7 +296,7 @@ class _Reader:
         return (*found, {} if found[0].keys() <= tool.properties.keys() else found[0])
 
     def _json(self, text: str, start: int, bound: int, limits: Limits) -> tuple[dict[str, Any], int] | None:
-        """The object that stands at `start`, and where it ends. A marker behind it lets a faster parser read it."""
+        """The object at `start`, and where it ends. If a marker stands behind it, a faster parser can read it."""
         stop = text.find(self._marker, start, bound) if self._marker else -1
         for _ in range(self._braces + 1):
             stop = text.rfind("}", start, stop) if stop > 0 else -1
@@ -298,7 +304,7 @@ class _Reader:
         return sound_object_at(text, start, limits, _BRACKETS) if found is None else (found, stop + 1)
 
     def _parameters(self, body: Parameters, text: str, at: int, tool: CompiledTool, limits: Limits) -> _Body | None:
-        """The entries that stand at `at`, if the schema types each value without a repair."""
+        """The entries at `at`, if the schema types each value without a repair."""
         arguments: dict[str, Any] = {}
         odd: dict[str, Any] = {}
         types, entry, end = tool.types_by_property, self._entry, at
@@ -309,7 +315,7 @@ class _Reader:
             if not kinds or key in arguments:
                 return None
             if not body.keeps and value[:1] in _LINE_BREAKS:
-                if value[-1:] in _BLANK_ENDS:  # perhaps the indentation of the tags
+                if value[-1:] in _BLANK_ENDS:  # perhaps the tags are indented
                     return None
                 value = trimmed(value, closed=True)
             said, repairs = value, _NONE
@@ -327,15 +333,15 @@ class _Reader:
         return (arguments, end, odd) if arguments else None
 
     def _is_odd(self, arguments: dict[str, Any], raw: str, tool: CompiledTool, tools: ToolSet) -> bool:
-        """May it be no call, or do the readers see in a value what makes it a guess?"""
-        if "properties" in arguments or arguments.get("type") == "object":  # perhaps the definition of a tool
+        """Whether it may be no call, or the readers find something in a value that makes the call a guess."""
+        if "properties" in arguments or arguments.get("type") == "object":  # perhaps a tool's definition
             return True
         if names_another(arguments, tool.name, tools):
             return True
         return holds_placeholders(arguments) or bool(with_paths(arguments, raw)[1]) or (self._is_fenced and holds_closer(raw))
 
     def _is_over(self, text: str, end: int) -> bool:
-        """Is what stands behind `end` nothing that the readers would take along, a closer written twice or a bracket too many?"""
+        """Whether the readers would take along nothing behind `end`: no second closer, no surplus bracket."""
         ahead = past(_BEHIND, text, end)
         if ahead == len(text):
             return True
@@ -348,7 +354,7 @@ class _Reader:
 
 
 def _python(text: str, start: int, limits: Limits) -> tuple[dict[str, Any], int] | None:
-    """The keyword arguments that stand at `start`, behind their parenthesis, if they are plain, and where they end."""
+    """The plain keyword arguments at `start`, behind their parenthesis, and where they end. None if they are not plain."""
     found = plain_arguments(text, start - 1, limits) if text[start : start + 1].isidentifier() else None
     if found is None or text[found[1] - 2] in _SPACE:
         return None
@@ -361,7 +367,7 @@ def _opener(layout: Layout) -> str:
 
 
 def _expression(literal: str, id: str, exact: bool) -> str:
-    """An expression for a part of a layout. White space may vary where JSON or markup allows it, unless it is to be `exact`."""
+    """An expression for a part of a layout. White space may vary where JSON or markup allows it, unless `exact`."""
     whole = ""
     for part in _HOLE.split(literal):
         if part == "$id":

@@ -1,6 +1,7 @@
-"""What decides whether a call in a text is meant (docs/trust.md has the rules).
+"""Decide whether a call in a text is meant, or is content: quoted, an example, output (docs/trust.md has the rules).
 
-`judging` decides. It asks the sentence before the call (`lead_ins`, by the phrases that `lexicon` reads), `quotations`,
-`code_elements`, the line (`lines_of_code`, `block_quotes`, `line_signs`, `layout`) and who speaks (`turns`, `told_results`).
-`documents` and `html` tell what a tag is part of. Nothing here knows a reading, a row or a dialect.
+`judging` decides. It uses the sentence before the call (`lead_ins`, with the phrases of `lexicon`), quotation marks
+(`quotations`), elements of code (`code_elements`), the line (`lines_of_code`, `block_quotes`, `line_signs`, `layout`) and the
+speaker (`turns`, `quoted_results`). `documents` and `html` decide whether a tag belongs to a document or a page. No module
+here imports a reading, a row or a dialect.
 """

@@ -1,6 +1,6 @@
-"""Block quotes, as Markdown has them: indented, in lists, of several levels, with or without a space behind the sign.
+"""Markdown block quotes: indented, in lists, of several levels, with or without a space behind the sign.
 
-Three signs right before a name are no quote but the marker of a dialect (`>>>get_weather`).
+Three signs right before a name are the marker of a dialect (`>>>get_weather`), and no quote.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ _SIGN = lazy_regex(rf"{_LISTS}(?!>>>\w)(?:>[ \t]?){{1,32}}")
 _BEGUN = lazy_regex(r"[ \t*+•\d.)-]{0,64}>{0,3}\Z")
 _FIRST = frozenset("> \t-*+•0123456789")
 _REACH = 2048
-"""Characters before a place in which its quote may have begun."""
+"""The number of characters before a position in which its quote may begin."""
 
 
 def in_block_quote(text: str, line: int) -> bool:
-    """Is the line that begins there one of a block quote?"""
+    """Whether the line that begins at `line` belongs to a block quote."""
     return text[line : line + 1] in _FIRST and _SIGN.match(text, line) is not None
 
 
 def may_be_in_block_quote(text: str, line: int) -> bool:
-    """May it be one when more text comes?"""
+    """Whether the line may belong to a block quote when more text comes."""
     return len(text) - line < 64 and _BEGUN.match(text, line) is not None
 
 
 def quote_begins(text: str, floor: int, line: int) -> int:
-    """Where the block quote begins, not before `floor`, that the line which begins at `line` is one of."""
+    """Where the block quote of the line at `line` begins, not before `floor`."""
     floor = max(floor, line - _REACH)
     while line > floor:
         above = text.rfind("\n", floor, line - 1) + 1

@@ -1,4 +1,4 @@
-"""Elements of code that are open at a place: HTML for code and quotations, comments, environments of LaTeX."""
+"""Elements of code that are open at a position: HTML for code and quotations, comments, LaTeX environments."""
 
 from __future__ import annotations
 
@@ -20,32 +20,34 @@ _CODE = lazy_regex(
 _CODE_SIGNS = [(sign[0], sign) for sign in ("<", "`", "~~~", "\\begin{")] + [(">", "-->")]
 _COMMENT = "!--"
 _CLOSERS = {_COMMENT: "-->"} | {name: rf"\end{{{name}" for name in ("verbatim", "lstlisting", "minted", "alltt")}
-"""Of what is no element: a comment, the environments of LaTeX for code."""
+"""The closers of what is no element: a comment, and the LaTeX environments for code."""
 _ONLY_OPENERS = lazy_regex(
     r"\s*(?:(?:<[A-Za-z][\w-]*+[^<>]{0,256}>|\\begin\{[a-z]{1,16}\*?\}(?:[\[{][^\]}\n]{0,99}[\]}])*)\s*)+\Z"
 )
 
 
 class CodeElements:
-    """The open elements of one text, from left to right. `names`: the tools told; an element of such a name is no code."""
+    """The open elements of one text, from left to right. `names` are the tools' names: an element so named is no code."""
 
     __slots__ = ("_depths", "_names", "_open", "_scanned")
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
         self._scanned = 0
-        self._open: list[str] = []  # names of elements, the outermost first,
-        self._depths: dict[str, int] = {}  # and how many of each
+        self._open: list[str] = []  # names of elements, the outermost first
+        self._depths: dict[str, int] = {}  # how often each name is open
 
     def around(self, text: str, at: int, start: int, line: int) -> Quotation | bool:
-        """What closes the elements that are open at `at`; True where the opener stands alone on the line
-        before, False where none is open."""
+        """The closers of the elements that are open at `at`.
+
+        Returns False if no element is open, and True if the opener stands alone on the line before.
+        """
         if start > self._scanned:
             self._open.clear()
             self._depths.clear()
             self._scanned = start
         before = text[self._scanned : at]
-        for mark, sign in _CODE_SIGNS:  # a look at each costs less than one by the expression, and least for a character
+        for mark, sign in _CODE_SIGNS:  # these checks are cheaper than the expression, the first one most
             if mark in before and sign in before:
                 self._scan(text, at)
                 break
@@ -61,7 +63,7 @@ class CodeElements:
         return Quotation(closers, within="text")
 
     def _scan(self, text: str, at: int) -> None:
-        """Open and close the elements of code up to `at`."""
+        """Update the open elements up to `at`."""
         for found in _CODE.finditer(text, self._scanned, at):
             name = _COMMENT if found["comment"] or found["over"] else (found["name"] or found["verbatim"] or "").lower()
             if not name or name in self._names:

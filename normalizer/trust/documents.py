@@ -1,8 +1,9 @@
-"""Elements within a document of XML that are named as a tool is: a configuration, a list, a feed.
+"""Detect elements of an XML document that are named like a tool: in a configuration, a list, a feed.
 
-What tells of a document: its head (`<?xml`), or an element around that holds others beside this one. A wrapper around nothing but
-one call is none, nor is one that is named for calls (`<tool_calls>`, `<actions>`), whatever it holds; what is thought beside a
-call (`<thought>`) makes none. Linear: so many characters before a call are looked at, and behind it the next tags.
+An XML declaration (`<?xml`) before an element shows a document. So does an element around it that holds others beside it. A
+wrapper around one call only is no document. Neither is an element that is named for calls (`<tool_calls>`, `<actions>`).
+Reasoning beside a call (`<thought>`) is not counted. The work is linear: only so many characters before a call and the next
+tags behind it are searched.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _HEAD = "<?xml"
 _TAG = lazy_regex(r"<(?P<closes>/?)(?P<name>[A-Za-z_][\w.:-]{0,63})(?:\s[^<>]{0,400}?)?(?P<empty>/?)>")
 _BLANKS = 64
 _ALONE_BEFORE, _ALONE_BEHIND = lazy_regex(r"(?:\A|[\n>])[ \t]*\Z"), lazy_regex(r"[ \t\r]*(?:[\n<]|\Z)")
-"""What stands around the opener of an element that holds others; in a sentence none is opened."""
+"""The text around the opener of an element that holds others. An opener in a sentence is not counted."""
 _TAG_BEGUN = lazy_regex(r"</?(?:[A-Za-z_][\w.:-]{0,63}(?:\s[^<>]{0,400})?/?)?\Z")
 _OF_CALLS = lazy_regex(
     r"(?:^|[_.:-])(?:call|tool|action|function|invo|use|command|execut|request|step|answer|final|batch|parallel)", re.IGNORECASE
@@ -34,8 +35,10 @@ _THOUGHT = lazy_regex(
 
 
 def _opened(text: str, start: int, at: int, names: Collection[str]) -> list[tuple[str, bool]]:
-    """The elements that are open at `at`, the outermost first, and whether each holds another one by then. One of these names
-    opens a call, which may never close."""
+    """The elements that are open at `at`, the outermost first, and whether each holds another element by then.
+
+    An element named like a tool (`names`) opens a call, which may never close, so it is not counted.
+    """
     opened: list[tuple[str, bool]] = []
     for tag in _TAG.finditer(text, max(start, at - _REACH), at):
         name = tag["name"]
@@ -54,8 +57,10 @@ def _opened(text: str, start: int, at: int, names: Collection[str]) -> list[tupl
 
 
 def is_in_document(src: Source, start: int, at: int, end: int, names: Collection[str]) -> Steps[bool]:
-    """Does an element at `at:end` stand in a document? `start`: where the text begins in which it may have opened; `names`: of
-    the tools."""
+    """Whether an element at `at:end` stands in a document.
+
+    `start`: where the text begins in which the document may open. `names`: the tools' names.
+    """
     opened = _opened(src.text, start, at, names)
     if any(_OF_CALLS.search(name) is not None for name, _ in opened):
         return False

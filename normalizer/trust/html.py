@@ -1,7 +1,7 @@
-"""Elements of HTML that are named as a tool is: in a page they are HTML, and in a text they may be.
+"""Detect elements of HTML that are named like a tool. In a page they are HTML; in other text they may be HTML.
 
-A tool of such a name is called by its tag all the same. What tells: markup of HTML right around the element, which is no call
-either; and, of an element without a body whose attributes HTML has too (`<img src="a.png"/>`), words before and behind it.
+A tool of such a name can still be called by its tag. Two things show that an element is HTML: markup of HTML right around it;
+or an empty element with HTML attributes only (`<img src="a.png"/>`) that has words before and behind it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["is_in_page", "may_be_html"]
 
-_REACH = 1024  # characters before an element in which a page's markup may stand
-_LONGEST = 16  # of the beginning of a tag
+_REACH = 1024  # characters before an element that are searched for markup of a page
+_LONGEST = 16  # characters of a tag's beginning
 _BLOCKS = (
     "html|head|body|div|p|ul|ol|li|dl|dt|dd|table|thead|tbody|tfoot|tr|td|th|section|article|nav|header|footer|main|aside|form|fieldset|"
     "h[1-6]|figure|figcaption|script|style|meta|link|title|select|option|optgroup|details|summary|video|audio|picture|iframe|map|svg"
@@ -33,8 +33,11 @@ def _is_markup(text: str, at: int, end: int, names: Collection[str]) -> bool:
 
 
 def is_in_page(src: Source, start: int, at: int, end: int, names: Collection[str]) -> Steps[bool]:
-    """Does markup of HTML stand before an element at `at:end`, from `start` on, where no call stands, or right behind it?
-    `names`: of the tools, which may be called there."""
+    """Whether markup of HTML stands before an element at `at:end`, or right behind it.
+
+    The search begins at `start`; no call stands between. `names` are the tools' names: behind the element, such a tag is a
+    call.
+    """
     if _is_markup(src.text, max(start, at - _REACH), at, ()):
         return True
     behind = yield from skip_space(src, end)
@@ -44,5 +47,5 @@ def is_in_page(src: Source, start: int, at: int, end: int, names: Collection[str
 
 
 def may_be_html(arguments: Collection[str]) -> bool:
-    """Are all of these attributes that HTML has?"""
+    """Whether all of these are attributes of HTML."""
     return bool(arguments) and all(key in _ATTRIBUTES for key in arguments)

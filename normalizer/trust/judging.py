@@ -1,8 +1,12 @@
-"""Is a call in a text meant? One function decides it for every dialect: `Judge.judge`.
+"""`Judge.judge`: whether a call in a text is meant, for every dialect.
 
-It asks, in this order: what shows the call (an element of code, a line of code, a result that the model made up, a cell of a
-table), what the sentence before it says (`lead_ins`), whether a quotation is open, and what stands before it on its line. A
-verdict names what must be looked for behind the call, too: the partner of a quotation mark, words on its line.
+It checks, in this order:
+- what surrounds the call: an element of code, a line of code, a result that the model made up, a table's cell;
+- the sentence before it (`lead_ins`);
+- an open quotation;
+- the text before it on its line.
+
+A verdict also says what to look for behind the call: a closing quotation mark, words on its line.
 """
 
 from __future__ import annotations
@@ -23,19 +27,23 @@ from llmcore.normalizer.trust.quoted_results import is_in_result
 __all__ = ["CERTAIN", "LED_IN", "Form", "Judge", "Place", "Verdict", "form_of", "is_certain"]
 
 Form = Literal["token", "tag", "bare"]
-"""How a call is written: behind a token that nobody types, behind another marker, or without one."""
+"""How a call is written: behind a token that nobody types, behind another marker, or without a marker."""
 _TOKENS = ("<|", "<｜", "<‖", "]<]", "[TOOL_CALLS]", *OWN_SIGNS)
 _BLANKS = (" ", "\t")
 _SENTENCE_ENDS = (".", "!", "?", ":", "…", "。", "！", "？", "：")
 _CLOSES_SENTENCE = ")\"'”’»`*_ \t\r\n"
 _HEADERS = ("to=", "assistant", "commentary", "analysis")
-"""What a header of Harmony's begins with whose tokens are lost: no words of a sentence."""
+"""The beginnings of a Harmony header that lost its tokens. They are no words of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the text before a call makes of it. `shown`: a near miss's reason. `doubt`: the kind of a guess, `words` those that
-    cause it. `quotation`: what to look for behind. `in_line`: words stand before it on its line."""
+    """What the text before a call says about it.
+
+    `shown`: the call is content, for this near-miss reason. `doubt`: the call is a guess, of this repair kind; `words` cause
+    the doubt. `quotation`: if it is closed behind the call, the call is content. `in_line`: words stand before the call on its
+    line.
+    """
 
     shown: str = ""
     doubt: str = ""
@@ -43,12 +51,12 @@ class Verdict:
     quotation: Quotation | None = None
     in_line: bool = False
     behind_sentence: bool = False
-    """A sentence ends right before it on its line: a remark of a word or two (`Done.`) is no text behind it."""
+    """Whether a sentence ends right before it on its line. If so, a remark of a word or two (`Done.`) may follow it."""
     deep: bool = False
-    """Indented like code; a bare form is shown if prose at the margin follows."""
+    """Whether it is indented like code. If prose at the margin follows a bare form, that form is content."""
 
     def decided(self) -> Verdict:
-        """What is left of it when the rest of its line has been looked at and what was opened before it."""
+        """The verdict after the rest of the line and the closers of what was opened have been sought."""
         return Verdict(doubt=self.doubt, words=self.words)
 
 
@@ -56,15 +64,18 @@ CERTAIN = Verdict()
 LED_IN = "example_lead_in"
 """The doubt about a call behind words that may introduce an example."""
 _IN_LINE = {ended: Verdict(in_line=True, behind_sentence=ended) for ended in (False, True)}
-"""By whether the sentence before it is over."""
+"""Verdicts by whether the sentence before the call has ended."""
 _IN_TABLE = Verdict(quotation=Quotation(("|",)), in_line=True)
 _BEHIND_A_RESULT = Verdict(doubt="after_invented_result")
 _QUOTED, _EXAMPLE = Verdict(shown="quoted"), Verdict(shown="example")
 
 
 class Place(NamedTuple):
-    """Where a call stands. `start`: where the text begins that no call or markup has interrupted; `line`: where its line begins;
-    `fenced`: all of a fence is the call."""
+    """Where a call stands.
+
+    `start`: where the text begins that no call or markup interrupts. `line`: where the call's line begins. `fenced`: the call
+    is all of a fence.
+    """
 
     text: str
     at: int
@@ -75,17 +86,17 @@ class Place(NamedTuple):
 
 
 def form_of(opener: str) -> Form:
-    """How a form with this opener is written, if it has a marker."""
+    """The form of a call whose marker has this opener."""
     return "token" if opener.startswith(_TOKENS) else "tag"
 
 
 def is_certain(verdict: Verdict, text: str, end: int) -> bool:
-    """Is a call that ends at `end` meant, whatever else follows its line?"""
+    """Whether a call that ends at `end` is meant, whatever the rest of its line says."""
     return verdict is CERTAIN or (verdict in _IN_LINE.values() and words_follow(text, end) is False)
 
 
 class Judge:
-    """Judges places in one text, from left to right. `names`: the tools told; an element of such a name is no code."""
+    """Judges positions in one text, from left to right. `names` are the tools' names: an element so named is no code."""
 
     __slots__ = ("_elements", "_shown_to")
 
@@ -94,11 +105,11 @@ class Judge:
         self._shown_to: tuple[int, str] = (-1, "")
 
     def shown(self, end: int, reason: str) -> None:
-        """A call that ends here was only shown: so is one right behind it."""
+        """Record that a call that ends at `end` is content, for this reason. So is a call right behind it."""
         self._shown_to = (end, reason)
 
     def judge(self, place: Place) -> Verdict:
-        """What stands before a call makes of it."""
+        """The verdict on a call, from the text before it."""
         text, at, start, line, form, fenced = place
         if at == line and text[at : at + 1] in _BLANKS:
             at += len(text[at : at + LINE]) - len(text[at : at + LINE].lstrip(" \t"))
@@ -139,18 +150,21 @@ class Judge:
         return CERTAIN
 
     def within_code(self, text: str, at: int, line: int) -> Verdict:
-        """As `judge`, where nothing but an element of code decides."""
+        """As `judge`, but only elements of code are checked."""
         around = self._elements.around(text, at, 0, line)
         return CERTAIN if around is False else _QUOTED if around is True else Verdict(quotation=around)
 
 
 def _shows_too(reason: str, between: str) -> bool:
-    """Is a call only shown for what made the one before it an example, or because it stands right behind one that is quoted?"""
+    """Whether a call is content because the one before it is.
+
+    Behind an example, it must go on as a list. Behind another call, it must follow directly.
+    """
     return goes_on_as_list(between) if reason == _EXAMPLE.shown else not between.strip(" \t\r\n,;")
 
 
 def _led_in(kind: LeadIn, form: Form, sentence: str, *, fenced: bool) -> Verdict:
-    """What a lead-in of this kind makes of a form."""
+    """The verdict that a lead-in of this kind gives a form."""
     if kind != "question" and (fenced or (kind == "strict" and form != "token")):
         return _EXAMPLE
     return Verdict(doubt=LED_IN, words=sentence)

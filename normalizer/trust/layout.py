@@ -12,18 +12,18 @@ __all__ = ["LINE", "MARKS", "ends_sentence", "has_words", "is_deep", "is_remark"
 
 _WORD = re.compile(r"\w")
 _REMARK = lazy_regex(r"[ \t]*[^\W_]+(?:['’-][^\W_]+)*(?:,?[ \t]+[^\W_]+(?:['’-][^\W_]+)*)?[.!…。！]{1,3}[\"'”’»)*_`]*[ \t\r]*")
-"""A sentence of one word or two, to its line's end."""
+"""A sentence of one word or two, up to its line's end."""
 _ENDED = lazy_regex(
     r"""(?:(?:[^\W\d_]{2}|[)\]])[.!?…。！？]{1,3}["'”’»)*_]{0,4}|"""
     rf"""[^\W\d_]["'”’»)*_.!?…:。！？：]{{0,4}}[ \t]*[{FACES}]{{1,8}})[ \t]*\Z"""
 )
-_SENTENCE_END = 64  # characters: so far back the last word, what closes it and a face behind it stand
+_SENTENCE_END = 64  # characters that hold the last word, its closing marks and an emoji
 _LIST_SIGN = lazy_regex(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _DEEP = 4
 MARKS = frozenset(f"<[]{OWN_SIGNS}")
-"""What markers begin with."""
+"""The characters that begin markers."""
 _REST_OF_LINE = 256
-LINE = 512  # characters of the lines above that are looked at
+LINE = 512  # characters of the lines above that are searched
 
 
 def has_words(text: str) -> bool:
@@ -31,13 +31,13 @@ def has_words(text: str) -> bool:
 
 
 def ends_sentence(before: str) -> bool:
-    """Does this beginning of a line end with a sentence? A number and a point are a list's sign."""
+    """Whether this beginning of a line ends with a sentence. A number with a point is a list sign."""
     said = before.rstrip(" \t")
     return _ENDED.search(said, max(0, len(said) - _SENTENCE_END)) is not None
 
 
 def words_follow(text: str, at: int) -> bool | None:
-    """Do words stand behind a call on its line? None: the text's end, or a marker, must tell."""
+    """Whether words stand behind a call on its line. None if a marker or the text's end comes first."""
     for char in text[at : at + _REST_OF_LINE]:
         if char == "\n":
             return False
@@ -49,12 +49,12 @@ def words_follow(text: str, at: int) -> bool | None:
 
 
 def is_remark(said: str) -> bool:
-    """Is this rest of a line a sentence of a word or two, and nothing more?"""
+    """Whether this rest of a line is a sentence of a word or two, and nothing more."""
     return _REMARK.fullmatch(said) is not None
 
 
 def prose_follows(src: Source, start: int) -> Steps[bool]:
-    """Do words at the margin follow what is indented and ends at `start`, a line break between?"""
+    """Whether words at the margin follow the indented text that ends at `start`, on a later line."""
     line = src.text.find("\n", start)
     while line < 0 and not src.final:
         yield None
@@ -71,14 +71,14 @@ def prose_follows(src: Source, start: int) -> Steps[bool]:
 
 
 def is_deep(text: str, at: int, start: int, line: int) -> bool:
-    """Is the line indented as code is: deeper than the prose above, a blank line between?"""
+    """Whether the line is indented like code: a blank line and then deeper than the prose above."""
     if line <= start or line == at or text[line:at].strip():
         return False
     first = max(start, line - LINE)
     above, columns = text[first:line].rstrip(" \t\r\n"), _columns(text[line:at])
     blank = text.count("\n", first + len(above), line) > 1
     last = above[above.rfind("\n") + 1 :]
-    while above and columns and _LIST_SIGN.match(last) is None and _columns(_indent(last)) >= columns:  # words of the same block
+    while above and columns and _LIST_SIGN.match(last) is None and _columns(_indent(last)) >= columns:  # a line of the same block
         rest = above[: -len(last)].rstrip(" \t\r\n")
         blank, above = "\n\n" in above[len(rest) : len(above) - len(last)].replace("\r", ""), rest
         last = above[above.rfind("\n") + 1 :]

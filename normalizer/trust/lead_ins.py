@@ -1,7 +1,7 @@
-"""What the last sentence before a call says of it: that it is meant, an example, or not to be run.
+"""What the last sentence before a call says about it: it is meant, an example, or must not run.
 
-The phrases are data: `lexicon` reads them. A prohibition beats an announcement (`Let me check:`), and an announcement beats the
-rest. No other sentence is asked, and no sentence behind the call.
+`lexicon` has the phrases. A prohibition overrides an announcement (`Let me check:`), and an announcement overrides the rest.
+No earlier sentence is read, and none behind the call.
 """
 
 from __future__ import annotations
@@ -16,46 +16,49 @@ from llmcore.support.code.lazy_regex import lazy_regex
 __all__ = ["LeadIn", "announces", "kind_of", "names_answer", "sentence_before"]
 
 LeadIn = Literal["strict", "example", "question"]
-"""`strict`: a prohibition, a label or a form, which show what follows. `example`: a call in special tokens may be meant all the
-same. `question`: a call behind it is a guess."""
+"""What a sentence says of the call behind it.
+
+`strict`: a prohibition, a label or a form makes the call content. `example`: the call is content, but a call in special tokens
+may be meant. `question`: the call is a guess.
+"""
 
 _REACH = 320
-"""Characters before a call in which its lead-in may stand."""
+"""The number of characters before a call that are searched for its lead-in."""
 _WORDLESS = 16
-"""Lines or sentences without a word, beyond which none is sought."""
+"""The number of lines or sentences without a word after which the search ends."""
 _FRAMES = 4
-"""Openers and list signs before a call, beyond which no sentence is sought: in a flood of openers each would be looked past."""
+"""The number of openers and list signs before a call after which the search ends. It bounds the cost of many openers."""
 _LAYOUT = ' \t\r\n*_#"“„‘‚”«‹»›「『《〈'
 _LIST_SIGN = lazy_regex(r"[ \t]{0,8}(?:[-+•①-⑳]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)])\Z")
 _LONGEST_SIGN = 14
 _FENCES = ("```", "~~~")
 _WRAPPER = lazy_regex(r"(?:<\|?[A-Za-z][\w.:-]{0,40}\|?>|&lt;[A-Za-z][\w.-]{0,40}&gt;)\Z")
-"""The opener of any wrapper, made-up ones too."""
+"""The opener of any wrapper, including made-up ones."""
 _WRAPPER_SIGNS = ("<", "&lt;")
 _SHELL_WRAPPER = lazy_regex(r"\b[A-Z_]{4,40}>>>\Z")
 _BLOCK = lazy_regex(
     r"</?(?:summary|details|h[1-6]|p|div|li|ul|ol|d[dtl]|t[dhr]|label|legend|caption|figcaption|figure|center|br|hr)\b[^<>]{0,128}>"
 )
 _INLINE = lazy_regex(r"</?(?:b|strong|i|em|u|span|small|mark|font)\b[^<>]{0,128}>")
-"""Tags of HTML around words: those that end a line, and those within one."""
+"""Tags of HTML around words: `_BLOCK` has those that end a line, `_INLINE` those within a line."""
 _OTHER_ENDS = ("… ", "。", "！", "？")  # the full-width ones are meant
-"""Of sentences, beside `. `, `? `, `! ` and the end of a line."""
+"""Ends of sentences, beside `. `, `? `, `! ` and the end of a line."""
 _ABBREVIATED = lazy_regex(
     r"(?<![\w-])(?:[^\W\d_]|e\.g|i\.e|etc|bzw|vgl|(?:examples?|samples?|listing|figure|fig|beispiel|exemple|ejemplo|exemplo|esempio|пример|"
     r"例|示例|范例|예|예시|예제)\s?[#№]?\s?\d{1,3})\Z",
     re.IGNORECASE,
 )
-"""A point behind it ends no sentence."""
+"""Text after which a point ends no sentence."""
 _LONGEST_ABBREVIATED = 24
-"""Characters, with what is behind it."""
+"""The length of that text in characters, including its number."""
 _WORDS = re.compile(r"[^\W\d_]+")
 _QUESTION_MARKS = ("?", "？")  # the full-width one is meant
 
 
 def sentence_before(text: str, start: int, at: int) -> str:
-    """The last sentence of `text[start:at]`; "" when there are no words, or none in the last `_WORDLESS` lines.
+    """The last sentence of `text[start:at]`. "" if it has no words, or none in the last `_WORDLESS` lines.
 
-    Layout between it and `at`, list signs, and the openers of a fence or a wrapper are no part of it.
+    The sentence excludes the layout before `at`, list signs, and the openers of a fence or a wrapper.
     """
     before = text[max(start, at - _REACH) : at]
     if "<" in before and "</" in before:
@@ -95,12 +98,12 @@ def _last_begins(said: str) -> int:
 
 
 def _framing(before: str) -> int:
-    """Where a fence's or a wrapper's opener, or a list sign, begins that ends the text; its length when there is none."""
+    """Where the opener of a fence or a wrapper, or a list sign, begins that ends the text. The text's length if none does."""
     line = before.rfind("\n") + 1
     if before.startswith(_FENCES, line) or (len(before) - line <= _LONGEST_SIGN and _LIST_SIGN.match(before, line)):
         return line
     if before.endswith((">", ";")):
-        for sign in _WRAPPER_SIGNS:  # a search would try each place of the line
+        for sign in _WRAPPER_SIGNS:  # a regular expression would try each position of the line
             at = before.rfind(sign, line)
             if at >= 0 and _WRAPPER.match(before, at) is not None:
                 return at
@@ -111,7 +114,7 @@ def _framing(before: str) -> int:
 
 @lru_cache(maxsize=512)
 def kind_of(sentence: str) -> LeadIn | None:
-    """What a lead-in says of the call behind it; None when the call may be meant."""
+    """What a lead-in says of the call behind it. None if the call may be meant."""
     said = sentence.lower()
     rows = rows_of(said)
     if rows and (finds("prohibition", rows, said) or finds("refusal", rows, said)):
@@ -127,12 +130,12 @@ def kind_of(sentence: str) -> LeadIn | None:
 
 @lru_cache(maxsize=512)
 def announces(sentence: str) -> bool:
-    """Does it announce a call?"""
+    """Whether the sentence announces a call."""
     said = sentence.lower()
     return finds("announcement", rows_of(said), said)
 
 
 def names_answer(sentence: str) -> bool:
-    """Does it name the typed value behind it the answer?"""
+    """Whether the sentence says that the typed value behind it is the answer."""
     said = sentence.lower()
     return finds("answer", rows_of(said), said)

@@ -1,12 +1,12 @@
-"""The phrases that a sentence before a call may hold, read from `phrases/<language>.toml`.
+"""The phrases that the sentence before a call may hold, read from `phrases/<language>.toml`.
 
-To add a language, you add a file. A phrase is written as it is said, with these signs:
+To add a language, you add a file. A phrase is plain text with these signs:
 
 - `(a|b)` stands for either, and `(a|b)?` may be missing;
 - `*` stands for the rest of a word, and `...` for up to four words;
-- `$` says that the sentence ends there.
+- `$` stands for the end of the sentence.
 
-Upper and lower case are one: sentences come in small letters. An expression is compiled when a sentence first needs it.
+Case does not matter: callers pass sentences in lower case. An expression is compiled when a sentence first needs it.
 """
 
 from __future__ import annotations
@@ -33,16 +33,19 @@ _OPTIONAL = re.compile(r"\([^()]*\)\?")
 _ANCHOR = 4
 _ANCHORS = re.compile(rf"([^\W\d_]{{1,{_ANCHOR}}})[^\W\d_]*+")
 _ASCII_ANCHORS = re.compile(rf"([a-z]{{1,{_ANCHOR}}})[a-z]*+")
-"""How each word begins."""
+"""The first letters of each word."""
 _UNSPACED = lazy_regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-"""Letters of the languages that write words together: Japanese, Chinese, Korean."""
+"""Letters of the languages that put no blanks between words: Japanese, Chinese, Korean."""
 _FIRST_UNSPACED = "\u3040"
-"""No other language of the files has a letter from here on. To compile `_UNSPACED` takes two milliseconds."""
+"""The first letter of these languages; all letters of other languages come before it.
+
+It is a cheap check: compiling `_UNSPACED` takes two milliseconds.
+"""
 _CLAUSE = lazy_regex(r"[,;:.!?，、；：。！？]")  # noqa: RUF001 # the full-width signs are meant
 _SPEAKER_REACH = 2
-"""Words before a negation among which its subject stands."""
+"""The number of words before a negation that may hold its subject."""
 _SHOWING_REACH = 5
-"""Words behind an announcement among which its verb stands."""
+"""The number of words behind an announcement that may hold its verb."""
 
 
 class Language(NamedTuple):
@@ -57,7 +60,7 @@ class Language(NamedTuple):
 
     @property
     def is_spaced(self) -> bool:
-        """Does it put blanks between words?"""
+        """Whether the language puts blanks between words."""
         return all(max(phrase) < _FIRST_UNSPACED for phrase in self.phrases["prohibition"])
 
 
@@ -96,7 +99,7 @@ def joining_words() -> frozenset[str]:
 
 
 def rows_of(sentence: str) -> frozenset[Row]:
-    """The rows of which the sentence, in small letters, holds a word. This look-up is all that most sentences cost."""
+    """The rows that may have a phrase in the sentence, which is in lower case. For most sentences, no other step is needed."""
     in_ascii = sentence.isascii()
     by_anchor, unspaced = _by_anchor(in_ascii)
     found: set[Row] = set()
@@ -108,7 +111,7 @@ def rows_of(sentence: str) -> frozenset[Row]:
 
 
 def finds(kind: Kind, rows: frozenset[Row], sentence: str) -> bool:
-    """Does the sentence hold a phrase of this kind?"""
+    """Whether the sentence holds a phrase of this kind."""
     for row in rows:  # noqa: SIM110 # five times for each sentence before a call: a generator takes twice as long
         if row.kind == kind and _finds(row, sentence):
             return True
@@ -127,7 +130,7 @@ def _finds(row: Row, sentence: str) -> bool:
 
 
 def _has_speaker_before(before: str, language: Language) -> bool:
-    """Does the speaker stand before a negation in its clause?"""
+    """Whether the speaker (`I`) stands before a negation in its clause."""
     clause = _CLAUSE.split(before)[-1]
     if not language.is_spaced:
         return any(clause.strip().endswith(word) for word in language.speaker)
@@ -135,15 +138,20 @@ def _has_speaker_before(before: str, language: Language) -> bool:
 
 
 def _announces_showing(sentence: str, at: int, language: Language) -> bool:
-    """Is the verb of an announcement one of showing or explaining? In Japanese and Korean the verb stands before it."""
+    """Whether the verb of an announcement is one of showing or explaining.
+
+    In Japanese and Korean, the verb stands before the rest of the announcement.
+    """
     said = " ".join(sentence[at:].split()[: _SHOWING_REACH + 1]) if language.is_spaced else sentence
     return _showing(language.name).search(said) is not None
 
 
 @cache
 def _by_anchor(in_ascii: bool) -> tuple[dict[str, set[Row]], set[Row]]:
-    """The rows by the first letters of a word of theirs, and the rows of the languages that write words together. `in_ascii`: of
-    the languages that can be written so."""
+    """The rows by the first letters of one of their words, and the rows of the languages without blanks.
+
+    `in_ascii`: only languages that can be written in ASCII.
+    """
     found: dict[str, set[Row]] = {}
     unspaced: set[Row] = set()
     for language in (_language(name) for name in _names() if not in_ascii or name not in NOT_IN_ASCII):
@@ -159,7 +167,7 @@ def _by_anchor(in_ascii: bool) -> tuple[dict[str, set[Row]], set[Row]]:
 
 
 def _anchors(phrase: str) -> tuple[str, ...]:
-    """The first letters of the words one of which each sentence holds that holds the phrase."""
+    """First letters of words. Every sentence with the phrase has a word that begins with one of them."""
     best: tuple[str, ...] = ()
     said = phrase.lower()
     for word in _SPLITS.split(said) if "(" in said else said.split(" "):
@@ -173,8 +181,8 @@ def _anchors(phrase: str) -> tuple[str, ...]:
 
 
 def _anchor(word: str) -> str:
-    """The first letters of the longest part of a word or of several; "" where a sign leaves too few of them."""
-    if word.isalpha():  # as most are
+    """The first letters of the longest part of a word or of several words. "" if signs leave too few letters."""
+    if word.isalpha():  # most words
         return word[:_ANCHOR]
     parts = _WORDS.findall(re.sub(r"\b\w{0,3}\*|\*\w*|\([^)]*\)\??", " ", word))
     return max(parts, key=len, default="")[:_ANCHOR]
@@ -199,7 +207,7 @@ def _showing(language: str) -> re.Pattern[str]:
 
 
 def _either(phrases: Iterable[str], *, is_spaced: bool) -> str:
-    """One expression for all of them. Without a flag for case, `re` sees the first letter of each at once."""
+    """One expression for all phrases. It has no flag for case, so that `re` can check first letters."""
     said = "|".join(_pattern(phrase.lower(), is_spaced=is_spaced) for phrase in phrases)
     return rf"(?<!\w)(?:{said})" if is_spaced else said
 

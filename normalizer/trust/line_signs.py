@@ -1,5 +1,7 @@
-"""Signs that may stand before a bare call on its line: the sign of a list, a dash, an arrow. Behind an announcement, or where no
-words stand before them, the call may be meant."""
+"""Signs that may stand before a bare call on its line: a list sign, a dash, an arrow.
+
+Behind an announcement, or if no words stand before the signs, the call may be meant.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ _SIGN = lazy_regex(rf"[ \t]*(?:{_ARROWS}|[*+•◦‣▪●{FACES}]|\d{{1,3}}[.)
 
 
 def is_sign(before: str) -> bool:
-    """Is this beginning of a line a list sign, a dash, an arrow or a face, and nothing more?"""
+    """Whether this beginning of a line is only a list sign, a dash, an arrow or an emoji."""
     return _SIGN.fullmatch(before) is not None
 
 
 def may_be_listed(text: str, start: int, line: int) -> bool:
-    """Does an announcement stand before the line that begins at `line`, or no words at all since `start`?"""
+    """Whether an announcement stands before the line at `line`, or no words at all since `start`."""
     sentence = sentence_before(text, start, line)
     return not sentence or announces(sentence)

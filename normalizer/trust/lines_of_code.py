@@ -1,6 +1,6 @@
-"""Lines that are no prose: of a log, of code, of a list of changes. A call in one is shown.
+"""Detect lines that are not prose: of a log, of code, of a diff. A call in such a line is content.
 
-Told by how the line begins; in most it is one look.
+A line is recognised by its beginning. For most lines, one regular expression is tried.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _CLOCK = r"\d{1,2}:\d\d:\d\d"
 _TIMES = (
     r"\d{4}([-/.])\d\d\1\d\d[T _]\d\d:\d\d",
     r"\d\d([-/.])\d\d\2\d{4},?[T _]\d\d:\d\d",
-    rf"\d\d[-/.]\d\d(?:\.?,?[ ]|T){_CLOCK}",  # without a year, as are the next two
+    rf"\d\d[-/.]\d\d(?:\.?,?[ ]|T){_CLOCK}",  # without a year, like the next two
     rf"\d\d([-/.])\d\d\3\d\d,?[ ]{_CLOCK}",
     rf"[IWEFD]\d{{4}}[ ]{_CLOCK}",  # glog
     rf"\d{{8}}[T _-](?:\d{{6}}|{_CLOCK})",
@@ -26,12 +26,12 @@ _TIMES = (
     rf"{_CLOCK}(?:[.,]\d{{1,9}})?(?:Z|[ ]?[AP]M)?[\]) |]",
     r"\d{4}年\d{1,2}月\d{1,2}日[ ]?\d{1,2}(?::\d\d|[时時点])",
     r"1[4-9]\d{8}(?:\d{3}|\.\d{1,9})?[\]) |:,]",  # seconds since 1970
-    r"[ ]{0,5}\d{1,7}\.\d{6}[\]]",  # the kernel's, since it began
+    r"[ ]{0,5}\d{1,7}\.\d{6}[\]]",  # the kernel's seconds since boot
     r"\+\d{1,6}(?:\.\d{1,6})?m?s\b",
 )
 _LOG = (
-    rf"(?:<\d{{1,3}}>(?:1[ ])?)?[\[(]?(?:{'|'.join(_TIMES)})",  # syslog begins with how urgent it is
-    r"\d{1,3}(?:\.\d{1,3}){3}[ ]\S{1,64}[ ]\S{1,64}[ ]\[",  # a web server's: whom it answered
+    rf"(?:<\d{{1,3}}>(?:1[ ])?)?[\[(]?(?:{'|'.join(_TIMES)})",  # syslog begins with a priority
+    r"\d{1,3}(?:\.\d{1,3}){3}[ ]\S{1,64}[ ]\S{1,64}[ ]\[",  # a web server's access log
     rf"\[(?:{_LEVEL}|{_LEVEL.lower()})[ ]?\]",
     rf"{_LEVEL}(?=[: |-])",
     "(?:ts|time|timestamp|level)=",
@@ -49,26 +49,27 @@ _STATEMENT = lazy_regex(
     r"|lambda(?: \w+(?:, *\w+)*)?|(?:case|match|except) \S+(?: as \w+)?"
     r"|try|else|finally|except|In \[\d+\]|#[ \t]*(?:TODO|FIXME|XXX|HACK|NOTE)\b.*):[ \t]*\Z"
 )
-"""The head of a statement, a prompt, or a note in a comment, with its colon, before what it holds on its line."""
+"""The head of a statement, a prompt, or a note in a comment, up to its colon."""
 _BEGINS = lazy_regex(rf"\s*(?:{_LIST_SIGN}(?:{'|'.join(_LOG)})|{'|'.join(_CODE)})")
 _CHANGES = ("+", "-")
-"""Directly before a call: a list's sign has a blank behind it."""
+"""Signs of a diff, directly before a call. A list sign has a blank behind it."""
 _IN_TRACEBACK = lazy_regex(r'[ \t]*File "[^"\n]{1,256}", line \d')
 _COMMAND = lazy_regex(r"(?:\A|\n)[ \t]*(?:[\w.@~:/-]{0,40})?\$ \S[^\n]*\n\Z")
+"""A command behind a shell prompt, whose output follows."""
 _REQUEST = lazy_regex(r"(?:\A|\n)(?:[A-Z]{3,7} \S+ HTTP/\d[^\n]*|HTTP/\d\S* \d{3}[^\n]*)\n(?:[\w-]+:[^\n]*\n)*[ \t\r]*\n?\Z")
-"""A command behind a shell's prompt, whose output follows; the head of a request or of its answer, whose body follows."""
+"""The head of an HTTP request or response, whose body follows."""
 _FILE = 'File "'
 _ABOVE = 512
 
 
 def in_line_of_code(text: str, line: int, before: str) -> bool:
-    """Does a call stand in such a line? The line begins at `line`, and `before` is what of it stands before the call."""
+    """Whether a call stands in such a line. The line begins at `line`; `before` is the line's text before the call."""
     if before and before.strip(" \t"):
         return before in _CHANGES or _BEGINS.match(before) is not None or _STATEMENT.match(before) is not None
     if line < 1:
         return False
     said = text[max(0, line - _ABOVE) : line]
-    is_output = "$" in said and "$ " in said and _COMMAND.search(said) is not None  # a character alone is found sooner
+    is_output = "$" in said and "$ " in said and _COMMAND.search(said) is not None  # one character is found faster than two
     if is_output or ("/" in said and "HTTP/" in said and _REQUEST.search(said) is not None):
         return True
     if '"' not in said or _FILE not in said:

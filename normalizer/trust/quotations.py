@@ -1,4 +1,4 @@
-"""Quotations around a call: what opens one before the call, and what closes it behind."""
+"""Quotations around a call: what opens one before the call, and what closes it behind the call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from llmcore.support.code.lazy_regex import lazy_regex
 __all__ = ["PARAGRAPH", "Quotation", "is_closed", "open_quotation"]
 
 PARAGRAPH = 2048
-"""Characters before a call in which a quotation may have begun, and behind it in which it may end."""
+"""The number of characters before a call in which a quotation may begin, and behind it in which it may end."""
 _PARTNERS = {
     '"': '"', "'": "'", "“": "”", "”": "”", "„": '“”"', "‘": "’", "‚": "‘’", "«": "»", "»": "«»", "‹": "›", "›": "‹›",
     "「": "」", "『": "』", "《": "》", "〈": "〉",
@@ -22,7 +22,7 @@ _PARTNERS = {
 _TRIPLES = ("'''", '"""')
 _MARK = lazy_regex('["“”„‘’‚«»‹›「」『』《》〈〉]')
 _UNSPACED = "\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef"
-"""Letters and signs of languages that put no space before a quotation mark."""
+"""Characters of languages that put no space before a quotation mark."""
 _OPENS_QUOTATION = lazy_regex(rf"[\s(\[{{<>=:,;/|*_—–{_UNSPACED}-]")
 _CLOSING_MARK = {mark: lazy_regex(rf"(?<![\s({{\[:,]){mark}(?=[\s.;!?)…{_UNSPACED}]|,\s{{1,8}}(?:\w|\Z)|\Z)") for mark in "\"'’"}
 _LONGEST_CLOSER = 16
@@ -31,8 +31,11 @@ _ENDS_SECTION = (">", "]", "}")
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """What has been opened before a call and, if it is closed behind it, makes it a quotation. `closers`: any of them; `direct`:
-    only right behind the call; `within`: the stretch in which it may stand; `needs_words`: only with words behind it as well."""
+    """What is open before a call. If one of its `closers` follows the call, the call is quoted.
+
+    `direct`: the closer must stand right behind the call. `within`: the stretch in which the closer may stand. `needs_words`:
+    words must follow the closer as well.
+    """
 
     closers: tuple[str, ...]
     direct: bool = False
@@ -41,8 +44,10 @@ class Quotation:
 
 
 def is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
-    """Is what was opened before a call closed behind it? The call ends at `start`. A mark that closes it right behind a call may
-    stand behind a section of them: behind the last call, or the closer of what holds it."""
+    """Whether the quotation is closed behind the call, which ends at `start`.
+
+    A closer that must stand right behind the call may also stand behind the end of a section of calls.
+    """
     if (yield from _is_closed(src, quotation, start)):
         return True
     if not quotation.direct or (behind := src.text[(yield from skip_space(src, start)) :][:1]) not in MARKS or not behind:
@@ -60,9 +65,9 @@ def _is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
         if over < 0 and len(text) >= farthest:
             over = farthest
         stop = len(text) if over < 0 else over
-        told = stop if over >= 0 or src.final else stop - _LONGEST_CLOSER  # what may be a partner depends on what follows it
+        told = stop if over >= 0 or src.final else stop - _LONGEST_CLOSER  # the text behind a mark decides whether it closes
         reach = min(told, start + 1) if quotation.direct else told
-        within = reach + _LONGEST_CLOSER if over < 0 else over  # what follows in another paragraph is not looked at
+        within = reach + _LONGEST_CLOSER if over < 0 else over  # other paragraphs are not searched
         closed = min((hit for one in quotation.closers if (hit := _partner(src, one, sought, reach, within)) >= 0), default=-1)
         if closed >= 0 and (not quotation.needs_words or has_words(text[closed + 1 : stop])):
             return True
@@ -74,8 +79,10 @@ def _is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
 
 
 def _partner(src: Source, closer: str, start: int, stop: int, within: int) -> int:
-    """Where the partner of an opened quotation stands: a quotation mark that does not belong to JSON, as what follows tells up to
-    `within`, or a closing tag."""
+    """Where `closer` stands: a quotation mark that is not JSON's, or a closing tag. -1 if it does not stand before `stop`.
+
+    The text up to `within` decides whether a quotation mark is JSON's.
+    """
     if closer in _TRIPLES:
         return start if src.text.startswith(closer, start) else -1
     if (mark := _CLOSING_MARK.get(closer)) is not None:
@@ -88,7 +95,7 @@ def _partner(src: Source, closer: str, start: int, stop: int, within: int) -> in
         return -1
     found = tag.search(src.text, start, stop)
     at = -1 if found is None else found.start()
-    if at < 0 and src.final and stop == len(src.text):  # a flood of calls behind one opener seeks it once
+    if at < 0 and src.final and stop == len(src.text):  # many calls behind one opener seek it once
         src.absent[tag] = start
     return at
 
@@ -99,7 +106,7 @@ def _closing_tag(closer: str) -> re.Pattern[str]:
 
 
 def open_quotation(text: str, at: int, start: int) -> Quotation | None:
-    """A quotation that has begun in the paragraph and is still open at `at`."""
+    """The quotation that begins in the paragraph and is still open at `at`. None if there is none."""
     begin = max(start, at - PARAGRAPH)
     blank = text.rfind("\n\n", begin, at)
     begin = begin if blank < 0 else blank + 2
@@ -122,7 +129,7 @@ def open_quotation(text: str, at: int, start: int) -> Quotation | None:
 
 
 def _begins_quotation(text: str, mark: int, begin: int, at: int) -> bool:
-    """Does a quotation mark stand at the start of a word?"""
+    """Whether a quotation mark stands at the start of a word."""
     behind_space = mark == begin or _OPENS_QUOTATION.match(text, mark - 1) is not None or text[mark] in "„‚「『《〈"
     return behind_space and (
         mark + 1 == at or not text[mark + 1].isspace() or text[mark] in "“„«‹「『《〈"

@@ -1,8 +1,8 @@
-"""Results of calls that a model wrote out itself: what they hold is never a call.
+"""Detect results of calls that a model wrote itself. What they hold is never a call.
 
-A model that was shown results in its conversation goes on in that form: a label (`Observation:`) and what a tool is supposed
-to have said, or an element named for results. A call in there is what a page or a file says. Words that announce a call, a
-further step or another paragraph end what a label tells of.
+A model that saw results in its conversation may write more of them: a label (`Observation:`) and made-up output, or an element
+named for results. A call there is part of the output, for example of a web page. The output behind a label ends at words that
+announce a call, or at a further step. A call in a later paragraph is a guess.
 """
 
 from __future__ import annotations
@@ -37,12 +37,14 @@ _LONGEST_LABEL = 80
 _LONGEST_TAG = 256
 _PARAGRAPH = 2048
 _LINES = 16
-"""Lines with a colon before a call among which the label may stand."""
+"""The number of lines with a colon before a call that are searched for the label."""
 
 
 def is_in_result(text: str, at: int, start: int) -> Literal["held", "behind", ""]:
-    """Does a call at `at` stand in what a result is said to hold, or in a later paragraph, with no further step between?
-    `start`: where the text before it begins."""
+    """Where a call at `at` stands: "held" in a result, "behind" one in a later paragraph, or "" elsewhere.
+
+    A further step between the result and the call ends the result. `start` is where the text before the call begins.
+    """
     begin = max(start, at - _PARAGRAPH)
     before = text[begin:at]
     said = before.rstrip()
@@ -60,9 +62,9 @@ def is_in_result(text: str, at: int, start: int) -> Literal["held", "behind", ""
 
 
 def _behind_last_label(before: str) -> int:
-    """Where the last label of a result ends, -1 when no line begins with one. Lines without a colon cost nothing."""
+    """Where the last label of a result ends; -1 if no line begins with one. Lines without a colon are skipped."""
     ascii_colon, full_width_colon = COLONS
-    said = before if before.isascii() else before.replace(full_width_colon, ascii_colon)  # as long as it was
+    said = before if before.isascii() else before.replace(full_width_colon, ascii_colon)  # the length does not change
     colon = len(said)
     for _ in range(_LINES):
         if (colon := said.rfind(ascii_colon, 0, colon)) < 0:

@@ -1,10 +1,11 @@
-"""Turns of other speakers that a model made up.
+"""Detect turns of other speakers that a model made up.
 
-A model that does not stop at its turn's end goes on with the next one: it writes the header of the user's, of a tool's or of the
-system's turn, as its chat template or a transcript has them, and what that speaker says. A call there is not the model's own, and
-neither is one in the turn that it then gives itself.
+A model that does not stop at the end of its turn writes the next turn: the header of the user's, a tool's or the system's
+turn, as its chat template or a transcript has it, and what that speaker says. A call there is not the model's own. Neither is
+a call in the turn that it then writes for itself.
 
-A header counts at a turn's border: where a line begins, or behind a token or a sentence's end. In a fence it is shown.
+A header counts at the border of a turn: at the beginning of a line, or behind a token or a sentence's end. In a fence, it is
+content.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from llmcore.support.code.lazy_regex import lazy_regex
 __all__ = ["other_speaks"]
 
 _OTHERS = "user|human|tools?|function|system|observation|ipython|environment|developer|customer|client|tool_(?:response|result)s?"
-"""Who speaks in the turns that are not the model's, as templates write it."""
+"""The speakers of the turns that are not the model's, as chat templates write them."""
 _BEGINS_TURN = (
     r"<\|im_start\|>|<\|start_header_id\|>|<\|header_start\|>|<start_of_turn>|<\|turn>|<\|start\|>|<\|start_of_role\|>|<\|begin\|>"
     r"|<\|bom\|>|<\|BOT\|>|<\|role_start\|>|<\|message_sep\|>|\]~b\]|<role>|<seed:bos>|<\[?begin▁of▁sentence\]?>|<extra_id_1>|<SPECIAL_1\d>"
@@ -33,7 +34,7 @@ _HEADERS = (
 _LABELS = (
     r"(?:#{1,6}[ \t]*|\*\*|<|\[)?(?:Human|HUMAN|User|USER|Customer|Instruction|Benutzer(?:in)?|Nutzer(?:in)?"
     r"|Utilisateur|Usuario|Usuário|Utente|Пользователь"
-    r"|用户|ユーザー|사용자)(?:\*\*|>|\])?[ \t]?[:：]"  # noqa: RUF001 # the full-width colon
+    r"|用户|ユーザー|사용자)(?:\*\*|>|\])?[ \t]?[:：]"  # noqa: RUF001 # with the full-width colon
 )
 _HEADER = lazy_regex(rf"(?:(?<=[>\].!?…。！？\n])|\A)[ \t]{{0,8}}(?:{_HEADERS})", re.IGNORECASE)  # noqa: RUF001 # as above
 _LABEL = lazy_regex(rf"[ \t]*(?:{_LABELS})")
@@ -44,8 +45,8 @@ _FENCE = lazy_regex(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 
 
 def other_speaks(said: str) -> bool:
-    """Does a turn of another speaker begin in what was said before a call?"""
-    if "<" in said or "[" in said or ("]" in said and "]~b]" in said):  # one character is found fifty times as fast as two
+    """Whether a turn of another speaker begins in the text before a call."""
+    if "<" in said or "[" in said or ("]" in said and "]~b]" in said):  # one character is found fifty times faster than two
         for found in _HEADER.finditer(said):
             if len(_FENCE.findall(said, 0, found.start())) % 2 == 0:
                 return True
@@ -53,9 +54,9 @@ def other_speaks(said: str) -> bool:
 
 
 def _labels(said: str) -> Iterator[int]:
-    """Where the label of another speaker begins: at the text's beginning, below a blank line, or behind a token.
+    """Where labels of other speakers begin: at the text's beginning, below a blank line, or behind a token.
 
-    Its colon is sought, which is rare, and not a line's beginning: prose costs next to nothing.
+    It seeks their colons, which are rarer than line beginnings, so prose costs next to nothing.
     """
     for sign in COLONS:
         colon = said.find(sign)
@@ -74,5 +75,5 @@ def _labels(said: str) -> Iterator[int]:
 
 
 def _is_blank_above(said: str, end: int) -> bool:
-    """Is the line that ends at `end` blank?"""
+    """Whether the line that ends at `end` is blank."""
     return said[max(end - _LONGEST_LABEL, 0) : end].rstrip(" \t\r").endswith("\n")

@@ -1,8 +1,9 @@
-"""Arguments that stand in the attributes of elements: `<param city="Paris"/>`, `<parameter key="city" value="Paris"/>`.
+"""Arguments in attributes of elements: `<param city="Paris"/>`, `<parameter key="city" value="Paris"/>`.
 
-An element says the name in an attribute for names and the value in one for values, or between its tags; or each of its attributes
-is an argument; or it is named after the argument. All is told by the tool, so only one that is known is called so, and only where
-each attribute has a meaning: else it is read as before, or not at all. Linear: one tag after the other.
+Three forms are read. One attribute has the argument's name, and the value stands in another one or between the tags. Or each
+attribute is an argument. Or the element has the argument's name. Only a known tool tells these forms apart, and each attribute
+must have a meaning. Otherwise the elements are read in another way, or not at all. The work is linear: tags are read one by
+one.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ _TAG = lazy_regex(r"<(?:[a-z]{1,16}:)?(?P<word>[A-Za-z_][\w.-]{0,63})(?=\s)")
 _TAG_BEGUN = lazy_regex(r"<(?:[A-Za-z_][\w.:-]{0,80}+)?\Z")
 _WORDS = lazy_regex(r"(?:param(?:eter)?|arg(?:ument)?)s?|inputs?")
 _USUAL = (("name", "value"), ("name", "string", "value"))
-"""What a parameter has for attributes whose value most write so."""
+"""The usual attributes of a parameter."""
 _LONGEST_TAG = 1024
 
 
 def begins_attributed(text: str, at: int, tool: CompiledTool | None) -> bool:
-    """Does an element stand at `at`, its tag whole, that has its argument in attributes?"""
+    """Whether a complete tag stands at `at` whose element has its argument in attributes."""
     opened = _TAG.match(text, at)
     if opened is None or tool is None:
         return False
@@ -45,13 +46,15 @@ def _tag_end(text: str, at: int) -> int:
 def attributed(
     src: Source, start: int, tool: CompiledTool, *, may_define: bool
 ) -> Steps[tuple[list[tuple[str, str]], int] | None]:
-    """The arguments of the elements from `start` on, as (key, text), and where they end; None where one has another meaning.
-    `may_define`: a type makes it the definition of a tool."""
+    """The arguments of the elements from `start` on, as (key, text), and where they end. None if an element is no argument.
+
+    `may_define`: an element with a type defines a tool, and is no argument.
+    """
     found: list[tuple[str, str]] = []
     at = end = start
     while (opened := _TAG.match(src.text, at)) is not None:
         word, behind = opened["word"], opened.end()
-        opened = None  # a match keeps the text it was found in
+        opened = None  # a match keeps its text alive
         if _WORDS.fullmatch(word) is None and word not in tool.properties:
             return None
         head = yield from opening_tag(src, behind)
@@ -64,7 +67,7 @@ def attributed(
             if closer is None:
                 return None
             said, end = src.text[end : closer.start()].strip(), closer.end()
-            closer = None  # as above
+            closer = None  # a match keeps its text alive
         more = None if may_define and "type" in attributes else _arguments(word, attributes, said, tool.properties)
         if more is None:
             return None

@@ -1,4 +1,4 @@
-"""`<![CDATA[...]]>` in a value: what stands in it is literal, markup and all."""
+"""`<![CDATA[...]]>` sections in a value. Their text is literal, including markup."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ CDATA, CDATA_END = "<![CDATA[", "]]>"
 
 
 def joined_literals(text: str) -> str:
-    """The text with its literal parts as they are meant; white space alone beside them is layout.
+    """The text with its CDATA sections unwrapped. If only white space stands beside them, it is removed.
 
-    Where other markup stands beside them they belong to that: the value is a document, and stays as it was written.
+    If other markup stands beside them, the value is a document, and the text is returned unchanged.
     """
     if CDATA not in text:
         return text
@@ -34,8 +34,7 @@ def joined_literals(text: str) -> str:
 
 
 def literal_joined(written: str, value: object, path: str) -> list[Repair]:
-    """What must be said of a value that was joined of literals and of text beside them: where markup stands there, what is meant
-    cannot be told."""
+    """The repair of a value that was joined of CDATA sections and other text. If that text has markup, it is a guess."""
     beside, at = "", 0
     while (start := written.find(CDATA, at)) >= 0 and (end := written.find(CDATA_END, start)) >= 0:
         beside += written[at:start]
@@ -48,7 +47,8 @@ def literal_joined(written: str, value: object, path: str) -> list[Repair]:
 
 
 def left_open(text: str, path: str) -> list[Repair]:
-    """What must be said of a value whose last literal never ends: one that begins with it was cut, another may speak of it."""
+    """The repair of a value whose last CDATA section never ends. If the value begins with it, it was cut; otherwise it is a
+    guess."""
     if text.rfind(CDATA) <= text.rfind(CDATA_END):
         return []
     return [Repair(kind="literal_open", path=path, safety="truncated" if text.lstrip().startswith(CDATA) else "guess")]

@@ -1,7 +1,7 @@
-"""Elements named after the arguments, in a text that is all there: which there are, where each ends, what they mean.
+"""Child elements named after the arguments, in a complete text: which there are, where each ends, their values.
 
-They are told from other markup by the tool alone: a child is a property of it (a tool whose schema names none takes any). One
-that is none stays in the arguments beside others that are.
+Only the tool tells them from other markup: a child is a property of the tool. If the schema has no properties, any element is
+a child. An element that is no property stays among the arguments if others are properties.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NAME_LINE = lazy_regex(r"[ \t]*+\r?\n\s*+(?P<key>[^\s<>:][^\n<>:]{0,255}+):?[ \
 
 
 class Child(NamedTuple):
-    """A child. `text`: what stands in it, its line breaks included; `closed`: by a closer of its own; `end`: where it ends."""
+    """A child. `text` has its line breaks. `closed`: it has its own closer. `end`: where it ends."""
 
     key: str
     text: str
@@ -42,24 +42,27 @@ class Child(NamedTuple):
 
 
 def takes_children(tool: CompiledTool, key: str) -> bool:
-    """Is it a parameter of the tool? A tool whose schema names none takes any."""
+    """Whether `key` is a parameter of the tool. If the schema has no properties, any key is."""
     return key in tool.properties or (not tool.properties and tool.is_open)
 
 
 def child_at(text: str, at: int) -> str:
-    """The name of the child that opens at `at`, behind white space; "" when none does."""
+    """The name of the child that opens at `at`, behind white space; "" if none does."""
     child = _CHILD.match(text, at)
     return "" if child is None else child["key"]
 
 
 def child_begun(text: str, at: int) -> bool:
-    """May more text make what opens at `at` a child?"""
+    """Whether more text may make the markup at `at` a child."""
     return _CHILD_BEGUN.match(text, at) is not None
 
 
 def call_follows(text: str, at: int, tool: CompiledTool, tools: ToolSet | None) -> bool:
-    """Does the next call in tags begin at `at`, behind white space: the tag of a tool, or a line that is its name, and then a tag
-    of its property? A property of `tool` of that name is a child."""
+    """Whether the next call in tags begins at `at`, behind white space.
+
+    It begins with the tag of a tool, or with a line that is its name, followed by a tag of its property. A property of `tool`
+    of that name is a child instead.
+    """
     opened = _CHILD.match(text, at) or _NAME_LINE.match(text, at)
     if opened is None or tools is None or opened["key"] in tool.properties:
         return False
@@ -68,8 +71,10 @@ def call_follows(text: str, at: int, tool: CompiledTool, tools: ToolSet | None) 
 
 
 class _Closers:
-    """Every closer in a text, by the name of its element, found once: to seek each child's own would take the square of their
-    number."""
+    """All closers in a text, by the name of their element.
+
+    They are found once: seeking each child's own closer would take quadratic time.
+    """
 
     __slots__ = ("_last", "_places", "_text", "_tool", "_tools")
 
@@ -81,16 +86,16 @@ class _Closers:
             self._places.setdefault(key, []).append((at, end))
 
     def has(self, key: str, at: int) -> bool:
-        """Does one of this element stand at or behind `at`?"""
+        """Whether a closer of this element stands at or behind `at`."""
         return key in self._places and self._places[key][-1][0] >= at
 
     def end_of(self, key: str, at: int) -> tuple[int, int] | None:
-        """The first one behind `at` that another property, the next call or the end follows, else the first one."""
+        """The first closer behind `at` that is followed by another property, the next call or the end; else the first one."""
         places = self._places.get(key, [])
         first = bisect_left(places, (at, 0))
         if first == len(places):
             return None
-        index = max(first, self._last.get(key, 0))  # those before it were looked at, and nothing of the kind follows them
+        index = max(first, self._last.get(key, 0))  # earlier closers were checked, and nothing of the kind follows them
         while index < len(places) and not self._is_followed(places[index][1]):
             index += 1
         self._last[key] = index
@@ -104,7 +109,7 @@ class _Closers:
 
 
 def read_children(text: str, start: int, stop: int, tool: CompiledTool, tools: ToolSet | None) -> list[Child]:
-    """The children that stand in `text[:stop]` from `start` on, one behind the other. `tools`: their tags begin another call."""
+    """The children in `text[:stop]` from `start` on, one behind the other. The tags of other tools begin another call."""
     text = text[:stop]
     others = tools.names if tools is not None else frozenset[str]()
     children: list[Child] = []
@@ -136,7 +141,7 @@ def _unclosed(text: str, start: int, tool: CompiledTool) -> tuple[int, int]:
 
 
 def _holds_call(text: str, names: frozenset[str]) -> bool:
-    """Does the tag of a tool open and close in a value, on a line of its own?"""
+    """Whether the tag of a tool opens and closes in a value, on a line of its own."""
     unclosed: set[str] = set()
     for opened in _OPENER_ON_LINE.finditer(text):
         tag = opened[1]
@@ -148,8 +153,10 @@ def _holds_call(text: str, names: frozenset[str]) -> bool:
 
 
 def enter_children(reading: Reading, tool: CompiledTool, children: list[Child], entries: Entries) -> None:
-    """Type what stands in the children by the schema and enter it. Entities are decoded where all of the call is escaped: every
-    `&` begins one, and no `<` stands in a text as it is."""
+    """Type the text of the children by the schema and enter it.
+
+    If every `&` of the call begins an entity and no text holds a `<`, entities are decoded.
+    """
     texts = "".join(child.text for child in children if CDATA not in child.text)
     plain = [child.text for child in children if CDATA not in child.text and not _holds_elements(tool, child)]
     escaped = are_escaped(texts) and not any("<" in text for text in plain)
@@ -174,7 +181,7 @@ def enter_children(reading: Reading, tool: CompiledTool, children: list[Child], 
 
 
 def _holds_elements(tool: CompiledTool, child: Child) -> bool:
-    """Does the schema want an object or array, and do elements stand there?"""
+    """Whether the schema wants an object or array, and the child holds elements."""
     types = tool.types(child.key)
     wanted = "string" not in types and ("object" in types or "array" in types)
     return wanted and child.text.lstrip().startswith("<") and not child.text.lstrip().startswith(CDATA)

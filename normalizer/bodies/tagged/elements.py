@@ -1,8 +1,8 @@
-"""The arguments of a call that is an XML element, once its name is known: what `invoke` and the elements of prompts share.
+"""The arguments of a call that is an XML element with a known name, as in `invoke` and the elements of prompts.
 
-They stand as a JSON object, as `parameter name="..."` elements, as elements named after the arguments, or in one element
-(`arguments`, `parameters`, `input`, ...) that holds any of these. The first tag decides; values stream. Linear, as
-`parameters` is.
+They are a JSON object, `parameter name="..."` elements, elements named after the arguments, or one element (`arguments`,
+`parameters`, `input`, ...) that holds any of these. The first tag decides. Values stream. The work is linear, as in
+`parameters`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ HOLDERS = "arguments|parameters|args|params|inputs?|kwargs|(?:tool|action|functi
 """Elements that hold all arguments, unless the tool has a parameter of that name."""
 
 COMMON_WORDS = frozenset(("tool", "call", "action"))
-"""Elements that other markup has too: a call only with the name of a tool."""
+"""Elements that other markup has too. They are calls only with the name of a tool."""
 
 WRAPPERS = "(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls)"
 """Elements around calls."""
@@ -60,14 +60,14 @@ WRAPPERS = "(?:function_calls|tool_calls|toolcalls|toolcall|tool_call|tool|calls
 _WRAPPER = lazy_regex(WRAPPERS)
 _TAG_END = 1024
 _OPEN_TAG = lazy_regex(r"""(?:<(?:[^<>"]++|"[^"\n>]*+"?)*+)?\Z""")
-"""A tag that has not ended: `<` may stand in a quote of one line. Each beginning of what it matches matches as well."""
+"""A tag that has not ended. In a quote within one line, it may hold `<`. Each beginning of a match matches as well."""
 _ANGLE = lazy_regex("[<>]")
 _WRAPPER_OPENS = lazy_regex(rf"<[^<>/\s]{{0,24}}?{WRAPPERS}>\s{{0,16}}(?:<[^<>=]{{0,96}})?\Z")
-"""What stands in a wrapper, which may be the next call, has not come yet."""
+"""A wrapper whose content, which may be the next call, has not arrived yet."""
 _HOLDER = lazy_regex(rf"<({HOLDERS})>")
 _OTHER_WORD = lazy_regex(r"<[^<>\s]{0,24}?(param|argument|arg)[\sĠ]{0,16}name[\s=]")
 _SCHEMA = '{"type":"object"'
-"""What the echo of a tool's definition has for arguments begins so, but for blanks."""
+"""The beginning of a schema's text without blanks, as in an echoed tool definition."""
 _SCHEMA_LENGTH = 64
 _DESCRIBES = lazy_regex(r"\s(?:type|required|optional|default|desc(?:ription)?)\s*=")
 _PARAMETER_IN_TEXT = lazy_regex(r"</?[^<>\s]{0,24}?(?:param|arg(?:ument)?\b|invoke|function|tool)", re.IGNORECASE)
@@ -76,27 +76,30 @@ _VALUE = lazy_regex(rf"\s(?:{'|'.join(VALUES)})\s*=")
 _BARS = ("｜", r"\|", "|", "‖")
 _SPACE = lazy_regex("[a-z]+:")
 _DSML = "[｜|‖]{1,2}DSML[｜|‖]{1,2} ?"
-"""A namespace that DeepSeek closes with what it opened without one."""
+"""A namespace in which DeepSeek closes elements that it opened without one."""
 _CHILD = r"(?P<parameter><(?P<key>[A-Za-z_][\w.-]{0,127})\s{0,16}(?P<empty>/?)>)"
 _FIRST_CHILD = lazy_regex(_CHILD)
 _OPENER = lazy_regex(r"<([^\s<>=/]{1,64}+)[\s=>]")
 _LITERAL_END = lazy_regex(re.escape(CDATA_END))
 _NEVER = "<(?!)"
 _CALL_BEHIND = r"(?:(?<=>)|[^<>]{0,272}>)(?=\s{0,16}</?[A-Za-z_])"
-"""What stands behind the beginning of an opener, where a call opens within a value."""
+"""The rest of an opener and the tag behind it, where a call opens within a value."""
 _ENDS = 4
-"""So many `>` at most decide where a value ends: of an element around calls, a call's opener, what stands in it, and one more."""
+"""The largest number of `>` that decide where a value ends.
+
+They belong to an element around calls, a call's opener, its first content, and one more.
+"""
 _SPACED, _SPACED_OR_OVER = r"[\sĠ]", r"[\sĠ>]"
-"""What stands behind the word of a parameter without a name; one without attributes may be a child."""
+"""What follows the word of a parameter without a name. One without attributes may be a child."""
 _USUAL = frozenset(("", "invoke", "function", "tool_call", "tool_use", "use_tool", "call_tool", "api_call", *COMMON_WORDS))
-"""Elements whose names stand in expressions of their own."""
+"""Elements whose names have their own expressions."""
 _NAMELESS = frozenset(("parameter", "param", "argument", "arg"))
-"""Elements that say that they are an argument, and not which."""
+"""Elements that are an argument without its name."""
 
 
 @dataclass(slots=True)
 class ElementCall:
-    """A call whose arguments come next. `at`: where it begins; `tag`: the element, "" when nothing closes it."""
+    """A call whose arguments come next. `at`: where it begins. `tag`: its element, "" if nothing closes it."""
 
     at: int
     name: str
@@ -106,22 +109,22 @@ class ElementCall:
     """The namespace of its tags."""
     id: str = ""
     children_of: str = ""
-    """The dialect when its arguments are elements named after them."""
+    """The dialect of the call if its arguments are elements named after them."""
     told_apart: bool = True
-    """The tag alone says that it is a call: an element of any name is an argument, not only one that the tool has."""
+    """Whether the tag alone shows a call. If so, an element of any name is an argument; if not, only a property is."""
     described: bool = False
-    """Its opening tag describes the tool: without arguments it declares it."""
+    """Whether its opening tag describes the tool. If so, without arguments it is a definition."""
     given: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Arguments that stand as attributes of its opening tag."""
+    """Arguments from the attributes of its opening tag."""
     repairs: list[Repair] = field(default_factory=list[Repair])
 
     def closers(self, holder: str = "") -> tuple[str, ...]:
-        """What may close it, behind the closer of the element that holds its arguments."""
+        """What may close it, with the closer of the element `holder` of its arguments."""
         own = tuple(f"</{self.space}{tag}>" for tag in dict.fromkeys((self.tag, "invoke", "function", "tool_call")) if tag)
         return (f"</{holder}>", *own) if holder else own
 
     def levels(self, holder: str = "") -> Levels:
-        """The closers that each of these elements wants, as far as they have a tag."""
+        """The closers that each of these elements needs, if it has a tag."""
         return (*(((f"</{holder}>",),) if holder else ()), *((self.closers(),) if self.tag else ()))
 
 
@@ -130,8 +133,10 @@ _IDS = ("id", "call_id", "tool_call_id")
 
 
 def read_attributes(reading: Reading, call: ElementCall, attributes: Attributes, *, alone: bool) -> None:
-    """Take the id and the arguments from attributes. Of a tool that is not known they are arguments when the tag is all there is
-    (`alone`); the others are recorded as dropped."""
+    """Set the id and the arguments from attributes; other attributes are recorded as dropped.
+
+    If the tool is unknown and the tag is all of the call (`alone`), all attributes are arguments.
+    """
     tool = reading.tool(call.name)
     properties = tool.properties if tool is not None else None
     entries = Entries(reading, tool, call.given)
@@ -155,7 +160,7 @@ def read_attributes(reading: Reading, call: ElementCall, attributes: Attributes,
 
 
 def _arguments_in_attribute(reading: Reading, key: str, text: str) -> dict[str, Any] | None:
-    """`arguments='{"city": "Paris"}'`, perhaps with its quotes escaped as XML has them."""
+    """The object in `arguments='{"city": "Paris"}'`, perhaps with escaped quotes. None if there is none."""
     if re.fullmatch(HOLDERS, key) is None:
         return None
     for written in (text, without_entities(text)):
@@ -166,8 +171,10 @@ def _arguments_in_attribute(reading: Reading, key: str, text: str) -> dict[str, 
 
 
 def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") -> Grammar:
-    """`<parameter name="city">Paris</parameter>` until `</tag>`, every tag with the namespace `space`; `outer`: the element that
-    `tag` stands in."""
+    """The grammar of `<parameter name="city">Paris</parameter>` until `</tag>`, each tag with the namespace `space`.
+
+    `outer` is the element around `tag`.
+    """
     texts = {SPACE: space if _SPACE.fullmatch(space) else "", TAG: "" if tag in _USUAL else tag}
     texts[HOLDER] = "" if outer in _USUAL else outer
     names = [hole if texts[hole] else name for hole, name in ((SPACE, space), (TAG, tag), (HOLDER, outer))]
@@ -177,8 +184,10 @@ def _parameters(space: str, tag: str, word: str = "parameter", outer: str = "") 
 
 @lru_cache(maxsize=256)
 def _parameters_in(space: str, tag: str, outer: str, word: str, *, decodes: bool) -> Grammar:
-    """`space`, `tag`, `outer`: a hole, where it is none of a few. `decodes`: JSON-looking values do where no schema says
-    otherwise."""
+    """The grammar of such parameters. `space`, `tag` and `outer` are holes, unless they are among a few names.
+
+    `decodes`: if no schema gives a type, values that look like JSON are decoded.
+    """
     ns, word = map(re.escape, (space.rstrip(" "), word))
     ns += " ?" if ns.endswith(_BARS) else ""
     names = "param(?:eter)?" if tag == "function" and word.startswith("param") else word
@@ -213,8 +222,11 @@ def _parameters_in(space: str, tag: str, outer: str, word: str, *, decodes: bool
 
 @lru_cache(maxsize=64)
 def _children(*ends: str, wrapper: str = _NEVER, elements: bool = False) -> Grammar:
-    """`<city>Paris</city>` elements as parameters: each ends at its own closer, or where the body ends. A hole is left for the
-    opener of the next call, where one may begin; `wrapper`: the opener of an element around calls. `elements`: of a tool."""
+    """The grammar of `<city>Paris</city>` elements. Each ends at its own closer, or where the body ends.
+
+    It has a hole for the opener of the next call. `wrapper` is the opener of an element around calls. `elements`: they stand
+    in the tool's own tag.
+    """
     child = _CHILD if wrapper == _NEVER or SPACE in wrapper else _CHILD.replace("<(?P<key>", f"<(?!{wrapper[1:]})(?P<key>")
     return Grammar(
         item=tags(f"<{OPENER}", child, ends[0], wrapper, *ends[1:]),
@@ -226,7 +238,7 @@ def _children(*ends: str, wrapper: str = _NEVER, elements: bool = False) -> Gram
 
 
 def _whole_tag(src: Source, start: int) -> Steps[None]:
-    """Wait until a tag that opens at `start` is whole."""
+    """Wait until the tag that opens at `start` is complete."""
     sought = start + 1
     while not src.final and len(src.text) - start < _TAG_END and src.text[start : start + 1] in ("", "<"):
         angle = _ANGLE.search(src.text, sought)
@@ -238,7 +250,7 @@ def _whole_tag(src: Source, start: int) -> Steps[None]:
 
 
 def read_element_arguments(reading: Reading, call: ElementCall, body: int) -> Steps[bool]:
-    """The arguments behind `body` and the closer of the call: enter it. False when they are written in none of these ways."""
+    """Read the arguments from `body` on and the call's closer, and enter the call. False if there are none."""
     src = reading.src
     start = yield from skip_space(src, body)
     yield from _whole_tag(src, start)
@@ -255,7 +267,7 @@ def read_element_arguments(reading: Reading, call: ElementCall, body: int) -> St
 
 
 def read_argument_element(reading: Reading, call: ElementCall, holder: str, body: int) -> Steps[bool | None]:
-    """The arguments in the element `holder` that opened before `body`. None: it is no such element."""
+    """Read the arguments in the element `holder`, which opened before `body`. None if it holds no arguments."""
     src = reading.src
     start = yield from skip_space(src, body)
     yield from _whole_tag(src, start)
@@ -282,7 +294,7 @@ def read_argument_element(reading: Reading, call: ElementCall, holder: str, body
 
 
 def _read_literal(reading: Reading, call: ElementCall, start: int, holder: str) -> Steps[bool]:
-    """`<![CDATA[{...}]]>`: the arguments as a literal; None where it holds no object."""
+    """Read arguments in `<![CDATA[{...}]]>`. If it holds no object, the call has no readable arguments."""
     draft = reading.begin(call.at, call.name, call.dialect, call.id)
     closed = yield from search(reading.src, _LITERAL_END, start, len(CDATA_END))
     stop, end = closed.span() if closed is not None else (len(reading.src.text), len(reading.src.text))
@@ -306,7 +318,7 @@ def _is_parameter(reading: Reading, call: ElementCall, tag: str) -> bool:
 
 
 def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: str) -> Steps[bool]:
-    """A JSON object, parameters, or children named after the arguments; `holder`: the element that holds them."""
+    """Read a JSON object, parameters, or children. `holder` is the element that holds them."""
     src = reading.src
     if src.text.startswith("{", start):
         if (yield from wait_until_known(src, _is_schema, start)) and not _is_parameter(reading, call, "type"):
@@ -357,7 +369,7 @@ def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: st
 
 
 def _read_attributed(reading: Reading, call: ElementCall, start: int, holder: str) -> Steps[bool]:
-    """Arguments in attributes; False when what stands there means anything else."""
+    """Read arguments in attributes. False if the elements mean anything else."""
     tool = reading.tool(call.name)
     if tool is None:
         return False
@@ -381,8 +393,10 @@ def _read_attributed(reading: Reading, call: ElementCall, start: int, holder: st
 
 
 def _read_text(reading: Reading, call: ElementCall, body: int, holder: str) -> Steps[bool]:
-    """Text up to the call's closer in place of parameters: it is the one parameter that it can belong to. In elements that other
-    markup has too it may describe the tool."""
+    """Read text up to the call's closer as `only_text_parameter`. False if it may be anything else.
+
+    In an element that other markup has too, the text may describe the tool.
+    """
     key = only_text_parameter(reading.tool(call.name))
     if key is None or key in call.given or holder or not call.told_apart or call.tag == "function":
         return False
@@ -402,7 +416,7 @@ def _read_text(reading: Reading, call: ElementCall, body: int, holder: str) -> S
 
 
 def may_lack_arguments(reading: Reading, call: ElementCall) -> bool:
-    """May an element that has a common word for its name and nothing in it be a call?"""
+    """Whether an empty element with a common name may be a call."""
     return bool(call.given) or default_arguments(call.name, reading.tools) is not None
 
 
@@ -414,7 +428,7 @@ def _is_schema(text: str, at: int, final: bool) -> bool | None:
 
 
 def _describes(call: ElementCall, item: re.Match[str]) -> bool:
-    """Does a parameter's tag say what a value must be, in place of one? In common words any such tag does."""
+    """Whether a parameter's tag describes a value instead of giving one. For common words, any such tag does."""
     common = call.tag in COMMON_WORDS or call.tag == "function"
     valueless = bool(item["empty"]) and not item["given"] and _VALUE.search(item["parameter"]) is None
     describes = _DESCRIBES.search(item["parameter"]) is not None
@@ -428,8 +442,10 @@ def _grammar_at(reading: Reading, call: ElementCall, start: int, holder: str) ->
 
 
 def _openers(reading: Reading, call: ElementCall) -> list[str]:
-    """The opener of the call without its `<`, up to an attribute in it, or with the name of any tool where it holds one; none
-    where an argument is called so."""
+    """The opener of the call without its `<`, up to an attribute; or, if it holds a tool's name, with each tool's name.
+
+    Empty if an argument has that name.
+    """
     opened = _OPENER.match(reading.src.text, call.at)
     if opened is None or _is_parameter(reading, call, opened[1]):
         return []
@@ -451,7 +467,7 @@ def _children_grammar(reading: Reading, call: ElementCall, holder: str) -> Gramm
 
 
 def _declined(reading: Reading, call: ElementCall, end: int, reason: str) -> bool:
-    """What stands there is no arguments. Only of a tool that is known it is worth a record; the look has cost as much."""
+    """Decline: there are no arguments. A near miss is recorded for a known tool only; the search is charged in any case."""
     if is_known(call.name, reading.tools):
         reading.miss(call.at, end, call.name, reason)
         reading.addressed(call.name, end)
@@ -461,7 +477,7 @@ def _declined(reading: Reading, call: ElementCall, end: int, reason: str) -> boo
 
 
 def _cut_head(reading: Reading, call: ElementCall, start: int) -> bool:
-    """The text ends right after the opening tag (or inside the next one)."""
+    """Enter a call whose text ends right after the opening tag, or inside the next tag."""
     if reading.tools is not None and not is_known(call.name, reading.tools):
         return False
     draft = reading.begin(call.at, call.name, call.dialect, call.id)

@@ -1,4 +1,4 @@
-"""Entities in markup that a model wrote: `&amp;` and its kin, where a form has them."""
+"""Entities in a model's markup, such as `&amp;`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ENTITY = lazy_regex(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}
 
 
 def decoded(text: str) -> str:
-    """The text with the five entities of XML and numbers decoded, once."""
+    """The text with XML's five named entities and numeric entities decoded, once."""
     return _ENTITY.sub(lambda found: without_entities(found[0]), text) if "&" in text else text
 
 
@@ -25,6 +25,6 @@ def without_entities(text: str) -> str:
 
 
 def are_escaped(text: str) -> bool:
-    """Does every `&` begin an entity, and is there one?"""
+    """Whether the text has a `&`, and every one begins an entity."""
     count = text.count("&")
     return count > 0 and len(_ENTITY.findall(text)) == count

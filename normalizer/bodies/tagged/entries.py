@@ -1,6 +1,6 @@
-"""The arguments of a call whose values come one by one: what holds in every form that has them.
+"""The arguments of a call whose values arrive one by one, in any form.
 
-What becomes of a parameter that is given twice, of a text that no key took and of a body that never closed is decided here.
+`Entries` handles a parameter that is given twice, and text without a key. `is_whole_call` handles a body that never closed.
 """
 
 from __future__ import annotations
@@ -21,21 +21,24 @@ __all__ = ["Entries", "is_whole_call"]
 def is_whole_call(
     reading: Reading, tool: CompiledTool | None, arguments: Mapping[str, Any], *, last_closed: bool, cut: bool = True
 ) -> bool:
-    """Is a call whole that never closed? If its last value is closed, no limit cut it and nothing required is missing. `cut`: the
-    text ended before anything else ended the call."""
+    """Whether a call that never closed is complete.
+
+    It is if its last value is closed, no length limit cut it, and it has all required arguments. `cut`: the text ended before
+    anything else ended the call.
+    """
     if not last_closed or not arguments or (cut and reading.ended_by_length):
         return False
     return tool is None or tool.required <= arguments.keys()
 
 
 def _fits(value: Any, items: Any, tool: CompiledTool) -> bool:
-    """Has an object any of the properties that the schema of the items names?"""
+    """Whether an object has any property of the items' schema. True for other values."""
     names = inner_names(items, tool)
     return not is_object(value) or not names or not value.keys().isdisjoint(names)
 
 
 class Entries:
-    """The arguments as they come, and what had to be done to them."""
+    """The arguments so far, and their repairs."""
 
     __slots__ = ("_limits", "_lists", "_texts", "_tool", "arguments", "lost", "repairs")
 
@@ -43,16 +46,17 @@ class Entries:
         self.arguments: dict[str, Any] = dict(given or {})
         self.repairs: list[Repair] = []
         self.lost = False
-        """Was there a text that no key took?"""
+        """Whether text without a key was dropped."""
         self._tool = tool
         self._limits = reading.limits
         self._texts: dict[str, str] = {}
         self._lists: set[str] = set()
 
     def enter(self, key: str, value: Any, repairs: list[Repair], text: str | None = None) -> bool:
-        """Enter a value, perhaps not the first of its key; `text`: as it was written. True when it stands by itself.
+        """Enter a value; `text` is its source text. Returns True if the value is stored as it is.
 
-        Where the schema wants an array, values of one key are its items; elsewhere the last one stands, which is a guess.
+        If the key has a value already, and the schema wants an array, both are items of it. Otherwise the last value wins, as
+        a guess.
         """
         if key not in self.arguments:
             self.arguments[key] = value
@@ -72,7 +76,7 @@ class Entries:
         return True
 
     def decode(self) -> None:
-        """Decode the texts once, if every `&` in them begins an entity and no `<` stands in one as it is."""
+        """Decode the entities of all texts once, if every `&` in them begins an entity and no text holds a `<`."""
         texts = {key: text for key, text in self.arguments.items() if isinstance(text, str)}
         said = "".join(texts.values())
         if "<" in said or not are_escaped(said):
@@ -83,12 +87,12 @@ class Entries:
                 self.repairs.append(Repair(kind="entities_decoded", path=key, before=text, safety="coerced"))
 
     def drop(self, text: str, path: str = "") -> None:
-        """A text that no key took."""
+        """Record a text without a key."""
         self.lost = True
         self.repairs.append(Repair(kind="text_dropped", path=path, before=text, after=None, safety="guess"))
 
     def read(self) -> dict[str, Any] | None:
-        """The arguments; None where what a text without a key meant is what a required one lacks."""
+        """The arguments. None if a text was dropped and a required argument is missing: the text may be its value."""
         lacks = self.lost and self._tool is not None and not self._tool.required <= self.arguments.keys()
         return None if lacks else self.arguments
 
@@ -104,7 +108,7 @@ class Entries:
         values += self._items(key, text, len(values))
 
     def _items(self, key: str, text: Any, n: int) -> list[Any]:
-        """What a text under a key of an array adds to it: an item, or the items of a list."""
+        """The items that a text under an array's key adds: one, or those of a list."""
         if not isinstance(text, str):
             return [text]
         tool = self._tool

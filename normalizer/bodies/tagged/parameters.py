@@ -1,10 +1,10 @@
-"""Calls whose arguments are separate text values: what `invoke`, `function_parameter`, `key_value` and their kin share.
+"""Calls whose arguments are separate text values, as in `invoke`, `function_parameter` and `key_value`.
 
-A `Grammar` says by regular expressions how a parameter opens and what ends it; this module walks the body, types the values by
-the tool's schema, and streams string values as they come.
+A `Grammar` has the regular expressions of a parameter's opener and of what ends it. This module walks the body, types the
+values by the tool's schema, and streams string values as they arrive.
 
-Where a value ends says `raw_values`, what becomes of one that comes twice `entries`. Linear: each search goes on where it
-stopped.
+`raw_values` finds where a value ends. `entries` handles repeated parameters. The work is linear: each search continues where
+the last one stopped.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = [
 
 _OVERLAP = 1024
 _CLOSERS = lazy_regex(rf"(?:[{BLANKS}]*+</[^<>]{{1,64}}+>)*+[{BLANKS}]*+")
-"""Closers too many."""
+"""Surplus closers."""
 _PARAMETER_BEGUN = lazy_regex(r"<[^<>\s]{0,24}?(?:param|arg_key)[^<]{0,512}\Z")
 _DECLARED = {
     "true": ("string",),
@@ -60,9 +60,9 @@ _DECLARED = {
 
 _VALUES_IN_TAG = lazy_regex(rf"""\s(?P<key>{"|".join(VALUES)})\s*=\s*(?:"(?P<dq>[^"]*+)"|'(?P<sq>[^']*+)')""")
 _NO_BARE_TEXT = lazy_regex(r"""\n|<[/!A-Za-z]|\A["'{]?\w{1,64}["']?\s*(?::(?=\s)|=)|\A(?:I|We|Let me|None|N/A)\b""")
-"""What no argument is: several lines, markup, keys, or what the model says of itself."""
+"""Text that is no argument: several lines, markup, keys, or the model's words about itself."""
 _UNSEALED = frozenset(("closer_missing", "literal_open", "text_dropped"))
-"""Repairs of a body in which it is not certain where each value ends."""
+"""Repairs of a body in which the ends of the values are uncertain."""
 
 
 def _unquoted(key: str) -> str:
@@ -70,8 +70,10 @@ def _unquoted(key: str) -> str:
 
 
 class Peeled(NamedTuple):
-    """An element that a model put around a value, or what it left of one: `tag` is no property of the tool, and `pattern` matches
-    all of the value."""
+    """An element around a value that the model added, or the rest of one.
+
+    `tag` is no property of the tool. `pattern` matches the whole value; its group 1 is the value inside.
+    """
 
     tag: str
     pattern: re.Pattern[str]
@@ -80,16 +82,23 @@ class Peeled(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """`item`: what may come next in a body: groups `parameter` (with `key`, perhaps `declared`, `given` (its value, quoted),
-    `surplus` (closers too many) or `empty`: it has none) or `end` (the call's closer), or neither (something that ends the call
-    without being part of it). `value`: what may end a value (its own closer may have a hole for the key): groups `own`, or
-    `parameter`, or `end`, or `again` (the next call: this one is not whole), or neither.
-    `cdata`: what stands between `<![CDATA[` and `]]>` is taken literally. `keeps_line_breaks`: none belongs to the format.
-    `nameless`: what stands for a key where there is none. `elements`: those of the tool's own tag, whose text is escaped as XML
-    wants it, or not at all. `known_keys`: a key that the tool does not have is a guess. `undeclared`: the type of a value that
-    neither the schema nor the body declares. `key`: what is done to a key as it was written. `peeled`: what of a value is all of
-    it, in its group 1, when a model put an element around it (`safety`: how certain that is). `unclosed`: how certain a value is
-    that the next tag ends, its own closer missing."""
+    """How a dialect writes parameters.
+
+    - `item`: what may come next in a body. Its groups: `parameter` (with `key`, perhaps `declared`, `given` (its quoted value),
+      `surplus` (surplus closers) or `empty` (it has no value)), or `end` (the call's closer), or none of these (something else
+      ends the call).
+    - `value`: what may end a value. Its groups: `own` (the value's closer, perhaps with a hole for the key), `parameter`, `end`,
+      `again` (the next call: this one is incomplete), or none of these.
+    - `cdata`: text between `<![CDATA[` and `]]>` is literal.
+    - `keeps_line_breaks`: all line breaks of a value belong to it.
+    - `nameless`: words that stand in the place of a missing key.
+    - `elements`: the parameters are elements in the tool's own tag. Their text is escaped as in XML, or not at all.
+    - `known_keys`: a key that the tool does not have is a guess.
+    - `undeclared`: the type of a value if neither the schema nor the body declares one.
+    - `key`: the function that normalizes a written key.
+    - `peeled`: elements that a model may put around a value, with the safety of removing them.
+    - `unclosed`: the safety of a value whose closer is missing and that the next tag ends.
+    """
 
     item: Sought
     value: Sought
@@ -108,7 +117,7 @@ class Grammar:
         return filled_pattern(self.value, KEY, key)
 
     def filled(self, texts: Mapping[str, Iterable[str]]) -> Grammar:
-        """With these texts in its holes."""
+        """The grammar with these texts in its holes."""
         item, value = self.item, self.value
         for hole, given in texts.items():
             item, value = filled_pattern(item, hole, *given), filled_pattern(value, hole, *given)
@@ -117,7 +126,10 @@ class Grammar:
 
 @dataclass(slots=True)
 class ReadParameters:
-    """What a body held. `end`: where the call ends; `closed`: by its own closer; `whole`: its last value was closed."""
+    """The result of reading a body.
+
+    `end`: where the call ends. `closed`: its own closer ended it. `whole`: its last value was closed.
+    """
 
     entries: Entries
     end: int
@@ -125,19 +137,19 @@ class ReadParameters:
     whole: bool = True
     cut: bool = False
     first: int = -1
-    """Where the first parameter stood, -1 when there was none."""
+    """Where the first parameter stood, -1 if there was none."""
     stop: int = -1
-    """Where the closer of the call begins, -1 when there was none."""
+    """Where the closer of the call begins, -1 if there was none."""
     literal_open: bool = False
-    """Is there a `<![CDATA[`, or the name of a parameter, that never ends?"""
+    """Whether a `<![CDATA[`, or the name of a parameter, never ends."""
     closed_to: int = -1
-    """Where the last value ends, if each up to it has its own closer; -1 where the first one has none."""
+    """Where the last value ends, if each value up to it has its own closer. -1 if the first one has none."""
     holds_closer: bool = False
-    """Does the closer of a call or of a wrapper stand in a value?"""
+    """Whether the closer of a call or of a wrapper stands in a value."""
 
     @property
     def sealed(self) -> bool:
-        """Does it show where each value ends: by its own closer, as the call does?"""
+        """Whether the call and each of its values end at their own closers."""
         return self.closed and self.whole and all(repair.kind not in _UNSEALED for repair in self.repairs)
 
     @property
@@ -152,7 +164,7 @@ class ReadParameters:
 def read_parameters(
     reading: Reading, draft: Draft, body: int, grammar: Grammar, given: Mapping[str, Any] = MappingProxyType({})
 ) -> Steps[ReadParameters]:
-    """Read parameters from `body` on until the call ends. `given`: those that stood before."""
+    """Read parameters from `body` on until the call ends. `given` are arguments that stood before."""
     src = reading.src
     tool = reading.tool(draft.name)
     stream = ArgumentStream(reading, draft) if reading.listening else None
@@ -188,7 +200,7 @@ def read_parameters(
             _enter(reading, found, stream, key, text, tool, declared, grammar)
             position = start
             continue
-        item = None  # a match keeps the text it was found in
+        item = None  # a match keeps its text alive
         position = yield from _value(reading, start, key, declared, tool, grammar, found, stream)
         if found.cut:
             found.end = position
@@ -209,7 +221,7 @@ def _open_value(
     tool: CompiledTool | None,
     grammar: Grammar,
 ) -> None:
-    """The value of an attribute whose quote nothing closes: all of the text from `start` on, in which nothing is called."""
+    """Enter the value of an attribute whose quote never closes: all text from `start` on. No call is read in it."""
     if key:
         _enter(reading, found, stream, grammar.key(key), reading.src.text[start:], tool, (), grammar)
         found.repairs.append(Repair(kind="cut_string", path=key, safety="truncated"))
@@ -219,7 +231,7 @@ def _open_value(
 
 
 def _value_in_tag(tag: str, found: ReadParameters) -> str:
-    """The value in the tag of an empty element, under whichever attribute it stands there; what nothing took is recorded."""
+    """The value in the tag of an empty element, under any attribute for values. Further values are recorded as dropped."""
     said = {one["key"]: one["dq"] if one["dq"] is not None else one["sq"] or "" for one in _VALUES_IN_TAG.finditer(tag)}
     values = list(said.values())
     for text in values[1:]:
@@ -232,20 +244,22 @@ def _surplus(closers: str) -> Repair:
 
 
 def _left_behind(text: str, start: int, stop: int, item: re.Match[str] | None, found: ReadParameters) -> bool:
-    """What is `start:stop`, where no value stands and `item` comes next? Closers too many are recorded. Behind a value that was
-    closed, with the text's end or another call next, it is no part of the call, which ends before it (True). Else it is a text
-    that no key took."""
+    """Classify `start:stop`, where no value stands and `item` comes next. Returns whether the call ends before it.
+
+    Surplus closers are recorded. If a closed value stands before it, and the text's end or another call behind it, the call
+    ends before it. Otherwise it is text without a key.
+    """
     end = min(past(_CLOSERS, text, start), stop)
     rest, closers = text[end:stop].strip(), text[start:end].strip()
     if "<" in closers and item is not None:
         found.repairs.append(_surplus(closers))
     if not rest:
         return False
-    if item is None and rest.startswith("<"):  # a tag that was cut off
+    if item is None and rest.startswith("<"):  # the tag was cut off
         found.whole = False
         return False
     last = item is None or (item.lastgroup in (None, "again") and not item[0].startswith("</"))
-    if last and item is not None and _PARAMETER_BEGUN.match(rest) is not None:  # which the next call cut off
+    if last and item is not None and _PARAMETER_BEGUN.match(rest) is not None:  # the next call cut the parameter off
         found.whole, found.cut = False, True
     if last and found.whole and found.first >= 0:
         found.end, found.cut = start + len(text[start:end].rstrip()), item is None
@@ -258,7 +272,7 @@ def _left_behind(text: str, start: int, stop: int, item: re.Match[str] | None, f
 
 
 def only_text_parameter(tool: CompiledTool | None) -> str | None:
-    """The one parameter that a text without a key can belong to: the only required string, else the only string."""
+    """The one parameter that text without a key can belong to: the only required string, else the only string."""
     if tool is None:
         return None
     strings = _strings(tool)
@@ -271,17 +285,17 @@ def _strings(tool: CompiledTool) -> list[str]:
 
 
 def only_parameter(key: str, written: str, value: str, by_convention: CompiledTool | None = None) -> Repair:
-    """The repair of a text without a key that is taken for `only_text_parameter`, in every form: a guess, for nobody named it.
+    """The repair of text without a key that became `only_text_parameter`. It is a guess: no key was written.
 
-    `by_convention`: the tool, where the form gives a bare text for an argument (`Action Input: Paris`). There a line of text that
-    is no markup and gives no keys is coerced, if the tool has no other string that it could be.
+    `by_convention`: the tool, if the form gives a bare text as its argument (`Action Input: Paris`). If so, one line without
+    markup and keys is "coerced", provided that the tool has no other string parameter.
     """
     means_it = by_convention is not None and _strings(by_convention) == [key] and _NO_BARE_TEXT.search(value) is None
     return Repair(kind="only_parameter", path=key, before=written, after=value, safety="coerced" if means_it else "guess")
 
 
 def _declared(item: re.Match[str], grammar: Grammar) -> tuple[str, ...]:
-    """The types that the dialect declares, for a value of which the schema says nothing."""
+    """The types that the dialect declares for a value without a schema."""
     declared = (item["declared"] if "declared" in item.re.groupindex else None) or grammar.undeclared
     return () if declared is None else _DECLARED.get(declared, (declared, "string"))
 
@@ -296,7 +310,7 @@ def _value(
     found: ReadParameters,
     stream: ArgumentStream | None,
 ) -> Steps[int]:
-    """Read the value at `start`; returns where it (with its closer) ends."""
+    """Read the value at `start`. Returns where it ends, including its closer."""
     types = (tool.types(key) if tool is not None else ()) or declared
     stream = None if _is_nameless(key, tool, grammar) else stream
     told = stream if not types or types == ("string",) else None
@@ -341,7 +355,7 @@ def _value(
 
 
 def _is_strange(tool: CompiledTool | None, grammar: Grammar, text: str, at: int) -> bool:
-    """Does a parameter begin at `at` that the tool does not have, and that would be taken for one?"""
+    """Whether a parameter begins at `at` that the tool does not have."""
     if tool is None or not tool.properties or grammar.known_keys:
         return False
     item = grammar.item.match(text, at)
@@ -352,7 +366,7 @@ def _is_strange(tool: CompiledTool | None, grammar: Grammar, text: str, at: int)
 
 
 def _end_before_openers(text: str, start: int, value: RawValue) -> None:
-    """The openers that stand before the one of the next call are no part of the value either."""
+    """Remove from the value the openers right before the next call's opener."""
     stop = openers_before(text, start, value.end)
     if stop < value.end and value.text.endswith(text[stop : value.end].rstrip()):
         value.text = value.text[: len(value.text) - len(text[stop : value.end].rstrip())].rstrip("\n")
@@ -360,7 +374,7 @@ def _end_before_openers(text: str, start: int, value: RawValue) -> None:
 
 
 def _without_element(text: str, key: str, tool: CompiledTool | None, grammar: Grammar, found: ReadParameters) -> str:
-    """A value without the element that a model put around it."""
+    """The value without the element that a model put around it."""
     for tag, pattern, safety in grammar.peeled:
         inside = pattern.fullmatch(text)
         if inside is not None and (tool is None or tag not in inner_names(tool.properties.get(key), tool)):
@@ -370,12 +384,12 @@ def _without_element(text: str, key: str, tool: CompiledTool | None, grammar: Gr
 
 
 def _is_nameless(key: str, tool: CompiledTool | None, grammar: Grammar) -> bool:
-    """Is it no key but the word for a parameter, or nothing?"""
+    """Whether `key` is no key but empty or a word for a parameter."""
     return key in grammar.nameless and (tool is None or key not in tool.properties)
 
 
 def _typed(reading: Reading, text: str, types: tuple[str, ...], tool: CompiledTool | None, key: str) -> tuple[Any, list[Repair]]:
-    """`tool`: whose schema gave the types; elements are read by it."""
+    """The text in one of the types, and the repairs. `tool` is the tool if its schema gave the types; it types elements, too."""
     if not types or types[0] == "string":
         return text, []
     bare = text.lstrip()
@@ -394,8 +408,7 @@ def _enter(
     declared: tuple[str, ...],
     grammar: Grammar,
 ) -> None:
-    """Type the text by the schema, or by what the dialect declares where that says nothing, and enter it. A text without a key
-    is one that no key took."""
+    """Type the text by the schema, or else by the declared types, and enter it. Text without a key is dropped."""
     if _is_nameless(key, tool, grammar):
         found.entries.drop(text)
         return
@@ -406,8 +419,10 @@ def _enter(
 
 
 def _peeled(reading: Reading, name: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Repair]]:
-    """One parameter called `arguments` that holds the object is the object, unless the tool has a parameter of that name or
-    none of the inner keys is a property of the tool."""
+    """The object in a lone parameter called `arguments`, as the arguments.
+
+    It stays if the tool has such a parameter, or if none of the inner keys is a property of the tool.
+    """
     if list(arguments) != ["arguments"]:
         return arguments, []
     tool = reading.tool(name)
@@ -426,12 +441,12 @@ def _peeled(reading: Reading, name: str, arguments: dict[str, Any]) -> tuple[dic
 
 
 def finish_parameters(reading: Reading, draft: Draft, body: int, found: ReadParameters) -> bool:
-    """Enter the call. At the end of a text a body is whole when its last value is closed and nothing required is missing."""
+    """Enter the call. If the text ended, it is complete if its last value is closed and no required argument is missing."""
     arguments, peeled = _peeled(reading, draft.name, found.arguments)
     tool = reading.tool(draft.name)
     complete = not found.cut or (found.first >= 0 and is_whole_call(reading, tool, arguments, last_closed=found.whole))
     repairs = [*found.repairs, *peeled]
-    sealed = found.sealed or (found.literal_open and found.cut)  # in a literal that never ends nothing is markup
+    sealed = found.sealed or (found.literal_open and found.cut)  # an unclosed CDATA section holds no markup
     if complete and not found.closed:
         repairs.append(Repair(kind="closer_missing", safety="guess" if found.holds_closer else "lossless"))
     raw = reading.src.text[body : found.end if found.stop < 0 else found.stop].strip()

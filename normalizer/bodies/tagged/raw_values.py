@@ -1,11 +1,12 @@
-"""One value as raw text: where it ends, and what a listener hears of it while it comes.
+"""One value as raw text: where it ends, and the deltas that are emitted while it arrives.
 
-A value ends at its own closer; never within `<![CDATA[...]]>`. The closer of a call or of a wrapper belongs to the value when its
-opener stands in it, or when the value's own closer comes behind it: the value speaks of calls. Only where its own closer is
-missing does the value end at the next complete parameter opener or at such a closer, whichever comes first. The opener of a
-parameter that the tool does not have is a word of the value when it stands between words of a line and one closer follows, as
-there is one value. One line break after the opening tag belongs to the format; if there was one, so does one before the closing
-tag. Where the closer is missing, white space from the last line break on is layout.
+A value ends at its own closer, but never within `<![CDATA[...]]>`. The closer of a call or of a wrapper belongs to the value
+if its opener stands in it, or if the value's own closer follows: such a value is about calls. If the value's own closer is
+missing, the value ends at the next complete parameter opener or at such a closer, whichever comes first. The opener of a
+parameter that the tool does not have belongs to the value if words stand beside it on its line and only one closer follows.
+
+One line break after the opening tag belongs to the format. If there is one, so does one before the closing tag. If the closer
+is missing, white space from the last line break on is layout.
 """
 
 from __future__ import annotations
@@ -26,30 +27,36 @@ from llmcore.support.code.lazy_regex import lazy_regex
 __all__ = ["RawValue", "begins_indented", "outdented", "read_raw_value", "trimmed"]
 
 _OVERLAP: Final = 1024
-_CLOSER: Final = 64  # the longest closer of a value
-_HEAD: Final = 24  # so far into a value a literal may begin that is all of it
+_CLOSER: Final = 64  # the most characters of a value's closer
+_HEAD: Final = 24  # characters of a value before which a CDATA section for all of it begins
 _BREAKS: Final = ("\n", "\r")
 _OPENS_TAG: Final = ("<", "]<]")
 _BLANKS: Final = lazy_regex(r"[ \t]*+")
 _SPACES: Final = lazy_regex(r"\s*+")
-_SIGN: Final = lazy_regex("<(?!<)")  # what ends a value begins so
+_SIGN: Final = lazy_regex("<(?!<)")  # the beginning of what ends a value
 _OTHER_SIGN: Final = lazy_regex(r"<[ ]?(?:/?([A-Za-z][\w-]{0,31}+)[^\w:.|｜-]|[\d=-])")
-"""A sign, or a tag with its name, which ends a value only if something of that name does."""
+"""A sign, or a tag with its name. It ends a value only if what ends a value may have that name."""
 _WRONG_CLOSER: Final = lazy_regex(r"</\s{0,4}+[\w:.｜|-]{1,64}+\s{0,4}+>\Z")
 _CLOSER_TAG: Final = lazy_regex(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
 _CLOSER_BEGUN: Final = lazy_regex(r"\s*+<(?:/[^<>]{0,64}+)?\Z")
 _CLOSERS: Final = lazy_regex(r"(?:\s++|<[/|｜][^<>\n]{0,62}>)*+")
-"""What may stand behind the closer of a call without being a word: other closers, tokens and white space."""
-_IN_WORDS: Final = 256  # so far an opener may stand from the words of its line
+"""What may follow the closer of a call and is no word: other closers, tokens and white space."""
+_IN_WORDS: Final = 256  # the most characters between an opener and the words of its line
 _ROUND_WORDS: Final = " \"'`"
-"""Of an opener with the same one of these on both sides it is doubtful whether it opens anything."""
+"""If one of these stands on both sides of an opener, it is doubtful whether the opener opens anything."""
 _MAY_BE_PEELED: Final[tuple[str, ...]] = ("<value>", "</arg_key>")
 
 
 @dataclass(slots=True)
 class RawValue:
-    """`text`: the value. `end`: where it ends, with its closer if it is `closed`. `group`: which group of the expression ended
-    it; None when the text's end did. `is_literal`: it begins as a literal, which was closed. `literal_open`: one never ends."""
+    """A value that was read.
+
+    - `text`: the value.
+    - `end`: where it ends, including its closer if it is `closed`.
+    - `group`: the group of the expression that ended it; None if the text's end did.
+    - `is_literal`: it begins with a CDATA section that was closed.
+    - `literal_open`: a CDATA section in it never ends.
+    """
 
     text: str
     end: int
@@ -58,15 +65,15 @@ class RawValue:
     is_literal: bool
     literal_open: bool
     holds_call: bool = False
-    """A whole call of the same form stands in it, and its own closer behind that."""
+    """Whether a whole call of the same form stands in it, followed by its own closer."""
     holds_closer: bool = False
-    """The closer of a call or of a wrapper stands in it."""
+    """Whether the closer of a call or of a wrapper stands in it."""
     written: str = ""
-    """The value as it was written, where a literal stands in it."""
+    """The source text of the value, if a CDATA section stands in it."""
     closed_wrongly: bool = False
-    """Its own closer is missing, and another element's stands in its place."""
+    """Whether another element's closer stands in the place of its own."""
     in_doubt: bool = False
-    """Its own closer is missing, and whether what ended it did so cannot be told."""
+    """Whether its own closer is missing and it is uncertain that it ends here."""
 
 
 def trimmed(text: str, *, closed: bool) -> str:
@@ -85,9 +92,11 @@ def trimmed(text: str, *, closed: bool) -> str:
 
 
 def outdented(text: str, start: int, raw: str, *, closed: bool = True) -> str:
-    """The value at `start` without the layout of its lines, if its opener ends a line and what closes it begins one: the blanks
-    before the closer, and the indentation of the tags where all lines have it. Where the closer is missing (`closed`), the lines
-    alone tell."""
+    """The value at `start` without the layout of its lines, if its opener ends a line and its closer begins one.
+
+    The layout is the blanks before the closer, and the indentation of the tags if all lines have it. If the closer is missing
+    (not `closed`), only the lines are checked.
+    """
     first, *lines = raw.split("\n")
     if not closed and lines and lines[-1].strip(" \t"):
         lines.append("")
@@ -101,22 +110,21 @@ def outdented(text: str, start: int, raw: str, *, closed: bool = True) -> str:
 
 
 def _indentation(text: str, start: int) -> str:
-    """The blanks before the tag that opens the value at `start`, if it begins its line."""
+    """The blanks before the tag that opens the value at `start`, if the tag begins its line."""
     line = text.rfind("\n", max(0, start - _OVERLAP), start) + 1
     tag = past(_BLANKS, text, line)
     return text[line:tag] if text.startswith(_OPENS_TAG, tag) and tag < start else ""
 
 
 def begins_indented(text: str, start: int) -> bool:
-    """Does the value at `start` begin with a line break behind a tag that is indented? What is layout in its lines the last one
-    tells."""
+    """Whether the value at `start` begins with a line break behind an indented tag. Its last line decides the layout."""
     return text[start : start + 1] in _BREAKS and bool(_indentation(text, start))
 
 
 def _behind_literal(text: str, start: int, raw: str, *, closed: bool) -> str:
-    """What stands behind the literal that the value at `start` begins with, without what is layout at its end."""
+    """The text behind the CDATA section that the value at `start` begins with, without layout at its end."""
     if not closed:
-        return trimmed(f"-{raw}", closed=False)[1:]  # a line break at its beginning is its own
+        return trimmed(f"-{raw}", closed=False)[1:]  # a line break at its beginning belongs to it
     return raw.removesuffix("\n").removesuffix("\r") if text.startswith(("\n", "\r\n"), start) else raw
 
 
@@ -139,10 +147,17 @@ def read_raw_value(
     looks: BacktrackBudget,
     is_strange: Callable[[str, int], bool],
 ) -> Steps[RawValue]:
-    """Read the value at `start`; `ends`: what may end it. `stream`: a listener, who hears of a string whose opening quote was
-    told. `cdata`: literals count. `keeps`: its line breaks are its own. `peels`: an element around it may be taken off.
-    `may_look`: may it be looked for its closer behind a call that stands in it? `looks`: what looks to the text's end cost.
-    `is_strange`: does an opener that the tool has no parameter for stand in the text at this place?"""
+    """Read the value at `start`.
+
+    - `ends`: what may end it.
+    - `stream`: emits a string value, whose opening quote was emitted; None if nothing is emitted.
+    - `cdata`: CDATA sections count.
+    - `keeps`: its line breaks belong to it.
+    - `peels`: an element around it may be removed.
+    - `may_look`: whether its closer may be sought behind a call in it.
+    - `looks`: the budget for look-aheads to the text's end.
+    - `is_strange`: whether an opener at this position names no parameter of the tool.
+    """
     found = ends.search(src.text, start)
     if (
         found is not None
@@ -150,7 +165,7 @@ def read_raw_value(
         and (
             found.lastgroup == "own" or (found.lastgroup == "parameter" and not _may_be_text(src.text, start, found, is_strange))
         )
-    ):  # all there, as values mostly are
+    ):  # the usual case: the value is complete
         stop, group = found.start(), found.lastgroup or "other"
         closed = group == "own"
         raw = src.text[start:stop]
@@ -167,7 +182,7 @@ def read_raw_value(
 
 
 def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: bool) -> Steps[RawValue]:
-    """As `read_raw_value`, while the value comes, or of one that holds a literal or a call."""
+    """As `read_raw_value`, for a value that is incomplete, or holds a CDATA section or a call."""
     src, ends, position, literal, literal_open, behind = search.src, search.ends, start, "", False, start
     if cdata:
         inner = yield from _literal_at(src, start)
@@ -188,7 +203,7 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
         if found is None:
             position = _next_sign(ends, src.text, position)
             heard.tell(sign=position < len(src.text))
-            yield heard.skim if position == len(src.text) else None  # no closer has begun
+            yield heard.skim if position == len(src.text) else None  # unless a closer may have begun
             continue
         at = src.text.find(CDATA, begun, found.start()) if cdata and not literal_open else -1
         if at < 0 and found.lastgroup != "own" and _closes_within(src.text, begun, found):
@@ -239,7 +254,7 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
         raw = _behind_literal(src.text, start, raw, closed=closed)
     text = literal if behind > start and not (literal and raw.strip()) else literal + (joined_literals(raw) if cdata else raw)
     heard.finish(text)
-    literal_open = literal_open or CDATA in literal  # one begun within another: the first was never closed
+    literal_open = literal_open or CDATA in literal  # one within another: the first was never closed
     stop = len(src.text) if stop < 0 else stop
     value, written = RawValue(text, end if closed else stop, group, closed, behind > start, literal_open), src.text[start:stop]
     value.written = written if behind > start or (cdata and CDATA in raw) else ""
@@ -249,13 +264,13 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
 
 
 def _may_be_text(text: str, start: int, opener: re.Match[str], is_strange: Callable[[str, int], bool]) -> bool:
-    """May the opener of a parameter be a word of the value at `start`?"""
+    """Whether the opener of a parameter may be text of the value at `start`."""
     at = opener.start()
     return (at > start and text[at - 1] in _ROUND_WORDS) or is_strange(text, at)
 
 
 class _Search:
-    """The search for a value's own closer behind what may have ended the value."""
+    """The search for a value's own closer, behind something that may have ended the value."""
 
     __slots__ = ("_looks", "_may_look", "ends", "in_doubt", "is_strange", "passed_call", "passed_closer", "src")
 
@@ -271,14 +286,16 @@ class _Search:
         self.passed_call = self.passed_closer = self.in_doubt = False
 
     def own_closer(self, start: int) -> Steps[tuple[int, int] | None]:
-        """Where the closer stands that is the value's own; None where it is missing. Before `start` something was closed."""
+        """Where the value's own closer stands. None if it is missing. Something was closed before `start`."""
         found = yield from self._behind_closers(start)
         self.passed_closer, self.passed_call = found is not None, self.passed_call and found is not None
         return found
 
     def is_a_word(self, start: int, at: int, end: int) -> Steps[bool]:
-        """Is the opener `at:end` of no parameter of the tool a word of the value that begins at `start`? Words stand beside
-        it on its line, on both sides, and the closer that comes next is the only one up to a tag."""
+        """Whether the opener `at:end`, of no parameter of the tool, is text of the value that begins at `start`.
+
+        It is if words stand on both sides of it on its line, and the next closer is the only one up to a tag.
+        """
         text = self.src.text
         before = text[max(start, at - _IN_WORDS, text.rfind("\n", start, at) + 1) : at]
         if not before.strip() or before[-1].isalnum():
@@ -293,7 +310,7 @@ class _Search:
         if not behind.strip() or behind[0].isalnum():
             return False
         if group == "parameter":
-            return self.is_strange(self.src.text, stop)  # which decides for itself
+            return self.is_strange(self.src.text, stop)  # the next opener decides
         if group != "own":
             return False
         while (over := past(_SPACES, self.src.text, over)) == len(self.src.text) and not self.src.final:
@@ -309,9 +326,11 @@ class _Search:
         return found
 
     def behind_calls(self, start: int, at: int, behind: int) -> Steps[tuple[int, str | None, int]]:
-        """Where the value from `start` on ends in which a call opens (`at:behind`): (place, what ends it, behind that). Its own
-        closer behind whole calls ends it. Where that is missing, the first call that begins a line ends it; else the closer of
-        the call that the value is of, or the text's end."""
+        """(position, group, position behind it) of what ends the value at `start` in which a call opens at `at:behind`.
+
+        The value's own closer ends it if whole calls stand before that closer. If its own closer is missing, the first call
+        that begins a line ends it. Otherwise the closer of its own call, or the text's end, does.
+        """
         position, depth, sought = behind, 1, self._may_look()
         anew = at if begins_line(self.src.text, start, at) else -1
         while (sought or anew < 0) and (found := (yield from self._next(position))) is not None:
@@ -329,8 +348,11 @@ class _Search:
         return (anew, "again", behind) if anew >= 0 else (-1, None, -1)
 
     def _behind_closers(self, start: int) -> Steps[tuple[int, int] | None]:
-        """Behind closers, the first of which ended before `start`. With nothing but closers up to the next call or the end, the
-        first one has ended the call. Behind words the value's closer may stand, and calls before it."""
+        """The value's own closer behind other closers, the first of which ended before `start`. None if there is none.
+
+        If only closers follow up to the next call or the end, the first one has ended the call. If words follow, the value's
+        closer may stand behind them, and calls before it.
+        """
         position, depth, words = start, 0, False
         while (found := (yield from self._next(position))) is not None:
             group, span = found.lastgroup, found.span()
@@ -349,7 +371,7 @@ class _Search:
                 if not words:
                     return None
                 depth, self.passed_call = depth + 1, True
-            self.in_doubt = self.in_doubt or (group == "end" and depth == 0 and words)  # what was closed before, if not the call?
+            self.in_doubt = self.in_doubt or (group == "end" and depth == 0 and words)  # a closer before may have closed the call
             depth -= group == "end" and depth > 0
             position = span[1]
         self._looks.never_closed()
@@ -357,13 +379,13 @@ class _Search:
 
 
 def _closes_within(text: str, start: int, closer: re.Match[str]) -> bool:
-    """Does its opener stand behind `start`?"""
+    """Whether the opener of `closer` stands behind `start`."""
     tag = _CLOSER_TAG.match(closer[0])
     return tag is not None and text.find("<" + tag[1], start, closer.start()) >= 0
 
 
 def _literal_at(src: Source, start: int) -> Steps[int]:
-    """Where the literal that a value begins with begins inside, -1 when it begins with none."""
+    """Where the text of the CDATA section begins that a value at `start` begins with. -1 if it begins with none."""
     while not src.final and len(src.text) - start < _HEAD and CDATA.startswith(src.text[start : start + _HEAD].lstrip()[:9]):
         if src.text[start : start + _HEAD].lstrip().startswith(CDATA):
             break
@@ -374,7 +396,7 @@ def _literal_at(src: Source, start: int) -> Steps[int]:
 
 
 def _literal_end(src: Source, start: int, heard: _Heard | None) -> Steps[int]:
-    """Where the `]]>` of the literal that begins at `start` stands, -1 when there is none. A listener hears it as it comes."""
+    """Where the `]]>` of the CDATA section at `start` stands, -1 if there is none. Its text is emitted as it arrives."""
     sought = start
     if heard is not None:
         heard.enter_literal(start)
@@ -387,7 +409,7 @@ def _literal_end(src: Source, start: int, heard: _Heard | None) -> Steps[int]:
 
 
 def _next_sign(ends: Sought, text: str, position: int) -> int:
-    """Where what ends a value may begin, behind `position`, in a text that may grow."""
+    """The first position behind `position` where the end of a value may begin once more text comes."""
     at = undecided_from(ends, text, max(position, len(text) - _OVERLAP))
     while (sign := _SIGN.search(text, at)) is not None:
         other = _OTHER_SIGN.match(text, sign.start())
@@ -398,7 +420,7 @@ def _next_sign(ends: Sought, text: str, position: int) -> int:
 
 
 class _Heard:
-    """What a listener has heard of a string value. Nobody listens when there is no stream."""
+    """Emits a string value. If there is no stream, it emits nothing."""
 
     __slots__ = ("_blank", "_cdata", "_keeps", "_length", "_literal", "_peels", "_src", "_start", "_stream", "_told")
 
@@ -406,18 +428,20 @@ class _Heard:
         self._src, self._start, self._stream = src, start, stream
         self._cdata, self._keeps, self._peels = cdata, keeps, peels
         self._told, self._length, self._literal = start, 0, False
-        self._blank = start  # so far the value is white space, which is none of it where literals follow alone
+        self._blank = start  # end of leading white space, which is dropped before CDATA sections
 
     def skim(self, text: str) -> bool:
-        """More of the value, in which nothing begins."""
+        """Emit more of the value, in which nothing begins."""
         if "<" in text:
             return False
         self.tell(sign=False)
         return True
 
     def tell(self, *, sign: bool) -> None:
-        """Tell what is certain: not a tag that may have begun, not white space that may be layout, nothing of what may be taken
-        off or joined. `sign`: is there a `<` in what came last?"""
+        """Emit what is certain. `sign`: the new text holds a `<`.
+
+        A tag that may have begun, white space that may be layout, and text that may be peeled or joined are not certain.
+        """
         if self._stream is None or self._literal:
             return
         text, told = self._src.text, self._told
@@ -431,7 +455,7 @@ class _Heard:
         end = text.find("<", max(told, len(text) - _CLOSER))
         end = before_layout(text, told, len(text) if end < 0 else end)
         if sign and (literal := text.find(CDATA, max(self._start, told - len(CDATA)), end)) >= 0:
-            end, self._literal = literal, True  # what follows is told with the rest
+            end, self._literal = literal, True  # the following text is emitted at the end
         if told == self._start and self._peels and text[told : told + _HEAD].lstrip().startswith(_MAY_BE_PEELED):
             return
         if end > told:
@@ -439,12 +463,12 @@ class _Heard:
             self._told = end
 
     def finish(self, text: str) -> None:
-        """All of the value is read."""
+        """Emit the rest: all of the value is read."""
         if self._stream is not None:
             self._stream.close_string(text[self._length :])
 
     def hold(self) -> None:
-        """Where the value ends is not certain any more: what follows is told with the rest."""
+        """Emit nothing more until `finish`: it is uncertain where the value ends."""
         self._literal = True
 
     def enter_literal(self, start: int) -> None:

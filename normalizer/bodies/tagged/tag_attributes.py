@@ -1,4 +1,4 @@
-"""The attributes of an opening tag, and where it ends."""
+"""The attributes of an opening tag, and where the tag ends."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TAG_WHOLE = lazy_regex(f"{_TAG_REST}>")
 
 
 class Attributes(dict[str, str]):
-    """The attributes of a tag. `others`: what stood under a key before its last value. `rest`: what is no attribute."""
+    """The attributes of a tag. `others` has earlier values of repeated keys. `rest` is the text that is no attribute."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]], rest: str = "") -> None:
         super().__init__()
@@ -49,8 +49,10 @@ class Attributes(dict[str, str]):
 
 
 def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, Attributes, bool] | None]:
-    """(where it ends, its attributes, is it all of the element) of an opening tag whose name ends at `at`; None: it is none.
-    `closer`: what ends it."""
+    """(where it ends, its attributes, whether it is an empty element) of an opening tag whose name ends at `at`.
+
+    None if it is no tag. `closer` is the text that ends it.
+    """
     whole, begun = (_TAG_WHOLE, _TAG_BEGUN) if closer == ">" else (re.compile(_TAG_REST + re.escape(closer)), _LONE_BEGUN)
     while (rest := whole.match(src.text, at, at + LONGEST_TAG)) is None:
         if src.final or len(src.text) - at >= LONGEST_TAG or begun.match(src.text, at) is None:
@@ -68,8 +70,11 @@ def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, Att
 
 
 def open_attribute(src: Source, at: int) -> Steps[tuple[str, int] | None]:
-    """(the argument, where its value begins) of the tag at `at`, if nothing closes the quote of an attribute in it. Then the
-    value is all of the text that follows: it is waited for. The argument is "" where its own name or type is open."""
+    """(argument, where its value begins) of the tag at `at`, if the quote of one of its attributes never closes.
+
+    Such a value is all of the text that follows, so this waits for the end of the text. If the attribute is about the
+    argument, such as its name or type, the argument is "".
+    """
     head = _OPEN_ATTRIBUTE.match(src.text, at, at + LONGEST_TAG)
     if head is None:
         return None
@@ -80,7 +85,7 @@ def open_attribute(src: Source, at: int) -> Steps[tuple[str, int] | None]:
         key = next(
             (found["dq"] or found["sq"] or found["nq"] or "" for found in ATTRIBUTE.finditer(head["before"])), head["named"]
         )
-    head, sought = None, start  # a match keeps the text it was found in
+    head, sought = None, start  # a match keeps its text alive
     while (stop := src.text.find(quote, sought)) < 0 and not src.final:
         sought = len(src.text)
         yield None
@@ -94,6 +99,6 @@ def open_attribute(src: Source, at: int) -> Steps[tuple[str, int] | None]:
 
 
 def is_cut_tag(src: Source, at: int, closer: str = ">") -> bool:
-    """Did the text end in an opening tag whose name ends at `at`?"""
+    """Whether the text ended in an opening tag whose name ends at `at`."""
     begun = _TAG_BEGUN if closer == ">" else _LONE_BEGUN
     return src.final and len(src.text) - at < LONGEST_TAG and begun.match(src.text, at) is not None

@@ -1,1 +1,1 @@
-"""Damage that shows in the arguments: a call begun again, markup left over, placeholders, misread paths."""
+"""Damage that the arguments of a call show: a restarted call, rests of markup, placeholders, misread paths."""

@@ -1,8 +1,9 @@
-"""What is left of a damaged call's markup in its arguments.
+"""Find rests of a damaged call's markup in its arguments.
 
-A tag, a quotation mark or a delimiter that lost a character is no markup any more, and a reader takes it for a part of the value
-or of the key beside it, perhaps with the next parameter. The call can be read, but not as it was meant: it is a guess, whichever
-row read it. Looked at are keys, and values that were repaired or stand between tags; all of it is linear.
+If a tag, a quotation mark or a delimiter lost a character, it is no markup any more. A reader then takes it for a part of the
+value or key beside it, perhaps with the next parameter. The call can be read, but its arguments are not what the model meant,
+so it is a guess in every dialect. Only keys are searched, and values that were repaired or stand between tags. The work is
+linear.
 """
 
 from __future__ import annotations
@@ -17,30 +18,32 @@ from llmcore.types.envelope import Repair
 __all__ = ["DAMAGED", "remains_in"]
 
 DAMAGED = "damaged_markup"
-"""The repair of a value, or of a key, that holds what is left of markup."""
-_ODD_KEY = lazy_regex(r"""[="\n]|</|\A\s|\s\Z|\A\Z|\A['‘’“”]|['‘’“”]\Z""")  # noqa: RUF001 # the typographic ones are meant
+"""The repair kind of a value, or of a key, that holds a rest of markup."""
+_ODD_KEY = lazy_regex(r"""[="\n]|</|\A\s|\s\Z|\A\Z|\A['‘’“”]|['‘’“”]\Z""")  # noqa: RUF001 # typographic quotation marks are intended
 _NAMELESS = frozenset({"parameter", "param", "argument", "arg_key", "arg_value"})
-"""Tags of parameters, which name none themselves."""
+"""Tags of parameters that name no parameter themselves."""
 _ENDED = frozenset({"closer_missing", "missing_delimiter"})
-"""Repairs of a value whose end was not written."""
+"""Repair kinds of a value whose end was not written."""
 _WORDS = frozenset({"bare_word", "text_for_yaml"})
-"""Repairs of a value that is the text as it stands."""
+"""Repair kinds of a value that is taken as plain text."""
 _MARKUP = lazy_regex(
-    r"""<[/\w|｜!\]:]|<\s*\Z|[\w|｜\]]>\s*\Z|[|｜]["|>]|[\]\[]<|\A["“”]|["“”]\Z|escape"""  # DeepSeek's bar
+    r"""<[/\w|｜!\]:]|<\s*\Z|[\w|｜\]]>\s*\Z|[|｜]["|>]|[\]\[]<|\A["“”]|["“”]\Z|escape"""  # with DeepSeek's bar
 )
-"""Not what code has between blanks (`a < b`)."""
+"""Rests of markup. A sign between blanks is none, because code has such signs (`a < b`)."""
 _INNER_VALUE = lazy_regex(
     r"\A[^<>]{0,80}<?/?(?:[\w:-]{0,16}\|)?arg_(?:key|value)[^<>]{0,40}>|\A\s*<?!?\[?(?:CDATA|!?\[CDAT)|\A\s*<!\["
 )
-"""What is left of a value's own opener or literal, where all values stand between tags."""
+"""The rest of a value's own opener or CDATA section, where all values stand between tags."""
 _ESCAPING = lazy_regex(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
 _LITERAL = "<![CDATA["
 _NONE = frozenset[str]()
 
 
 def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str, properties: Collection[str]) -> list[Repair]:
-    """A guess for each key and value that holds what is left of markup, if there is none yet. `raw`: the arguments as they were
-    written; `properties`: of the tool, whose keys are sound."""
+    """A guess for each key and value that holds a rest of markup. Empty if `repairs` already has such a guess.
+
+    `raw` is the text of the arguments. `properties` are the tool's parameters; their names are not searched.
+    """
     if repairs and any(repair.kind == DAMAGED for repair in repairs):
         return []
     found = [
@@ -71,22 +74,22 @@ def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str
 
 
 def _mended(repairs: Sequence[Repair], kinds: Collection[str]) -> frozenset[str]:
-    """The paths of repairs of these kinds that kept what was written."""
+    """The paths of repairs of these `kinds` that kept the text as written."""
     return frozenset(one.path for one in repairs if one.kind in kinds and one.safety in ("lossless", "coerced"))
 
 
 def _is_inner(text: str) -> bool:
-    """Does it begin or end with what is left of a value's own opener or literal?"""
+    """Whether `text` begins or ends with a rest of a value's own opener or CDATA section."""
     return _INNER_VALUE.match(text) is not None or text.rstrip().endswith("]]>")
 
 
 def _closes_more(text: str, key: str) -> bool:
-    """Is the value's own element closed in it, and not opened?"""
+    """Whether `text` closes the value's own element more often than it opens it."""
     return (closer := f"</{key}>") in text and text.count(closer) > text.count(f"<{key}>")
 
 
 def _holds_key(text: str, properties: Collection[str]) -> bool:
-    """Does another parameter begin in it?"""
+    """Whether another parameter begins in `text`."""
     return any(f"{key}:" in text for key in properties)
 
 

@@ -1,5 +1,7 @@
-"""Values that say what should stand there: `...`, `<your city>`, `YOUR_CITY`, `{city}` for a city. A call with one may be an
-example, and as a call is a guess."""
+"""Find placeholder values: `...`, `<your city>`, `YOUR_CITY`, `{city}` for a parameter `city`.
+
+A call with a placeholder may be an example, so it is a guess.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +14,24 @@ from llmcore.types.envelope import Repair
 
 __all__ = ["holds_placeholders", "is_placeholder_value", "placeholders_in"]
 
-_BRACKETED: Final = lazy_regex(r"\s*(?:[<＜][^\W\d_][\w .,:'’|()-]{0,80}[>＞]|\.\.\.|…)\s*\Z")  # noqa: RUF001 # the full-width signs are meant
+_BRACKETED: Final = lazy_regex(r"\s*(?:[<＜][^\W\d_][\w .,:'’|()-]{0,80}[>＞]|\.\.\.|…)\s*\Z")  # noqa: RUF001 # full-width signs are intended
 _ELEMENT: Final = lazy_regex(r"\s*<([A-Za-z][A-Za-z0-9]{0,9})>\s*\Z")
 _LONGEST: Final = 120
 _SIGNS: Final = frozenset("<＜.…{[%_ \t\r\n")  # noqa: RUF001 # as above
-"""What one begins with that is not in capitals."""
-_SHOUTED: Final = 4  # letters from which an element's name in capitals is none
+"""What a placeholder begins with, if it is not in capitals."""
+_SHOUTED: Final = 4  # letters: a longer name in capitals is no HTML element
 _YOURS: Final = lazy_regex(
     r"(?:YOUR|VOTRE|DEINE?|IHRE?|ВАША?|ВАШЕ|ТВОЙ|ТВОЯ|ТВОЁ)[ _-]\w[\w -]*|(?:TON|TU|SU|SEU|SUA|TUO|TUA|INSERT|REPLACE)_\w+"
     r"|\w[\w -]*_(?:HERE|PLACEHOLDER|HIER|ICI|AQUÍ|AQUI|QUI|ЗДЕСЬ)"
 )
-"""In capitals: it is yours to put in."""
+"""Placeholders in capitals that address the reader, such as `YOUR_CITY` or `PATH_HERE`."""
 _NAMED: Final = lazy_regex(r"(?P<opens><|\{\{?|\[|%|__?)?\s*+(?P<name>[^\W\d_][\w -]{0,60})(?:>|\}\}?|\]|%)?\Z")
 _WORDS: Final = lazy_regex(r"[^\W_]+")
 _HUMP: Final = lazy_regex(r"(?<=[a-z\d])(?=[A-Z])")
 
 
 def is_placeholder_value(value: Any, key: str = "") -> bool:
-    """Is the value of this parameter one? In brackets or capitals the parameter's own name says what should stand there."""
+    """Whether the value of the parameter `key` is a placeholder. So is the parameter's own name, in brackets or capitals."""
     if is_list(value):
         return bool(value) and all(isinstance(item, str) and is_placeholder_value(item, key) for item in value)
     if not isinstance(value, str) or not value or len(value) > _LONGEST:
@@ -46,7 +48,7 @@ def is_placeholder_value(value: Any, key: str = "") -> bool:
 
 
 def _names(value: str, key: str, shouted: bool) -> bool:
-    """Does the value say the parameter's name and no more than a word beside it?"""
+    """Whether `value` is the parameter's name with at most one more word."""
     named = _NAMED.match(value.strip())
     if named is None or not (shouted or named["opens"]):
         return False
@@ -55,18 +57,18 @@ def _names(value: str, key: str, shouted: bool) -> bool:
 
 
 def holds_placeholders(arguments: dict[str, Any]) -> bool:
-    """Is a value of these arguments one?"""
+    """Whether a value of these arguments is a placeholder."""
     for key, value in arguments.items():
         said: object = value[0] if type(value) is list and value else value  # pyright: ignore[reportUnknownVariableType]  # as it came
         if not isinstance(said, str):
             continue
-        if (said[:1] in _SIGNS or said.isupper()) and is_placeholder_value(value, key):  # the text of few begins or looks so
+        if (said[:1] in _SIGNS or said.isupper()) and is_placeholder_value(value, key):  # cheap check: few texts pass it
             return True
     return False
 
 
 def placeholders_in(arguments: dict[str, Any]) -> list[Repair]:
-    """A guess for each argument that is one."""
+    """A guess for each argument that is a placeholder."""
     return [
         Repair(kind="placeholder", path=key, before=value, after=value, safety="guess")
         for key, value in arguments.items()

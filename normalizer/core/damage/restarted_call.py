@@ -1,15 +1,15 @@
-"""A call that was begun and, before it was whole, begun again.
+"""Find a restarted call: the model began a call, and began it again before it was complete.
 
-A model that loses its place opens the next call in the middle of a value. What is read then is one call that swallowed the other.
-It is looked for where calls end, whatever row they are of: where the opener of the call stands once more within it, and what
-stands behind that reads as a call, the first one is cut there and was never whole. In a value that is open, only an opener at the
-beginning of a line begins the call anew. Elsewhere in it the opener is a word of the value, and what it opens is no call.
+A model that loses its place opens the next call in the middle of a value. A reader then reads one call that swallowed the
+other. So wherever a call of any dialect ends, its opener is sought once more within it. If what follows that opener reads as a
+call, the first call is cut there and is incomplete. In an open value, only an opener at the beginning of a line restarts the
+call. Elsewhere in the value, the opener is a part of the value, and what it opens is no call.
 
-The opener may also be another row's, whose closer then ends the value: that such a value was not whole says `swallowed_closers`.
+The opener may also belong to another row, whose closer then ends the value. `swallowed_closers` detects such a value.
 
-A value in a notation with escapes (JSON, Python, Gemma's strings) that is sound holds an opener because it speaks of one; text
-between tags has no escapes, and there an opener with a call behind it is one. Linear: what is looked at is read twice more, and
-only so often in a reply.
+In a notation with escapes (JSON, Python, Gemma's strings), an opener in a sound value is text. Between tags there are no
+escapes, and there an opener with a call behind it is a restart. The work is linear: each trial reads the call twice more, and
+the number of trials in a reply is limited.
 """
 
 from __future__ import annotations
@@ -28,44 +28,48 @@ from llmcore.types.envelope import Repair
 __all__ = ["HOLDS_CALL", "TRIALS", "BegunAgain", "begins_line", "begun_again", "openers_before", "swallowed_closers"]
 
 TRIALS = (8, 4, 0)
-"""How often it is looked for in a reply, and in the body of a wrapper within it; deeper it is not."""
+"""The number of trials in a reply, in the body of a wrapper within it, and in deeper wrappers."""
 HOLDS_CALL = "holds_call"
-"""The repair of a value in which a whole call stands, with the value's own closer behind: it speaks of that call, or was meant
-to end before it. Neither is passed over."""
-_PLACES = 4  # in one call
+"""The repair kind of a value that holds a complete call, followed by the value's own closer.
+
+Either the value quotes that call, or it was meant to end before it. The repair keeps both possible.
+"""
+_PLACES = 4  # openers that are tried in one call
 _HEAD = lazy_regex(
     r"""<[|｜][^\s<>=]{1,62}[|｜][> ]\w{1,32}(?= )|<<?[^\s<>=]{1,64}+[=>]?+|"""
     r"""\[[A-Z_]{4,24}+\]|✿[A-Z]{4,24}+✿|`{3,}+\w{1,24}+|[^\s<>{}()\[\]"'=]{1,64}+[\[({\n:]|[\[{(][\s\[{]{0,16}+["']?+\w{1,64}+"""
 )
-"""An opener. Where a special token begins arguments as well (`<|open|>call `), the word behind it belongs to it."""
+"""An opener. If a special token also begins arguments (`<|open|>call `), the opener includes the word behind it."""
 _BEFORE = lazy_regex(
     r"""(?:<[|｜][^<>"\n]{1,63}>[^<>{}"\n]{0,80}\s{0,16}|<[\w:|.-]{0,24}(?:tool|call|function|invoke|request)[\w:|.-]{0,24}>\s{0,16}|`{3,24}\w{0,24}\n\s{0,16})+\Z"""
 )
-"""Openers that stand before the one of a call: of a section, of a message, of a separator, of a fence; no quotation mark of
-Gemma's."""
+"""Openers that stand before a call's own: of a section, a message, a separator or a fence. Gemma's quotation mark is none."""
 _MARKS = ("<", "[", "]", "`")
-"""With one of these a marker begins. A call without one is not begun anew behind the marker of another form."""
+"""Characters that begin a marker. A call without a marker is not restarted behind the marker of another form."""
 _BEFORE_VALUE = (":", ": ", "[", "{", "(", ",", ", ")
 _BEFORE_ARGUMENT = {"(": tuple("(,=[{:*"), "{": ("{", ":", "[")}
-"""By the bracket of a call that begins with its name: behind one of these a call is a value, also on a line of its own."""
+"""By the bracket of a call that begins with its name: behind one of these, a call is a value, even on its own line."""
 _ADDED = lazy_regex(r"""["')\]]\s*+\+\s*+\Z""")
-"""So it is where it is added to another one."""
+"""The end of text to which a call is added by `+`. Such a call is a value, too."""
 _NEXT = "\ue000"
-"""In the place of what comes next: a character that no notation knows."""
+"""Stands for the text that comes next: a character that no notation uses."""
 _REACH = 256
-_TELLING = 24  # of an opener and what stands behind it
+_TELLING = 24  # characters of an opener and its call that identify it
 _GOES_ON = lazy_regex(r"(?:[^\w<]++|<[^<>\n]{1,64}+>)*+\w(?:[^<]++|<(?![^<>\s]))*+<[^<>\s]")
 """Words, and markup behind them."""
 _ESCAPING = lazy_regex(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
-"""What arguments begin with in a notation with escapes: a bracket, or, in a call of Python, a string or a keyword."""
+"""How arguments begin in a notation with escapes: a bracket or, in a call of Python, a string or a keyword."""
 _OPEN_TAG = lazy_regex(r"<[^<>\n]*+\Z")
 """A tag that has not ended: what follows belongs to its name or to an attribute."""
 _MAY_OPEN = lazy_regex(r"[<\[{(]")
 _LINES = lazy_regex(r"""\s*+["']?[\w.-]{1,128}+["']?:[ \t\r\n]""")
-"""YAML: a line that begins with an opener is in a block, or has ended the call; so is one before a line as deep as it is."""
+"""Arguments in YAML. There, a line that begins with an opener is in a block or has ended the call.
+
+The same holds if the next line is indented as deep.
+"""
 _TRIPLE = ('"""', "'''")
 _AS_WRITTEN = frozenset({"assigned", "bare_word", "expression", "joined_strings", "names_disagree", "positional"})
-"""Guesses at what is meant, not at where a value ends."""
+"""Repair kinds that guess what a value means, but not where it ends."""
 _LINE_BEHIND = lazy_regex(r"[^\n]*+\n(?:[ \t]*+\n)*+([ \t]*+)\S")
 
 
@@ -88,9 +92,11 @@ class _Asked(Protocol):
 
 
 class BegunAgain(NamedTuple):
-    """Where the next call begins, and what the text before it says; -1 when it was not looked for any more. `goes_on`: words and
-    a closer of the first call follow, which speaks of the next one in a value or was begun again; that cannot be told.
-    `within`: a call stands in a value that is open, and none begins anew."""
+    """Where the next call begins, and the calls in the text before it. `at` is -1 if no more trials were allowed.
+
+    `goes_on`: words and a closer of the first call follow. Either a value of the first call quotes the next one, or the call
+    was restarted. `within`: the call stands in an open value, and nothing was restarted.
+    """
 
     at: int
     drafts: list[Draft]
@@ -99,22 +105,24 @@ class BegunAgain(NamedTuple):
 
 
 def begins_line(text: str, start: int, at: int) -> bool:
-    """Does an opener at `at`, or those right before it, begin a line of the text behind the opener at `start`?"""
+    """Whether an opener at `at`, or the openers right before it, begin a line of the text behind the opener at `start`."""
     at = openers_before(text, start + 1, at)
     line = text.rfind("\n", max(start, at - _REACH), at)
     return line >= 0 and not text[line:at].strip()
 
 
 def openers_before(text: str, start: int, at: int) -> int:
-    """Where the openers begin, not before `start`, that stand right before the one at `at`."""
+    """Where the openers right before the one at `at` begin, not before `start`; `at` if there are none."""
     found = _BEFORE.search(text, max(start, at - _REACH), at)
     return at if found is None else found.start()
 
 
 @lru_cache(maxsize=256)
 def _openers(head: str, names: frozenset[str] | None) -> tuple[str, tuple[str, ...]]:
-    """The opener of a call as it is written; where it holds the name of a tool, with the name of any. What they all begin with
-    comes first."""
+    """The beginning that all openers share, and the openers that restart a call with the opener `head`.
+
+    If `head` holds a tool's name, there is one opener for each tool.
+    """
     held = max((name for name in names or () if name in head), key=len, default="")
     if not held:
         return head, (head,)
@@ -123,7 +131,7 @@ def _openers(head: str, names: frozenset[str] | None) -> tuple[str, tuple[str, .
 
 
 def _found(text: str, start: int, end: int, head: str, names: frozenset[str] | None) -> Iterator[int]:
-    """Where an opener of a call stands."""
+    """The positions of a call's openers."""
     common, openers = _openers(head, names)
     if text.find(common, start, end) < 0:  # most calls
         return
@@ -135,7 +143,7 @@ def _found(text: str, start: int, end: int, head: str, names: frozenset[str] | N
 
 
 def _is_trusted(arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> bool:
-    """Does the call show by its notation where each of its values ends?"""
+    """Whether the call's notation shows where each of its values ends."""
     if not complete or arguments is None:
         return False
     if _ESCAPING.match(raw) is None and all(repair.kind != "positional" for repair in repairs):
@@ -144,10 +152,10 @@ def _is_trusted(arguments: dict[str, Any] | None, raw: str, complete: bool, repa
 
 
 def _open_text(arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> str | None:
-    """What has come of the text that is open, "" where none is; None where the notation does not tell that."""
+    """The beginning of the value that is open; "" if no value is open, None if the notation does not show it."""
     if complete or not arguments:
         return None
-    if any(repair.kind == HOLDS_CALL for repair in repairs):  # in a value that is closed
+    if any(repair.kind == HOLDS_CALL for repair in repairs):  # a closed value holds it
         last = next(reversed(arguments))
         is_open = any(repair.kind == "closer_missing" and repair.path == last for repair in repairs)
         return str(arguments[last]) if is_open else ""
@@ -162,7 +170,7 @@ def _open_text(arguments: dict[str, Any] | None, raw: str, complete: bool, repai
 
 
 def _places(reading: _Asked, start: int, end: int, raw: str, opened: str | None, closed_to: int) -> Iterator[int]:
-    """Where the call may begin anew. `opened`: the only text in which it may, if that is told."""
+    """Positions where the call may restart. If `opened` is not None, only openers in that open text count."""
     text, in_lines = reading.src.text, _LINES.match(raw) is not None
     head = _HEAD.match(text, start, end)
     if head is None:
@@ -177,24 +185,24 @@ def _places(reading: _Asked, start: int, end: int, raw: str, opened: str | None,
 
 
 def _in_block(text: str, line: int, at: int) -> bool:
-    """Does what stands at `at`, in the line of YAML behind the line break at `line`, belong to a block of text?"""
+    """Whether `at` belongs to a block of text in YAML. `line` is the line break before its line."""
     before, behind = text[line:at], _LINE_BEHIND.match(text, at)
     depth = len(before) - len(before.lstrip()) - 1
     return before.isspace() or (depth > 0 and behind is not None and len(behind[1]) >= depth)
 
 
 def _in_own_lines(text: str, raw: str) -> bool:
-    """Does the text end in a string in triple quotes, whose lines are its own?"""
+    """Whether the text ends in a string in triple quotes, which may hold lines."""
     return _ESCAPING.match(raw) is not None and any(text.count(quotes) % 2 for quotes in _TRIPLE)
 
 
 def _has_arguments(draft: Draft) -> bool:
-    """Has it what a call of its row has behind the opener, and not any text?"""
+    """Whether a call that a trial found has arguments, and not any text behind its opener."""
     return (draft.complete or bool(draft.raw)) and all(repair.kind != "only_parameter" for repair in draft.repairs)
 
 
 def _holds(value: Any, opener: str) -> bool:
-    """Does a text in it hold an opener and what stands behind that, or end within what does?"""
+    """Whether a text in `value` holds the beginning of `opener`, or ends within it."""
     if isinstance(value, str):
         head = _HEAD.match(opener)
         shortest = _TELLING if head is None else min(_TELLING, head.end())
@@ -205,7 +213,7 @@ def _holds(value: Any, opener: str) -> bool:
 
 
 def _ends_in_value(reading: _Asked, text: str) -> bool:
-    """Does the beginning of a call end in a value, before one, or in what cannot be told? What comes next belongs to it."""
+    """Whether the beginning of a call ends in a value, before one, or unclearly. Then the text that follows belongs to it."""
     if text.endswith(_BEFORE_VALUE) or _OPEN_TAG.search(text, max(0, len(text) - _REACH)) is not None:
         return True
     drafts = reading.nest(text + _NEXT, on_trial=True).drafts
@@ -213,8 +221,10 @@ def _ends_in_value(reading: _Asked, text: str) -> bool:
 
 
 def _is_argument(text: str, start: int, place: int, closed: bool, before: list[Draft]) -> bool:
-    """Is the call at `place` an argument of the one at `start`, whose brackets are `closed`? `before`: what the text before it
-    says."""
+    """Whether the call at `place` is an argument of the one at `start`.
+
+    `closed`: the first call's brackets are closed. `before`: the calls in the text before `place`.
+    """
     head = _HEAD.match(text, place)
     signs = None if head is None else _BEFORE_ARGUMENT.get(head[0][-1])
     if signs is None or closed:
@@ -235,8 +245,10 @@ def begun_again(
     repairs: list[Repair],
     closed_to: int = -1,
 ) -> BegunAgain | None:
-    """Where the call that was read up to `end` was begun again; None when it was not. `closed_to`: values that stand before it
-    show where they end."""
+    """Where the call that was read up to `end` was restarted. None if it was not.
+
+    `closed_to`: values before this position show where they end.
+    """
     if _is_trusted(arguments, raw, complete, repairs) or (complete and any(repair.kind == HOLDS_CALL for repair in repairs)):
         return None
     text, start, within = reading.src.text, draft.start, False
@@ -253,7 +265,7 @@ def begun_again(
             continue
         first = reading.nest(text[start:at], on_trial=True).drafts
         if first and first[-1].complete and not _holds(arguments, text[place:end]):
-            continue  # the calls of one list, each with an opener of its own
+            continue  # calls of one list, each with its own opener
         anew = begins_line(text, start, at) and (at == place or text[start] in _MARKS)
         anew = anew and not _in_own_lines(text[start:at], raw)
         if _is_argument(text, start, place, closed, first) or (not anew and _ends_in_value(reading, text[start:place])):
@@ -264,8 +276,10 @@ def begun_again(
 
 
 def swallowed_closers(reading: _Asked, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> bool:
-    """Did a value end at the closer of another call, which was begun within the value? Then that call stands in it without its
-    end, and a closer is missing behind it."""
+    """Whether a value ended at the closer of another call that began within the value.
+
+    Such a call stands in the value without its end, so a closer is missing behind it.
+    """
     missing = [repair for repair in repairs if repair.kind == "closer_missing"]
     for text in texts_in(arguments) if missing and not _is_trusted(arguments, raw, complete, repairs) else ():
         if _MAY_OPEN.search(text) is None or not reading.try_again(len(text)):

@@ -1,8 +1,9 @@
-r"""Paths of Windows whose backslashes were read as escapes: `{"path": "C:\new\file.txt"}` is valid JSON with a line break in it.
+r"""Restore Windows paths whose backslashes were read as escapes.
 
-JSON does not tell what was meant, so a path is only what is plainly one: a drive letter, then names without what no name holds.
-In a parameter that is about files or commands that is enough. Elsewhere something more must say so: an escape that nobody means
-(`\b`, `\f`), another backslash, or a value that is nothing else and ends in a file's name. It is always a guess.
+`{"path": "C:\new\file.txt"}` is valid JSON with a line break in it. JSON does not show what was meant, so only an unmistakable
+path is restored: a drive letter, then names without characters that no file name has. If the parameter is about files or
+commands, that is enough. Otherwise the value must also hold an escape that nobody means (`\b`, `\f`) or another backslash, or
+be a path only and end in a file's name. The repair is always a guess.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ _ESCAPED = {"\a": r"\a", "\b": r"\b", "\t": r"\t", "\n": r"\n", "\v": r"\v", "\f
 _CONTROLS = "".join(_ESCAPED)
 _LITERALLY = str.maketrans(_ESCAPED)
 _DRIVE = ":\\"
-"""What stands in the text of each such path; where it stands nowhere, none is looked for."""
+"""Every such path holds this text."""
 _DRIVE_LETTER = lazy_regex(
     r":\\(?:(?<=\A[A-Za-z]:\\)|(?<=[^A-Za-z0-9][A-Za-z]:\\)|(?<=\\[a-z][A-Za-z]:\\)|(?<=\\[0-7]{3}[A-Za-z]:\\)"
     r"|(?<=\\x[0-9A-Fa-f]{2}[A-Za-z]:\\)|(?<=\\u[0-9A-Fa-f]{4}[A-Za-z]:\\))"
 )
-"""The same with its letter, behind no other letter but an escape's."""
+"""The same with its drive letter, which follows no letter except an escape's."""
 _NAME = r"""[^\x00-\x20"'<>|*?:,;\\/]+"""
 _SEPARATOR = rf"(?:\\+|/|[{_CONTROLS}])"
 _PATH = lazy_regex(rf"(?<![A-Za-z0-9])[A-Za-z]:(?:{_SEPARATOR}{_NAME})+\\?")
@@ -40,8 +41,8 @@ _ABOUT_FILES = lazy_regex(
 
 
 def with_paths(arguments: dict[str, Any], raw: str) -> tuple[dict[str, Any], list[Repair]]:
-    """The arguments with such paths as they were meant, and the repairs. `raw`: the text they were read from."""
-    if "\\" not in raw or _DRIVE not in raw or _DRIVE_LETTER.search(raw) is None:  # most are found at the speed of memory
+    """The arguments with such paths restored, and the repairs. `raw` is the text of the arguments."""
+    if "\\" not in raw or _DRIVE not in raw or _DRIVE_LETTER.search(raw) is None:  # cheap checks: most arguments hold no path
         return arguments, []
     repairs: list[Repair] = []
     found = {key: _mended(value, key, repairs) for key, value in arguments.items()}
@@ -66,5 +67,5 @@ def _mended(value: Any, key: str, repairs: list[Repair]) -> Any:
 
 
 def _is_plain(path: str) -> bool:
-    """Does the path itself say that it is one?"""
+    """Whether the path itself shows that it is one."""
     return _NEVER_MEANT.search(path) is not None or "\\" in path

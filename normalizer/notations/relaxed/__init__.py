@@ -1,5 +1,5 @@
-"""The JSON reader that repairs and records what it repaired.
+"""A JSON reader that repairs, and records each repair.
 
-`read` is the way in. The other modules are its strings, structure and lexemes, what it remembers, how it closes an open value,
-and the short way for JSON that is only plain.
+`read` has the entry points. The other modules have its strings, structure, lexemes, state and closers, and a fast path for
+plain JSON.
 """

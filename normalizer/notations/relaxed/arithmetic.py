@@ -1,4 +1,4 @@
-"""Arithmetic on number literals, where a model wrote a sum in place of its value: `60 * 60`, `10 - 5`, `1/6`.
+"""Arithmetic on number literals in the place of a value: `60 * 60`, `10 - 5`, `1/6`.
 
 Nothing is evaluated as code: the text is parsed, and only `+ - * /` between numbers are computed.
 """
@@ -17,7 +17,7 @@ __all__ = ["computed"]
 
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
 _SUM: Final = lazy_regex(rf"{_NUMBER}(?:(?:\s?[*/]\s?|\s[+-]\s){_NUMBER})+")
-"""With spaces around `+` and `-`: without them stand dates (`2026-11-15`) and ranges."""
+"""`+` and `-` need spaces around them, because dates (`2026-11-15`) and ranges have none."""
 _LONGEST: Final = 200
 _OPERATIONS: Final[dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]]] = {
     ast.Add: Fraction.__add__,
@@ -28,8 +28,10 @@ _OPERATIONS: Final[dict[type[ast.operator], Callable[[Fraction, Fraction], Fract
 
 
 def computed(token: str, digits: int) -> int | float | None:
-    """The value of numbers joined by `*`, `/` and, with spaces around them, `+` and `-`. None for any other text, for a date
-    (`12/25/2024`), and for a value that is not finite or has more than `digits` digits."""
+    """The value of numbers joined by `*`, `/` and, with spaces around them, `+` and `-`.
+
+    None for any other text, for a date (`12/25/2024`), and for a value that is infinite or has more than `digits` digits.
+    """
     if len(token) > _LONGEST or token.count("/") > 1 or not _SUM.fullmatch(token):
         return None
     try:
@@ -37,12 +39,12 @@ def computed(token: str, digits: int) -> int | float | None:
         if set(token) & set("./eE"):
             return float(value)
         return None if too_long(value.numerator, digits) else value.numerator
-    except (ArithmeticError, ValueError):  # beyond every float
+    except (ArithmeticError, ValueError):  # larger than any float
         return None
 
 
 def _value(node: ast.expr) -> Fraction:
-    """Exact, so that `0.1*3` is 0.3."""
+    """The exact value, so that `0.1*3` is 0.3."""
     if isinstance(node, ast.BinOp):
         return _OPERATIONS[type(node.op)](_value(node.left), _value(node.right))
     if isinstance(node, ast.UnaryOp):

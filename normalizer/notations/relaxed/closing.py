@@ -1,4 +1,4 @@
-"""The end of a member and of a container: separators, and brackets that are right, wrong, missing or too many."""
+"""The end of a member and of a container: separators, and brackets that are right, wrong, missing or surplus."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def assign_value(state: State, frame: Frame, value: Any) -> None:
 
 
 def separator(state: State, frame: Frame) -> None:
-    """What stands after a member: a comma, a closing bracket, or, the comma missing, the next member."""
+    """Read what stands after a member: a comma, a closing bracket or, if the comma is missing, the next member."""
     text, pos = state.text, state.pos
     character = text[pos]
     if character in COMMAS + ";":
@@ -43,7 +43,7 @@ def separator(state: State, frame: Frame) -> None:
 
 
 def _comma_is_missing(state: State, frame: Frame) -> bool:
-    """After a value that shows its own end, or white space, a new member begins without doubt."""
+    """Whether a new member certainly begins: behind a value that shows its own end, or behind white space."""
     text, pos = state.text, state.pos
     if not (state.delimited or text[pos - 1].isspace()):
         return False
@@ -53,7 +53,7 @@ def _comma_is_missing(state: State, frame: Frame) -> bool:
 
 
 def close_frame(state: State, frame: Frame, character: str) -> None:
-    """Close the top frame by its own bracket, or make the best of another one."""
+    """Close the top frame by its own bracket, or repair another one."""
     if frame.comma:
         state.note("trailing_comma", "," + character, character)
     after = state.peek_past_comments(state.pos + 1)
@@ -67,7 +67,7 @@ def close_frame(state: State, frame: Frame, character: str) -> None:
     elif frame.kind == "call":
         if character != "]":
             raise Stop
-        state.record("missing_closer", "", ")")  # the bracket belongs to the list of calls
+        state.record("missing_closer", "", ")")  # the bracket closes the list of calls
         state.closed = False
         _pop(state)
     else:
@@ -84,14 +84,14 @@ def _key_follows(state: State, comma: int) -> bool:
 
 
 def _drop_closer(state: State, frame: Frame, character: str) -> None:
-    """One bracket too many: members of the same frame follow."""
+    """Drop a surplus bracket: members of the same frame follow."""
     state.record("extra_closer", character, "", "guess")
     state.pos += 1
     frame.after_value, frame.comma = True, False
 
 
 def _close_by_other(state: State, frame: Frame, character: str, comma: bool, ends_call: bool) -> None:
-    """A wrong bracket: in place of the right one, or the right one of an outer frame, the inner ones being left out."""
+    """Handle a wrong bracket: it replaces the right one, or closes an outer frame whose inner brackets are missing."""
     depth = next((at for at in range(len(state.frames) - 2, -1, -1) if state.frames[at].closer == character), -1)
     if depth >= 0 and (ends_call or not comma) and _closers_ahead(state) < len(state.frames):
         missing = "".join(inner.closer for inner in reversed(state.frames[depth + 1 :]))
@@ -120,7 +120,7 @@ def _pop(state: State) -> None:
 
 
 def close_all(state: State) -> None:
-    """The text ended with frames open: their brackets are missing."""
+    """Close all frames at the text's end: their brackets are missing."""
     frame = state.frames[-1]
     state.delimited = frame.after_value and state.delimited
     missing = "".join(frame.closer for frame in reversed(state.frames))

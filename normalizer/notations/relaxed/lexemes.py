@@ -1,6 +1,6 @@
 """Values without quotes or brackets: literals, numbers, arithmetic on numbers, bare words.
 
-Nothing is evaluated as code. A number that would lose something is not a number: `1,000`, `00501`, `1e400`, `NaN`.
+Nothing is evaluated as code. A number that would lose information is no number: `1,000`, `00501`, `1e400`, `NaN`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from llmcore.support.values.numbers import is_rounded
 __all__ = ["ABSENT", "LITERALS", "json_number", "loose_number", "read_bare"]
 
 ABSENT: Final[Any] = object()
-"""Stands for "this text is no such value", since None is one."""
+"""Stands for "no such value", because None is a value."""
 
 LITERALS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
 _PYTHON_LITERALS: Final[dict[str, Any]] = {"True": True, "False": False, "None": None}
@@ -43,9 +43,9 @@ _OPENERS: Final = "{[(" + "".join(CLOSERS)
 
 
 def read_bare(state: State) -> Any:
-    """The value at the position, which starts with no quote and no bracket; a word becomes a string, as a guess."""
+    """The value at the position, which starts with no quote or bracket. A word becomes a string, as a guess."""
     if state.frames and (_CURRENCY_GROUPED.match(state.text, state.pos, state.end) or _later_group(state)):
-        raise Stop  # two items and one number with a comma between its thousands look alike
+        raise Stop  # two items, or one number with a thousands separator
     token = _token(state)
     after = state.pos + len(token)
     at_end = after >= state.end
@@ -56,7 +56,7 @@ def read_bare(state: State) -> Any:
     state.delimited = value is not ABSENT
     if value is ABSENT:
         if at_end and token == stripped and (state.cut or stripped in _LITERAL_BEGINNINGS):
-            raise Ended  # the next characters might have changed it
+            raise Ended  # the next characters may change it
         value = _number(state, stripped)
     if value is ABSENT:
         after = _end_of_words(state, after)
@@ -64,13 +64,13 @@ def read_bare(state: State) -> Any:
             raise Ended
         value = _word(state, state.text[state.pos : after], after)
     else:
-        after = state.pos + len(token.rstrip())  # white space is left to who knows which is JSON's
+        after = state.pos + len(token.rstrip())  # the caller knows which white space is JSON's
     state.pos = after
     return value
 
 
 def _later_group(state: State) -> bool:
-    """Do three digits that are no number stand right behind a digit and a comma?"""
+    """Whether three digits that are no number stand right behind a digit and a comma."""
     text, pos = state.text, state.pos
     if text[pos - 1] != "," or not text[pos - 2].isdigit() or not _GROUP.match(text, pos, state.end):
         return False
@@ -94,7 +94,7 @@ def _token_end(state: State, at: int) -> int:
 
 
 def _end_of_words(state: State, after: int) -> int:
-    """In an object bare text goes on over commas, line breaks and apostrophes until a new member or a bracket follows."""
+    """The end of bare text in an object. It includes commas, line breaks and apostrophes up to a new member or a bracket."""
     text = state.text
     if not state.frames or state.frames[-1].kind != "object":
         return after
@@ -137,7 +137,7 @@ def _number(state: State, token: str) -> Any:
     value = loose_number(token, digits)
     if value is not ABSENT:
         _noting_loss(state, token, value)
-        # A plus sign may be a telephone number's.
+        # A plus sign may begin a telephone number.
         state.record("number_notation", token, value, "guess" if token.startswith("+") else "lossless")
         return value
     sum_of = computed(token, digits)
@@ -154,14 +154,14 @@ def _noting_loss(state: State, token: str, value: Any) -> Any:
 
 
 def json_number(token: str, digits: int) -> Any:
-    """The value of a JSON number, else `ABSENT`. Raises `Stop` for more digits than allowed or an infinite value."""
+    """The value of a JSON number, else `ABSENT`. Raises `Stop` if it has too many digits or is infinite."""
     if not _JSON_NUMBER.fullmatch(token):
         return ABSENT
     if not token.isdecimal() and not token[1:].isdecimal():  # a fraction or an exponent
         return _float(token)
     try:
         return _int(token, 10, digits)
-    except ValueError as error:  # CPython's own limit
+    except ValueError as error:  # CPython's limit
         raise Stop(DIGITS_LIMIT) from error
 
 
@@ -191,7 +191,7 @@ def _float(token: str) -> float:
 
 
 def _word(state: State, token: str, after: int) -> str:
-    """A bare word as a string: a guess. What may be code, a key or a merged value cannot be read."""
+    """A bare word as a string, a guess. Raises `Stop` if it may be code, a key or a merged value."""
     word = token.strip()
     following = state.text[after : after + 1] if after < state.end else ""
     if not state.frames:

@@ -1,9 +1,9 @@
-"""Plain objects in other notations, written as JSON for the fast parser.
+"""Plain objects in other notations, translated to JSON for the fast parser.
 
-Most arguments that are no JSON hold nothing that JSON could not: plain strings, numbers, literals, lists and dicts. Each word
-and string of such a text is written as JSON writes it, and what comes out is parsed strictly. A text that holds anything else,
-or comes out as no sound JSON, is left to the reader that knows the whole notation and records what it repairs; on plain texts
-both agree (tests/normalizer/notations/relaxed/test_plain.py), and this one takes a fifth of the time.
+Most arguments that are no JSON hold only what JSON has: strings, numbers, literals, lists and dicts. Each word and string is
+translated to JSON, and the result is parsed strictly. If a text holds anything else, or the result is not sound, the full
+reader reads it and records its repairs. On plain texts both agree (tests/normalizer/notations/relaxed/test_plain.py), and this
+one takes a fifth of the time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '
 
 
 def plain_arguments(text: str, opening: int, limits: Limits = DEFAULT_LIMITS) -> tuple[dict[str, Any], int] | None:
-    """(keyword arguments, end) of the Python call whose parenthesis stands at `opening`, when they are plain; else None."""
+    """(keyword arguments, end) of the Python call whose parenthesis stands at `opening`. None if they are not plain."""
     found = _ARGUMENTS.match(text, opening)
     if found is None:
         return None
@@ -45,13 +45,13 @@ def plain_arguments(text: str, opening: int, limits: Limits = DEFAULT_LIMITS) ->
 
     pieces = _STRINGS.split(found[1])
     try:
-        # One pass over all that stands between the strings: words are few there.
+        # One pass over the text between the strings, which has few words.
         pieces[::2] = _WORD.sub(word, "'".join(pieces[::2])).split("'")
         pieces[1::2] = [_string(quoted) for quoted in pieces[1::2]]
     except KeyError:  # a word, or an escape, that JSON does not have
         return None
     arguments = sound_object(f"{{{''.join(pieces)}}}", limits)
-    # a keyword inside a dict, or a key outside of one, is no Python
+    # a keyword in a dict, or a key outside of one, is invalid in Python
     return None if arguments is None or len(arguments) != keywords else (arguments, found.end())
 
 
@@ -67,7 +67,7 @@ def _brace_token(delimiter: str) -> re.Pattern[str]:
 
 
 def plain_braces(text: str, delimiter: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] | list[Any] | None:
-    """The container that is all of `text`, written as `{key:value}` with strings between two delimiters, when it is plain."""
+    """The container that is all of `text`, written as `{key:value}` with strings between two delimiters. None if not plain."""
 
     def as_json(token: re.Match[str]) -> str:
         if token.lastindex == 1:

@@ -1,20 +1,20 @@
-"""JSON as models break it: one pass, linear, every edit recorded, nothing invented.
+"""Read broken JSON: one pass, linear, every edit recorded, nothing invented.
 
-Reads single quotes, back-ticks, smart quotes, unquoted keys, Python literals, tuples, sets, comments, commas too many
-or too few, `=` for `:`, raw line breaks, invalid escapes, over-escaped text, inner quotes, wrong, missing and
-superfluous brackets, arithmetic and other notations of numbers. What has no safe reading is refused.
+It reads single quotes, back-ticks, smart quotes, unquoted keys, Python literals, tuples, sets, comments, surplus and missing
+commas, `=` for `:`, raw line breaks, invalid escapes, over-escaped text, inner quotes, wrong, missing and surplus brackets,
+arithmetic and other notations of numbers. Text without a safe reading is refused.
 
-The kinds of `Repair`, of this reader and of those around it:
-- lossless, a notation, recorded once a text: single_quotes back_ticks triple_quotes string_prefix unquoted_key
-  markdown_escape python_literal tuple set parentheses comment white_space escaped_white_space over_escaped
-  trailing_comma control_character keyword_colon quoted_keyword
-- lossless, each time: invalid_escape extra_comma missing_closer wrong_closer extra_closer number_notation, duplicate_key of
-  one value twice, double_encoded code_fence byte_order_mark
+The kinds of `Repair` of this reader and of its callers:
+- lossless, a notation, recorded once per text: single_quotes back_ticks triple_quotes string_prefix unquoted_key markdown_escape
+  python_literal tuple set parentheses comment white_space escaped_white_space over_escaped trailing_comma control_character
+  keyword_colon quoted_keyword
+- lossless, each time: invalid_escape extra_comma missing_closer wrong_closer extra_closer number_notation, duplicate_key of one
+  value twice, double_encoded code_fence byte_order_mark
 - coerced: arithmetic leading_zero rounded_number
-- guess: inner_quotes smart_quotes missing_comma missing_colon key_separator comma bare_word bare_text key_of_words
-  joined_strings literal windows_path escaped_closer missing_quote missing_delimiter code_block
-  code_block_words omission; also extra_comma between two others,
-  duplicate_key of two values, wrong_closer and extra_closer where members follow, number_notation with a plus sign
+- guess: inner_quotes smart_quotes missing_comma missing_colon key_separator comma bare_word bare_text key_of_words joined_strings
+  literal windows_path escaped_closer missing_quote missing_delimiter code_block code_block_words omission; also extra_comma
+  between two others, duplicate_key of two values, wrong_closer and extra_closer where members follow, number_notation with a plus
+  sign
 - truncated: cut_member cut_string missing_closer
 """
 
@@ -39,13 +39,14 @@ _BRACE_LANGUAGE = frozenset({"unquoted_key"})
 
 @dataclass(slots=True)
 class Relaxed:
-    """What was read of `text[start:end]`.
+    """The result of reading `text[start:end]`.
 
-    `end` is just past the value. `complete` is False when the text ended inside it: cut, or inside a string or before
-    the value of a key although it was not said to be cut; what came whole is in `value`. `delimited` is False when
-    closing brackets were missing and the last value does not show its own end (a number, an open string, nothing
-    after a comma). `error`: why nothing could be read: `unreadable`, `nested_call`, `arguments_limit`, `depth_limit`,
-    `digits_limit`, `repairs_limit`.
+    - `end`: just past the value.
+    - `complete`: False if the text ended inside the value, even if `cut` was not set. `value` then holds its complete parts.
+    - `delimited`: False if closing brackets are missing and the last value does not show its own end: a number, an open string,
+      or nothing after a comma.
+    - `error`: why nothing could be read: `unreadable`, `nested_call`, `arguments_limit`, `depth_limit`, `digits_limit`,
+      `repairs_limit`.
     """
 
     value: Any = None
@@ -65,12 +66,12 @@ def read_relaxed(
     cut: bool = False,
     string_delimiters: tuple[str, ...] = (),
 ) -> Relaxed:
-    """The value that stands at `start`. Never raises.
+    """The value at `start`. Never raises.
 
-    `end`: the slice holds the value and nothing else but layout and stray brackets; without it anything may follow.
-    `cut`: the reply ended inside the slice, so that missing brackets are `truncated`, and a number, a bare word or a
-    part of a literal at the very end is left out. `string_delimiters` open and close raw strings in which nothing is
-    an escape (`<escape>`, `<|"|>`); keys stand unquoted in such text.
+    - `end`: the slice holds only the value, layout and stray brackets. If it is None, anything may follow the value.
+    - `cut`: the reply ended inside the slice. Missing brackets are then "truncated", and a number, a bare word or a part of a
+      literal at the very end is left out.
+    - `string_delimiters`: they open and close raw strings without escapes (`<escape>`, `<|"|>`). Keys are unquoted in such text.
     """
     if end is not None and not cut:
         written = text[start:end]
@@ -89,7 +90,7 @@ def repaired(
     cut: bool = False,
     string_delimiters: tuple[str, ...] = (),
 ) -> Relaxed:
-    """As `read_relaxed`, of a text that no strict reader takes: for callers that tried one."""
+    """As `read_relaxed`, for callers that have tried a strict reader."""
     whole = len(text) if end is None else min(end, len(text))
     last = min(whole, start + limits.arguments + 1)
     flavour = Flavour(_BRACE_LANGUAGE, tuple(filter(None, string_delimiters))) if string_delimiters else _JSON

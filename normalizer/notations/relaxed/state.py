@@ -1,8 +1,8 @@
-"""What the relaxed readers share: where they stand, what is open, and what was repaired.
+"""The state of the relaxed readers: their position, open containers and repairs.
 
-Every edit is recorded where it is made. A *notation* (single quotes, comments, Python literals ...) changes no value
-and is recorded once a text, where it is first met; an edit of a value is recorded each time. Look-ahead is memoised,
-so that many looks over the same text stay linear.
+Each edit is recorded where it is made. A *notation* (single quotes, comments, Python literals ...) changes no value, and is
+recorded once per text, at its first use. An edit of a value is recorded each time. Look-aheads are cached, so that repeated
+ones over the same text stay linear.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ __all__ = [
 ]
 
 BRACKETS = "}])"
-COMMAS = ",\uff0c"  # and the fullwidth comma
-COLONS = ":=\uff1a"  # and the fullwidth colon
+COMMAS = ",\uff0c"  # with the full-width comma
+COLONS = ":=\uff1a"  # with the full-width colon
 CLOSERS = {
     '"': '"',
     "'": "'",
@@ -43,7 +43,7 @@ CLOSERS = {
     "\u2019": "\u2019'",
     "\u00ab": "\u00bb",
 }
-"""The quotes that may open a string, straight and typographic, and those that close it."""
+"""The quotes that may open a string, straight and typographic, with the quotes that close each."""
 
 _COMMENTS_LOOKED_OVER = 2
 _OMITS = lazy_regex(
@@ -52,11 +52,11 @@ _OMITS = lazy_regex(
     r"(?:more\b(?! than)|others\b|rest\b|remaining\b|continue)",
     re.IGNORECASE,
 )
-"""A comment that says that something is missing where it stands."""
+"""A comment that says that something is left out."""
 _PLAIN_SPACE = lazy_regex(r"[ \t\r\n]*")
-_ANY_SPACE = lazy_regex(r"(?:[\s\ufeff\u200b]|\\[nrt](?![A-Za-z]))*+")  # also white space written as an escape
+_ANY_SPACE = lazy_regex(r"(?:[\s\ufeff\u200b]|\\[nrt](?![A-Za-z]))*+")  # including escaped white space
 _ODD = frozenset("/#\\\ufeff\u200b")
-_SOLID = frozenset(map(chr, range(0x21, 0x7F))) - _ODD  # what is certainly neither white space nor a comment
+_SOLID = frozenset(map(chr, range(0x21, 0x7F))) - _ODD  # neither white space nor the beginning of a comment
 
 FrameKind = Literal["object", "array", "call"]
 
@@ -75,7 +75,7 @@ class Ended(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Flavour:
-    """`native`: the notations that are the language's own and no repair. `delimiters` open and close raw strings."""
+    """A notation. `native`: repairs that are its normal syntax, and not recorded. `delimiters` open and close raw strings."""
 
     native: frozenset[str] = frozenset()
     delimiters: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class Flavour:
 
 
 class Frame:
-    """An open container. A call's keyword arguments are an object; what has no name is in `positional`."""
+    """An open container. A call's keyword arguments are an object; its other arguments are `positional`."""
 
     __slots__ = ("after_value", "closer", "comma", "commas", "key", "kind", "members", "opener", "positional")
 
@@ -106,7 +106,7 @@ class Frame:
 
 
 class State:
-    """A position in `text[start:end]` with the open frames and the repairs made so far."""
+    """A position in `text[start:end]`, with the open frames and the repairs so far."""
 
     __slots__ = (
         "_found",
@@ -132,12 +132,12 @@ class State:
     ) -> None:
         self.text, self.pos, self.end = text, start, end
         self.limits, self.cut, self.flavour = limits, cut, flavour
-        self.bounded = bounded  # the caller knows that nothing but the value stands in the slice
+        self.bounded = bounded  # the slice holds only the value
         self.frames: list[Frame] = []
         self.repairs: list[Repair] = []
         self.complete = True
-        self.delimited = True  # the last value read shows its own end
-        self.closed = True  # the outermost bracket was closed by one in the text
+        self.delimited = True  # the last value shows its own end
+        self.closed = True  # the text closed the outermost bracket
         self.odd_strings = self.rescues = 0
         self._noted: set[str] = set()
         self._found: dict[str, tuple[int, int]] = {}
@@ -148,7 +148,7 @@ class State:
         self.repairs.append(Repair(kind=kind, path=self.path(), before=clipped(before), after=clipped(after), safety=safety))
 
     def note(self, kind: str, before: Any = None, after: Any = None) -> None:
-        """Record a notation, once a text and only where it is not the language's own."""
+        """Record a notation, once per text, unless it is native to the flavour."""
         if kind not in self._noted and kind not in self.flavour.native:
             self._noted.add(kind)
             self.record(kind, before, after)
@@ -157,7 +157,7 @@ class State:
         return kind in self._noted
 
     def path(self) -> str:
-        """Where the reader stands: the member being read, or, between members, their container."""
+        """The path of the member that is being read or, between members, of their container."""
         path = ""
         for frame in self.frames:
             if not frame.after_value and (frame.kind == "array" or frame.key is not None):
@@ -166,7 +166,7 @@ class State:
         return path
 
     def skip(self) -> None:
-        """Go over white space and comments."""
+        """Skip white space and comments."""
         if self.pos < self.end and self.text[self.pos] in _SOLID:
             return
         self.pos = _PLAIN_SPACE.match(self.text, self.pos, self.end).end()  # type: ignore[union-attr]  # matches always
@@ -177,7 +177,7 @@ class State:
             if (after := self.comment_end(self.pos)) >= 0:
                 said = self.text[self.pos : min(after, self.pos + 2 * SHOWN)]
                 self.note("comment", said)
-                if _OMITS.search(said) is not None:  # what was meant is not all written
+                if _OMITS.search(said) is not None:  # the value is incomplete
                     self.record("omission", said, None, "guess")
             elif (after := self._space_end(self.pos)) > self.pos:
                 if character not in " \t\r\n":
@@ -187,7 +187,7 @@ class State:
             self.pos = after
 
     def peek_past_comments(self, at: int, comments: bool = True) -> int:
-        """Where `skip` would come to from `at`, over a few comments at most."""
+        """The position behind white space at `at`, and behind a few comments at most."""
         if at < self.end and self.text[at] in _SOLID:
             return at
         at = self._space_end(at)
@@ -202,7 +202,7 @@ class State:
         return _ANY_SPACE.match(self.text, at, self.end).end()  # type: ignore[union-attr]  # matches always
 
     def comment_end(self, at: int) -> int:
-        """The index just past the comment at `at`, -1 when there is none."""
+        """The index just past the comment at `at`, -1 if there is none."""
         text, end = self.text, self.end
         if at >= end:
             return -1
@@ -215,7 +215,7 @@ class State:
         return -1
 
     def find(self, marker: str, at: int) -> int:
-        """`text.find(marker, at, end)`, remembered: asking again further on does not search the same stretch twice."""
+        """`text.find(marker, at, end)`, cached: a later search does not search the same stretch twice."""
         since, index = self._found.get(marker, (self.end + 1, -1))
         if since <= at and (index >= at or index < 0):
             return index

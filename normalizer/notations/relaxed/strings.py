@@ -1,12 +1,11 @@
-"""Quoted strings as models break them, and the rule that tells a closing quote from an inner one.
+"""Quoted strings with errors, and the rule that tells a closing quote from an inner one.
 
-A quote closes a string when what follows it, white space apart, fits the place: `:` after a key; after a value a
-comma that starts a new member, a closing bracket, or the end. Other quotes are inner ones (a `guess`). Where that
-rule leaves an odd number of inner quotes in two strings of one text, both may have been one string: no reading is
-safe and none is given, so that nothing inside a string becomes a key.
+A quote closes a string if the text behind it, after white space, fits. Behind a key, that is `:`. Behind a value, it is a
+comma that starts a new member, a closing bracket, or the end. Other quotes are inner ones (a guess). If two strings of one
+text have an odd number of inner quotes, they may be one string. Then no reading is safe and none is returned, so that nothing
+inside a string becomes a key.
 
-Linear: a look ahead reads no further than to the quote after the next one, and never the same stretch for many
-quotes.
+The work is linear: a look-ahead reads at most to the second quote ahead, and no stretch is read again for many quotes.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ QUOTES = frozenset(CLOSERS)
 _NOTATION = {"'": "single_quotes", "`": "back_ticks"}
 _SEARCHES = {opener: lazy_regex("[" + closers + "]") for opener, closers in CLOSERS.items() if len(closers) > 1}
 _CONTROL = lazy_regex(r"[\x00-\x1f]")
-_CONTROL_IN_PYTHON = lazy_regex(r"(?<!\\)[\x00-\x1f]")  # a backslash joins lines
+_CONTROL_IN_PYTHON = lazy_regex(r"(?<!\\)[\x00-\x1f]")  # a backslash at a line's end joins lines
 _PREFIX = lazy_regex(r"[rRuUbBfF]{1,2}(?=[\"'])")
 _BARE_KEY = lazy_regex(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
 _KEYWORD = lazy_regex(r"[A-Za-z_]\w{0,64}=[\"'\[{(\w-]")
@@ -49,7 +48,7 @@ _MAX_RESCUES_TRIED = 64
 
 
 def read_quoted(state: State, role: Role) -> str:
-    """The string that opens at the position, over-escaped (`\\"`) and Python's prefixed ones included."""
+    r"""The string that opens at the position, including over-escaped (`\\"`) and prefixed ones (Python)."""
     text, start = state.text, state.pos
     if text[start] == "\\":
         return _read_over_escaped(state, role)
@@ -60,7 +59,7 @@ def read_quoted(state: State, role: Role) -> str:
 
 def _read_prefixed(state: State, prefix: str, role: Role) -> str:
     if "b" in prefix or "f" in prefix:
-        raise Stop  # bytes are no JSON, and a format string would have to be evaluated
+        raise Stop  # JSON has no bytes, and a format string needs evaluation
     state.note("string_prefix", prefix)
     return _read_from(state, state.pos + len(prefix), role, raw="r" in prefix)
 
@@ -79,7 +78,7 @@ def _read_from(state: State, start: int, role: Role, raw: bool) -> str:
     else:
         close, inner, apostrophes = _closer(state, body, opener, role)
         if close >= 0 and state.text[close - 1] == "\\" and _backslashes(state.text, close, body) % 2:
-            inner = apostrophes = 0  # closed by an escaped quote, before any inner one
+            inner = apostrophes = 0  # an escaped quote closes it, before any inner one
     if close < 0:
         return _unterminated(state, body, opener, role, inner + apostrophes)
     state.pos = close + (body - start)
@@ -103,7 +102,7 @@ def _decoded(state: State, raw_text: str, opener: str, raw: bool = False, triple
         state.note("control_character")
     if raw:
         return raw_text
-    # Python prints a string that holds an apostrophe in double quotes, with its own escapes.
+    # Python puts a string with an apostrophe in double quotes, with Python's escapes.
     style = "'" if opener == '"' and state.noted("single_quotes") else opener
     value, invalid, path = decode(raw_text, style, state.flavour.python)
     if path:
@@ -114,7 +113,7 @@ def _decoded(state: State, raw_text: str, opener: str, raw: bool = False, triple
 
 
 def _code_block(state: State, body: int, close: int) -> str:
-    """A value between triple back-ticks, its info string and the line breaks at the fences left out."""
+    """A value between triple back-ticks, without its info string and the line breaks at the fences."""
     if close < 0:
         raise Ended
     lines = state.text[body:close]
@@ -127,9 +126,11 @@ def _code_block(state: State, body: int, close: int) -> str:
 
 
 def info_string(words: str) -> bool | None:
-    """Is what stands behind the opening of a code fence its info string? True for a language, alone or with attributes or file
-    names, for any word with attributes, and for nothing; False for other words, which are one as well unless the text begins
-    there (`cd /tmp`, `Oslo`); None when it is the text that does."""
+    """Whether the text behind the opening of a code fence is its info string.
+
+    True for a language, alone or with attributes or file names; for any word with attributes; and for nothing. False for other
+    words: they are an info string unless the text begins there (`cd /tmp`, `Oslo`). None if the text begins there.
+    """
     found = _INFO_STRING.fullmatch(words.lstrip(" \t").rstrip("\r")) if len(words) <= _LONGEST_INFO else None
     if found is None or (found[1] is None and found[2].strip()):
         return None
@@ -142,7 +143,7 @@ def info_string(words: str) -> bool | None:
 
 
 def _read_over_escaped(state: State, role: Role) -> str:
-    r"""A string between two `\"` of JSON that was escaped once too often; what is inside is escaped twice."""
+    r"""A string between two `\"` in JSON that was escaped once too often. Its text is escaped twice."""
     text, body = state.text, state.pos + 2
     quote = text[state.pos + 1]
     at, run = body - 1, 2
@@ -157,7 +158,7 @@ def _read_over_escaped(state: State, role: Role) -> str:
 
 
 def _unterminated(state: State, body: int, opener: str, role: Role, inner: int) -> str:
-    """The string is not closed: cut, or one quote is missing before the last brackets."""
+    """A string that never closes: it was cut, or a quote is missing before the last brackets."""
     rest = state.text[body : state.end]
     if role == "key":
         if state.cut or not _STRUCTURAL.search(rest):
@@ -180,7 +181,7 @@ def _unterminated(state: State, body: int, opener: str, role: Role, inner: int) 
 
 
 def _without_brackets(state: State, rest: str) -> str | None:
-    """The rest up to the brackets that close all open frames, None when it does not end in just these."""
+    """The rest up to the brackets that close all open frames. None if it does not end in exactly these."""
     at = len(rest)
     for frame in state.frames:
         at = len(rest[:at].rstrip()) if rest[at - 1 : at].isspace() else at
@@ -191,7 +192,7 @@ def _without_brackets(state: State, rest: str) -> str | None:
 
 
 def _without_cut_escape(rest: str) -> str:
-    """Leave out an escape of which only the beginning came, and half of a surrogate pair."""
+    """The rest without an incomplete escape or half a surrogate pair at its end."""
     tail = _CUT_ESCAPE.search(rest, max(0, len(rest) - 6))
     if tail and _backslashes(rest, tail.start() + 1, 0) % 2:
         return rest[: tail.start()]
@@ -199,7 +200,7 @@ def _without_cut_escape(rest: str) -> str:
 
 
 def read_delimited(state: State, delimiter: str) -> str:
-    """A raw string between two `delimiter`s, the first of which stands at the position; nothing inside is an escape."""
+    """A raw string between two `delimiter`s, the first of which stands at the position. It has no escapes."""
     body = state.pos + len(delimiter)
     close = state.find(delimiter, body)
     if close < 0:
@@ -225,7 +226,7 @@ def _unterminated_delimited(state: State, body: int) -> str:
 
 
 def _backslashes(text: str, at: int, first: int) -> int:
-    """How many backslashes stand directly before `at`, counted back to `first` at most."""
+    """The number of backslashes directly before `at`, counted back to `first` at most."""
     count = 0
     while at - count > first and text[at - count - 1] == "\\":
         count += 1
@@ -240,8 +241,9 @@ def _triple_closer(state: State, triple: str, body: int) -> int:
 
 
 def _closer(state: State, body: int, opener: str, role: Role) -> tuple[int, int, int]:
-    """The index of the quote that closes the string whose text begins at `body` (-1 when there is none), and how many
-    quotes and apostrophes are inside it.
+    """(index of the quote that closes the string, inner quotes, inner apostrophes). The index is -1 if none closes it.
+
+    The string's text begins at `body`.
     """
     inner, apostrophes, first = 0, 0, body
     escaped: list[int] = []
@@ -264,7 +266,7 @@ def _closer(state: State, body: int, opener: str, role: Role) -> tuple[int, int,
 
 
 def _escaped_closer(state: State, body: int, escaped: list[int], role: Role) -> int:
-    """Where no quote closes a string, one after a backslash may be meant to (`"C:\\temp\\"`): its index, else -1."""
+    r"""The index of an escaped quote that may close the string (`"C:\\temp\\"`), if no other quote does. -1 if none does."""
     if state.cut or state.rescues >= _MAX_RESCUES:
         return -1
     for at in escaped:
@@ -288,9 +290,7 @@ def _is_apostrophe(state: State, at: int) -> bool:
 
 
 def closes(state: State, after: int, role: Role, odd: bool) -> bool:
-    """Does what stands at `after`, just behind a quote, fit the end of a string? `odd`: of its inner quotes one is
-    open.
-    """
+    """Whether the text at `after`, just behind a quote, fits the end of a string. `odd`: one of its inner quotes is open."""
     text, end = state.text, state.end
     at = state.peek_past_comments(after, comments=not odd)
     if at >= end or not state.frames:
@@ -305,25 +305,25 @@ def closes(state: State, after: int, role: Role, odd: bool) -> bool:
     if character in COLONS:
         return frame.kind == "call"
     if character == "{" and at == after and not odd and _starts_key(state, state.peek_past_comments(at + 1), strict=True):
-        raise Stop  # two objects merged
+        raise Stop  # two objects are merged
     if odd or (at == after and not state.flavour.python):
         return False
     return _fits_without_comma(state, after, at, frame)
 
 
 def _fits_after_lone_key(state: State, at: int, frame: Frame) -> bool:
-    """A key without a colon: before a value, or in braces that are a set."""
+    """Whether a key without a colon ends here: before a value, or in braces that are a set."""
     character = state.text[at]
     return (character in ",}" and not frame.members) or starts_value(state.text, at)
 
 
 def starts_value(text: str, at: int) -> bool:
-    """Does something stand here that cannot be a part of the text before?"""
+    """Whether a value starts at `at` that cannot be a part of the text before."""
     return text[at] in QUOTES or text[at] in "{[-0123456789" or text.startswith(_LITERAL_STARTS, at)
 
 
 def _brackets_fit(state: State, at: int, odd: bool) -> bool:
-    """Do the brackets at `at` close open frames so that what follows them fits as well?"""
+    """Whether the brackets at `at` close open frames, and the text behind them fits as well."""
     text, end = state.text, state.end
     for depth in range(len(state.frames)):
         if at >= end:
@@ -339,7 +339,7 @@ def _brackets_fit(state: State, at: int, odd: bool) -> bool:
 
 
 def _fits_without_comma(state: State, after: int, at: int, frame: Frame) -> bool:
-    """A value that is followed by the next member with no comma between, or by the other half of a Python string."""
+    """Whether the next member follows without a comma, or the other half of a Python string."""
     character = state.text[at]
     if state.flavour.python and (character in "\"'" or _PREFIX.match(state.text, at, state.end)):
         return True
@@ -354,7 +354,7 @@ def _fits_without_comma(state: State, after: int, at: int, frame: Frame) -> bool
 
 
 def starts_member(state: State, at: int, frame: Frame, *, strict: bool = False) -> bool:
-    """Can a new member of `frame` stand at `at`? `strict`: a key only with its colon."""
+    """Whether a new member of `frame` can start at `at`. `strict`: a key needs its colon."""
     at = state.peek_past_comments(at)
     text, end = state.text, state.end
     if at >= end:
@@ -401,7 +401,7 @@ def _starts_key(state: State, at: int, strict: bool) -> bool:
 
 
 def _next_unescaped(state: State, quote: str, body: int, escaped: bool) -> int:
-    """The next quote that no backslash escapes (that one does, in over-escaped text)."""
+    """The next quote without a backslash. In over-escaped text (`escaped`), the next quote."""
     first = body
     at = min((found for closer in CLOSERS[quote] if (found := state.find(closer, first)) >= 0), default=-1)
     while at >= 0 and not escaped and _backslashes(state.text, at, first) % 2:

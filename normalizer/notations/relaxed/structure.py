@@ -1,7 +1,7 @@
-"""Containers as models break them: one machine for relaxed JSON, brace languages and the arguments of Python calls.
+"""Containers: one state machine for relaxed JSON, brace languages and the arguments of Python calls.
 
-A stack of frames and one step a token; nothing recurses. What a place can hold is decided by the next token alone, so
-that a text is read once. Unreadable text raises the internal `Stop`.
+It has a stack of frames and takes one step per token; it does not recurse. The next token alone decides each step, so a text
+is read once. Unreadable text raises the internal `Stop`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _QUOTED_KEY = lazy_regex(r"[" + "".join(QUOTES) + r"]|\\[\"']|[rRuU]{1,2}[\"']")
 _PREFIXED = lazy_regex(r"[rRuUbBfF]{1,2}[\"']")
 _KEY = lazy_regex(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
 _KEY_OF_WORDS = lazy_regex(r"([A-Za-z]\w{0,32} [\w -]{1,64})(?=:[ \n])")
-# Most strings are sound: a key with its colon, and a value before a comma and the next key, are one token each.
+# Most strings are sound. One token is a key with its colon, or a value before a comma and the next key.
 _WHOLE_KEY = {quote: lazy_regex(rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}[ \t\r\n]*+:") for quote in "\"'"}
 _WHOLE_VALUE = {
     quote: lazy_regex(
@@ -44,7 +44,7 @@ _LAYOUT_BEFORE_MARK = 16
 
 
 def read_root(state: State) -> Any:
-    """The value at the position, whatever it is. Raises `Stop` (unreadable) and, for a cut scalar, `Ended`."""
+    """The value at the position. Raises `Stop` if it is unreadable, and `Ended` for a scalar that was cut."""
     state.skip()
     if state.pos >= state.end:
         raise Stop
@@ -53,13 +53,13 @@ def read_root(state: State) -> Any:
 
 
 def read_container(state: State, frame: Frame) -> Any:
-    """The rest of a container whose opening bracket was read."""
+    """The value of a container whose opening bracket was read."""
     state.frames.append(frame)
     return _run(state)
 
 
 def _run(state: State) -> Any:
-    """Read until the outermost frame is closed; its value."""
+    """Read until the outermost frame is closed, and return its value."""
     root = state.frames[0]
     while state.frames:
         try:
@@ -85,10 +85,10 @@ def _run(state: State) -> Any:
 
 
 def _member(state: State, frame: Frame) -> None:
-    """One member of the top frame, or what stands in its place: a superfluous comma, a closing bracket."""
+    """Read one member of the top frame, a surplus comma or a closing bracket."""
     character = state.text[state.pos]
     if character in COMMAS:
-        # A hole between two commas may have been meant as null.
+        # A gap between two commas may mean null.
         state.record("extra_comma", character, "", "guess" if frame.comma else "lossless")
         state.pos += 1
         frame.comma = True
@@ -119,7 +119,7 @@ def _member(state: State, frame: Frame) -> None:
 
 
 def _read_key(state: State, frame: Frame) -> bool:
-    """A key and its colon; False when the braces turned out to be a set, whose first item was read."""
+    """Read a key and its colon. False if the braces are a set, whose first item was read."""
     frame.key = None
     if (key := _whole(state, _WHOLE_KEY)) is not None:
         frame.key = key
@@ -171,7 +171,7 @@ _WHOLE_OF = {"object": _WHOLE_VALUE, "call": _WHOLE_ARGUMENT}
 
 
 def _whole(state: State, patterns: dict[str, re.Pattern[str]]) -> str | None:
-    """The sound string at the position, if what follows it is as usual; else None, and a closer look is needed."""
+    """The sound string at the position, if usual text follows it. None if it must be read more closely."""
     quote = state.text[state.pos]
     found = patterns[quote].match(state.text, state.pos, state.end) if quote in patterns else None
     if found is None:
@@ -204,7 +204,7 @@ def _colon(state: State, quoted: bool) -> None:
         state.record("key_separator", text[pos : pos + width], ":", "guess")
         state.pos += width
         return
-    # Without a colon only what cannot be a part of the key is its value.
+    # If the colon is missing, a value must begin with what no key has.
     if text[pos] in QUOTES or text[pos] in "{[\\" or (quoted and starts_value(text, pos)):
         state.record("missing_colon", "", ":", "guess")
         return
@@ -212,7 +212,7 @@ def _colon(state: State, quoted: bool) -> None:
 
 
 def _read_keyword(state: State, frame: Frame) -> None:
-    """`name=` before an argument, if there is one; `name:` means the same."""
+    """Read `name=` or `name:` before an argument, if there is one."""
     frame.key = None
     text = state.text
     if usual := _KEYWORD.match(text, state.pos, state.end):
@@ -234,7 +234,7 @@ def _read_keyword(state: State, frame: Frame) -> None:
 
 
 def _becomes_key(state: State, frame: Frame, value: str) -> bool:
-    """Was the string a quoted keyword (`f("city": "Paris")`)?"""
+    """Whether the string is a quoted keyword (`f("city": "Paris")`). If so, it becomes the key."""
     state.skip()
     at = state.pos
     if at >= state.end or state.text[at] not in ":=" or state.text.startswith("==", at):
@@ -261,7 +261,7 @@ def _keyword_separator(state: State, at: int) -> None:
 
 
 def _begin(state: State) -> Any:
-    """The scalar at the position, or `_OPENED` after pushing the frame of a container."""
+    """The scalar at the position, or `_OPENED` if a container opens, whose frame is pushed."""
     text, pos = state.text, state.pos
     character = text[pos]
     state.delimited = True
@@ -300,7 +300,7 @@ def _quoted(state: State) -> str:
         state.skip()
         parts.append(read_quoted(state, "value"))  # adjacent literals are one string
     joined = "".join(parts)
-    if len(parts) > 1:  # one of them may have been meant to stand behind a comma
+    if len(parts) > 1:  # a comma between them may be missing
         state.record("joined_strings", parts[0], joined, "guess")
     return joined
 
@@ -319,15 +319,13 @@ def _open(state: State, opener: str) -> Any:
 
 
 def _names_first_member(state: State) -> bool:
-    """Does `key:` stand behind the parenthesis, which then stands for a brace?"""
+    """Whether `key:` stands behind the parenthesis. If so, the parenthesis stands for a brace."""
     word = _KEY.match(state.text, state.peek_past_comments(state.pos), state.end)
     return word is not None and state.text.startswith(":", state.peek_past_comments(word.end()))
 
 
 def _without_opening_delimiter(state: State) -> str | None:
-    """A delimited string whose opening delimiter got lost: the text up to the closing one. None when it is no such
-    thing.
-    """
+    """A delimited string whose opening delimiter is missing. None if it is none."""
     text, pos = state.text, state.pos
     simple = _SIMPLE.match(text, pos, state.end)
     token = simple[0].strip() if simple else ""
