@@ -206,7 +206,7 @@ class RunModels:
         """Is no place of any model to be left aside?"""
         return self._catalog.cooldown.is_idle
 
-    def resting(self, model: str, deployment: str) -> float:
+    def cooldown_left(self, model: str, deployment: str) -> float:
         return self._catalog.cooldown.left(model, deployment)
 
     def failed(self, model: str, deployment: str, failure: LLMCoreError) -> None:

@@ -54,7 +54,7 @@ class ChildRuns:
 
     def check(self) -> None:
         """Raises what ends this run as well as one within it: `LimitExceeded` of its budget, and what its checkpoint raised."""
-        self._ledger.check_refused_below()
+        self._ledger.check_refused_child()
         if self._unsaved is not None:
             raise self._unsaved
 

@@ -15,7 +15,7 @@ from os import urandom
 from typing import Literal, cast
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error
-from llmcore.fallback import FallbackContext, Plan, best_place, first_well, resting
+from llmcore.fallback import FallbackContext, Plan, best_deployment, cooldown_left, first_available_model
 from llmcore.run.deadline import needed_loop
 from llmcore.run.endpoints.choices import RunModels
 from llmcore.run.endpoints.first_choice import Chosen, chosen_again
@@ -379,21 +379,21 @@ class Run:
         mode_matters = attempt.mode_matters
         self.state.ledger.start_turn(None if self._attempts_fixed else self._models.attempts)
         plan, asked = self._first_plan(mode_matters), TurnRequest(self.state, attempt)
-        return FallbackContext(self._models, self.state.ledger, plan, mode_matters, asked=asked)
+        return FallbackContext(self._models, self.state.ledger, plan, mode_matters, turn_request=asked)
 
     def _first_plan(self, mode_matters: bool) -> Plan:
         """The turn's model, or another one that it may escalate to while it is to be left aside."""
         models, wanted = self._models, self._model.alias
-        model = wanted if models.all_well else first_well(models, wanted)
+        model = wanted if models.all_well else first_available_model(models, wanted)
         places = models.deployments(model)
         place = self._place if model == wanted and self._place in places else places[0]
-        if len(places) > 1 and (place != self._place or models.resting(model, place)):
-            place = best_place(models, model)
+        if len(places) > 1 and (place != self._place or models.cooldown_left(model, place)):
+            place = best_deployment(models, model)
         mode = self._first_mode(models.modes(model, place), mode_matters, stays=model == wanted and place == self._place)
         if model == wanted:
             without = self._without if place == self._place and mode == self._mode else frozenset[str]()
             return Plan(model, mode, detail=self._why_mode(mode, place), deployment=place, without=without)
-        detail = f"{wanted} failed before and is left aside for {resting(models, wanted):.1f} s more"
+        detail = f"{wanted} failed before and is left aside for {cooldown_left(models, wanted):.1f} s more"
         _log.info("%s; %s is asked", detail, model)
         return Plan(model, mode, "model", detail, deployment=place)
 
