@@ -26,7 +26,7 @@ from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.support.values.typed_data import TypedReading
 from llmcore.types import CallerError, JsonSchema, Repair, ToolDefinitionError
 from llmcore.types.schemas.generated_schema import error_text
-from llmcore.validator.coercion.aliases import names_left_out, schema_with_aliases, without_aliases
+from llmcore.validator.coercion.aliases import needs_field_names, schema_with_aliases, without_aliases
 from llmcore.validator.coercion.views import View, view_of
 from llmcore.validator.output.members import read_named
 from llmcore.validator.output.surroundings import TypeShape
@@ -232,7 +232,7 @@ def _of_type(output_type: Any) -> CompiledOutput:
     shown_schema = without_aliases(schema)
     if not compiled.has_aliases:
         return CompiledOutput(output_type, shown_schema, compiled, adapter)
-    return CompiledOutput(output_type, shown_schema, compiled, adapter, names_left_out(schema) or None)
+    return CompiledOutput(output_type, shown_schema, compiled, adapter, needs_field_names(schema) or None)
 
 
 def _compiled(schema: JsonSchema, what: str) -> CompiledSchema:

@@ -38,7 +38,7 @@ from llmcore.support.values.copies import made
 from llmcore.support.values.narrowing import is_list
 from llmcore.types import DEFAULT_LIMITS, CallerError, ConfigError, JsonSchema, OutputParseError, Repair, Safety
 from llmcore.types.input.argument_errors import with_readable_errors
-from llmcore.validator.coercion.coercer import Strictness, coerce, trust, under_another_name
+from llmcore.validator.coercion.coercer import Strictness, coerce, trust, wrapper_key_problems
 from llmcore.validator.coercion.conversions import check_strictness
 from llmcore.validator.output.candidates import MAX_CANDIDATES, Candidate, Found, find_values, only_fence, stands_alone
 from llmcore.validator.output.choosing import Fit, doubt_about, preference
@@ -324,7 +324,7 @@ class _Parse:
         if self._admits(echoes):
             yield fit._replace(repairs=[*fit.repairs, *echoes])
             return
-        named = under_another_name(fit.data, self.schema, self.schema.schema, ())
+        named = wrapper_key_problems(fit.data, self.schema, self.schema.schema, ())
         self.problems.append(_Failure(size, [*named, *map(_echo_problem, echoes)]))
 
     def _gathered(self, found: Found) -> Iterator[Fit]:

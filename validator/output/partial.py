@@ -23,7 +23,7 @@ from typing_extensions import is_typeddict  # typing's own does not know the Typ
 
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.support.values.typed_data import TypedReading
-from llmcore.validator.coercion.aliases import by_schema_names
+from llmcore.validator.coercion.aliases import with_schema_names
 from llmcore.validator.coercion.coercer import Strictness, coerce
 from llmcore.validator.coercion.views import view_of
 from llmcore.validator.output.candidates import Candidate
@@ -43,7 +43,7 @@ _HIGH_SURROGATES = "".join(map(chr, range(0xD800, 0xDC00)))
 def certain_part(candidate: Candidate, schema: CompiledSchema, strictness: Strictness) -> Any:
     """The certain part of an incomplete value, in the form that the schema demands. None if nothing is certain."""
     cut = {repair.path for repair in candidate.repairs if repair.kind == "cut_string"}
-    value, moves = by_schema_names(candidate.value, schema, schema.schema)
+    value, moves = with_schema_names(candidate.value, schema, schema.schema)
     for move in moves:
         cut = {move.path + path.removeprefix(move.before) if path.startswith(move.before) else path for path in cut}
     still_open = _open_paths(candidate)

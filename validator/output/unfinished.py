@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from llmcore.support.values.narrowing import is_list, is_object
-from llmcore.validator.coercion.aliases import by_schema_names
+from llmcore.validator.coercion.aliases import with_schema_names
 from llmcore.validator.coercion.coercer import coerce, spelling
 from llmcore.validator.coercion.views import View, view_of
 from llmcore.validator.output.candidates import LIKE_JSON, Candidate
@@ -47,7 +47,7 @@ class UnfinishedValues:
         return self.around.array is not None and self._begins(begun, self.around.array.items)
 
     def _begins(self, begun: Candidate, subschema: Any) -> bool:
-        value, _ = by_schema_names(begun.value, self.schema, subschema)
+        value, _ = with_schema_names(begun.value, self.schema, subschema)
         if value == {}:
             return any(self._begins_key(begun.start, view) for view in self.around.shape.with_alternatives(subschema))
         bare = {repair.path for repair in begun.repairs if repair.kind == "bare_word"}

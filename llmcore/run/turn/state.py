@@ -356,7 +356,7 @@ class RunState:
         """The reply that was judged, if there is one, is not used: none of its calls runs."""
         loop, self._correcting = self._correcting, None
         if loop is not None:
-            self.note_dropped([*loop.given_up, *left_out_of(loop.result.envelope)])
+            self.note_dropped([*loop.all_dropped, *left_out_of(loop.result.envelope)])
 
     def note_dropped(self, dropped: Sequence[DroppedCall]) -> None:
         """Enter calls that a reply made, and that never came into the history."""
