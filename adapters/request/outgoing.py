@@ -142,7 +142,7 @@ class Outgoing:
             if isinstance(block, ImageBlock) and block.url and urlsplit(block.url)[2:4] == urlsplit(url)[2:4]:
                 raise no_image_by(self._prepared.provider.name, url)
 
-    def leaves(self, url: str, body: bytes, *, signed: bool) -> bytes:
+    def outgoing_body(self, url: str, body: bytes, *, signed: bool) -> bytes:
         """What is to leave in place of `body`. What of the request is not in it is noted. Raises `RequestRefused` for what was
         refused before in the same run, whatever made it the same again, and `ConfigError` where it would go to another server
         than the `base_url`: LiteLLM knows one place only for some providers, and variables lead others away."""

@@ -41,7 +41,7 @@ def aws_events(data: bytes) -> AwsEvents:
     found = AwsEvents()
     try:
         for headers, payload in _frames(data):
-            _enter(found, headers, payload)
+            _add_event(found, headers, payload)
     except (ValueError, struct.error) as error:
         found.fault = str(error)
     return found
@@ -83,20 +83,20 @@ def _headers(data: bytes) -> Iterator[tuple[str, str]]:
             raise ValueError("a frame's headers are damaged")
 
 
-def _enter(found: AwsEvents, headers: dict[str, str], payload: bytes) -> None:
-    told = json.loads(payload or b"{}")
+def _add_event(found: AwsEvents, headers: dict[str, str], payload: bytes) -> None:
+    body = json.loads(payload or b"{}")
     if headers.get(":message-type") in ("exception", "error"):
         kind = headers.get(":exception-type") or headers.get(":error-code", "error")
         message = headers.get(":error-message", "")
-        found.error = {"type": kind, **({"message": message} if message else {}), **(told if is_object(told) else {})}
+        found.error = {"type": kind, **({"message": message} if message else {}), **(body if is_object(body) else {})}
         return
-    if is_object(told) and isinstance(inner := told.get("bytes"), str):
+    if is_object(body) and isinstance(inner := body.get("bytes"), str):
         try:
-            told = json.loads(base64.b64decode(inner))
+            body = json.loads(base64.b64decode(inner))
         except binascii.Error:
             raise ValueError("an event is no base64") from None
-        if is_object(told):
-            found.events.append(told)
+        if is_object(body):
+            found.events.append(body)
         return
     name = headers.get(":event-type", "")
-    found.events.append({name: told} if name else told if is_object(told) else {"event": told})
+    found.events.append({name: body} if name else body if is_object(body) else {"event": body})

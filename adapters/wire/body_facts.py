@@ -26,14 +26,14 @@ class BodyFacts:
         self.counted = False
 
     @classmethod
-    def by(cls, bodies: object) -> BodyFacts:
+    def of(cls, bodies: object) -> BodyFacts:
         """What a body tells, or a list of events."""
-        told = cls()
+        facts = cls()
         for body in objects_in(bodies) if is_list(bodies) else [object_in(bodies)]:
-            told.saw(body)
-        return told
+            facts.add(body)
+        return facts
 
-    def saw(self, event: object) -> None:
+    def add(self, event: object) -> None:
         if (self.id and self.model and self.counted) or not is_object(event):
             return
         for place in (event, *(inner for key in _INSIDE if is_object(inner := event.get(key)))):

@@ -46,7 +46,7 @@ class ErrorEvent(Exception):
     sent_with = 200
 
     def __init__(self, body: Any) -> None:
-        self.body: dict[str, Any] = body if is_object(body) else {"message": _written(body)}
+        self.body: dict[str, Any] = body if is_object(body) else {"message": _as_text(body)}
         self.message = words_in(self.body)[:MAX_WORDS]
         code = next((code for key in _CODES if (code := _status(self.body.get(key)))), 0)
         kind = f"{self.body.get('type')} {self.body.get('code')} {self.body.get('status')}"
@@ -63,13 +63,13 @@ def error_in(body: object, name: bytes = b"", *, is_of_unknown_wire: bool = Fals
         error = place.get("error")
         if error and not (is_object(error) and not any(error.values())):  # some servers always send one, full of nothing
             return ErrorEvent(error)
-    told = object_in(body.get("base_resp"))  # MiniMax
-    if told.get("status_code") or name == b"error" or any(body.get(key) == "error" for key in _NAMED):
-        return ErrorEvent(told if told.get("status_code") else body)
+    status = object_in(body.get("base_resp"))  # MiniMax
+    if status.get("status_code") or name == b"error" or any(body.get(key) == "error" for key in _NAMED):
+        return ErrorEvent(status if status.get("status_code") else body)
     if is_of_unknown_wire or is_of_a_wire(body) or is_whole_reply(body):
         return None
-    said = any(value for key in _WORDS if not is_object(value := body.get(key)))
-    return ErrorEvent(body) if said or any(_status(body.get(key)) for key in _CODES) else None
+    has_words = any(value for key in _WORDS if not is_object(value := body.get(key)))
+    return ErrorEvent(body) if has_words or any(_status(body.get(key)) for key in _CODES) else None
 
 
 def is_ping(sent: Sent) -> bool:
@@ -83,7 +83,7 @@ def plain_words(data: bytes) -> str:
     return text if _PLAIN.match(text) else ""
 
 
-def _written(value: object) -> str:
+def _as_text(value: object) -> str:
     try:
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)[:MAX_WORDS]
     except RecursionError:

@@ -32,11 +32,11 @@ _TOO_MANY = ("additionalProperty", "unevaluatedProperty", "propertyName")
 (https://ajv.js.org/api.html#error-parameters)."""
 _ECHOES = frozenset({"input", "ctx", "url", "request", "request_body", "payload", "body", "failed_generation", "doc_url"})
 """Fields in which the request is repeated, or the model's words stand: none of the server's."""
-_ENTRIES = 20
+_MAX_ENTRIES = 20
 """So many entries of a list are read."""
-_DEPTH = 8
+_MAX_DEPTH = 8
 """So deep words are looked for."""
-_APART = ";\n"
+_TEXT_SEPARATOR = ";\n"
 """Between two texts: no sentence goes on behind it, also where white space is made one."""
 _TAG = lazy_regex(r"<[^<>]*>")
 _UNSHOWN = ("script", "style")
@@ -51,7 +51,7 @@ class ErrorWords:
 
     fault: dict[str, Any] = field(repr=False)
     words: str = field(repr=False)
-    told: str = field(repr=False)
+    all_text: str = field(repr=False)
     is_cut: bool = False
 
 
@@ -67,7 +67,7 @@ def error_words(body: bytes) -> ErrorWords:
 def fault_in(document: object) -> dict[str, Any]:
     """The object that tells of an error: under `error` where there is one, also as the first of a list."""
     body = next(iter(objects_in(document)), None) if is_list(document) else document
-    for _ in range(_DEPTH):
+    for _ in range(_MAX_DEPTH):
         inner = body.get("error") if is_object(body) else None
         if not is_object(inner):
             break
@@ -78,28 +78,28 @@ def fault_in(document: object) -> dict[str, Any]:
 def words_in(value: object) -> str:
     """The words as a person may be shown them; those of JSON that has none in any known place are its text."""
     words = _words(value, 0)
-    return words if words or not value or isinstance(value, str) else _written(value)
+    return words if words or not value or isinstance(value, str) else _as_text(value)
 
 
 def all_texts(value: object) -> str:
     """All texts, a line for each, what is not in a known place with the name of its field."""
-    return _APART.join(_told(value, 0))
+    return _TEXT_SEPARATOR.join(_texts(value, 0))
 
 
 def _words(value: object, depth: int) -> str:
     if isinstance(value, str):
         document = _json(value)
-        inner = _words(document, depth + 1) if document is not None and depth < _DEPTH else ""
+        inner = _words(document, depth + 1) if document is not None and depth < _MAX_DEPTH else ""
         return inner or (_page_words(value) if _PAGE.match(value) else value.strip())
-    if depth >= _DEPTH:
+    if depth >= _MAX_DEPTH:
         return ""
     if is_list(value):
-        return "; ".join(_distinct(_words(item, depth + 1) for item in value[:_ENTRIES]))
+        return "; ".join(_distinct(_words(item, depth + 1) for item in value[:_MAX_ENTRIES]))
     if not is_object(value):
         return ""
-    said = ": ".join(_distinct(_words(value.get(key), depth + 1) for key in _WORDS))
+    words = ": ".join(_distinct(_words(value.get(key), depth + 1) for key in _WORDS))
     about = _about(value)
-    return f"{about}: {said}" if about and said and about not in said else said
+    return f"{about}: {words}" if about and words and about not in words else words
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:
@@ -117,32 +117,32 @@ def _about(entry: dict[str, Any]) -> str:
     pointer: object = entry.get("instancePath") or entry.get("dataPath")
     if isinstance(pointer, str):
         parts = pointer.strip("/.").split("/")
-    told = entry.get("params")
-    if is_object(told) and (name := next((told[key] for key in _TOO_MANY if told.get(key)), "")):
+    params = entry.get("params")
+    if is_object(params) and (name := next((params[key] for key in _TOO_MANY if params.get(key)), "")):
         parts = [*parts, name]
     return ".".join(str(part) for part in parts if part != "" and isinstance(part, str | int))
 
 
-def _told(value: object, depth: int) -> Iterator[str]:
+def _texts(value: object, depth: int) -> Iterator[str]:
     if isinstance(value, str):
         document = _json(value)
-        if document is not None and depth < _DEPTH:
-            yield from _told(document, depth + 1)
+        if document is not None and depth < _MAX_DEPTH:
+            yield from _texts(document, depth + 1)
         elif value.strip():
             yield _page_words(value) if _PAGE.match(value) else value
-    elif depth >= _DEPTH:
+    elif depth >= _MAX_DEPTH:
         return
     elif is_list(value):
         for item in value:
-            yield from _told(item, depth + 1)
+            yield from _texts(item, depth + 1)
     elif is_object(value):
         about = _about(value)
         for key, item in value.items():
             if key in _ECHOES:
                 continue
             name = "" if key in _WORDS else key
-            for told in _told(item, depth + 1):
-                yield f"{about}: {told}" if about and not name else f"'{name}': {told}" if name else told
+            for text in _texts(item, depth + 1):
+                yield f"{about}: {text}" if about and not name else f"'{name}': {text}" if name else text
 
 
 def _json(text: str) -> Any:
@@ -165,7 +165,7 @@ def _whole_json(text: str) -> Any:
         return None
 
 
-def _written(value: object) -> str:
+def _as_text(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False)
     except (RecursionError, TypeError, ValueError):

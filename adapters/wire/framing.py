@@ -40,7 +40,7 @@ class Sent(NamedTuple):
     name: bytes = b""
     is_framed: bool = True
 
-    def written(self) -> bytes:
+    def serialized(self) -> bytes:
         """The event anew, in the plainest framing of its kind: in one line, without comments or fields that nobody reads."""
         data = self.data.replace(b"\r", b" ").replace(b"\n", b" ")
         if not self.is_framed:
@@ -54,7 +54,7 @@ class EventLines:
     A `data:` line that is a JSON object or `[DONE]` is an event by itself, since some servers leave out the blank line; other
     ones are joined until it comes. An `error:` field is an event of that name, and a line that is none of a stream's at all is
     handed on as it is. `longest`: bytes an event may have; `feed` raises `TooLong` beyond. `in_document`: the bytes are no stream
-    but one JSON text over several lines, of which nothing is told.
+    but one JSON text over several lines, of which nothing is body.
     """
 
     def __init__(self, longest: int) -> None:
@@ -63,7 +63,7 @@ class EventLines:
         self._line: list[bytes] = []
         self._data: list[bytes] = []
         self._name = b""
-        self._length = self._held = 0  # bytes that wait; those of them that stand in `_data`
+        self._length = self._buffer = 0  # bytes that wait; those of them that stand in `_data`
         self._begun = False
         self._in_lines: bool | None = None  # JSON lines, which have no fields; None until the first event
 
@@ -77,23 +77,23 @@ class EventLines:
             if self._length > self._longest:
                 raise TooLong
             if line.endswith((b"\n", b"\r")):
-                yield from self._take(self._joined())
+                yield from self._handle_line(self._joined())
 
     def finish(self) -> Iterator[Sent]:
         """The stream is over; a last event without its line break still counts."""
-        yield from self._take(self._joined())
-        yield from self._take(b"")
+        yield from self._handle_line(self._joined())
+        yield from self._handle_line(b"")
 
     def _joined(self) -> bytes:
         line = b"".join(self._line).strip()
-        self._line, self._length = [], self._held
+        self._line, self._length = [], self._buffer
         if not self._begun:
             line = line.removeprefix(_BOM).lstrip()
             self._begun = bool(line)
             self.in_document = line.startswith((b"{", b"[")) and line != DONE and not is_object(parse_json(line))
         return line
 
-    def _take(self, line: bytes) -> Iterator[Sent]:
+    def _handle_line(self, line: bytes) -> Iterator[Sent]:
         if self.in_document or line.startswith(b":"):
             return
         if line.startswith(b"data:"):
@@ -110,15 +110,15 @@ class EventLines:
     def _data_line(self, data: bytes) -> Iterator[Sent]:
         if data and (self._data or not (data == DONE or (data.startswith(b"{") and data.endswith(b"}")))):
             self._data.append(data)
-            self._held += len(data)
-            self._length = self._held
+            self._buffer += len(data)
+            self._length = self._buffer
         elif data:
             yield Sent(data, self._named())
 
     def _blank_line(self) -> Iterator[Sent]:
         name = self._named()
         if self._data:
-            data, self._data, self._length, self._held = b"\n".join(self._data).strip(), [], 0, 0
+            data, self._data, self._length, self._buffer = b"\n".join(self._data).strip(), [], 0, 0
             yield Sent(data, name)
         elif name == b"error":
             yield Sent(b"", name)
@@ -148,38 +148,38 @@ class Frames:
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
-        self._held = bytearray()
+        self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Sent]:
-        self._held += data
+        self._buffer += data
         at = 0
-        while len(self._held) - at >= _FRAME_HEAD:
-            length = int.from_bytes(self._held[at : at + 4])
-            headers = int.from_bytes(self._held[at + 4 : at + 8])
+        while len(self._buffer) - at >= _FRAME_HEAD:
+            length = int.from_bytes(self._buffer[at : at + 4])
+            headers = int.from_bytes(self._buffer[at + 4 : at + 8])
             if not _FRAME_HEAD + _FRAME_CHECK + headers <= length <= self._longest:
                 raise TooLong
-            if len(self._held) - at < length:
+            if len(self._buffer) - at < length:
                 break
             payload = at + _FRAME_HEAD + headers
-            headers_read, data_read = bytes(self._held[at:payload]), bytes(self._held[payload : at + length - _FRAME_CHECK])
+            headers_read, data_read = bytes(self._buffer[at:payload]), bytes(self._buffer[payload : at + length - _FRAME_CHECK])
             if _EXCEPTION in headers_read:
-                yield Sent(_called(data_read, headers_read), b"error")
+                yield Sent(_exception_event(data_read, headers_read), b"error")
             else:
                 yield Sent(_named_event(data_read, headers_read))
             at += length
-        del self._held[:at]
+        del self._buffer[:at]
 
     def finish(self) -> Iterator[Sent]:
         """Half a frame holds nothing."""
         yield from ()
 
 
-def _called(payload: bytes, headers: bytes) -> bytes:
+def _exception_event(payload: bytes, headers: bytes) -> bytes:
     """The object of an exception with what it is called, which its headers alone tell."""
-    found, told = _KIND_OF_EXCEPTION.search(headers), parse_json(payload)
-    if found is None or not is_object(told) or "type" in told:
+    found, body = _KIND_OF_EXCEPTION.search(headers), parse_json(payload)
+    if found is None or not is_object(body) or "type" in body:
         return payload
-    return json.dumps({"type": found[1].decode(), **told}).encode()
+    return json.dumps({"type": found[1].decode(), **body}).encode()
 
 
 def _named_event(payload: bytes, headers: bytes) -> bytes:

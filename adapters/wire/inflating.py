@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["ACCEPTED", "InflateRefusal", "Inflater", "UnknownEncoding", "inflater_of"]
+__all__ = ["ACCEPTED", "ErrorInflater", "Inflater", "UnknownEncoding", "inflater_of"]
 
 ACCEPTED = "gzip, deflate"
 """The `Accept-Encoding` of what can be unpacked here."""
@@ -18,7 +18,7 @@ ACCEPTED = "gzip, deflate"
 _PIECE = 32_768
 _GZIP, _ZLIB, _RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
 _GZIP_START = b"\x1f\x8b"
-_HEAD = 512
+_TEXT_SAMPLE = 512
 """Bytes by which text is known."""
 _PADDING = b"\0"
 """What some write behind a packed body, and every reader passes over."""
@@ -78,7 +78,7 @@ class Inflater:
         return zlib.decompressobj(_ZLIB if data[0] & 0x0F == 8 else _RAW)
 
 
-class InflateRefusal(Inflater):
+class ErrorInflater(Inflater):
     """Unpacks what came with an error status, by which it is an error whatever can be read of it. A proxy may have unpacked the
     body and kept the header: what is text as it came is taken so, and of anything else nothing."""
 
@@ -101,19 +101,19 @@ class InflateRefusal(Inflater):
         if self._is_plain or self._inner is None:
             yield data
         elif self._is_read:
-            came = False
+            has_output = False
             try:
                 for piece in self._inner.feed(data):
-                    came = True
+                    has_output = True
                     yield piece
             except (ValueError, zlib.error):
-                self._is_plain, self._is_read = not came and _is_text(data), False
+                self._is_plain, self._is_read = not has_output and _is_text(data), False
                 if self._is_plain:
                     yield data
 
 
 def _is_text(data: bytes) -> bool:
-    head = data[:_HEAD].decode("utf-8", "replace").rstrip("\ufffd")
+    head = data[:_TEXT_SAMPLE].decode("utf-8", "replace").rstrip("\ufffd")
     return all(char.isprintable() or char.isspace() for char in head) and "\ufffd" not in head
 
 

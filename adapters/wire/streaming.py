@@ -47,7 +47,7 @@ class EventStream:
         self._binary = binary
         self._known = known
         self._lines: EventLines | Frames = (Frames if binary else EventLines)(limits.line)
-        self._said = 0
+        self._text_length = 0
         self._began_with_words = False
         """A line that is no JSON object came before any event: no JSON lines, if JSON follows."""
 
@@ -62,38 +62,38 @@ class EventStream:
 
     def feed(self, piece: bytes) -> ReadChunk:
         """The next bytes, up to the first event that breaks the stream."""
-        taken = self._read(self._lines.feed(piece))
+        chunk = self._read(self._lines.feed(piece))
         if self._binary or not self._known:
-            taken.written[:] = b"" if self.is_broken else piece
-        return taken
+            chunk.written[:] = b"" if self.is_broken else piece
+        return chunk
 
     def finish(self) -> ReadChunk:
         """The bytes are at their end. A last event that is cut is no broken one."""
         return self._read(self._lines.finish(), is_last=True)
 
     def _read(self, found: Iterator[Sent], *, is_last: bool = False) -> ReadChunk:
-        taken = ReadChunk()
+        chunk = ReadChunk()
         try:
             for sent in found:
                 if self.end.done:  # what follows is no part of the reply
                     break
-                event = None if sent.data == DONE else self._judged(sent, is_last)
+                event = None if sent.data == DONE else self._checked(sent, is_last)
                 if sent.data == DONE:
-                    self.end.is_done()
+                    self.end.mark_done()
                 elif event is not None:
-                    self.end.saw(event)
-                    taken.events.append(event)
+                    self.end.add(event)
+                    chunk.events.append(event)
                 if self.is_broken:
                     break
                 if sent.data == DONE:
-                    taken.written += sent.written()
+                    chunk.written += sent.serialized()
                 elif event is not None:
-                    taken.written += b"".join(each.written() for each in _readable(event, sent))
+                    chunk.written += b"".join(each.serialized() for each in _for_litellm(event, sent))
         except TooLong:
             self.failure = f"a line of the stream is longer than {self._limits.line:,} bytes"
-        return taken
+        return chunk
 
-    def _judged(self, sent: Sent, is_last: bool) -> dict[str, Any] | None:
+    def _checked(self, sent: Sent, is_last: bool) -> dict[str, Any] | None:
         """The event; None for one that says nothing, and for one that breaks the stream."""
         self.failure = too_many_values_in(sent.data, self._limits)
         event = None if self.failure else parse_json(sent.data)
@@ -105,8 +105,8 @@ class EventStream:
             return None
         if is_object(event):
             self.error = error_in(event, sent.name, is_of_unknown_wire=not self._known)
-            self._said += _length_of_texts(event)
-            if self._said > self._limits.body:
+            self._text_length += _length_of_texts(event)
+            if self._text_length > self._limits.body:
                 self.failure = f"the texts of the reply are longer than {self._limits.body:,} characters"
             return None if self.is_broken else event
         if not self._known or is_ping(sent) or not (sent.is_framed or self.end.events):
@@ -123,7 +123,7 @@ class EventStream:
         return None
 
 
-def _readable(event: dict[str, Any], sent: Sent) -> list[Sent]:
+def _for_litellm(event: dict[str, Any], sent: Sent) -> list[Sent]:
     """The event as LiteLLM reads it without a loss: without counts that are none, and a call's input as a
     delta of its own."""
     try:

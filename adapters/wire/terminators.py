@@ -33,14 +33,14 @@ from llmcore.types.finish_reasons import INCOMPLETE, is_no_end, may_continue, re
 __all__ = [
     "DONE",
     "StreamEnd",
-    "end_of",
     "ends_reply",
     "is_of_a_wire",
     "is_whole_reply",
-    "may_be_one_event",
-    "may_be_one_line",
+    "may_be_stream_event",
+    "may_be_stream_line",
     "parse_json",
-    "says_it_is_not_over",
+    "reply_end",
+    "says_incomplete",
     "why_no_reply",
     "why_unreadable",
 ]
@@ -97,10 +97,10 @@ def why_unreadable(data: bytes) -> str:
 
 def ends_reply(event: object) -> bool:
     """Does this event of a stream, of whatever wire, say that the reply is whole?"""
-    return end_of(event)[0]
+    return reply_end(event)[0]
 
 
-def end_of(event: object) -> tuple[bool, str]:
+def reply_end(event: object) -> tuple[bool, str]:
     """Does this event end a reply, and the finish word that it tells, "" where it tells none. An event may tell one that ends
     nothing by itself."""
     if not is_object(event) or ("done" in event and event["done"] is not True):
@@ -112,12 +112,12 @@ def end_of(event: object) -> tuple[bool, str]:
     if word and (place not in _MARKED or reason_of(word) is not None):
         return True, word
     if any(isinstance(kind := event.get(key), str) and kind in _END_TYPES for key in _TYPE_KEYS):
-        goes_on, why = _how_it_ended(object_in(event.get("response")))
+        goes_on, why = _response_end(object_in(event.get("response")))
         return not goes_on, word or why or (INCOMPLETE if event.get("type") == "response.incomplete" else "")
     return any(event.get(key) is True for key in _END_FLAGS), word
 
 
-def _how_it_ended(response: dict[str, Any]) -> tuple[bool, str]:
+def _response_end(response: dict[str, Any]) -> tuple[bool, str]:
     """Of a response of OpenAI Responses, whatever the event that holds it is called: does its `status` say that it goes on, and
     its finish word."""
     why, status = object_in(response.get("incomplete_details")).get("reason"), response.get("status")
@@ -153,20 +153,20 @@ def is_of_a_wire(event: object) -> bool:
     return not _KNOWN_KEYS.isdisjoint(event) or (isinstance(kind, str) and _KNOWN_TYPES.match(kind) is not None)
 
 
-def says_it_is_not_over(body: object) -> bool:
+def says_incomplete(body: object) -> bool:
     """Does this body say by itself that the reply goes on: Ollama's `done`, the `status` of OpenAI Responses, a finish reason
     like `in_progress`? One that is null or missing says nothing, for many servers leave it out of whole bodies."""
     if not is_object(body):
         return False
     status = body.get("status") if is_list(body.get("output")) else None
     words = (part.get("finish_reason") for part in objects_in(body.get("choices"))[:1])
-    says_so = body.get("done") is not None or any(map(may_continue, (status, *words)))
-    return says_so and not ends_reply(body)
+    is_incomplete = body.get("done") is not None or any(map(may_continue, (status, *words)))
+    return is_incomplete and not ends_reply(body)
 
 
 def is_whole_reply(body: object) -> bool:
     """Is this JSON the body of a whole reply, on any wire, rather than one event of a stream or an error?"""
-    if not is_object(body) or body.get("error") or says_it_is_not_over(body):
+    if not is_object(body) or body.get("error") or says_incomplete(body):
         return False
     if any("delta" in choice for choice in objects_in(body.get("choices"))) or all(
         body.get("type") != kind for kind in _WHOLE_TYPES
@@ -203,12 +203,12 @@ def why_no_reply(document: object) -> str:
     """Why a whole body that tells of no error is no reply, in words; "" for one that is."""
     if is_whole_reply(document):
         return ""
-    if says_it_is_not_over(document):
+    if says_incomplete(document):
         return "the reply ended before its end: its body says that it is not done"
     return "the server answered with JSON that is no reply"
 
 
-def may_be_one_line(body: object) -> bool:
+def may_be_stream_line(body: object) -> bool:
     """May this whole body be the first line of a stream of Ollama's, where the rest is cut off? It says neither that it is the
     last nor what else it could be."""
     if not is_object(body) or ends_reply(body) or not is_object(body.get("message")):
@@ -216,9 +216,9 @@ def may_be_one_line(body: object) -> bool:
     return not any(key in body for key in ("content", "output", *_REPLY_KEYS))
 
 
-def may_be_one_event(body: object) -> bool:
+def may_be_stream_event(body: object) -> bool:
     """May this body be an event of a stream that goes on? On Gemini's and Ollama's wires an event has the shape of a body."""
-    return may_be_one_line(body) or (is_object(body) and "candidates" in body and not ends_reply(body))
+    return may_be_stream_line(body) or (is_object(body) and "candidates" in body and not ends_reply(body))
 
 
 class StreamEnd:
@@ -227,29 +227,29 @@ class StreamEnd:
     connection's end need not be waited for; `events`: how many came; `known`: their wire's end is known, so that without it the
     reply was cut; `told`: who answered, and whether tokens were counted."""
 
-    __slots__ = ("done", "events", "finished", "known", "over", "told", "word")
+    __slots__ = ("done", "events", "facts", "finished", "known", "is_final", "word")
 
     def __init__(self) -> None:
-        self.finished = self.known = self.done = self.over = False
+        self.finished = self.known = self.done = self.is_final = False
         self.word = ""
         self.events = 0
-        self.told = BodyFacts()
+        self.facts = BodyFacts()
 
     @property
     def seen(self) -> bool:
         return self.finished or self.done
 
-    def is_done(self) -> None:
+    def mark_done(self) -> None:
         """OpenAI's end mark came."""
-        self.known = self.done = self.over = True
+        self.known = self.done = self.is_final = True
 
-    def saw(self, event: object) -> None:
+    def add(self, event: object) -> None:
         """The next event."""
         self.events += 1
-        self.told.saw(event)
+        self.facts.add(event)
         self.known = self.known or is_of_a_wire(event)
-        ends, word = end_of(event)
+        ends, word = reply_end(event)
         self.word = word or self.word
         if ends:
             self.finished = True
-            self.over = object_in(event).get("done") is True
+            self.is_final = object_in(event).get("done") is True

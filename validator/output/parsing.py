@@ -50,7 +50,7 @@ from llmcore.validator.output.partial import certain_part, partial_value
 from llmcore.validator.output.surroundings import Surroundings
 from llmcore.validator.output.unfinished import UnfinishedValues
 from llmcore.validator.schema.compiled import CompiledSchema
-from llmcore.validator.schema.formats import names_one_thing
+from llmcore.validator.schema.formats import is_identifier_format
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, shown_value, summary
 from llmcore.validator.schema.unsound import unsound_number
 from llmcore.validator.schema.wording import schema_in_words
@@ -263,7 +263,7 @@ class _Parse:
         if text[:1] not in _QUOTES or text[:1] != text[-1:]:
             return False
         views = [view for view in self.output.branches if "string" in view.types or not view.types]
-        return all(names_one_thing(view.format) for view in views)
+        return all(is_identifier_format(view.format) for view in views)
 
     def _admits_text_only(self) -> bool:
         """Whether the type allows only text. A bare `null` is the null of a type that allows it."""

@@ -18,7 +18,7 @@ from llmcore.adapters.request.conversation.special_tokens import Joiners, broken
 from llmcore.adapters.request.outgoing import not_again
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.adapters.secrets.scrubber import Scrubber
-from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply, may_be_one_event
+from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply, may_be_stream_event
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.run.deadline import GRACE, within
@@ -345,7 +345,7 @@ class Sending:
         Text has no end that could be missing; an adapter that yields text vouches for it.
         """
         said = self._ended or envelope.finish_reason or not is_object(self._last)
-        if said or ends_reply(self._last) or (is_whole_reply(self._last) and not may_be_one_event(self._last)):
+        if said or ends_reply(self._last) or (is_whole_reply(self._last) and not may_be_stream_event(self._last)):
             return
         self.envelope = updated(envelope, {"truncated": True})
         endpoint = self._call.endpoint

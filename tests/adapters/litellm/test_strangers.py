@@ -102,8 +102,8 @@ def test_a_detour_that_no_such_variable_names_is_an_error(monkeypatch: pytest.Mo
     with pytest.raises(
         ConfigError, match=r"openai: the environment \(SOME_PROXY\) would send this to http://127.0.0.1:9, so nothing"
     ):
-        outgoing.leaves("http://127.0.0.1:9/v1/chat/completions", b"{}", signed=False)
-    assert outgoing.leaves("https://api.openai.com/v1/chat/completions", b"{}", signed=False) == b"{}"
+        outgoing.outgoing_body("http://127.0.0.1:9/v1/chat/completions", b"{}", signed=False)
+    assert outgoing.outgoing_body("https://api.openai.com/v1/chat/completions", b"{}", signed=False) == b"{}"
 
 
 def test_a_key_that_was_given_goes_in_place_of_a_token() -> None:

@@ -30,9 +30,9 @@ from llmcore.adapters.request.replies import holds_litellm_tool
 from llmcore.adapters.wire.counts import with_sound_counts
 from llmcore.adapters.wire.error_events import ErrorEvent
 from llmcore.adapters.wire.extent import too_many_values, too_many_values_in
-from llmcore.adapters.wire.inflating import Inflater, InflateRefusal, UnknownEncoding, inflater_of
+from llmcore.adapters.wire.inflating import ErrorInflater, Inflater, UnknownEncoding, inflater_of
 from llmcore.adapters.wire.streaming import EventStream, ReadChunk
-from llmcore.adapters.wire.terminators import StreamEnd, is_whole_reply, may_be_one_line, parse_json
+from llmcore.adapters.wire.terminators import StreamEnd, is_whole_reply, may_be_stream_line, parse_json
 from llmcore.support.code.cooperative_work import Pace
 from llmcore.support.values.json_data import as_json
 from llmcore.support.values.narrowing import is_object
@@ -40,29 +40,29 @@ from llmcore.types import Limits
 
 __all__ = ["TrafficWatch", "WireExchange", "current_watch"]
 
-_LINGER = 0.05
+_CLOSE_TIMEOUT = 0.05
 """Seconds given to a connection, after the reply's own end, to come to its end as well: then it can be used again."""
 _BINARY = "vnd.amazon.eventstream"
 _HTML = (b"<!doctype", b"<html", b"<head", b"<body", b"<?xml")
 _HEAD = 1024
-_LONGEST_FACT = 4096
+_MAX_FACT_LENGTH = 4096
 _OUTLINE = ("id", "object", "created", "model", "service_tier", "usage")
 _GEMINIS = ("responseId", "modelVersion")
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _SLICE = 2048
 """Bytes that are looked at before others may run: few, for each of some hundred tiny events costs LiteLLM a third of a
 millisecond."""
-_IN_PLACE = (b"{", b"[")
+_JSON_STARTS = (b"{", b"[")
 """How a JSON body (or JSON lines) begins that comes in place of server-sent events: it is kept."""
 
 Header = tuple[bytes, bytes]
 
-_watching: ContextVar[TrafficWatch | None] = ContextVar("llmcore_watching", default=None)
+_current: ContextVar[TrafficWatch | None] = ContextVar("llmcore_watching", default=None)
 
 
 def current_watch() -> TrafficWatch | None:
     """What watches requests made here, if anything."""
-    return _watching.get()
+    return _current.get()
 
 
 class _Broken(Exception):
@@ -75,7 +75,7 @@ class OutgoingBodies(Protocol):
     @property
     def digest(self) -> str: ...
 
-    def leaves(self, url: str, body: bytes, *, signed: bool) -> bytes: ...
+    def outgoing_body(self, url: str, body: bytes, *, signed: bool) -> bytes: ...
 
     def headers(self, headers: Sequence[Header]) -> list[Header]: ...
 
@@ -103,25 +103,25 @@ class TrafficWatch:
         self.carriers: list[object] = []
         """The transports through which the call was sent since it was last asked of LiteLLM."""
         self._task: asyncio.Task[Any] | None = None
-        self._made: Coroutine[Any, Any, Any] | None = None
-        self._is_left = False
+        self._coroutine: Coroutine[Any, Any, Any] | None = None
+        self._is_cancelled = False
 
     @contextmanager
-    def watching(self) -> Generator[None, None, None]:
+    def active(self) -> Generator[None, None, None]:
         """Requests made inside the block are watched. Set around each wait: a stream may be consumed by several tasks."""
         self._task = asyncio.current_task()
-        token = _watching.set(self)
+        token = _current.set(self)
         try:
             yield
         except asyncio.CancelledError:
-            self._is_left = True
+            self._is_cancelled = True
             self._close_unawaited()
             raise
         finally:
-            _watching.reset(token)
+            _current.reset(token)
 
     @property
-    def sent_as(self) -> str:
+    def digest(self) -> str:
         """A digest of what left last; "" where nothing did."""
         return self._outgoing.digest if self._outgoing is not None else ""
 
@@ -129,14 +129,14 @@ class TrafficWatch:
         """The headers that leave in place of these."""
         return [*headers] if self._outgoing is None or not self._is_ours() else self._outgoing.headers(headers)
 
-    def leaving(self, method: str, url: str, body: bytes, *, signed: bool) -> bytes:
+    def outgoing_body(self, method: str, url: str, body: bytes, *, signed: bool) -> bytes:
         """The body that leaves in place of this one. Raises what a request that may not leave is."""
         if self._outgoing is None or not self._is_ours():
             return body
         try:
             if method != "GET":
                 self.forces_litellm_tool = holds_litellm_tool(body)
-                return self._outgoing.leaves(url, body, signed=signed)
+                return self._outgoing.outgoing_body(url, body, signed=signed)
             self._outgoing.check_fetch(url)
         except Exception as error:
             self.fault = error
@@ -147,16 +147,16 @@ class TrafficWatch:
         """LiteLLM runs its users' callbacks in tasks of their own, and these may send as well."""
         return self.exchange is None or asyncio.current_task() is self._task
 
-    def made(self, coroutine: Coroutine[Any, Any, Any]) -> None:
+    def note_coroutine(self, coroutine: Coroutine[Any, Any, Any]) -> None:
         """LiteLLM made this, in a thread, to await it on the loop. Cancelled in between, it never does, and Python would
         warn of that: so it is closed."""
-        self._made = coroutine
-        if self._is_left:
+        self._coroutine = coroutine
+        if self._is_cancelled:
             self._close_unawaited()
 
     def _close_unawaited(self) -> None:
-        if self._made is not None and inspect.getcoroutinestate(self._made) == inspect.CORO_CREATED:
-            self._made.close()
+        if self._coroutine is not None and inspect.getcoroutinestate(self._coroutine) == inspect.CORO_CREATED:
+            self._coroutine.close()
 
     def begin(self, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]) -> WireExchange | None:
         """A response has come. None when it is not this call's."""
@@ -167,9 +167,9 @@ class TrafficWatch:
 
 
 class WireExchange:
-    """One HTTP response. Its bytes are read once: by LiteLLM (`passed_on`), or by us (`events`).
+    """One HTTP response. Its bytes are read once: by LiteLLM (`litellm_body`), or by us (`events`).
 
-    `taken`: somebody has begun to read; `over`: to the end. `received`: bytes, unpacked. `in_place`: they begin as JSON does.
+    `chunk`: somebody has begun to read; `over`: to the end. `received`: bytes, unpacked. `in_place`: they begin as JSON does.
     `end`: what the events of a stream told. `broken`: what broke the connection before the reply's end. `failure`: why it was
     read no further, in words: which bound was broken, or that an event was; `error`: an event was the server's error.
     """
@@ -180,10 +180,10 @@ class WireExchange:
         self.url = url
         self.status = status
         self.kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        self.taken = self.over = False
+        self.is_read = self.is_exhausted = False
         self.received = 0
-        self.in_place = False
-        self.broken: Exception | None = None
+        self.is_json_body = False
+        self.connection_error: Exception | None = None
         self.failure = ""
         self.error: ErrorEvent | None = None
         self._source = source
@@ -238,11 +238,11 @@ class WireExchange:
     @property
     def is_whole(self) -> bool:
         """Did a streamed reply say that it is whole, by a finish reason, an end mark, or one JSON body in place of a stream?"""
-        whole = is_whole_reply(self.document) and not (self._streamed and may_be_one_line(self.document))
+        whole = is_whole_reply(self.document) and not (self._streamed and may_be_stream_line(self.document))
         return self.end.seen or whole
 
     @property
-    def _ended_by_itself(self) -> bool:
+    def _has_own_end(self) -> bool:
         """Did a stream tell its end? Then what befalls the connection is no matter; a body ends with the connection."""
         return self._streamed and self.end.seen and not is_whole_reply(self.document)
 
@@ -259,7 +259,7 @@ class WireExchange:
 
     # Reading
 
-    async def passed_on(self) -> AsyncGenerator[bytes, None]:
+    async def litellm_body(self) -> AsyncGenerator[bytes, None]:
         """What LiteLLM is to read: a stream as it comes, of a body that is no reply only a head, of a large reply an outline.
 
         LiteLLM puts a body that it refuses into an error and searches that, four seconds a megabyte, in which the event loop
@@ -281,27 +281,27 @@ class WireExchange:
         after a stream's own end has only ended, and one that stays open behind the last event is not waited for; one JSON body
         has no such end but that which HTTP and its packing give it.
         """
-        self.taken = True
+        self.is_read = True
         source: AsyncIterator[bytes] = aiter(self._source)
         pace = Pace()
         try:
             inflater = self._inflater()
-            while not self.end.over and (data := await self._next(source)) is not None:
+            while not self.end.is_final and (data := await self._next(source)) is not None:
                 for piece in _slices((data,) if inflater is None else self._unpacked(inflater, data)):
                     await pace.rest()
                     head = piece if self.ok else piece[: self._limits.error_body - self.received]
-                    if sound := self._saw(head):
+                    if sound := self._accept(head):
                         yield sound
-                    self._refuse_broken()
+                    self._raise_if_broken()
                     if len(head) < len(piece):
                         return
-            if self.end.over:
-                await _run_out(source)
-            if last := self._over():
+            if self.end.is_final:
+                await _drain(source)
+            if last := self._finish():
                 yield last
-            if inflater is not None and inflater.fault and self.ok and not self._ended_by_itself:
-                raise self._fails(f"the reply cannot be unpacked ({inflater.fault})")
-            self._refuse_broken()
+            if inflater is not None and inflater.fault and self.ok and not self._has_own_end:
+                raise self._failure(f"the reply cannot be unpacked ({inflater.fault})")
+            self._raise_if_broken()
         finally:
             close = getattr(source, "aclose", None)
             if close is not None:
@@ -314,16 +314,16 @@ class WireExchange:
         async with aclosing(self.chunks()) as chunks:
             try:
                 async for _ in chunks:
-                    for event in self._drained():
+                    for event in self._take_events():
                         yield event
             except Exception as error:
                 failure = error
-            for event in self._drained():  # what came with the end, or before the connection broke
+            for event in self._take_events():  # what came with the end, or before the connection broke
                 yield event
         if failure is not None:
             raise failure
 
-    def _drained(self) -> list[dict[str, Any]]:
+    def _take_events(self) -> list[dict[str, Any]]:
         parsed, self._parsed = self._parsed or [], []
         return parsed
 
@@ -338,51 +338,51 @@ class WireExchange:
         try:
             return await anext(source, None)
         except Exception as error:
-            self._over()
-            if self._ended_by_itself:
+            self._finish()
+            if self._has_own_end:
                 return None
-            self.broken = error
+            self.connection_error = error
             raise
 
     def _inflater(self) -> Inflater | None:
         if not self.ok and self._encoding:
-            return InflateRefusal(self._encoding, self._limits.members)
+            return ErrorInflater(self._encoding, self._limits.members)
         try:
             return inflater_of(self._encoding, self._limits.members)
         except UnknownEncoding as error:
-            raise self._fails(f"the reply is packed as {str(error)[:40]!r}, which was not asked for") from None
+            raise self._failure(f"the reply is packed as {str(error)[:40]!r}, which was not asked for") from None
 
     def _unpacked(self, inflater: Inflater, data: bytes) -> Iterator[bytes]:
         try:
             yield from inflater.feed(data)
         except (ValueError, zlib.error) as error:
-            raise self._fails(f"the reply cannot be unpacked ({error})") from None
+            raise self._failure(f"the reply cannot be unpacked ({error})") from None
 
-    def _saw(self, piece: bytes) -> bytes:
+    def _accept(self, piece: bytes) -> bytes:
         """Take the next bytes; what of them may be read."""
         self.received += len(piece)
         if self.received > self._most:
             self.failure = f"the reply is longer than {self._most:,} bytes"
             return b""
-        self._keep(piece)
+        self._store(piece)
         if not self._streamed:
             return piece
-        taken = self._stream.feed(piece)
-        self._enter(taken)
-        return bytes(taken.written)
+        chunk = self._stream.feed(piece)
+        self._enter(chunk)
+        return bytes(chunk.written)
 
-    def _enter(self, taken: ReadChunk) -> None:
+    def _enter(self, chunk: ReadChunk) -> None:
         if self._parsed is not None:
-            self._parsed += taken.events
+            self._parsed += chunk.events
         self.failure = self.failure or self._stream.failure
         self.error = self._stream.error
 
-    def _keep(self, piece: bytes) -> None:
+    def _store(self, piece: bytes) -> None:
         if not self._whole:
             return
         self._body += piece
-        self.in_place = self.in_place or self._body[:_HEAD].lstrip(_BLANK).startswith(_IN_PLACE)
-        most = self._limits.body if self.in_place or not self._streamed else _HEAD
+        self.is_json_body = self.is_json_body or self._body[:_HEAD].lstrip(_BLANK).startswith(_JSON_STARTS)
+        most = self._limits.body if self.is_json_body or not self._streamed else _HEAD
         if len(self._body) <= most:
             return
         if self._stream.in_document:
@@ -390,25 +390,25 @@ class WireExchange:
         del self._body[_HEAD:]
         self._whole = False
 
-    def _over(self) -> bytes:
+    def _finish(self) -> bytes:
         """The bytes are at their end: a last line without its line break, a body in place of a stream."""
-        if self.over or not self._streamed:
-            self.over = True
+        if self.is_exhausted or not self._streamed:
+            self.is_exhausted = True
             return self._last
-        self.over = True
-        taken = self._stream.finish()
+        self.is_exhausted = True
+        chunk = self._stream.finish()
         if self._stream.in_document and is_object(document := self.document):
-            self.end.saw(document)
-            taken.events.append(document)
-        self._enter(taken)
-        self._last = bytes(taken.written)
+            self.end.add(document)
+            chunk.events.append(document)
+        self._enter(chunk)
+        self._last = bytes(chunk.written)
         return self._last
 
-    def _refuse_broken(self) -> None:
+    def _raise_if_broken(self) -> None:
         if self.failure or self.error is not None:
             raise _Broken(self.failure or "the server sent an error")
 
-    def _fails(self, why: str) -> _Broken:
+    def _failure(self, why: str) -> _Broken:
         self.failure = why
         return _Broken(why)
 
@@ -418,19 +418,19 @@ def _outline(body: bytes, document: Any, *, large: bool) -> bytes:
     explains it."""
     if not is_object(document):
         return body
-    told = document
+    original = document
     with suppress(RecursionError):
         document = _with_short_facts(with_sound_counts(document))
     if not large or "choices" not in document or holds_litellm_tool(body):
-        return body if document is told else as_json(document, ascii_only=True).encode()
+        return body if document is original else as_json(document, ascii_only=True).encode()
     message = {"role": "assistant", "content": ""}
-    kept = {key: document[key] for key in _OUTLINE if key in document}
-    return json.dumps({**kept, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
+    facts = {key: document[key] for key in _OUTLINE if key in document}
+    return json.dumps({**facts, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
 
 
 def _with_short_facts(document: dict[str, Any]) -> dict[str, Any]:
     """The document without ids and names that are none: LiteLLM searches a model's name five seconds a megabyte."""
-    long = {key for key in (*_OUTLINE, *_GEMINIS) if isinstance(text := document.get(key), str) and len(text) > _LONGEST_FACT}
+    long = {key for key in (*_OUTLINE, *_GEMINIS) if isinstance(text := document.get(key), str) and len(text) > _MAX_FACT_LENGTH}
     return {key: value for key, value in document.items() if key not in long} if long else document
 
 
@@ -438,8 +438,8 @@ def _slices(pieces: Iterable[bytes]) -> Iterator[bytes]:
     return (data[at : at + _SLICE] for data in pieces for at in range(0, len(data), _SLICE))
 
 
-async def _run_out(chunks: AsyncIterator[bytes]) -> None:
+async def _drain(chunks: AsyncIterator[bytes]) -> None:
     with suppress(Exception):
-        async with asyncio.timeout(_LINGER):
+        async with asyncio.timeout(_CLOSE_TIMEOUT):
             async for _ in chunks:
                 pass
