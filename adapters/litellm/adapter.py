@@ -210,7 +210,7 @@ class LiteLLMAdapter:
                 name = None if watch.exchange is not None else _unsupported_parameter(error, prepared, streamed=watch.streamed)
                 if name is None:
                     raise
-            prepared.become(_without_parameter(call, prepared, name))
+            prepared.replace_with(_without_parameter(call, prepared, name))
             self._observe_request(call, prepared)
         return await _send(module, prepared, watch)
 

@@ -1,8 +1,8 @@
-"""AWS's event stream (`application/vnd.amazon.eventstream`) taken apart into the events that it holds, as other wires write them.
+"""Reads AWS's event stream (`application/vnd.amazon.eventstream`) and returns its events as JSON objects.
 
-A frame: its length and that of its headers (4 bytes each), a checksum of these, the headers, the payload, a checksum of all. What
-an event is called stands in its headers alone: `{"contentBlockDelta": {...}}` is made of both; a model's own event, which stands
-in the payload in base64, is given as it is. Linear in the bytes.
+A frame consists of its length and that of its headers (4 bytes each), a checksum of both, the headers, the payload, and a
+checksum of all. Only the headers name an event, so `{"contentBlockDelta": {...}}` is made from header and payload. A payload
+may hold a model's own event in base64, which is returned unchanged. Linear in the bytes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ AWS_STREAM = "application/vnd.amazon.eventstream"
 _PRELUDE, _CHECK = 12, 4
 _TEXT, _BYTES = 7, 6
 _SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
-"""The kinds of a header's value that have a fixed size, in bytes."""
+"""Header value types with a fixed size, and their sizes in bytes."""
 
 
 @dataclass(slots=True)
 class AwsEvents:
-    """What was read. `error`: the exception that the stream ended in; `fault`: why the bytes are no whole stream, in words."""
+    """The events read. `error` is the exception that ended the stream. `fault` says why the bytes are not a whole stream."""
 
     events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     error: dict[str, Any] | None = None
@@ -37,7 +37,7 @@ class AwsEvents:
 
 
 def aws_events(data: bytes) -> AwsEvents:
-    """The events of a stream, up to where it ends or is damaged."""
+    """Return the events of a stream, up to its end or to a damaged frame."""
     found = AwsEvents()
     try:
         for headers, payload in _frames(data):
@@ -66,7 +66,7 @@ def _frames(data: bytes) -> Iterator[tuple[dict[str, str], bytes]]:
 
 
 def _headers(data: bytes) -> Iterator[tuple[str, str]]:
-    """The headers whose values are texts."""
+    """The headers with string values."""
     at = 0
     while at < len(data):
         name_end = at + 1 + data[at]

@@ -1,8 +1,8 @@
-"""What a server's bytes tell of one call, seen beneath LiteLLM: status, body, and whether the reply came to its end.
+"""Watches the HTTP traffic of one call below LiteLLM: status, body, and whether the reply is complete.
 
-LiteLLM keeps no raw body of a stream, invents an end where there was none, and reads bodies of any size. An `WireExchange` stands
-between the socket and LiteLLM: it unpacks, counts, bounds and remembers. What breaks a bound is read no further. Memory is
-bounded by `Limits`; work is linear in the bytes.
+LiteLLM keeps no raw body of a stream, invents a missing end, and reads bodies of any size. A `WireExchange` stands between
+the socket and LiteLLM: it decompresses, counts, bounds and records the bytes. If a limit is exceeded, it stops reading.
+Memory is bounded by `Limits`; the work is linear in the bytes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from llmcore.types import Limits
 __all__ = ["TrafficWatch", "WireExchange", "current_watch"]
 
 _CLOSE_TIMEOUT = 0.05
-"""Seconds given to a connection, after the reply's own end, to come to its end as well: then it can be used again."""
+"""Seconds to wait for the connection's end after the reply's end. A connection that ended can be reused."""
 _BINARY = "vnd.amazon.eventstream"
 _HTML = (b"<!doctype", b"<html", b"<head", b"<body", b"<?xml")
 _HEAD = 1024
@@ -50,10 +50,10 @@ _OUTLINE = ("id", "object", "created", "model", "service_tier", "usage")
 _GEMINIS = ("responseId", "modelVersion")
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _SLICE = 2048
-"""Bytes that are looked at before others may run: few, for each of some hundred tiny events costs LiteLLM a third of a
-millisecond."""
+"""Bytes that are processed before other tasks may run. LiteLLM needs a third of a millisecond for each of some hundred tiny
+events."""
 _JSON_STARTS = (b"{", b"[")
-"""How a JSON body (or JSON lines) begins that comes in place of server-sent events: it is kept."""
+"""How a JSON body or JSON lines begin, if a server sends them instead of server-sent events. Such a body is stored."""
 
 Header = tuple[bytes, bytes]
 
@@ -61,16 +61,17 @@ _current: ContextVar[TrafficWatch | None] = ContextVar("llmcore_watching", defau
 
 
 def current_watch() -> TrafficWatch | None:
-    """What watches requests made here, if anything."""
+    """Return the watch of the current call, None outside of one."""
     return _current.get()
 
 
 class _Broken(Exception):
-    """What the server sends is more than it may send, or cannot be read. LiteLLM may wrap it: `Exchange.failure` stays."""
+    """The server's data exceeds a limit or cannot be read. LiteLLM may wrap this error; `WireExchange.failure` keeps the
+    reason."""
 
 
 class OutgoingBodies(Protocol):
-    """Looks at the requests of one call before they leave."""
+    """Rewrites the requests of one call before they are sent."""
 
     @property
     def digest(self) -> str: ...
@@ -83,32 +84,32 @@ class OutgoingBodies(Protocol):
 
 
 class TrafficWatch:
-    """Watches the HTTP requests of one call. `streamed`: the reply was asked for as a stream; `known`: its wire is one whose
-    bodies are known; `outgoing` sees what is about to leave.
+    """Watches the HTTP requests of one call.
 
-    `exchange` is the last one made inside a `watching` block; None when there was none that could be seen (a client of the
-    user's own).
+    `streamed`: the reply was requested as a stream. `known`: the wire format is known. `outgoing` rewrites the requests.
+
+    `exchange` is the last response inside an `active` block. It is None if none could be seen, as with the user's own client.
     """
 
     def __init__(self, limits: Limits, *, streamed: bool, known: bool, outgoing: OutgoingBodies | None = None) -> None:
         self.limits = limits
         self._outgoing = outgoing
         self.forces_litellm_tool = False
-        """LiteLLM asks for a tool of its own in which the answer is to come; only its reading of the reply tells the answer."""
+        """Whether LiteLLM forces a tool of its own for the answer. Then only LiteLLM can read the answer from the reply."""
         self.fault: Exception | None = None
-        """Why a request was not let through; LiteLLM tells it in words of its own."""
+        """Why a request was refused. LiteLLM raises it with another message."""
         self.streamed = streamed
         self.known = known
         self.exchange: WireExchange | None = None
         self.carriers: list[object] = []
-        """The transports through which the call was sent since it was last asked of LiteLLM."""
+        """The transports that have sent the call since LiteLLM was last called."""
         self._task: asyncio.Task[Any] | None = None
         self._coroutine: Coroutine[Any, Any, Any] | None = None
         self._is_cancelled = False
 
     @contextmanager
     def active(self) -> Generator[None, None, None]:
-        """Requests made inside the block are watched. Set around each wait: a stream may be consumed by several tasks."""
+        """Watch requests made inside the block. Use it around each await, since several tasks may consume a stream."""
         self._task = asyncio.current_task()
         token = _current.set(self)
         try:
@@ -122,15 +123,15 @@ class TrafficWatch:
 
     @property
     def digest(self) -> str:
-        """A digest of what left last; "" where nothing did."""
+        """A digest of the last request sent. Empty without one."""
         return self._outgoing.digest if self._outgoing is not None else ""
 
     def headers(self, headers: Sequence[Header]) -> list[Header]:
-        """The headers that leave in place of these."""
+        """The headers to send instead of these."""
         return [*headers] if self._outgoing is None or not self._is_ours() else self._outgoing.headers(headers)
 
     def outgoing_body(self, method: str, url: str, body: bytes, *, signed: bool) -> bytes:
-        """The body that leaves in place of this one. Raises what a request that may not leave is."""
+        """The body to send instead of this one. Raises if the request must not be sent."""
         if self._outgoing is None or not self._is_ours():
             return body
         try:
@@ -144,12 +145,15 @@ class TrafficWatch:
         return body
 
     def _is_ours(self) -> bool:
-        """LiteLLM runs its users' callbacks in tasks of their own, and these may send as well."""
+        """Whether the current task makes the call. LiteLLM runs its users' callbacks in other tasks, which may send requests
+        too."""
         return self.exchange is None or asyncio.current_task() is self._task
 
     def note_coroutine(self, coroutine: Coroutine[Any, Any, Any]) -> None:
-        """LiteLLM made this, in a thread, to await it on the loop. Cancelled in between, it never does, and Python would
-        warn of that: so it is closed."""
+        """Record a coroutine that LiteLLM made in a thread to await on the event loop.
+
+        If the call is cancelled before that, the coroutine is never awaited, and Python would warn. So it is closed.
+        """
         self._coroutine = coroutine
         if self._is_cancelled:
             self._close_unawaited()
@@ -159,7 +163,7 @@ class TrafficWatch:
             self._coroutine.close()
 
     def begin(self, url: str, status: int, headers: Mapping[str, str], source: AsyncIterable[bytes]) -> WireExchange | None:
-        """A response has come. None when it is not this call's."""
+        """Record a response. None if it does not belong to this call."""
         if not self._is_ours():
             return None
         self.exchange = WireExchange(self, url, status, headers, source)
@@ -167,11 +171,11 @@ class TrafficWatch:
 
 
 class WireExchange:
-    """One HTTP response. Its bytes are read once: by LiteLLM (`litellm_body`), or by us (`events`).
+    """One HTTP response. Its bytes are read once: by LiteLLM (`litellm_body`), or by llmcore (`events`).
 
-    `chunk`: somebody has begun to read; `over`: to the end. `received`: bytes, unpacked. `in_place`: they begin as JSON does.
-    `end`: what the events of a stream told. `broken`: what broke the connection before the reply's end. `failure`: why it was
-    read no further, in words: which bound was broken, or that an event was; `error`: an event was the server's error.
+    `is_read`: reading has begun. `is_exhausted`: it has ended. `received`: decompressed bytes. `is_json_body`: they begin as
+    JSON. `end`: what a stream's events say of its end. `connection_error`: what broke the connection before the reply's end.
+    `failure`: why reading stopped: which limit was exceeded, or that an event is invalid. `error`: the server's error event.
     """
 
     def __init__(
@@ -194,11 +198,11 @@ class WireExchange:
         self._most = watch.limits.stream if self._streamed else watch.limits.body
         self._stream = EventStream(watch.limits, binary=_BINARY in self.kind, known=watch.known)
         self._parsed: list[dict[str, Any]] | None = None
-        """Events that wait for `events`; None while only their end is watched."""
+        """Events that `events` will return; None if only their end matters."""
         self._body = bytearray()
-        self._parsed_body: tuple[int, Any] = (0, None)  # at which length, and what
-        self._last = b""  # what the end of the bytes told
-        self._whole = True  # `_body` is all that came, not a head of it
+        self._parsed_body: tuple[int, Any] = (0, None)  # the body's length then, and its value
+        self._last = b""  # what the end of the bytes added
+        self._whole = True  # whether `_body` is complete, not only its beginning
 
     @property
     def ok(self) -> bool:
@@ -206,12 +210,12 @@ class WireExchange:
 
     @property
     def body(self) -> bytes:
-        """What came, unpacked; of server-sent events the first kilobyte."""
+        """The decompressed bytes; of server-sent events, only the first kilobyte."""
         return bytes(self._body)
 
     @property
     def document(self) -> Any:
-        """The body as JSON; None when it is none, or is cut. Parsed once, while nothing more comes."""
+        """The body as JSON, None if it is no JSON or cut. Parsed once for each length."""
         if self._parsed_body[0] != len(self._body):
             self._parsed_body = len(self._body), self._read_document() if self._whole else None
         return self._parsed_body[1]
@@ -237,33 +241,37 @@ class WireExchange:
 
     @property
     def is_whole(self) -> bool:
-        """Did a streamed reply say that it is whole, by a finish reason, an end mark, or one JSON body in place of a stream?"""
+        """Whether a streamed reply is complete, by a finish reason, an end mark, or one JSON body instead of a stream."""
         whole = is_whole_reply(self.document) and not (self._streamed and may_be_stream_line(self.document))
         return self.end.seen or whole
 
     @property
     def _has_own_end(self) -> bool:
-        """Did a stream tell its end? Then what befalls the connection is no matter; a body ends with the connection."""
+        """Whether a stream's events said that it ended. Then errors of the connection do not matter. A body ends with the
+        connection."""
         return self._streamed and self.end.seen and not is_whole_reply(self.document)
 
     def events_in_body(self) -> list[dict[str, Any]]:
-        """The events of a stream that came where a whole body was asked for; none when it did not come to its end. What broke it
-        is left in `failure` and `error`."""
+        """The events of a stream that arrived instead of a whole body; empty if it is incomplete.
+
+        `failure` and `error` then say what is wrong with it.
+        """
         if self.failure:
             return []
         stream = EventStream(self._limits, binary=False, known=True)
         events = [*stream.feed(self.body).events, *stream.finish().events]
-        if stream.end.events:  # else it was no stream, and its lines are no events
+        if stream.end.events:  # otherwise it was no stream
             self.failure, self.error = stream.failure, stream.error
         return events if stream.end.seen and not stream.is_broken else []
 
     # Reading
 
     async def litellm_body(self) -> AsyncGenerator[bytes, None]:
-        """What LiteLLM is to read: a stream as it comes, of a body that is no reply only a head, of a large reply an outline.
+        """The bytes that LiteLLM reads: a stream as it arrives, only the beginning of an invalid body, and an outline of a
+        large reply.
 
-        LiteLLM puts a body that it refuses into an error and searches that, four seconds a megabyte, in which the event loop
-        stands still. What the model said is read from the body itself; LiteLLM only counts the usage.
+        LiteLLM puts a body that it refuses into an error and searches it, which blocks the event loop for four seconds a
+        megabyte. llmcore reads the reply from the body itself, so LiteLLM only counts the usage.
         """
         async with aclosing(self.chunks()) as chunks:
             async for piece in chunks:
@@ -275,11 +283,12 @@ class WireExchange:
             yield _outline(self.body, self.document, large=large) if fit else self.body[: self._limits.error_body]
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """The bytes that may be read, unpacked: of a stream its sound events, of an error's body no more than the limit.
+        """The checked, decompressed bytes: a stream's valid events, and an error's body up to the limit.
 
-        Raises what the connection raises, and an error of its own when a bound or an event is broken. A connection that breaks
-        after a stream's own end has only ended, and one that stays open behind the last event is not waited for; one JSON body
-        has no such end but that which HTTP and its packing give it.
+        Raises the connection's error, and an error of its own if a limit is exceeded or an event is invalid.
+
+        If the connection breaks after a stream's own end, that is no error. After the last event, the connection's end is not
+        awaited. A JSON body has no end of its own, only that of HTTP and of its compression.
         """
         self.is_read = True
         source: AsyncIterator[bytes] = aiter(self._source)
@@ -309,7 +318,8 @@ class WireExchange:
                     await close()
 
     async def events(self) -> AsyncGenerator[dict[str, Any], None]:
-        """The parsed events of a stream of OpenAI's form, or the one JSON body that came in its place. Raises as `chunks`."""
+        """The parsed events of a stream in OpenAI's format, or the JSON body that arrived instead. Raises the same errors as
+        `chunks`."""
         self._parsed, failure = [], None
         async with aclosing(self.chunks()) as chunks:
             try:
@@ -318,7 +328,7 @@ class WireExchange:
                         yield event
             except Exception as error:
                 failure = error
-            for event in self._take_events():  # what came with the end, or before the connection broke
+            for event in self._take_events():  # from the last bytes, or from before the connection broke
                 yield event
         if failure is not None:
             raise failure
@@ -328,10 +338,10 @@ class WireExchange:
         return parsed
 
     async def aclose(self) -> None:
-        """Close the connection, unless its end was reached; also one that nobody has begun to read."""
+        """Close the connection unless its end was reached, even if nothing was read."""
         close = getattr(self._source, "aclose", None)
         if close is not None:
-            with suppress(Exception):  # it may be closed already
+            with suppress(Exception):  # may already be closed
                 await close()
 
     async def _next(self, source: AsyncIterator[bytes]) -> bytes | None:
@@ -359,7 +369,7 @@ class WireExchange:
             raise self._failure(f"the reply cannot be unpacked ({error})") from None
 
     def _accept(self, piece: bytes) -> bytes:
-        """Take the next bytes; what of them may be read."""
+        """Record the next bytes, and return those that may be passed on."""
         self.received += len(piece)
         if self.received > self._most:
             self.failure = f"the reply is longer than {self._most:,} bytes"
@@ -391,7 +401,7 @@ class WireExchange:
         self._whole = False
 
     def _finish(self) -> bytes:
-        """The bytes are at their end: a last line without its line break, a body in place of a stream."""
+        """Record the end of the bytes: a last line without a line break, or a body instead of a stream."""
         if self.is_exhausted or not self._streamed:
             self.is_exhausted = True
             return self._last
@@ -414,8 +424,8 @@ class WireExchange:
 
 
 def _outline(body: bytes, document: Any, *, large: bool) -> bytes:
-    """A body with counts that are counts. A large one of OpenAI's form without what the model said, unless only LiteLLM's reading
-    explains it."""
+    """A body with valid counts. A large one in OpenAI's format loses its text, unless only LiteLLM can read the answer from
+    it."""
     if not is_object(document):
         return body
     original = document
@@ -429,7 +439,7 @@ def _outline(body: bytes, document: Any, *, large: bool) -> bytes:
 
 
 def _with_short_facts(document: dict[str, Any]) -> dict[str, Any]:
-    """The document without ids and names that are none: LiteLLM searches a model's name five seconds a megabyte."""
+    """The document without ids and names that are too long: LiteLLM searches a model's name for five seconds a megabyte."""
     long = {key for key in (*_OUTLINE, *_GEMINIS) if isinstance(text := document.get(key), str) and len(text) > _MAX_FACT_LENGTH}
     return {key: value for key, value in document.items() if key not in long} if long else document
 

@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
-from llmcore.adapters.request.conversation.restored_tokens import Restoring, restored_envelope, restored_withheld
+from llmcore.adapters.request.conversation.restored_tokens import EventRestorer, restored_envelope, restored_withheld
 from llmcore.adapters.request.conversation.special_tokens import Joiners, broken
-from llmcore.adapters.request.outgoing import not_again
+from llmcore.adapters.request.outgoing import repeated_refusal
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply, may_be_stream_event
@@ -84,7 +84,7 @@ class RefusedRequests:
     def check(self, adapter: Adapter, call: ModelCall) -> None:
         """Raises `RequestRefused` for the very request that was refused before."""
         if self._words and (words := self._words.get(_request_key(adapter, call) or "")):
-            raise not_again(words)
+            raise repeated_refusal(words)
 
 
 def _request_key(adapter: Adapter, call: ModelCall) -> str | None:
@@ -115,7 +115,7 @@ class Sending:
         self._call = call
         request, self._joiners = broken(call.request) if call.neutralise_tokens else (call.request, None)
         self._sent = call if self._joiners is None else updated(call, {"request": request})
-        self._restoring = None if self._joiners is None else Restoring(self._joiners)
+        self._restoring = None if self._joiners is None else EventRestorer(self._joiners)
         self.tools = tools
         """What the reply may call."""
         self._hooks = hooks
