@@ -1,9 +1,9 @@
-"""Layer 1: what to ask of a provider, and what came back.
+"""Layer 1: sends requests to providers and returns their replies.
 
-LiteLLM is the engine; the room `litellm` is the only one that imports it, on the first call and never before. An adapter takes a
-`Request` and returns a whole `Reply`; it reads nothing into the reply, that is the normaliser's task.
+LiteLLM is the engine. Only the package `litellm` imports it, on the first call. An adapter accepts a `Request` and returns a
+whole `Reply`. It does not interpret the reply; the normalizer does.
 
-Names are loaded when first asked for.
+Names are imported lazily.
 """
 
 from __future__ import annotations

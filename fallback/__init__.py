@@ -1,13 +1,14 @@
-"""Layer 4: what to try when an attempt failed: another deployment, the same later, another output mode, another model, text only,
-back to a place that had asked for time.
+"""Layer 4: decides what to try after a failed attempt.
 
-Failures are classified first; one budget is passed down and one list of attempts grows.
+The manager classifies each failure. Strategies then propose the next attempt: another deployment, a retry after a wait,
+another output mode, another model, plain text, or a return to a rate-limited deployment. All attempts of a run share one
+budget.
 """
 
-from llmcore.fallback.context import FallbackContext, Models, Plan, best_place, first_well, resting
+from llmcore.fallback.context import FallbackContext, Models, Plan, best_deployment, cooldown_left, first_available_model
 from llmcore.fallback.cooldown import Cooldown
 from llmcore.fallback.ledger import Ledger
-from llmcore.fallback.manager import Attempting, FallbackManager
+from llmcore.fallback.manager import AttemptRunner, FallbackManager
 from llmcore.fallback.remedies import Remedy, remedies
 from llmcore.fallback.strategies import (
     DEFAULT_STRATEGIES,
@@ -22,7 +23,7 @@ from llmcore.fallback.strategies import (
 
 __all__ = [
     "DEFAULT_STRATEGIES",
-    "Attempting",
+    "AttemptRunner",
     "ComeBack",
     "Cooldown",
     "EscalateModel",
@@ -37,8 +38,8 @@ __all__ = [
     "Retry",
     "Strategy",
     "TextOnly",
-    "best_place",
-    "first_well",
+    "best_deployment",
+    "cooldown_left",
+    "first_available_model",
     "remedies",
-    "resting",
 ]

@@ -1,7 +1,7 @@
-"""What strategies of one's own are held to: their form when the manager is made, their plans when they give them.
+"""Checks strategies when the manager is made, and checks each plan that a strategy returns.
 
-Whatever is wrong is a `ConfigError` that names the strategy. No error of a strategy passes for one of a provider, and
-none goes round in circles.
+Every mistake raises a `ConfigError` that names the strategy. So an error inside a strategy never looks like a provider's
+error, and a strategy cannot repeat a failed plan forever.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast, get_args
 
-from llmcore.fallback.context import FallbackContext, Plan, best_place
+from llmcore.fallback.context import FallbackContext, Plan, best_deployment
 from llmcore.fallback.strategies import Strategy
 from llmcore.support.code.quoted_words import clipped_words
 from llmcore.support.values.bounds import is_amount
@@ -20,31 +20,31 @@ from llmcore.types import AttemptReason, ConfigError, ModelNotFound, OutputMode,
 __all__ = ["check_strategies", "plan_of"]
 
 _METHODS = {"can_handle": 2, "execute": 1}
-"""With how many arguments each is called."""
-_HAS = "a strategy has the methods can_handle(failure, context) and execute(context)"
+"""How many arguments the manager passes to each method."""
+_REQUIRED = "a strategy has the methods can_handle(failure, context) and execute(context)"
 _MODES: tuple[str, ...] = get_args(OutputMode)
 _REASONS: tuple[str, ...] = get_args(AttemptReason)
-_TOLD_BY_THE_PLAN = frozenset({"first", "turn"})
-"""Reasons that no plan after a failure has: what the plan changes is the reason."""
+_INITIAL_REASONS = frozenset({"first", "turn"})
+"""Reasons that no plan after a failure has. `_with_defaults` replaces them by what the plan changes."""
 
 
 def check_strategies(given: object) -> tuple[Strategy, ...]:
-    """The strategies, each an object with both methods. Raises `ConfigError`."""
+    """Return the strategies as a tuple. Raises `ConfigError` for an object that lacks one of the two methods."""
     kind = type(given).__name__
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise ConfigError(f"strategies must be a list of strategies, not {kind}; {_HAS}")
+        raise ConfigError(f"strategies must be a list of strategies, not {kind}; {_REQUIRED}")
     found = tuple(cast("Iterable[object]", given))
     for index, strategy in enumerate(found):
         if isinstance(strategy, type):
             raise ConfigError(f"strategies[{index}] is the class {strategy.__name__}; give an instance: {strategy.__name__}()")
         for method, arguments in _METHODS.items():
-            problem = _wrong_with(getattr(strategy, method, None), arguments)
+            problem = _method_problem(getattr(strategy, method, None), arguments)
             if problem:
-                raise ConfigError(f"strategies[{index}] ({type(strategy).__name__}): its {method} {problem}; {_HAS}")
+                raise ConfigError(f"strategies[{index}] ({type(strategy).__name__}): its {method} {problem}; {_REQUIRED}")
     return cast("tuple[Strategy, ...]", found)
 
 
-def _wrong_with(method: object, arguments: int) -> str:
+def _method_problem(method: object, arguments: int) -> str:
     if method is None:
         return "is missing"
     if not callable(method):
@@ -55,13 +55,16 @@ def _wrong_with(method: object, arguments: int) -> str:
         inspect.signature(method).bind(*range(arguments))
     except TypeError:
         return f"does not take {arguments} argument{'s' if arguments > 1 else ''}"
-    except ValueError:  # a callable that does not tell its signature
+    except ValueError:  # a callable without a signature, such as some built-ins
         pass
     return ""
 
 
 def plan_of(strategy: Strategy, context: FallbackContext) -> Plan | None:
-    """The strategy's way out of the latest failure, None when it has none. Raises `ConfigError` from that failure."""
+    """Return the strategy's plan for the latest failure, None if it has none.
+
+    Raises `ConfigError`, from that failure, if the strategy raises or its plan is invalid.
+    """
     name = type(strategy).__name__
     try:
         verdict: object = strategy.can_handle(context.failure, context)
@@ -72,11 +75,11 @@ def plan_of(strategy: Strategy, context: FallbackContext) -> Plan | None:
         raise ConfigError(f"the strategy {name} raised {clipped_words(f'{type(error).__name__}: {error}')}") from context.failure
     if not verdict:
         return None
-    problem = _not_a_plan(plan) or _impossible(cast("Plan", plan), context)
+    problem = _type_problem(plan) or _plan_problem(cast("Plan", plan), context)
     if problem:
         raise ConfigError(f"the strategy {name} {problem}") from context.failure
     try:
-        return _filled_in(cast("Plan", plan), context)
+        return _with_defaults(cast("Plan", plan), context)
     except ConfigError as error:
         raise ConfigError(f"the strategy {name}: in its plan's request, {error}") from context.failure
 
@@ -89,15 +92,15 @@ def _is_awaitable(value: object) -> bool:
     return True
 
 
-def _not_a_plan(plan: object) -> str:
+def _type_problem(plan: object) -> str:
     if isinstance(plan, Plan):
         return ""
     _is_awaitable(plan)
     return f"returned a {type(plan).__name__} from execute, not a Plan"
 
 
-def _impossible(plan: Plan, context: FallbackContext) -> str:
-    """What is wrong with a plan, in words that follow the strategy's name."""
+def _plan_problem(plan: Plan, context: FallbackContext) -> str:
+    """What is wrong with a plan, as words that follow the strategy's name. Empty if the plan is valid."""
     fields: dict[str, Any] = {name: getattr(plan, name) for name in ("model", "mode", "reason", "detail", "wait", "deployment")}
     for name, known in (("mode", _MODES), ("reason", _REASONS)):
         if fields[name] not in known:
@@ -121,27 +124,27 @@ def _impossible(plan: Plan, context: FallbackContext) -> str:
     places = context.models.deployments(plan.model)
     if fields["deployment"] and fields["deployment"] not in places:
         return f"names the deployment {fields['deployment']!r} of {plan.model}; there are {', '.join(places) or 'none'}"
-    is_same = replace(plan, request=context.plan.request) == context.plan and not _alters(plan, context)
+    is_same = replace(plan, request=context.plan.request) == context.plan and not _changes_request(plan, context)
     if is_same and plan.reason != "retry" and not plan.wait:
         return f"gives the plan that just failed ({plan.model}, {plan.mode}) again; change it, or make it a retry or a wait"
     return ""
 
 
-def _alters(plan: Plan, context: FallbackContext) -> bool:
-    """Is its request another one than that which failed?"""
+def _changes_request(plan: Plan, context: FallbackContext) -> bool:
+    """Whether the plan's request differs from the one that failed."""
     if plan.request is None or plan.request is context.plan.request:
         return False
-    return context.asked is None or plan.request != context.request
+    return context.turn_request is None or plan.request != context.request
 
 
-def _filled_in(plan: Plan, context: FallbackContext) -> Plan:
-    """Raises `ConfigError` for a request that cannot be sent."""
+def _with_defaults(plan: Plan, context: FallbackContext) -> Plan:
+    """The plan with the fields filled in that it leaves out. Raises `ConfigError` for a request that cannot be sent."""
     failed, reason = context.plan, plan.reason
-    if reason in _TOLD_BY_THE_PLAN:
+    if reason in _INITIAL_REASONS:
         reason = "model" if plan.model != failed.model else "mode" if plan.mode != failed.mode else "retry"
-    here = failed.deployment if plan.model == failed.model else best_place(context.models, plan.model)
+    deployment = failed.deployment if plan.model == failed.model else best_deployment(context.models, plan.model)
     detail = plan.detail.strip() or context.problem
     request = failed.request
     if plan.request is not None and plan.request is not request:
-        request = plan.request if context.asked is None else context.asked.checked(plan.request)
-    return replace(plan, reason=reason, detail=detail, deployment=plan.deployment or here, request=request)
+        request = plan.request if context.turn_request is None else context.turn_request.checked(plan.request)
+    return replace(plan, reason=reason, detail=detail, deployment=plan.deployment or deployment, request=request)

@@ -1,8 +1,10 @@
-"""Which places are sick at present: left aside for a while where another one is there.
+"""Records which places failed lately, so that a run prefers other places for a while.
 
-A place is an alias and its deployment. It rests after several faults in a row (no connection, 5xx, overload, timeout),
-and after a rate limit for as long as it was told to. When its rest is over it is asked again; one further fault sends it
-back, one success makes it well. Kept per orchestrator, in this process; safe to use from several threads.
+A place is a model alias and one of its deployments. It cools down after several faults in a row (no connection, 5xx,
+overload, timeout). After a rate limit, it cools down for as long as the server asked. A place whose cooldown is over is tried
+again. If it then fails once more, it cools down again; one success clears its record.
+
+Each orchestrator has its own records, in this process. They are thread-safe.
 """
 
 from __future__ import annotations
@@ -18,12 +20,12 @@ from llmcore.types import LLMCoreError, ModelError, Overloaded, RateLimited
 
 __all__ = ["Cooldown"]
 
-_FAULTS = 3
-"""So many in a row make a place sick."""
-_REST = 30.0
-"""Seconds for which it is left aside then."""
-_LONGEST_REST = 600.0
-"""However long a server asks for."""
+_FAULTS_TO_COOL_DOWN = 3
+"""After so many faults in a row a place cools down."""
+_COOLDOWN = 30.0
+"""Seconds of cooldown after faults."""
+_MAX_COOLDOWN = 600.0
+"""The longest cooldown in seconds, even if a server asks for more."""
 
 
 @dataclass(slots=True)
@@ -33,7 +35,7 @@ class _Health:
 
 
 class Cooldown:
-    """The health of places. `clock` is in seconds and only differences matter."""
+    """The cooldowns of places. `clock` returns seconds; only differences matter."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -41,32 +43,38 @@ class Cooldown:
         self._health: dict[tuple[str, str], _Health] = {}
 
     def failed(self, model: str, deployment: str, failure: LLMCoreError) -> None:
-        """A request to the place failed. What a retry may help against makes it sick; a bad answer is an answer."""
+        """Record that a request to the place failed.
+
+        Only failures that a retry may help against count as faults. A `ModelError` means that the place answered.
+        """
         if isinstance(failure, ModelError):
             self.worked(model, deployment)
         if "retry" not in remedies(failure):
             return
-        told = failure.retry_after if isinstance(failure, RateLimited | Overloaded) else None
+        server_delay = failure.retry_after if isinstance(failure, RateLimited | Overloaded) else None
         with self._lock:
             health = self._health.setdefault((model, deployment), _Health())
-            rest = told if told is not None and 0 <= told < math.inf else PATIENCE if isinstance(failure, RateLimited) else 0.0
+            if server_delay is not None and 0 <= server_delay < math.inf:
+                rest = server_delay
+            else:
+                rest = PATIENCE if isinstance(failure, RateLimited) else 0.0
             if not isinstance(failure, RateLimited):
                 health.faults += 1
-                rest = max(rest, _REST if health.faults >= _FAULTS else 0.0)
-            health.until = max(health.until, self._clock() + min(rest, _LONGEST_REST))
+                rest = max(rest, _COOLDOWN if health.faults >= _FAULTS_TO_COOL_DOWN else 0.0)
+            health.until = max(health.until, self._clock() + min(rest, _MAX_COOLDOWN))
 
     def worked(self, model: str, deployment: str) -> None:
-        """The place answered."""
+        """Record that the place answered."""
         if self._health:
             with self._lock:
                 self._health.pop((model, deployment), None)
 
     @property
     def is_idle(self) -> bool:
-        """Is every place well, as far as is known?"""
+        """Whether no place has a recorded fault."""
         return not self._health
 
     def left(self, model: str, deployment: str) -> float:
-        """Seconds for which the place is still to be left aside; 0 = it is well."""
+        """Seconds of cooldown left. 0 means that the place is available."""
         health = self._health.get((model, deployment)) if self._health else None
         return 0.0 if health is None else max(0.0, health.until - self._clock())

@@ -1,13 +1,13 @@
-"""What a run has spent and what it may still spend: one list of attempts, drawn on by whoever makes a request.
+"""What a run has spent, and what its budget still allows.
 
-Rules: no request without an attempt in the list; no attempt but the first and a turn's without the recorded problem
-that made it necessary. `Budget.attempts` and `reasks` count per model within one turn, requests, tokens, cost and the
-deadline over the whole run. An attempt that failed before its request went out stands in no list, but counts among its
-model's: so the budget bounds whatever strategies make of failures.
+Each request is entered as an `Attempt`. Unless it is the first of a run or of a turn, its `detail` names the problem that
+made it necessary. `Budget.attempts` and `Budget.reasks` count per model within one turn. Requests, tokens, cost and the
+deadline count over the whole run. If an attempt fails before its request is sent, it is not entered, but it counts against
+its model's attempts. So the budget bounds every strategy.
 
-A run that a tool of another one makes may spend from that one's budget besides its own: its ledger has a parent, and each
-request, token, tool call and second counts there as well, all the way up. What a ledger above refuses ends the runs on the way
-down to it, whatever the code between them makes of the error.
+A run that a tool starts within another run may share that run's budget. Its ledger then has a parent, and each request,
+token, tool call and second counts in all ancestors as well. If an ancestor's budget is spent, every run below that ancestor
+ends, even if the code between them catches the error.
 """
 
 from __future__ import annotations
@@ -45,25 +45,27 @@ T = TypeVar("T", int, float)
 _NEEDS_NO_DETAIL = frozenset({"first", "turn"})
 _lock = ForkSafeLock()
 _MAX_DEPTH = 10
-"""Runs within runs. Two agents that ask each other would otherwise do so until the budget, if there is one, is spent."""
+"""How deep runs may nest. Two agents that call each other would otherwise nest until a budget is spent."""
 
 
 class Ledger:
-    """One run's spending. `clock` is in seconds and only differences matter. `parent`: the ledger of the run within which this
-    one is made. Raises `LimitExceeded` where runs are made within runs without end."""
+    """What one run has spent. `parent` is the ledger of the run within which this run was started.
+
+    `clock` returns seconds; only differences matter. Raises `LimitExceeded` if runs nest too deep.
+    """
 
     def __init__(self, budget: Budget, *, parent: Ledger | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.budget = budget
         self._parent = parent
         self._ends_at: float | None = None
-        self._bounds_nothing = parent is None and not _bounds(budget)
+        self._is_unbounded = parent is None and not _bounds(budget)
         self._depth: int = 0 if parent is None else parent._depth + 1
-        self._requests_below = 0
-        self._refused_below: LimitExceeded | None = None
+        self._child_requests = 0
+        self._refused_child: LimitExceeded | None = None
         self.attempts: list[Attempt] = []
         self.usage = NO_USAGE
         self._clock = clock
-        self._allowed: Callable[[str], int | None] = _no_other
+        self._allowed: Callable[[str], int | None] = _no_override
         self._turn_started_at = 0
         self._unsent: defaultdict[str, int] = defaultdict(int)
         self._cost = 0.0
@@ -76,18 +78,18 @@ class Ledger:
         if budget.deadline is not None:
             self._ends_at = clock() + budget.deadline
         if self._depth > _MAX_DEPTH:
-            raise self._refusing_all(
-                LimitExceeded(
-                    f"runs were made within runs {_MAX_DEPTH} deep, and one more was asked for; do agents ask each other?"
-                )
+            raise self._ending_ancestors(
+                LimitExceeded(f"runs are nested {_MAX_DEPTH} deep, and one more was started; do agents call each other?")
             )
 
     def start_turn(self, allowed: Callable[[str], int | None] | None = None) -> None:
-        """A new turn has its attempts and re-asks anew; what `allowed` says of a model takes the place of the budget's
-        attempts."""
+        """Start a new turn: the counts of attempts and re-asks start at zero.
+
+        `allowed` returns a model's own number of attempts, or None to use `Budget.attempts`.
+        """
         self._turn_started_at = len(self.attempts)
         self._unsent.clear()
-        self._allowed = allowed or _no_other
+        self._allowed = allowed or _no_override
 
     def attempts_allowed(self, model: str) -> int:
         """How many attempts a turn may make with this model."""
@@ -95,15 +97,18 @@ class Ledger:
         return self.budget.attempts if own is None else own
 
     def attempts_left(self, model: str, deployment: str | None = None) -> int:
-        """How many of them are left in this turn, at this deployment. Re-asks are counted apart, and so is the first
-        attempt at each further deployment, one that was refused for a parameter which the next goes without, and one that was
-        made without a part of the request to see whether that is the reason."""
+        """How many attempts with this model are left in this turn, at this deployment.
+
+        These do not count: re-asks, the first attempt at each further deployment, and attempts made without an optional part
+        of the request. Neither does an attempt whose parameter was refused by name, since the next attempt omits that
+        parameter.
+        """
         tried = [one for one in self.of_turn if one.model == model and one.reason != "reask"]
         further = len({*(one.deployment for one in tried), *([] if deployment is None else [deployment])}) - 1
-        return max(0, self.attempts_allowed(model) + max(0, further) + _spared(tried) - len(tried) - self._unsent[model])
+        return max(0, self.attempts_allowed(model) + max(0, further) + _free_refusals(tried) - len(tried) - self._unsent[model])
 
     def reasks_left(self, model: str) -> int:
-        """How many self-corrections this turn may still ask of this model."""
+        """How many re-asks of this model are left in this turn."""
         left, requests = self.budget.reasks, self.requests_left
         for one in self.of_turn:
             left -= one.reason == "reask" and one.model == model
@@ -111,26 +116,26 @@ class Ledger:
 
     @property
     def requests_left(self) -> int | None:
-        """Of the whole run; None = unbounded."""
-        if self._bounds_nothing:
+        """How many requests the whole run may still make, None if unbounded."""
+        if self._is_unbounded:
             return None
         most, above = self.budget.requests, self._parent
-        own = None if most is None else max(0, most - len(self.attempts) - self._requests_below)
-        return own if above is None else _least(own, above.requests_left)
+        own = None if most is None else max(0, most - len(self.attempts) - self._child_requests)
+        return own if above is None else _smaller(own, above.requests_left)
 
     @property
     def bounds_cost(self) -> bool:
-        """Must the cost of each request be known?"""
-        if self._bounds_nothing:
+        """Whether a budget limits the cost, so that the cost of each request must be known."""
+        if self._is_unbounded:
             return False
         return self.budget.cost is not None or (self._parent is not None and self._parent.bounds_cost)
 
     def take_tool_call(self) -> bool:
-        """Count a call that is about to be carried out. False, and not counted, when none is left of the budget."""
+        """Count a tool call that is about to run. Returns False, and counts nothing, if the budget allows no more."""
         most, above = self.budget.tool_calls, self._parent
         is_left = most is None or self._tool_calls < most
         if is_left and above is not None and not above.take_tool_call():
-            above._refused_below = above._calls_spent()
+            above._refused_child = above._calls_spent()
             is_left = False
         if is_left:
             self._tool_calls += 1
@@ -139,7 +144,7 @@ class Ledger:
         return is_left
 
     def check_tool_calls(self) -> None:
-        """Raises `LimitExceeded` when a call was refused because none was left."""
+        """Raises `LimitExceeded` if `take_tool_call` refused a call."""
         if self._refused_calls:
             raise self._calls_spent()
 
@@ -154,21 +159,21 @@ class Ledger:
 
     @property
     def of_turn(self) -> list[Attempt]:
-        """The requests of the present turn."""
+        """The requests of the current turn."""
         return self.attempts[self._turn_started_at :]
 
     def count_unsent(self, model: str) -> None:
-        """An attempt of this turn failed before its request was entered."""
+        """Count an attempt of this turn that failed before its request was entered."""
         self._unsent[model] += 1
         self._wait = None
 
-    def spare(self, model: str) -> None:
+    def uncount_attempt(self, model: str) -> None:
         """An attempt of this turn counts among no model's."""
         self._unsent[model] -= 1
 
     @contextmanager
     def waiting(self) -> Generator[None, None, None]:
-        """Set around the wait before the next attempt, which the wait is a part of."""
+        """Measure the wait before the next attempt. The next attempt records it as `waited`."""
         since = self._clock()
         try:
             yield
@@ -177,24 +182,26 @@ class Ledger:
 
     @contextmanager
     def uncounted(self) -> Generator[None, None, None]:
-        """What is done within takes no time of a deadline or timeout, of this run or of one around it. What is done at the same
-        time counts once. Any thread may enter."""
-        ledgers = (self, *self._above())
+        """Stop the clocks of this run and its ancestors: time spent within counts toward no deadline or timeout.
+
+        If several callers enter at once, their common time is excluded once. Thread-safe.
+        """
+        ledgers = (self, *self._ancestors())
         for ledger in ledgers:
-            ledger._stop()
+            ledger._pause_clock()
         try:
             yield
         finally:
             for ledger in ledgers:
-                ledger._go_on()
+                ledger._resume_clock()
 
-    def _stop(self) -> None:
+    def _pause_clock(self) -> None:
         with _lock:
             if not self._stops:
                 self._stopped_at = self._clock()
             self._stops += 1
 
-    def _go_on(self) -> None:
+    def _resume_clock(self) -> None:
         with _lock:
             self._stops -= 1
             if not self._stops:
@@ -202,31 +209,31 @@ class Ledger:
 
     @property
     def seconds_uncounted(self) -> float:
-        """What was done so far as `uncounted` took so long. Timers that were set before are put off by what is added."""
+        """Seconds spent within `uncounted` so far. The caller extends timers that were set before by what was added since."""
         with _lock:
             return self._uncounted + (self._clock() - self._stopped_at if self._stops else 0.0)
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the deadline, the nearest one; None = there is none. May be negative."""
-        if self._bounds_nothing:
+        """Seconds until the nearest deadline of this run and its ancestors. None without a deadline; may be negative."""
+        if self._is_unbounded:
             return None
         ends_at, above = self._ends_at, self._parent
         own = None if ends_at is None else ends_at + self.seconds_uncounted - self._clock()
-        return own if above is None else _least(own, above.seconds_left)
+        return own if above is None else _smaller(own, above.seconds_left)
 
     def start(self, model: str, mode: OutputMode, reason: AttemptReason, detail: str = "", deployment: str = "") -> Attempt:
-        """Enter a request that is about to be made.
+        """Enter a request that is about to be sent, and return its `Attempt`.
 
-        Raises `LimitExceeded` when requests, tokens or cost of the budget are spent, and `Timeout` when the deadline has passed.
+        Raises `LimitExceeded` if the budget's requests, tokens or cost are spent, and `Timeout` if the deadline has passed.
         """
         if not detail and reason not in _NEEDS_NO_DETAIL:
-            raise InternalError(f"a request of reason {reason!r} without a recorded problem")
+            raise InternalError(f"a request with the reason {reason!r} needs a recorded problem")
         self.check()
         self.check_deadline()
         if self._parent is not None:
-            for above in self._above():
-                above._requests_below += 1
+            for above in self._ancestors():
+                above._child_requests += 1
         begun, waited = self._wait or (self._clock(), 0.0)
         self._wait = None
         detail = clipped_words(process_scrubber().text(detail), MAX_MESSAGE) if detail else ""
@@ -248,7 +255,7 @@ class Ledger:
     def finish(
         self, attempt: Attempt, usage: Usage | None = None, *, failure: LLMCoreError | None = None, report: Any = None
     ) -> None:
-        """Enter what became of it. May be called again to add what was learnt later; usage is counted once."""
+        """Enter the outcome of a request. A second call adds what became known later; the caller passes `usage` once."""
         learnt: dict[str, Any] = {}
         if usage is not None:
             learnt["usage"] = usage
@@ -271,21 +278,21 @@ class Ledger:
             self._parent._spend(usage)
 
     def check_deadline(self) -> None:
-        """Raises `Timeout` when the deadline has passed. It looks at the clock, for a timer does not ring while something
-        blocks the event loop."""
+        """Raises `Timeout` if the deadline has passed. Timers do not fire while code blocks the event loop, so this reads the
+        clock."""
         left = self.seconds_left
         if left is not None and left <= 0:
             raise Timeout("the run's deadline has passed", status=None)
 
     def check(self) -> None:
-        """Raises `LimitExceeded` when requests, tokens or cost are spent, here or above.
+        """Raises `LimitExceeded` if requests, tokens or cost are spent, in this ledger or in an ancestor.
 
-        The cost has a sum of its own: that of `usage` is unknown as soon as one cost is.
+        `self._cost` exists beside `self.usage` because the cost in `usage` becomes unknown once a single cost is.
         """
-        if self._bounds_nothing:
+        if self._is_unbounded:
             return
         if self._parent is not None:
-            self._parent.check_for_those_below()
+            self._parent.check_for_child()
         budget, tokens = self.budget, self.usage.total_tokens
         if self.requests_left == 0:
             raise LimitExceeded(f"the budget of {budget.requests} requests is spent; raise Budget.requests, or leave it out")
@@ -295,30 +302,30 @@ class Ledger:
         if budget.cost is not None and self._cost >= budget.cost:
             raise LimitExceeded(f"the budget of {dollars(budget.cost)} is spent ({dollars(self._cost)} were used)")
 
-    def check_for_those_below(self) -> None:
-        """As `check`, asked by a run within this one. What is refused then ends this run too: see `check_refused_below`."""
+    def check_for_child(self) -> None:
+        """Do the same as `check` for a run within this one. A refusal also ends this run: see `check_refused_child`."""
         try:
             self.check()
         except LimitExceeded as error:
-            self._refused_below = error
+            self._refused_child = error
             raise
 
     @property
-    def has_refused_below(self) -> bool:
-        """Was something refused to a run within this one, by this budget or one above?"""
-        return self._refused_below is not None
+    def has_refused_child(self) -> bool:
+        """Whether this budget, or an ancestor's, refused something to a run within this one."""
+        return self._refused_child is not None
 
-    def check_refused_below(self) -> None:
-        """Raises `LimitExceeded` when `has_refused_below`."""
-        if self._refused_below is not None:
-            raise LimitExceeded(str(self._refused_below))
+    def check_refused_child(self) -> None:
+        """Raises `LimitExceeded` if `has_refused_child`."""
+        if self._refused_child is not None:
+            raise LimitExceeded(str(self._refused_child))
 
-    def _refusing_all(self, error: LimitExceeded) -> LimitExceeded:
-        for above in self._above():
-            above._refused_below = error
+    def _ending_ancestors(self, error: LimitExceeded) -> LimitExceeded:
+        for above in self._ancestors():
+            above._refused_child = error
         return error
 
-    def _above(self) -> Iterator[Ledger]:
+    def _ancestors(self) -> Iterator[Ledger]:
         above = self._parent
         while above is not None:
             yield above
@@ -326,12 +333,12 @@ class Ledger:
 
 
 def _bounds(budget: Budget) -> bool:
-    """Does it bound more than the attempts of a turn? Most do not, and then nothing needs to be counted up at each request."""
+    """Whether the budget limits more than attempts. If not, requests need not be added up."""
     bounds = (budget.requests, budget.tokens, budget.cost, budget.deadline)
     return any(bound is not None for bound in bounds)
 
 
-_LEFT_OUT = PARAMETERS | {
+_OMITTABLE = PARAMETERS | {
     *(
         "parallel_tools",
         "tool_choice_required",
@@ -342,28 +349,28 @@ _LEFT_OUT = PARAMETERS | {
         "web_search",
     )
 }
-"""What is refused by its name, and left out of the next request in the same mode. Each is spared once, so there is an end."""
+"""Parts that a server refuses by name, and that the next request in the same mode omits. Each is free once, so retries end."""
 
 
-def _spared(tried: Iterable[Attempt]) -> int:
-    """How many of these were refused for parameters that no earlier one had named."""
+def _free_refusals(tried: Iterable[Attempt]) -> int:
+    """How many attempts failed because of a parameter that no earlier refusal had named."""
     named: set[str] = set()
     count = 0
     for one in tried:
-        count += not named.issuperset(found := _left_out(one.failure))
+        count += not named.issuperset(found := _refused_parameters(one.failure))
         named |= found
     return count
 
 
-def _left_out(failure: BaseException | None) -> frozenset[str]:
-    """The parameters that a refusal names; none where it names anything else, and of any other failure."""
+def _refused_parameters(failure: BaseException | None) -> frozenset[str]:
+    """The parameters that a refusal names. Empty for other failures, and if it names anything that cannot be omitted."""
     names = frozenset(failure.capabilities if isinstance(failure, CapabilityRefused) else ())
-    return names if all("+" in name or name in _LEFT_OUT for name in names) else frozenset()
+    return names if all("+" in name or name in _OMITTABLE for name in names) else frozenset()
 
 
-def _least(one: T | None, other: T | None) -> T | None:
-    return min((each for each in (one, other) if each is not None), default=None)
+def _smaller(first: T | None, second: T | None) -> T | None:
+    return min((bound for bound in (first, second) if bound is not None), default=None)
 
 
-def _no_other(_: str) -> int | None:
+def _no_override(_: str) -> int | None:
     return None

@@ -1,31 +1,33 @@
-"""What each kind of failure allows us to try. A table: the class says who is to blame, the row what may help.
+"""What may help against each kind of failure. The failure's class selects the row.
 
 | failure | what may help |
 |---|---|
-| a caller's error (configuration, limits) | nothing: stop at once |
-| a key that is not taken | another deployment, which may have a key of its own; a model of another account |
-| forbidden, and the server does not speak of the key | another deployment, another model |
-| quota spent | another deployment; a model of another account (its own server, or another key); waiting does not help |
+| the caller's error (configuration, limits) | nothing: the run ends at once |
+| the key is refused | another deployment, which may have its own key; a model of another account |
+| forbidden, and the server does not mention the key | another deployment, another model |
+| quota spent | another deployment; a model of another account (another server or key); a wait does not help |
 | model unknown or not accessible | another deployment; another model, if one is listed |
-| rate limit, overloaded | another deployment; wait as told; another model. It is no reason to change the mode |
-| context overflow | a model with a larger window only, or one that nobody knows |
-| request too large for a server, or for an account | another deployment, another model: its limit is its own |
-| a capability refused | learn it; the same mode without it, the next mode, then another deployment, another model, text only |
-| images refused | another deployment, another model: each mode sends them |
-| a refusal that is not understood (a 4xx that cannot pass) | the same mode without its optional parts, then the same as above |
-| server error, timeout | another deployment; the same again after a back-off, then another model |
-| led to another server, which is not followed | another deployment, another model |
-| a 500 twice in one mode | another model, the next mode: what the mode sends may be what breaks the server |
-| forbidden, not found, and the server does not say that the key or the model is the reason | the next mode, then the last one |
-| refused, cut short | another model |
-| a bad answer | the next mode, another model, text only; where no mode makes another request, the same once more |
-| ours | once more at most |
+| rate limit, overloaded | another deployment; the wait that the server asks for; another model; never another mode |
+| context overflow | a model with a larger or an unknown window |
+| request too large for a server or an account | another deployment, another model |
+| a capability refused | the same mode without it, the next mode, another deployment, another model, text only |
+| images refused | another deployment, another model: every mode sends images |
+| a permanent 4xx whose reason is unknown | the same mode without its optional parts, then as for a refused capability |
+| server error, timeout | another deployment; a retry after a back-off, then another model |
+| a redirect to another server, which llmcore does not follow | another deployment, another model |
+| a 500 twice in one mode | another model, the next mode: the mode's input may break the server |
+| 403 or 404, and the server names neither key nor model | the next mode, then the last one |
+| the model refuses, or its reply is cut short | another model |
+| an invalid reply | the next mode, another model, text only; if all modes send the same request, one retry |
+| an internal error | one retry |
 
-Another deployment of the same alias is asked at once, each once a turn. Where another model is left, a model may fail
-`TRIES` times in a turn by what a retry may help against (a rate limit, an overload, a server error, a timeout), and is
-waited for `PATIENCE` seconds at most: then the other one is asked. Where none is left, a wait may take all the time the
-run's deadline leaves (without a deadline: `Retry.max_wait`); so a place that had asked for time is gone back to when the
-others have failed (`ComeBack`).
+Other deployments of the alias come first, without a wait, each once a turn.
+
+If another model is left, a model may fail `TRIES` times a turn with a rate limit, overload, server error or timeout. A run
+waits for it `PATIENCE` seconds at most. Then the other model is asked.
+
+If no other model is left, a wait may last until the run's deadline (without a deadline: `Retry.max_wait`). So `ComeBack`
+returns to a place that asked for a wait once the others have failed.
 """
 
 from __future__ import annotations
@@ -88,11 +90,11 @@ _BY_CLASS: tuple[tuple[type[LLMCoreError], frozenset[Remedy]], ...] = (
 
 
 _IN_EVERY_MODE = "images"
-"""What each output mode sends."""
+"""A capability that every output mode needs."""
 
 
 def remedies(failure: LLMCoreError) -> frozenset[Remedy]:
-    """What may help against `failure`; the first row whose class it is counts, and no row means nothing."""
+    """What may help against `failure`: the first row whose class matches. Without a row, nothing helps."""
     nothing: frozenset[Remedy] = frozenset()
     found = next((found for kind, found in _BY_CLASS if isinstance(failure, kind)), nothing)
     if isinstance(failure, CapabilityRefused) and _IN_EVERY_MODE in failure.capabilities:

@@ -1,7 +1,7 @@
-"""Layer 3: calls and typed output against their JSON Schemas, deterministic repair, and the re-ask loop.
+"""Layer 3: validates tool calls and typed output against JSON Schemas, repairs them, and asks the model again.
 
-The deterministic part calls no model and is sans-IO. The re-ask loop is given a callable; it imports no adapter.
-Names are imported when first asked for: `import llmcore` must not load jsonschema.
+Validation and repair are deterministic and do no I/O. The re-ask loop calls a function that its caller passes; it imports no
+adapter. Names are imported lazily, so that `import llmcore` does not load jsonschema.
 """
 
 from __future__ import annotations

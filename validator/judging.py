@@ -1,4 +1,4 @@
-"""One reply's calls judged: each as it may run, and what keeps it from running."""
+"""Validates the calls of one reply: each call as it may run, and the problems that prevent it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from llmcore.validator.schema.compiled import CompiledSchema, check_tool_schema
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, ProblemKind, cut, shown_value
 from llmcore.validator.schema.unsound import unsound_number
 
-__all__ = ["CallJudge", "cut_short", "missing_call_problems"]
+__all__ = ["CallJudge", "cut_off_problem", "missing_call_problems"]
 
 _MAX_NAMES = 50
 _MAX_NEAR_MISSES = 3
-_DOUBTS = {
+_DOUBTFUL_POSITIONS = {
     "example_lead_in": "one behind words that introduce an example",
     "words_on_both_sides": "one with words before and behind it on its line",
     "words_behind": "one with words behind it on its line",
@@ -35,8 +35,8 @@ _DOUBTS = {
     "in_list_of_tools": "one in the tags that hold a list of tools",
     "within_value": "one that may be what a value of the call before it says",
 }
-"""What a guess is about that no argument is to blame for: where the call stands."""
-_GUESSED = {
+"""Guesses about where the call stands, not about its arguments."""
+_GUESS_TEXTS = {
     "parameter_repeated": ("one value", "several: {} was given twice"),
     "duplicate_key": ("one value", "several: {} was given twice"),
     "placeholder": ("a value", "a placeholder: {} was not filled in"),
@@ -62,7 +62,7 @@ _GUESSED = {
     "damaged_markup": ("names and values without markup", "what is left of a tag, a quotation mark or a name in {}"),
     "text_dropped": ("arguments only", "text beside them that belongs to no parameter"),
 }
-"""What a model can act on, by the kind of the guess: expected, got. `{}` is the parameter."""
+"""For each kind of guess, what was expected and what the model gave. `{}` is the parameter."""
 
 
 _compiled: WeakKeyDictionary[ToolSet, dict[str, CompiledSchema]] = WeakKeyDictionary()
@@ -76,30 +76,30 @@ def _schema_of(tool: CompiledTool, tools: ToolSet) -> CompiledSchema:
 
 
 class CallJudge:
-    """One reply's judge: remembers whether the last rung was used."""
+    """Validates the calls of one reply. It remembers whether `json_repair` was used."""
 
     def __init__(self, tools: ToolSet | None, strictness: Strictness, *, may_repair: bool) -> None:
         self.tools, self.may_repair = tools, may_repair
         self.strictness: Strictness = strictness
 
     def call(self, index: int, call: ToolCall) -> tuple[ToolCall, list[Problem]]:
-        """The call as it may run, and what keeps it from running."""
+        """Return the call as it may run, and the problems that prevent it."""
         tool = None
         if self.tools is not None:
-            call, tool = self._named(call, self.tools)
+            call, tool = self._resolved(call, self.tools)
             if tool is None:
-                return call, [_unknown(index, call, self.tools)]
+                return call, [_unknown_tool_problem(index, call, self.tools)]
         if not call.complete:
-            return call, [_about(index, call, "incomplete", "a whole call", "one that was cut off", "the call was cut off")]
-        call = self._read(call, tool)
+            return call, [_problem(index, call, "incomplete", "a whole call", "one that was cut off", "the call was cut off")]
+        call = self._with_repaired_arguments(call, tool)
         if call.arguments is None:
-            return call, [_unreadable(index, call)]
+            return call, [_unreadable_problem(index, call)]
         problems: list[Problem] = []
         if tool is not None and self.tools is not None:
             call, problems = self._coerced(index, call, tool, _schema_of(tool, self.tools))
-        return call, problems or self._untrusted(index, call, tool)
+        return call, problems or self._trust_problems(index, call, tool)
 
-    def _named(self, call: ToolCall, tools: ToolSet) -> tuple[ToolCall, CompiledTool | None]:
+    def _resolved(self, call: ToolCall, tools: ToolSet) -> tuple[ToolCall, CompiledTool | None]:
         name = call.name if call.name in tools or self.strictness == "off" else resolve_name(call.name, tools.names)
         tool = tools.get(name) if name is not None else None
         if tool is None or tool.name == call.name:
@@ -107,8 +107,8 @@ class CallJudge:
         repair = Repair(kind="tool_name", before=call.name, after=tool.name, safety="coerced")
         return updated(call, {"name": tool.name, "known": True, "repairs": [*call.repairs, repair]}), tool
 
-    def _read(self, call: ToolCall, tool: CompiledTool | None) -> ToolCall:
-        """The last rung, where nothing else could be read and its guess may run."""
+    def _with_repaired_arguments(self, call: ToolCall, tool: CompiledTool | None) -> ToolCall:
+        """The call with arguments from `json_repair`, if nothing else could be read and a guess may run."""
         if call.arguments is not None or tool is None or not self.may_repair or not self._admits("guess", tool):
             return call
         self.may_repair = False
@@ -120,7 +120,7 @@ class CallJudge:
     def _coerced(self, index: int, call: ToolCall, tool: CompiledTool, schema: CompiledSchema) -> tuple[ToolCall, list[Problem]]:
         settled = coerce(call.arguments, schema, strictness=self.strictness, wrapper=tool.name)
         if settled.repairs:
-            repairs = [*call.repairs, *_with_doubts(settled.repairs, call.repairs)]
+            repairs = [*call.repairs, *_with_doubtful_sums(settled.repairs, call.repairs)]
             call = updated(call, {"arguments": settled.value, "repairs": repairs})
         located = [updated(problem, {"call": index, "tool": tool.name}) for problem in settled.problems]
         return call, located[:MAX_PROBLEMS]
@@ -130,18 +130,18 @@ class CallJudge:
             return self.strictness != "off" and tool is not None and tool.definition.read_only
         return safety == "lossless" or (safety == "coerced" and admits(self.strictness, "safe"))
 
-    def _untrusted(self, index: int, call: ToolCall, tool: CompiledTool | None) -> list[Problem]:
+    def _trust_problems(self, index: int, call: ToolCall, tool: CompiledTool | None) -> list[Problem]:
         refused = [repair for repair in call.repairs if not self._admits(repair.safety, tool)]
         if not refused:
             return []
-        if refused[0].kind in _DOUBTS:
-            said = _DOUBTS[refused[0].kind]
-            return [_about(index, call, "doubtful", "a call that stands alone, if it is meant", said, f"it is {said}")]
-        return [_guessed(index, call, refused[0])]
+        if refused[0].kind in _DOUBTFUL_POSITIONS:
+            doubt = _DOUBTFUL_POSITIONS[refused[0].kind]
+            return [_problem(index, call, "doubtful", "a call that stands alone, if it is meant", doubt, f"it is {doubt}")]
+        return [_guess_problem(index, call, refused[0])]
 
 
-def _with_doubts(repairs: Sequence[Repair], before: Sequence[Repair]) -> list[Repair]:
-    """The repairs, of which one that makes a text of what was read as a sum is a guess: `1/2` was meant as it was written."""
+def _with_doubtful_sums(repairs: Sequence[Repair], before: Sequence[Repair]) -> list[Repair]:
+    """The repairs, where text made from a computed sum is a guess: the model may have meant `1/2` as it is written."""
     sums = [repair.after for repair in before if repair.kind == "arithmetic"]
     return [
         updated(repair, {"safety": "guess"}) if repair.kind == "text_from_scalar" and repair.before in sums else repair
@@ -149,31 +149,31 @@ def _with_doubts(repairs: Sequence[Repair], before: Sequence[Repair]) -> list[Re
     ]
 
 
-def _guessed(index: int, call: ToolCall, repair: Repair) -> Problem:
-    """Why a repair keeps the call from running, in words that a model can act on."""
+def _guess_problem(index: int, call: ToolCall, repair: Repair) -> Problem:
+    """Why a repair prevents the call, in words that help the model."""
     parameter = f"`{cut(repair.path, 80)}`" if repair.path else "a parameter"
-    if repair.safety == "guess" and repair.kind in _GUESSED:
-        expected, got = _GUESSED[repair.kind]
-        said = got.replace("{}", parameter)
-        return _about(index, call, "untrusted", expected, said, f"it gives {said}", repair.path)
+    if repair.safety == "guess" and repair.kind in _GUESS_TEXTS:
+        expected, got = _GUESS_TEXTS[repair.kind]
+        got = got.replace("{}", parameter)
+        return _problem(index, call, "untrusted", expected, got, f"it gives {got}", repair.path)
     place = f" at {parameter}" if repair.path else ""
     got = f"arguments that had to be repaired: {repair.kind.replace('_', ' ')} ({repair.safety}){place}"
-    return _about(index, call, "untrusted", "arguments that need no guess", got, got, repair.path)
+    return _problem(index, call, "untrusted", "arguments that need no guess", got, got, repair.path)
 
 
-def _about(index: int, call: ToolCall, kind: ProblemKind, expected: str, got: str, message: str, path: str = "") -> Problem:
+def _problem(index: int, call: ToolCall, kind: ProblemKind, expected: str, got: str, message: str, path: str = "") -> Problem:
     return Problem(kind=kind, path=path, expected=expected, got=got, message=message, call=index, tool=call.name)
 
 
-def _unreadable(index: int, call: ToolCall) -> Problem:
+def _unreadable_problem(index: int, call: ToolCall) -> Problem:
     got = shown_value(call.raw_arguments) if call.raw_arguments.strip() else "nothing"
     if (unsound := unsound_number(call.raw_arguments)) is not None:
         got = f"{unsound.got} where a finite number must stand{f', at `{unsound.path}`' if unsound.path else ''}"
     message = f"the arguments of `{cut(call.name, 80)}` could not be read as a JSON object: {got}"
-    return _about(index, call, "unreadable_arguments", "arguments that are a JSON object", got, message)
+    return _problem(index, call, "unreadable_arguments", "arguments that are a JSON object", got, message)
 
 
-def _unknown(index: int, call: ToolCall, tools: ToolSet) -> Problem:
+def _unknown_tool_problem(index: int, call: ToolCall, tools: ToolSet) -> Problem:
     names = [tool.name for tool in tools]
     listed = ", ".join(names[:_MAX_NAMES]) + (", ..." if len(names) > _MAX_NAMES else "")
     near = close_names(call.name, names)
@@ -189,14 +189,14 @@ def _unknown(index: int, call: ToolCall, tools: ToolSet) -> Problem:
     )
 
 
-def cut_short() -> Problem:
-    """The problem of a reply that ended inside a call whose name is not known, or before its answer."""
+def cut_off_problem() -> Problem:
+    """The problem of a reply that ended inside a call without a known name, or before its answer."""
     got = "a reply that was cut off"
     return Problem(kind="incomplete", expected="a whole reply", got=got, message="the reply was cut off")
 
 
 def missing_call_problems(envelope: Envelope, expected: str) -> list[Problem]:
-    """A call was due, or failed, and none came: what looked like one, or just that."""
+    """The problems of a reply without the required call: its near misses, else that there is no call."""
     misses: Sequence[Problem] = [
         Problem(
             kind="near_miss",

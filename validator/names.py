@@ -1,8 +1,8 @@
-"""Which offered tool a name means.
+r"""Resolves the name in a tool call to an offered tool.
 
-The name itself, else a pure spelling variant of exactly one tool: case, `-` or camelCase for `_`, an escaped `\\_`, a
-namespace before it (`functions.`), an index (`:0`) or junk after it. Anything fuzzier is only proposed by
-`close_names`, never mapped. Linear in the name's length.
+A name matches if it is equal, or a spelling variant of exactly one tool: other case, `-` or camelCase for `_`, an escaped
+`\_`, a namespace before it (`functions.`), an index (`:0`) or junk after it. For anything less similar, `close_names` only
+suggests tools. Linear in the name's length.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SEPARATORS = str.maketrans("", "", "_- ")
 
 
 def resolve_name(name: str, names: Iterable[str]) -> str | None:
-    """The one of `names` that `name` means, or None when none or more than one could be meant."""
+    """Return the one of `names` that `name` means. None if it may mean none or several of them."""
     offered = names if isinstance(names, frozenset) else frozenset(names)
     if name in offered:
         return name
@@ -40,7 +40,7 @@ def resolve_name(name: str, names: Iterable[str]) -> str | None:
 
 
 def close_names(name: str, names: Iterable[str]) -> list[str]:
-    """Up to three of `names` that the model may have meant, nearest first; for telling it, not for running."""
+    """Return up to three of `names` that the model may have meant, nearest first. They are suggestions; no call runs by them."""
     short = name[:_MAX_NAME]
     ends = [known for known in names if _spelling(known).endswith(_spelling(short)) and short]
     return list(dict.fromkeys([*ends[:3], *close_to(short, names)]))[:3]
@@ -52,7 +52,7 @@ def _spelling(name: str) -> str:
 
 
 def _forms(name: str) -> Iterator[str]:
-    """The name with what a model adds to it peeled off, least first."""
+    """The name as written, then with more and more of a model's additions removed."""
     cleaned = name.replace("\\", "").strip().strip("\"'`*")
     yield cleaned
     junk = _JUNK_BEGINS.search(cleaned)

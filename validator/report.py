@@ -1,12 +1,13 @@
-"""The deterministic part of layer 3: an envelope's calls against the tools, mapped, coerced and judged.
+"""Validates an envelope's calls against the tools: resolves names, coerces arguments, and reports problems.
 
 Rules
-- It always runs, calls no model, and never raises on what a model wrote.
-- A name that is no pure spelling variant of exactly one tool goes back with the list of names; it is never mapped.
-- A call that was cut never runs. A repair that is a `guess` runs only on a `read_only` tool, and never under `off`;
-  one that is `coerced` needs `safe`.
-- `json_repair` is tried on at most one call of a reply, and only where its guess may run.
-A call that needs no change is returned as the same object; schemas are compiled once per tool set.
+- Validation always runs, calls no model, and never raises because of a model's reply.
+- If a name is not a spelling variant of exactly one tool, the problem lists the names. No tool is guessed.
+- A call that was cut off never runs. A repair that is a `guess` runs only on a `read_only` tool, and never with `off`. A
+  `coerced` one needs `safe`.
+- `json_repair` is tried on at most one call of a reply, and only if its guess may run.
+
+A call that needs no change is returned as the same object. Schemas are compiled once per tool set.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ from pydantic import ConfigDict, Field
 from llmcore.support.values.copies import Value, made
 from llmcore.types import Envelope, ToolCall, ToolSet
 from llmcore.validator.coercion.coercer import Strictness
-from llmcore.validator.judging import CallJudge, cut_short, missing_call_problems
+from llmcore.validator.judging import CallJudge, cut_off_problem, missing_call_problems
 from llmcore.validator.schema.problems import Problem
 
-__all__ = ["ValidationReport", "cut_short", "validate"]
+__all__ = ["ValidationReport", "cut_off_problem", "validate"]
 
 
 class ValidationReport(Value):
-    """`calls` are the envelope's, in its order and by its indexes: names mapped, arguments coerced, repairs appended.
-    Those in `failing` have a problem and may not run; those in `runnable` may. `ok` = there are no problems.
+    """The envelope's calls, in the same order, with names resolved, arguments coerced and repairs appended.
+
+    Calls in `failing` have a problem and may not run. Calls in `runnable` may run. `ok` is True without problems.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -60,19 +62,20 @@ def validate(
     strictness: Strictness = "safe",
     required: bool = False,
 ) -> ValidationReport:
-    """Judge an envelope's calls. Deterministic: no model call, no I/O. A reply that was cut off before any call could
-    be read is a problem too (`incomplete`, of no call).
+    """Validate an envelope's calls. Deterministic: no model call, no I/O.
 
-    `tools`: a `ToolSet`, or anything it takes; None = not told, so names and arguments cannot be judged. `required`:
-    a call was due (a forced tool choice), so words alone are a problem, and near misses are named. Raises
-    `ToolDefinitionError` when a tool's schema cannot be used.
+    `tools` is a `ToolSet`, or anything that `ToolSet` accepts. If it is None, the tools are unknown, and names and arguments
+    are not checked. If `required` (a forced tool choice), a reply without a call is a problem, which names the near misses. A
+    reply that was cut off before any call is a problem without a call (`incomplete`).
+
+    Raises `ToolDefinitionError` for an unusable tool schema.
     """
     known = tools if isinstance(tools, ToolSet) or tools is None else ToolSet(tools)
     judge = CallJudge(known, strictness, may_repair=envelope.finish_reason != "length")
     judged = [judge.call(index, call) for index, call in enumerate(envelope.tool_calls)]
     problems = [problem for _, found in judged for problem in found]
     if not judged and envelope.truncated:
-        problems = [cut_short()]
+        problems = [cut_off_problem()]
     elif required and not judged:
         problems = missing_call_problems(
             envelope, "a tool call" if known is None or known.names else "words, for there are no tools"

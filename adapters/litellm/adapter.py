@@ -48,8 +48,8 @@ from llmcore.adapters.secrets.known_secrets import hide_in_error, process_scrubb
 from llmcore.adapters.secrets.log_scrubbing import hide_in_logs
 from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.wire.body_facts import BodyFacts
-from llmcore.adapters.wire.terminators import is_whole_reply, says_it_is_not_over
-from llmcore.adapters.wire.watching import TrafficWatch, WireExchange
+from llmcore.adapters.wire.terminators import is_whole_reply, says_incomplete
+from llmcore.adapters.wire.traffic_watch import TrafficWatch, WireExchange
 from llmcore.support.values.narrowing import is_list, object_in
 from llmcore.types import DEFAULT_LIMITS, Limits, LLMCoreError, Reply, Usage
 
@@ -127,7 +127,7 @@ class LiteLLMAdapter:
         started = time.perf_counter()
         answer, failure = None, None
         try:
-            with in_use(watch), watch.watching(), callbacks_disabled(module):
+            with in_use(watch), watch.active(), callbacks_disabled(module):
                 answer = await self._ask(module, call, prepared, watch)
         except Exception as error:
             failure = error
@@ -171,11 +171,11 @@ class LiteLLMAdapter:
         buffered: list[dict[str, Any]] = []
         timeouts = StreamTimeouts(call)
         try:
-            with watch.watching(), callbacks_disabled(module):
+            with watch.active(), callbacks_disabled(module):
                 answer = await timeouts.wait_for(self._ask(module, call, prepared, watch))
             async with aclosing(events_of(prepared, watch, answer)) as source:
                 while True:
-                    with watch.watching(), callbacks_disabled(module):
+                    with watch.active(), callbacks_disabled(module):
                         event = await timeouts.wait_for(anext(source, None))
                     if event is None:
                         break
@@ -210,7 +210,7 @@ class LiteLLMAdapter:
                 name = None if watch.exchange is not None else _unsupported_parameter(error, prepared, streamed=watch.streamed)
                 if name is None:
                     raise
-            prepared.become(_without_parameter(call, prepared, name))
+            prepared.replace_with(_without_parameter(call, prepared, name))
             self._observe_request(call, prepared)
         return await _send(module, prepared, watch)
 
@@ -253,7 +253,7 @@ class LiteLLMAdapter:
         """`reading` is what the normaliser is to read, a body or a stream's events; `litellms` is LiteLLM's body, if any."""
         own = object_in(reading[-1] if is_list(reading) else reading)
         body = litellms or own
-        told = BodyFacts.by(reading)
+        told = BodyFacts.of(reading)
         mapped = ReplyMapper(prepared).map(reading)
         self._observe(call, "response", mapped)
         return Reply(
@@ -294,7 +294,7 @@ class LiteLLMAdapter:
         """
         secrets, answered = tuple(secrets_in(prepared.sent)), _answered(watch.exchange)
         ours, told, cause = await asyncio.to_thread(_judged, error, call, secrets, answered)
-        ours.with_request(prepared.left_out, watch.sent_as)
+        ours.with_request(prepared.left_out, watch.digest)
         self._observe(call, "error", told)
         try:
             raise ours from cause
@@ -356,7 +356,7 @@ def _answered(exchange: WireExchange | None) -> Answered | None:
     """What was seen of the answer beneath LiteLLM."""
     if exchange is None:
         return answered_with(None)
-    return answered_with(exchange.status, exchange.body if exchange.over or exchange.body else None)
+    return answered_with(exchange.status, exchange.body if exchange.is_exhausted or exchange.body else None)
 
 
 def _reading(
@@ -368,12 +368,12 @@ def _reading(
     field it misses. Raises what went wrong.
     """
     body = dumped_chunk(answer) if answer is not None else {}
-    if exchange is None or not exchange.taken or not exchange.ok:
+    if exchange is None or not exchange.is_read or not exchange.ok:
         if failure is not None:
             raise failure
         return body, body
     of_other_wire = prepared.provider.wire is None and not is_whole_reply(exchange.document)
-    is_read = failure is None and not says_it_is_not_over(exchange.document)
+    is_read = failure is None and not says_incomplete(exchange.document)
     if is_read and (of_other_wire or holds_litellm_tool(exchange.body)):
         return body, body
     own = body_of(call, exchange, failure)

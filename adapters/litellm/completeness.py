@@ -13,8 +13,8 @@ from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.adapters.secrets.urls import shown_url
 from llmcore.adapters.wire.error_events import error_in, plain_words
-from llmcore.adapters.wire.terminators import is_whole_reply, may_be_one_line, why_no_reply, why_unreadable
-from llmcore.adapters.wire.watching import WireExchange
+from llmcore.adapters.wire.terminators import is_whole_reply, may_be_stream_line, why_no_reply, why_unreadable
+from llmcore.adapters.wire.traffic_watch import WireExchange
 from llmcore.support.values.narrowing import is_object
 from llmcore.types import InternalError, RemoteServerError, Timeout
 
@@ -38,7 +38,9 @@ def _not_a_reply(call: ModelCall, exchange: WireExchange) -> RemoteServerError |
 
 
 def _how(exchange: WireExchange) -> str:
-    return f" and the connection broke ({type(exchange.broken).__name__})" if exchange.broken is not None else ""
+    return (
+        f" and the connection broke ({type(exchange.connection_error).__name__})" if exchange.connection_error is not None else ""
+    )
 
 
 def _in_words(exchange: WireExchange) -> str:
@@ -58,22 +60,22 @@ def ending_of(
     `error` is what LiteLLM raised, if anything; `said`: something of the reply was read; `known`: the end of this wire is known,
     so that a stream without it was cut. Raises what went wrong: a `RemoteServerError`, an `ErrorEvent`, or `error` itself.
     """
-    if exchange is not None and exchange.taken:
+    if exchange is not None and exchange.is_read:
         _refuse_broken(call, exchange, error)
-    if exchange is None or not exchange.taken or not exchange.ok or (error is not None and _is_timeout(error)):
+    if exchange is None or not exchange.is_read or not exchange.ok or (error is not None and _is_timeout(error)):
         if error is not None:
             raise error
         return None
     if not said and is_object(document := exchange.document):
         if told := error_in(document):
             raise told
-        if exchange.broken is not None:
+        if exchange.connection_error is not None:
             raise _fault_in_body(call, exchange) from error
-        if is_whole_reply(document) and not may_be_one_line(document):
+        if is_whole_reply(document) and not may_be_stream_line(document):
             return document
-    if not said and exchange.in_place and not exchange.end.known:
+    if not said and exchange.is_json_body and not exchange.end.known:
         raise _fault_in_body(call, exchange) from error
-    if error is not None and exchange.end.events and (exchange.is_whole or not exchange.over):
+    if error is not None and exchange.end.events and (exchange.is_whole or not exchange.is_exhausted):
         if isinstance(classify(error), InternalError):  # LiteLLM failed at it, and no error of the provider's is known
             raise _fault(call, exchange, f"the stream holds what cannot be read ({type(error).__name__})") from error
         raise error
@@ -94,7 +96,7 @@ def body_of(call: ModelCall, exchange: WireExchange, error: Exception | None) ->
         raise told
     if error is not None and _is_timeout(error):
         raise error
-    if exchange.broken is not None:
+    if exchange.connection_error is not None:
         raise _fault_in_body(call, exchange) from error
     if is_object(document) and is_whole_reply(document):
         return document
@@ -118,7 +120,7 @@ def _fault_in_stream(call: ModelCall, exchange: WireExchange) -> RemoteServerErr
     events = exchange.end.events
     if not events and (fault := _not_a_reply(call, exchange)):
         return fault
-    if not events and exchange.broken is None:
+    if not events and exchange.connection_error is None:
         sent = f"the server sent {exchange.received} bytes of {exchange.kind or 'text'} without any event"
         return _fault(call, exchange, sent + _in_words(exchange))
     came = f"{events} events ({exchange.received} bytes) came without a finish reason or an end mark{_how(exchange)}"
@@ -129,7 +131,7 @@ def _fault_in_body(call: ModelCall, exchange: WireExchange) -> RemoteServerError
     """Why a whole body is no reply."""
     if fault := _not_a_reply(call, exchange):
         return fault
-    if exchange.broken is not None and exchange.document is not None:
+    if exchange.connection_error is not None and exchange.document is not None:
         return _fault(call, exchange, f"the reply ended before its end: {exchange.received} bytes came{_how(exchange)}")
     if exchange.document is not None:
         return _fault(

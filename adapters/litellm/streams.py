@@ -17,7 +17,7 @@ from llmcore.adapters.litellm.usage import read_usage, tokens_of, usage_of_reply
 from llmcore.adapters.request.openings import forced_tool
 from llmcore.adapters.request.parameters import Prepared
 from llmcore.adapters.wire.body_facts import BodyFacts
-from llmcore.adapters.wire.watching import TrafficWatch
+from llmcore.adapters.wire.traffic_watch import TrafficWatch
 from llmcore.support.values.narrowing import object_in, objects_in
 from llmcore.types import Timeout
 
@@ -96,12 +96,12 @@ class StreamTimeouts:
 def events_of(prepared: Prepared, watch: TrafficWatch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
     """The provider's own events where we read them ourselves and nobody has read them yet: LiteLLM loses what is odd in them."""
     exchange = watch.exchange
-    untouched = exchange is not None and exchange.ok and not exchange.taken
+    untouched = exchange is not None and exchange.ok and not exchange.is_read
     if untouched and exchange is not None and not watch.forces_litellm_tool:
         path = exchange.url.partition("?")[0]
         if path.endswith(_READ_HERE.get(prepared.provider.wire, _NOWHERE)):
             return exchange.events()
-    if exchange is not None and exchange.over and object_in(exchange.document).get("object") == "response":
+    if exchange is not None and exchange.is_exhausted and object_in(exchange.document).get("object") == "response":
         return _whole(exchange.document)  # LiteLLM makes a stream of it
     return _chunks(watch, answer)
 
@@ -171,7 +171,7 @@ class StreamProgress:
         if self._first is None and has_content(event):
             self._first = time.perf_counter() - self._started
             self._wire = STREAM_WIRE if "choices" in event else self._prepared.provider.wire or STREAM_WIRE
-        self._told.saw(event)
+        self._told.add(event)
         if isinstance(thought := object_in(event.get("delta")).get("thinking"), str):
             self._thought += len(thought)
         elif event.get("type") in _CLAUDES_COUNTS:
@@ -183,7 +183,7 @@ class StreamProgress:
     def summary(self) -> dict[str, Any]:
         """`usage` as a `Usage` dict; times in seconds; the identity of the reply. A summary comes after a whole stream only."""
         seen = self._watch.exchange is not None and self._watch.exchange.end.events > 0
-        told = self._watch.exchange.end.told if seen and self._watch.exchange is not None else self._told
+        told = self._watch.exchange.end.facts if seen and self._watch.exchange is not None else self._told
         usage = read_usage(self._usage, self._call.endpoint, estimated=not told.counted)
         if self._thought:
             usage = usage.model_copy(update={"reasoning_tokens": min(tokens_of(self._thought), usage.output_tokens)})

@@ -1,5 +1,5 @@
-"""One resolved call as LiteLLM is given it: messages, tools, output schemas, names, numbers; and the same undone in the reply.
+"""Builds the request for LiteLLM from one resolved call: messages, tools, output schemas, names, parameters. Undoes the
+changes in the reply.
 
-Nothing here imports LiteLLM, sends anything or looks at bytes. What a provider differs in is data (`providers`), which this
-room only reads.
+This package does not import LiteLLM and sends nothing. The differences between providers are data in `providers`.
 """

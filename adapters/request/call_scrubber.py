@@ -1,4 +1,4 @@
-"""The scrubber of one call to a model: what the process knows, and what this call is sent with."""
+"""The scrubber of one model call: removes the process's known secrets and those of this call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["call_scrubber"]
 
 
 def call_scrubber(call: ModelCall) -> Scrubber:
-    """One that takes out everything that the process knows, and the secrets that this call is sent with."""
+    """Return a scrubber for all secrets that the process knows and for those sent with this call."""
     endpoint, request = call.endpoint, call.request
     sent = {
         "api_key": endpoint.api_key.get_secret_value() if endpoint.api_key is not None else None,

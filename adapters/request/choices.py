@@ -1,5 +1,7 @@
-"""How a request's tool choice is said to an endpoint, and the capability that it rests on: the first suspect where the server
-refuses the request, for a server may take tools and leave every choice to the model."""
+"""The tool choice that is sent to an endpoint, and the capability that it needs.
+
+If the server refuses the request, that capability is the first suspect: a server may accept tools but no tool choice.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,17 @@ from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.output import OutputPlan, output_plan, output_tools
 from llmcore.support.values.narrowing import is_object
 
-__all__ = ["calls_for_one", "choice_capability", "choice_sent", "requires_call"]
+__all__ = ["choice_capability", "expects_call", "requires_call", "sent_choice"]
 
 
-def choice_sent(call: ModelCall, can: Capabilities, plan: OutputPlan) -> Any:
-    """The choice, `"required"` in place of a name that the endpoint does not take; None where none is sent, which is auto."""
+def sent_choice(call: ModelCall, can: Capabilities, plan: OutputPlan) -> Any:
+    """Return the choice to send: `"required"` instead of a name that the endpoint does not accept. None for auto, which is
+    not sent."""
     provider, choice = provider_of(call.endpoint), call.request.tool_choice
     if "tool_choice" in provider.dropped or "tool_choice" in can.unsupported_parameters:
         return None
     if plan == "tool" and choice in ("auto", "none"):
-        choice = "required"  # the final output is a call, too
+        choice = "required"  # the final output is a call too
     if choice == "none":
         return choice
     if choice == "auto" or (call.request.thinking and not provider.forces_while_thinking):
@@ -30,22 +33,22 @@ def choice_sent(call: ModelCall, can: Capabilities, plan: OutputPlan) -> Any:
 
 
 def choice_capability(call: ModelCall, can: Capabilities) -> str | None:
-    """What the request takes an endpoint for by the choice that it holds; None where it holds none."""
+    """Return the capability that the request's tool choice needs, None without a choice."""
     plan = output_plan(call, can)
     if call.mode != "native_tools" or not output_tools(call, plan):
         return None
-    choice = choice_sent(call, can, plan)
+    choice = sent_choice(call, can, plan)
     if is_object(choice):
         return "tool_choice_named"
     return {"required": "tool_choice_required", "none": "tool_choice"}.get(choice or "")
 
 
-def calls_for_one(call: ModelCall, can: Capabilities) -> bool:
-    """Is any answer to be a call, whether or not the request can say so?"""
+def expects_call(call: ModelCall, can: Capabilities) -> bool:
+    """Return whether every answer should be a call, even if the request cannot demand it."""
     return bool(call.tools) and (call.request.tool_choice not in ("auto", "none") or output_plan(call, can) == "tool")
 
 
 def requires_call(call: ModelCall, can: Capabilities) -> bool:
-    """Does the request say that any answer is to be the call of a tool: by the caller's choice, or since the output tool is how
-    to answer?"""
+    """Return whether the request demands a call: by the caller's choice, or because the model answers through the output
+    tool."""
     return choice_capability(call, can) in ("tool_choice_required", "tool_choice_named")

@@ -1,8 +1,7 @@
-"""Tool names and call ids as a wire takes them, one to one for one request, and back.
+"""Maps tool names and call ids to names that a wire format accepts, one to one for each request, and back.
 
-Rules: a name or id that fits is left alone; one that does not gets a readable stand-in with a hash of the original, so
-that two originals never meet in one stand-in and the same original always gets the same one. O(1) a name after the
-first time.
+A valid name or id stays. An invalid one gets a readable stand-in with a hash of the original. So two originals never share a
+stand-in, and the same original always gets the same one. O(1) a name after the first time.
 """
 
 from __future__ import annotations
@@ -30,27 +29,28 @@ def _stand_in(name: str, rule: NameRule) -> str:
 
 
 class NameMap:
-    """The names of one request: `out[name]` is what the wire is sent, `back` gives the original of what it answered."""
+    """The names of one request. `sent` returns the name to send, and `original` returns the tool's name for a name in the
+    reply."""
 
     def __init__(self, names: Iterable[str], rule: NameRule | None) -> None:
-        self.out: dict[str, str] = {}
+        self.stand_ins: dict[str, str] = {}
         for name in names:
             if rule is not None and not rule.fits(name):
-                self.out[name] = _stand_in(name, rule)
-        self.originals = {sent: name for name, sent in self.out.items()}
+                self.stand_ins[name] = _stand_in(name, rule)
+        self.originals = {sent: name for name, sent in self.stand_ins.items()}
 
     def __bool__(self) -> bool:
-        return bool(self.out)
+        return bool(self.stand_ins)
 
     def sent(self, name: str) -> str:
-        return self.out.get(name, name)
+        return self.stand_ins.get(name, name)
 
-    def back(self, name: str) -> str:
+    def original(self, name: str) -> str:
         return self.originals.get(name, name)
 
 
 class IdMap:
-    """The call ids of one history, as the wire takes them back."""
+    """The call ids of one history, as the wire format accepts them."""
 
     def __init__(self, rule: IdRule | None) -> None:
         self._rule = rule

@@ -1,12 +1,12 @@
-"""What a request itself opens of the reply: the reasoning, and the tool that bare arguments belong to. One rule for every layer.
+"""What the request itself opens in the reply: the reasoning, and the tool of bare arguments.
 
-The reasoning is open where the prompt ends inside it: the user says that the model's chat template opens it
-(`reasoning_open: true` in the registry), or the last message is an assistant's whose last `<think>` is not closed. It is never
-concluded from a model's name: the same model's reasoning is taken out of the text by most servers, and an answer would then be
-read as a thought.
+The reasoning is open if the prompt ends inside it. Either the user says that the model's chat template opens it
+(`reasoning_open: true` in the registry), or the last message is an assistant's with an unclosed `<think>`. A model's name
+never decides this: most servers remove the same model's reasoning from the text, and then an answer would be read as
+reasoning.
 
-A tool is forced where the request leaves no way around it: it was named, or it is the only one where a call is required. The
-output tool is never forced in this sense: its bare arguments are the typed answer as they stand, and are shown as they grow.
+A tool is forced if the request names it, or requires a call and offers only one tool. The output tool never counts as forced:
+its bare arguments are the typed answer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MARKS = re.compile(r"(</?)(think|thinking|reasoning)>", re.IGNORECASE)
 
 
 def reasoning_is_open(call: ModelCall) -> bool:
-    """Does the reply start inside the reasoning?"""
+    """Return whether the reply starts inside the reasoning."""
     if call.reasoning_open:
         return True
     messages = call.request.messages
@@ -36,7 +36,7 @@ def reasoning_is_open(call: ModelCall) -> bool:
 
 
 def forced_tool(call: ModelCall, offered: Sequence[ToolDefinition]) -> str | None:
-    """The tool that bare arguments belong to. `offered`: the call's tools, the output tool among them."""
+    """Return the tool to which bare arguments belong. `offered` are the call's tools, including the output tool."""
     choice = call.request.tool_choice
     if is_object(choice):
         return str(choice["name"])

@@ -1,9 +1,9 @@
-"""The body that leaves, held against what was asked: what LiteLLM put in unasked goes, what it left out is recorded.
+"""Compares the outgoing body with the request: removes settings that LiteLLM added, and records what LiteLLM left out.
 
-LiteLLM translates a request for the wires that are not OpenAI's, by rules of its own that change with each version: it sets a
-temperature for one family, leaves `parallel_tool_calls` out for another, makes a word of a budget. No list of these can be kept.
-So the body is read where it leaves: a setting in it that no argument accounts for is taken out, and an argument without a trace
-in it is noted as not sent. A body that is signed is left as it is. On OpenAI's own wire LiteLLM sends what it is given.
+For wire formats other than OpenAI's, LiteLLM translates the request by rules that change with each version. It sets a
+temperature for one family, omits `parallel_tool_calls` for another, and turns a budget into a word. These rules cannot be
+listed. So the body is read before it is sent: a setting without an argument is removed, and an argument without a trace is
+recorded as not sent. A signed body is not changed. On OpenAI's own wire format, LiteLLM sends what it receives.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from llmcore.adapters.base import ModelCall, urls_of_environment
-from llmcore.adapters.request.conversation.unsendable import blocks_of, no_image_by
+from llmcore.adapters.request.conversation.unsendable import blocks_of, image_url_error
 from llmcore.adapters.request.parameters import Prepared, is_elsewhere, is_own_host
 from llmcore.support.values.json_data import as_json
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in, texts_in
@@ -35,10 +35,10 @@ from llmcore.types import (
 )
 from llmcore.types.refusals import RefusalFacts
 
-__all__ = ["Outgoing", "not_again"]
+__all__ = ["Outgoing", "repeated_refusal"]
 
 _THINKING = frozenset({"thinking", "reasoning_effort"})
-_MOST = frozenset({"max_tokens", "max_completion_tokens"})
+_MAX_TOKENS = frozenset({"max_tokens", "max_completion_tokens"})
 _ACCOUNTED: Mapping[str, frozenset[str]] = {
     "temperature": frozenset({"temperature"}),
     **dict.fromkeys(("topp", "p"), frozenset({"top_p"})),  # Cohere's
@@ -47,23 +47,23 @@ _ACCOUNTED: Mapping[str, frozenset[str]] = {
     "presencepenalty": frozenset({"presence_penalty"}),
     "frequencypenalty": frozenset({"frequency_penalty"}),
     **dict.fromkeys(("stop", "stopsequences"), frozenset({"stop"})),
-    **dict.fromkeys(("maxtokens", "maxoutputtokens", "numpredict"), _MOST),
+    **dict.fromkeys(("maxtokens", "maxoutputtokens", "numpredict"), _MAX_TOKENS),
     **dict.fromkeys(("thinking", "thinkingconfig", "think"), _THINKING),
 }
-"""The arguments that account for a setting, by its name in small letters without `_`: so it is the same on every wire."""
+"""The arguments that explain a setting, by its name in lower case without `_`, which is the same in every wire format."""
 _SETTINGS = ("generationConfig", "options", "inferenceConfig", "additionalModelRequestFields")
-"""Where wires keep settings, besides the body itself."""
-_ALONE = b'"disable_parallel_tool_use"'
+"""Fields of a body that hold settings, beside the body itself."""
+_NO_PARALLEL_MARK = b'"disable_parallel_tool_use"'
 _CHOICES = (b'"tool_choice"', b'"toolChoice"', b'unctionCallingConfig"', b'"function_calling_config"')
-"""What wires call the choice of a tool."""
-_SAYS_STREAM = ("openai-chat", "anthropic", "ollama")
-"""The wires on which a stream is asked for by a parameter; on the others it is another path."""
+"""The names of the tool choice in wire formats."""
+_STREAM_PARAMETER_WIRES = ("openai-chat", "anthropic", "ollama")
+"""Wire formats with a parameter for streams. The others use another path."""
 _STREAMED = re.compile(rb'(?<!\\)"stream" ?: ?true')
 _CACHE_MARKS = (b'"cache_control"', b'"cachePoint"')
-_OF_THE_ENVIRONMENT = {b"openai-organization", b"openai-project"}
+_ENVIRONMENT_HEADERS = {b"openai-organization", b"openai-project"}
 _PORTS = {"http": 80, "https": 443}
-_HEAD_OF_DATA = 200
-"""So many characters of an image, or of a signature, are looked for in the body."""
+_COMPARED_LENGTH = 200
+"""How many characters of an image or signature are searched in the body."""
 _EARLIER_REASONING = "reasoning of an earlier turn"
 _EARLIER_SEARCH = "web search of an earlier turn"
 _EARLIER = (_EARLIER_REASONING, _EARLIER_SEARCH)
@@ -71,13 +71,13 @@ _OWN_PARTS = {
     "reasoning": _EARLIER_REASONING,
     **dict.fromkeys(("web_search_call", "server_tool_use", "web_search_tool_result"), _EARLIER_SEARCH),
 }
-"""Parts of a provider's own, by their type."""
+"""Parts that only one provider has, by type."""
 _SOURCES = ("annotations", "citations", "search_results", "groundingMetadata", "citationMetadata", "urlContextMetadata")
-"""Where a part of a provider's own tells sources. Only Claude's `citations` go back."""
-_OF_REASONING = frozenset(
+"""Fields in which providers send sources. Only Claude's `citations` are sent back."""
+_REASONING_FIELDS = frozenset(
     {"reasoning_details", "provider_specific_fields", "thinking_blocks", "thoughtSignature", "thought_signature", "extra_content"}
 )
-_TELLS = 8  # characters
+_MIN_LENGTH = 8  # characters
 
 
 def _plain(name: str) -> str:
@@ -87,71 +87,77 @@ def _plain(name: str) -> str:
 def _server(url: str) -> str:
     """Scheme, host and port."""
     parts = urlsplit(url)
-    with suppress(ValueError):  # of a port that is none
+    with suppress(ValueError):  # an invalid port
         return f"{parts.scheme}://{parts.hostname}:{parts.port or _PORTS.get(parts.scheme)}"
     return url
 
 
-def _names_of(url: str) -> str:
-    """The variables that name this server."""
+def _variables_naming(url: str) -> str:
+    """The environment variables that name this server, in parentheses."""
     server = _server(url)
     found = [name for name, value in os.environ.items() if "://" in value and _server(value) == server]
     return f" ({', '.join(found)})" if found else ""
 
 
-def not_again(words: str) -> RequestRefused:
-    """The error of a request that would be the very one that was refused before, in these words."""
-    told = f"in this mode it would be the request that was refused before, and is not sent again: {words}"
-    return RequestRefused(told, facts=RefusalFacts(kind="unsent"))
+def repeated_refusal(words: str) -> RequestRefused:
+    """Return the error of a request that equals one refused before, with the message of that refusal."""
+    message = f"in this mode the request equals one that was refused before, so it is not sent again: {words}"
+    return RequestRefused(message, facts=RefusalFacts(kind="unsent"))
 
 
 class Outgoing:
-    """Sees the bodies of one call. `leaves` may be asked several times; the last body counts."""
+    """Rewrites the bodies of one call. `outgoing_body` may be called several times; the last body counts."""
 
     def __init__(self, call: ModelCall, prepared: Prepared) -> None:
         self._call = call
         self._prepared = prepared
-        self._left: tuple[str, bytes] | None = None
+        self._last_sent: tuple[str, bytes] | None = None
 
     @property
     def digest(self) -> str:
-        """Of where the last body went, and of that body; "" where none left."""
-        if self._left is None:
+        """A digest of the last body and its URL. Empty if none was sent."""
+        if self._last_sent is None:
             return ""
-        url, body = self._left
+        url, body = self._last_sent
         return sha256(url.encode("utf-8", "surrogatepass") + b"\n" + body).hexdigest()
 
     def headers(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        """What is to leave in place of these. At a server that is not the provider's own nothing of the environment goes along:
-        not the names of an organization and a project, which OpenAI's client reads there, and not a token that LiteLLM signed in
-        for, in whose place the key goes."""
+        """Return the headers to send.
+
+        A server that is not the provider's own receives nothing from the environment. OpenAI's client reads an organization
+        and a project there, and LiteLLM may sign in for a token. The names are dropped, and the endpoint's key replaces the
+        token.
+        """
         endpoint, provider = self._call.endpoint, self._prepared.provider
         if not is_elsewhere(endpoint, provider):
             return [*headers]
         given = {**endpoint.extra_headers, **(self._call.request.extra_headers or {})}
         own = {name.lower().encode() for name in given}
-        left = [header for header in headers if header[0].lower() not in _OF_THE_ENVIRONMENT - own]
+        left = [header for header in headers if header[0].lower() not in _ENVIRONMENT_HEADERS - own]
         if provider.sends_token and endpoint.api_key is not None and b"authorization" not in own:
             left = [header for header in left if header[0].lower() != b"authorization"]
             left.append((b"authorization", f"Bearer {endpoint.api_key.get_secret_value()}".encode()))
         return left
 
     def check_fetch(self, url: str) -> None:
-        """Raises `CallerError` where LiteLLM is about to fetch an image of the request, to send its data."""
-        for block in blocks_of(self._call):  # the host may be an address by now
+        """Raises `CallerError` if LiteLLM is about to fetch an image of the request in order to send its data."""
+        for block in blocks_of(self._call):  # the host may already be resolved
             if isinstance(block, ImageBlock) and block.url and urlsplit(block.url)[2:4] == urlsplit(url)[2:4]:
-                raise no_image_by(self._prepared.provider.name, url)
+                raise image_url_error(self._prepared.provider.name, url)
 
-    def leaves(self, url: str, body: bytes, *, signed: bool) -> bytes:
-        """What is to leave in place of `body`. What of the request is not in it is noted. Raises `RequestRefused` for what was
-        refused before in the same run, whatever made it the same again, and `ConfigError` where it would go to another server
-        than the `base_url`: LiteLLM knows one place only for some providers, and variables lead others away."""
+    def outgoing_body(self, url: str, body: bytes, *, signed: bool) -> bytes:
+        """Return the body to send, and record what of the request is missing in it.
+
+        Raises `RequestRefused` if the same request was refused before in this run. Raises `ConfigError` if it would go to
+        another server than `base_url`: for some providers LiteLLM knows one place only, and for others environment variables
+        redirect it.
+        """
         prepared, asked = self._prepared, self._call.endpoint.base_url
         named = map(_server, urls_of_environment(self._call.endpoint.provider))
         if asked is None and prepared.provider.hosts and not is_own_host(url, prepared.provider) and _server(url) not in named:
             raise ConfigError(
-                f"{prepared.provider.name}: the environment{_names_of(url)} would send this to {_server(url)}, so nothing was "
-                "sent; give that place as `base_url`, and the `api_key` that it is to have"
+                f"{prepared.provider.name}: the environment{_variables_naming(url)} would send this to {_server(url)}, so "
+                "nothing was sent; give that server as `base_url`, with its `api_key`"
             )
         if asked is not None and _server(asked) != _server(url):
             raise ConfigError(
@@ -159,13 +165,13 @@ class Outgoing:
                 "sent; leave base_url out, or name the provider whose wire that server speaks (`openai_compatible`, say)"
             )
         body = self._final_body(body, signed=signed)
-        self._left = (url, body)
+        self._last_sent = (url, body)
         if self._call.refused and (words := self._call.refused.get(self.digest)):
-            raise not_again(words)
+            raise repeated_refusal(words)
         return body
 
     def _final_body(self, body: bytes, *, signed: bool) -> bytes:
-        """The body as it is to leave; what of the request is not in it is noted."""
+        """The body to send. Records what of the request is missing in it."""
         prepared = self._prepared
         missing = [*self._lost_marks(body), *self._lost_images(body), *self._lost_reasoning(body), *self._lost_parts(body)]
         if self._is_cost_refused and not signed:
@@ -177,16 +183,16 @@ class Outgoing:
                 return body
             if is_object(document):
                 missing += self._lost_settings(document, body)
-                if not signed and self._clear(document):
+                if not signed and self._remove_unrequested(document):
                     body = as_json(document).encode("utf-8", "surrogatepass")
-        if self._call.streamed and prepared.provider.wire in _SAYS_STREAM and not _STREAMED.search(body):
+        if self._call.streamed and prepared.provider.wire in _STREAM_PARAMETER_WIRES and not _STREAMED.search(body):
             missing.append("streaming")
         if self._strict_tools and b'"strict"' not in body:
             missing.append("strict")
         for name in dict.fromkeys(missing):
             if name in prepared.dropped:
                 continue
-            if name in _EARLIER:  # so it is in each turn on most wires: a warning would say nothing
+            if name in _EARLIER:  # most wire formats lose this in each turn, so there is no warning
                 prepared.dropped.append(name)
             else:
                 prepared.drop(name)
@@ -196,13 +202,13 @@ class Outgoing:
 
     @property
     def _is_cost_refused(self) -> bool:
-        """Is the endpoint known to refuse the `usage` that LiteLLM puts in, and is it not the caller's own?"""
+        """Whether the endpoint refuses the `usage` that LiteLLM adds, and the caller did not set it."""
         prepared = self._prepared
         refused = prepared.provider.reports_cost and "usage" in prepared.known.unsupported_parameters
         return refused and "usage" not in self._call.request.extra_body
 
-    def _clear(self, document: dict[str, Any]) -> bool:
-        """Take out what nobody asked for, and put in `extra_body` as it was given. Did that change anything?"""
+    def _remove_unrequested(self, document: dict[str, Any]) -> bool:
+        """Remove settings that nobody requested, and add `extra_body` unchanged. Returns whether the document changed."""
         given, asked = self._call.request.extra_body, self._prepared.arguments.keys()
         changed = False
         for settings in _places(document):
@@ -216,7 +222,7 @@ class Outgoing:
             *((turn, "images") for turn in objects_in(document.get("messages"))),
         ]:
             if name in holder and not holder[name] and name not in given:
-                del holder[name]  # LiteLLM writes them where nobody set anything
+                del holder[name]  # LiteLLM adds them empty
                 changed = True
         own = self._prepared.own_body
         document |= own
@@ -224,7 +230,7 @@ class Outgoing:
         return self._put_back_citations(document) or marked or changed or bool(own)
 
     def _put_back_citations(self, document: dict[str, Any]) -> bool:
-        """Put in the `citations` that LiteLLM takes off the texts of Claude's earlier turns. Were there any?"""
+        """Add the `citations` that LiteLLM removes from Claude's earlier turns. Returns whether there were any."""
         if self._prepared.provider.wire != "anthropic":
             return False
         turns = (turn for turn in self._prepared.arguments.get("messages", ()) if turn.get("role") == "assistant")
@@ -237,7 +243,7 @@ class Outgoing:
         return is_any
 
     def _mark_strict(self, document: dict[str, Any]) -> bool:
-        """Put in the `strict` that LiteLLM takes off the tools on Anthropic's wire. Was there any?"""
+        """Add the `strict` that LiteLLM removes from tools on Anthropic's wire format. Returns whether there was any."""
         if self._prepared.provider.wire != "anthropic" or not self._strict_tools:
             return False
         for tool in filter(is_object, document.get("tools") or ()):
@@ -247,7 +253,7 @@ class Outgoing:
 
     @property
     def _strict_tools(self) -> set[str]:
-        """The names, as sent, of the tools that are to be strict."""
+        """The names, as sent, of the strict tools."""
         functions = (object_in(tool.get("function")) for tool in self._prepared.arguments.get("tools", ()))
         return {function["name"] for function in functions if function.get("strict")}
 
@@ -264,7 +270,7 @@ class Outgoing:
                 yield name
         if arguments.get("tool_choice", "none") != "none" and not any(name in body for name in _CHOICES):
             yield "tool_choice"
-        if arguments.get("parallel_tool_calls") is False and _ALONE not in body:
+        if arguments.get("parallel_tool_calls") is False and _NO_PARALLEL_MARK not in body:
             yield "parallel_tool_calls"
         budget = object_in(arguments.get("thinking")).get("budget_tokens")
         exactly = self._call.request.thinking is not True
@@ -279,32 +285,35 @@ class Outgoing:
     def _lost_images(self, body: bytes) -> Iterator[str]:
         images = [block for block in blocks_of(self._call) if isinstance(block, ImageBlock)]
         data = [image.data or (image.url or "").rpartition(";base64,")[2] for image in images]
-        if any(part[:_HEAD_OF_DATA].encode() not in body for part in data):
+        if any(part[:_COMPARED_LENGTH].encode() not in body for part in data):
             yield "images"
 
     def _lost_reasoning(self, body: bytes) -> Iterator[str]:
-        """Reasoning of an earlier turn that is not in the body. Of what a provider signed all must be there, if only as the
-        signature; of other reasoning a part, its words or what stands beside it (`reasoning_details`)."""
+        """Reasoning of earlier turns that is missing in the body.
+
+        All signed reasoning must be present, at least its signature. Of unsigned reasoning, a part suffices: its words, or
+        `reasoning_details`.
+        """
         for message in self._call.request.messages:
             thoughts = [block for block in message.content if isinstance(block, ThinkingBlock | RedactedThinkingBlock)]
             proofs = [block.data if isinstance(block, RedactedThinkingBlock) else block.signature or "" for block in thoughts]
             signed = [proof for proof in proofs if proof]
             if any(not _is_in(body, proof) for proof in signed):
                 yield _EARLIER_REASONING
-            said = [block.thinking for block in thoughts if isinstance(block, ThinkingBlock) and block.thinking.strip()]
+            texts = [block.thinking for block in thoughts if isinstance(block, ThinkingBlock) and block.thinking.strip()]
             beside = [text for block in message.content if isinstance(block, ProviderBlock) for text in _thoughts_in(block.data)]
-            if said and not signed and not any(self._is_back(body, text) for text in (*said, *beside)):
+            if texts and not signed and not any(self._is_returned(body, text) for text in (*texts, *beside)):
                 yield _EARLIER_REASONING
 
-    def _is_back(self, body: bytes, text: str) -> bool:
-        """Does the text stand in the body oftener than other parts of the request say it?"""
-        head = text[:_HEAD_OF_DATA]
-        said = [words for block in blocks_of(self._call) for words in _words_of(block)]
+    def _is_returned(self, body: bytes, text: str) -> bool:
+        """Whether the text occurs in the body more often than in other parts of the request."""
+        head = text[:_COMPARED_LENGTH]
+        texts = [words for block in blocks_of(self._call) for words in _texts_of(block)]
         system = self._call.request.system
-        return _times_in(body, head) > sum(words.count(head) for words in (*said, system if isinstance(system, str) else ""))
+        return _times_in(body, head) > sum(words.count(head) for words in (*texts, system if isinstance(system, str) else ""))
 
     def _lost_parts(self, body: bytes) -> Iterator[str]:
-        """Reasoning, searches and sources of a provider that stand in parts of its own, and not in the body."""
+        """Reasoning, searches and sources in provider-specific parts that are missing in the body."""
         for block in blocks_of(self._call):
             data = block.data if isinstance(block, ProviderBlock) else {}
             lost = _OWN_PARTS.get(str(data.get("type", "")))
@@ -320,17 +329,17 @@ class Outgoing:
 
 
 def _is_in(body: bytes, text: str) -> bool:
-    return _times_in(body, text[:_HEAD_OF_DATA]) > 0
+    return _times_in(body, text[:_COMPARED_LENGTH]) > 0
 
 
 def _times_in(body: bytes, text: str) -> int:
-    """How often does the text stand in a body of JSON, with other letters than ASCII escaped or not?"""
+    """How often the text occurs in a JSON body, whether or not non-ASCII characters are escaped."""
     written = (json.dumps(text, ensure_ascii=escaped)[1:-1] for escaped in (True, False))
-    return max(body.count(one.encode("utf-8", "surrogatepass")) for one in written)
+    return max(body.count(form.encode("utf-8", "surrogatepass")) for form in written)
 
 
-def _words_of(block: Block) -> Iterator[str]:
-    """What one block of the request says itself; what was thought is not said."""
+def _texts_of(block: Block) -> Iterator[str]:
+    """The text of one block, without reasoning."""
     if isinstance(block, TextBlock):
         yield block.text
     elif isinstance(block, ToolUseBlock):
@@ -338,16 +347,16 @@ def _words_of(block: Block) -> Iterator[str]:
 
 
 def _thoughts_in(data: dict[str, Any]) -> Iterator[str]:
-    """What a part of a provider's own says of reasoning. Sources and citations repeat words of the answer."""
+    """The reasoning in a provider-specific part. Sources and citations do not count, since they repeat words of the answer."""
     if data.get("type") == "reasoning":
         yield from _strings(data)
-    for name in _OF_REASONING & data.keys():
+    for name in _REASONING_FIELDS & data.keys():
         yield from _strings(data[name])
 
 
 def _strings(value: object) -> Iterator[str]:
-    """The strings in a value that are long enough to tell it."""
-    if isinstance(value, str) and len(value) >= _TELLS:
+    """The strings in a value that are long enough to identify it."""
+    if isinstance(value, str) and len(value) >= _MIN_LENGTH:
         yield value
     parts = value.values() if is_object(value) else value if is_list(value) else ()
     for part in parts:

@@ -1,8 +1,8 @@
-"""How a model is asked for typed output, and how its answer is read back.
+"""Requests typed output, in one way for all modes.
 
-One mechanism for all modes: where tools are offered too, the final output is the arguments of one more tool,
-`final_result`, unless the endpoint takes a response schema beside tools. Where no tools are offered the schema itself
-is asked for. Tools and strict formats want an object at the root, so any other schema is wrapped as `{"result": ...}`.
+If tools are offered, the final output is the arguments of one more tool, `final_result`, unless the endpoint accepts a
+response schema beside tools. Without tools, the schema itself is sent. Tools and strict formats need an object at the root,
+so any other schema is wrapped as `{"result": ...}`.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ __all__ = [
 ]
 
 FINAL_RESULT = "final_result"
-"""The name of the output tool. A call of it is the final output and is never run."""
+"""The name of the output tool. Its call is the final output and never runs."""
 WRAPPER = "result"
-"""The key under which a value stands that is no object."""
+"""The key of a value that is no object."""
 
 OutputPlan = Literal["none", "format", "tool", "prompt"]
-"""Typed output by nothing, the provider's response format, the output tool, or words in the prompt."""
+"""How typed output is requested: not at all, by the provider's response format, by the output tool, or in the prompt."""
 
 
 def output_plan(call: ModelCall, capabilities: Capabilities) -> OutputPlan:
-    """How this call asks for its typed output."""
+    """Return how this call requests its typed output."""
     if call.output_schema is None:
         return "none"
     if call.mode == "native_tools":
@@ -50,8 +50,8 @@ def output_plan(call: ModelCall, capabilities: Capabilities) -> OutputPlan:
 
 
 def _is_beyond_format(call: ModelCall) -> bool:
-    """Can the schema not be said in the provider's response format? Claude's takes no recursion, its tools do (Claude's
-    documentation: Structured outputs, JSON Schema limitations)."""
+    """Whether the provider's response format cannot express the schema. Claude's does not accept recursion, but its tools do
+    (Claude's documentation: Structured outputs, JSON Schema limitations)."""
     schema = call.output_schema or {}
     if "$defs" not in schema or provider_of(call.endpoint).output_dialect != "anthropic_strict":
         return False
@@ -77,9 +77,9 @@ def _references(node: object) -> Iterator[str]:
 
 
 def output_tools(call: ModelCall, plan: OutputPlan) -> tuple[ToolDefinition, ...]:
-    """The tools to offer: the call's own and, by plan, the output tool. The layers above may have added it already.
+    """Return the tools to offer: the call's own and, if the plan is `tool`, the output tool.
 
-    Where no tool may be called, the output tool alone is left: it is how the model answers.
+    If the tool choice is `none`, only the output tool is offered, since the model answers through it.
     """
     if plan != "tool" or call.output_schema is None:
         return call.tools
@@ -90,7 +90,7 @@ def output_tools(call: ModelCall, plan: OutputPlan) -> tuple[ToolDefinition, ...
 
 
 def output_tool(schema: JsonSchema) -> ToolDefinition:
-    """The tool whose arguments are the final output."""
+    """Return the tool whose arguments are the final output."""
     return ToolDefinition(
         name=FINAL_RESULT,
         description="Give the final answer. Call it once, when nothing is left to look up; it ends the conversation.",
@@ -100,7 +100,7 @@ def output_tool(schema: JsonSchema) -> ToolDefinition:
 
 
 def is_object_schema(schema: JsonSchema) -> bool:
-    """Does a schema say that its root is an object?"""
+    """Return whether a schema's root is an object."""
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference.startswith("#/$defs/"):
         target = schema.get("$defs", {}).get(reference.removeprefix("#/$defs/"))
@@ -109,12 +109,12 @@ def is_object_schema(schema: JsonSchema) -> bool:
 
 
 def object_schema(schema: JsonSchema) -> JsonSchema:
-    """`schema` if its root is an object, else wrapped in one."""
+    """Return `schema` if its root is an object, else wrap it in one."""
     return schema if is_object_schema(schema) else wrapped_schema(schema)
 
 
 def wrapped_schema(schema: JsonSchema) -> JsonSchema:
-    """`{"result": schema}` with the definitions kept at the root."""
+    """Return `{"result": schema}`. The definitions stay at the root."""
     inner = {key: value for key, value in schema.items() if key not in {"$defs", "definitions", "$schema"}}
     wrapped: JsonSchema = {
         "type": "object",

@@ -1,8 +1,7 @@
-"""One resolved call as the keyword arguments of `litellm.acompletion`, whole and fresh.
+"""Builds the keyword arguments of `litellm.acompletion` from one resolved call.
 
-Everything is decided here: what the output mode sends, what the provider takes, what it must be taught in words.
-LiteLLM is told not to retry and never to drop parameters by itself. Tools are built anew for every call, since LiteLLM
-edits them in place.
+This module decides what the output mode sends, what the provider accepts, and what the prompt must describe. LiteLLM is told
+not to retry and not to drop parameters. Tools are built anew for each call, since LiteLLM changes them.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from urllib.parse import urlsplit
 
 from llmcore.adapters.base import PART_OF_MAX_TOKENS, Capabilities, Endpoint, ModelCall
 from llmcore.adapters.providers import Provider, ProviderLimits, is_host_of, provider_of
-from llmcore.adapters.request.choices import choice_sent
+from llmcore.adapters.request.choices import sent_choice
 from llmcore.adapters.request.conversation.messages import render_messages
 from llmcore.adapters.request.conversation.prompting import envelope_schema, instructions
 from llmcore.adapters.request.conversation.unsendable import check_has_content, check_images, unsendable
@@ -31,73 +30,75 @@ from llmcore.types.logs import logger
 __all__ = ["DEFAULT_MAX_TOKENS", "Prepared", "base_url", "check_parameter_limits", "is_elsewhere", "is_own_host", "prepare"]
 
 DEFAULT_MAX_TOKENS = 8192
-"""Sent when the request names no `max_tokens` and the wire requires it (LiteLLM would ask Anthropic for its table's maximum,
-64000 and more)."""
+"""Sent if the request has no `max_tokens` and the wire format requires it. LiteLLM would send its table's maximum for
+Anthropic, 64000 and more."""
 LEAST_MAX_TOKENS = 4096
-"""Sent in its place where that was refused: no model of a wire that requires it takes less."""
+"""Sent if the default was refused. Every model of a wire format that requires `max_tokens` accepts it."""
 NO_KEY = "none"
-"""What a server that needs no key is sent, so that no key of the environment goes to a stranger."""
+"""The key for a server that needs none, so that no key from the environment reaches an unknown server."""
 
 _CHARACTERS_PER_TOKEN = 4
 _THINKING_TOKENS = 4096
 _MIN_THINKING_TOKENS = 1024  # Anthropic's least budget
 
-_NEWER = "max_completion_tokens"
+_NEW_MAX_TOKENS = "max_completion_tokens"
 """OpenAI's newer name of `max_tokens`."""
-_OF_TWO_NAMES = ("openai-chat", None)
-"""The wires that may have both names; of a provider in no table it is not known."""
+_WIRES_WITH_BOTH_NAMES = ("openai-chat", None)
+"""Wire formats that may accept both names. None stands for a provider that is in no table."""
 
 _log = logger("adapters")
 
 
 @dataclass
 class Prepared:
-    """What goes to LiteLLM, and what is needed to read the answer."""
+    """The arguments for LiteLLM, and what is needed to read the reply."""
 
     arguments: dict[str, Any] = field(repr=False)
-    """Key and headers are among them: not to be shown."""
+    """They contain the key and headers, so they must not be shown."""
     provider: Provider
     names: NameMap
     tools: tuple[ToolDefinition, ...]
     plan: OutputPlan
     dropped: list[str] = field(default_factory=list[str])
-    """Parameters of the request the endpoint does not take; they were left out."""
+    """Parameters of the request that were not sent, since the endpoint does not accept them."""
     losses: dict[str, list[Loss]] = field(default_factory=dict[str, list[Loss]])
-    """Constraints a tool's schema lost in the provider's dialect, by tool."""
+    """Constraints that each tool's schema lost in the provider's dialect."""
 
     streamed: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What a stream is asked for with, beside the arguments."""
+    """Further arguments of a streamed request."""
     own_body: dict[str, Any] = field(default_factory=dict[str, Any])
-    """The request's `extra_body`, where the transport puts it in as it is: LiteLLM would take its keys for parameters."""
+    """The request's `extra_body`, if the transport adds it unchanged. LiteLLM would read its keys as parameters."""
     known: Capabilities = field(default_factory=Capabilities)
-    """What was known of the endpoint when this was made."""
+    """The capabilities of the endpoint that were known at this time."""
 
     def drop(self, name: str) -> None:
-        """Note that a parameter is not sent."""
+        """Record and log that a parameter is not sent."""
         self.dropped.append(name)
         _log.warning("%s does not take %s: it is not sent", self.arguments["model"], name)
 
     @property
     def sent(self) -> dict[str, Any]:
-        """The arguments, with what is put into the body beneath LiteLLM."""
+        """The arguments, with what is added to the body below LiteLLM."""
         return {**self.arguments, "extra_body": self.own_body} if self.own_body else self.arguments
 
-    def become(self, other: Prepared) -> None:
-        """Take over another preparation of the same call."""
+    def replace_with(self, other: Prepared) -> None:
+        """Replace this preparation by another one of the same call."""
         vars(self).update(vars(other))
 
     @property
     def left_out(self) -> list[str]:
-        """What of the request was not sent, in words: parameters, and constraints of the tools' schemas (the model reads those in
-        the descriptions, and the reply is held against them)."""
+        """What of the request was not sent, in words: parameters, and constraints of tool schemas.
+
+        The model reads these constraints in the descriptions, and replies are validated against them.
+        """
         lost = (f"{tool}: {loss.keyword} at {loss.path or '/'}" for tool, losses in self.losses.items() for loss in losses)
         return [*self.dropped, *lost]
 
 
 def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
-    """The arguments for one call.
+    """Return the arguments for one call.
 
-    Raises `AuthenticationFailed` when a key is needed and there is none, `LimitExceeded` when the tools exceed a limit.
+    Raises `AuthenticationFailed` if a required key is missing, and `LimitExceeded` if the tools exceed a limit.
     """
     provider = provider_of(call.endpoint)
     if "system_place" in capabilities.unsupported_parameters:
@@ -134,7 +135,7 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
     _move_to_body(prepared, call)
     prepared.streamed["stream"] = True
     if not _is_left_out(prepared, capabilities, "stream_options"):
-        prepared.streamed["stream_options"] = {"include_usage": True}  # else most servers count no tokens of a stream
+        prepared.streamed["stream_options"] = {"include_usage": True}  # otherwise most servers do not count a stream's tokens
     return prepared
 
 
@@ -144,7 +145,7 @@ def _holds_image(call: ModelCall) -> bool:
     return any(isinstance(block, ImageBlock) for block in [*blocks, *inside])
 
 
-# Where to
+# Connection
 
 
 def _connection(call: ModelCall, provider: Provider) -> dict[str, Any]:
@@ -154,15 +155,15 @@ def _connection(call: ModelCall, provider: Provider) -> dict[str, Any]:
         "model": provider.routed(endpoint.model),
         "api_base": url,
         "api_key": _api_key(endpoint, provider),
-        "timeout": max(call.timeout, call.first_token_timeout or 0),  # the shorter one is the adapter's to keep
-        "num_retries": 0,  # retries are the fallback's
+        "timeout": max(call.timeout, call.first_token_timeout or 0),  # the adapter enforces the shorter one
+        "num_retries": 0,  # `fallback` retries
         "max_retries": 0,
     }
 
 
 def base_url(endpoint: Endpoint, provider: Provider) -> str | None:
-    """The endpoint's base URL as LiteLLM wants it for this provider: `http://host` gets the provider's usual path, a
-    path LiteLLM appends by itself goes, any other path is kept."""
+    """Return the endpoint's base URL for LiteLLM: `http://host` gets the provider's usual path. A path that LiteLLM appends
+    itself is removed. Any other path stays."""
     if not endpoint.base_url:
         return None
     url = endpoint.base_url.rstrip("/")
@@ -177,16 +178,16 @@ def _api_key(endpoint: Endpoint, provider: Provider) -> str | None:
     if is_elsewhere(endpoint, provider) and (provider.sends_token or os.environ.get(provider.token_variable)):
         what = provider.token_variable or "the token of this machine's sign-in"
         raise AuthenticationFailed(
-            f"{endpoint.alias or endpoint.model}: {what} goes to the own hosts of {provider.name} only, so nothing was sent to "
+            f"{endpoint.alias or endpoint.model}: {what} is only sent to {provider.name}'s own hosts, so nothing was sent to "
             f"{endpoint.shown_url}; give the `api_key` of that server"
         )
     if provider.needs_package:
-        return None  # it signs in otherwise
+        return None  # its package signs in
     if provider.name == "ollama" or is_elsewhere(endpoint, provider):
         return NO_KEY
     variable = provider.api_key_variable
     if variable is None:
-        return None  # LiteLLM knows where its key is
+        return None  # LiteLLM finds the key
     key = os.environ.get(variable)
     if not key:
         raise AuthenticationFailed(
@@ -197,7 +198,7 @@ def _api_key(endpoint: Endpoint, provider: Provider) -> str | None:
 
 
 def is_elsewhere(endpoint: Endpoint, provider: Provider) -> bool:
-    """Is there a base URL, and none of the provider's own?"""
+    """Return whether the endpoint has a base URL that is not the provider's own."""
     return bool(endpoint.base_url) and not is_own_host(endpoint.base_url or "", provider)
 
 
@@ -216,7 +217,7 @@ def _add_tools(prepared: Prepared, call: ModelCall, capabilities: Capabilities) 
     if is_object(choice) and capabilities.tool_choice_named is False:
         offered = tuple(tool for tool in offered if tool.name == choice["name"]) or offered
     if choice == "none" and prepared.plan != "tool" and _is_left_out(prepared, capabilities, "tool_choice"):
-        offered = ()  # the wire cannot say it otherwise
+        offered = ()  # the wire format has no other way to forbid calls
     if not offered:
         _declare_called_tools(prepared, call, capabilities)
         return
@@ -232,8 +233,10 @@ def _add_tools(prepared: Prepared, call: ModelCall, capabilities: Capabilities) 
 
 
 def _declare_called_tools(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> None:
-    """The tools that the history's calls are of, where the wire wants them declared, not to be called: as they were offered, or
-    by their names alone."""
+    """Declare the tools of the history's calls, if the wire format demands it, without allowing calls.
+
+    Tools that are not offered are declared by name alone.
+    """
     called = dict.fromkeys(block.name for message in call.request.messages for block in message.tool_uses)
     if not called or not prepared.provider.declares_called_tools:
         return
@@ -245,7 +248,7 @@ def _declare_called_tools(prepared: Prepared, call: ModelCall, capabilities: Cap
 
 
 def _tool(prepared: Prepared, tool: ToolDefinition) -> dict[str, Any]:
-    """A tool in the provider's schema dialect, the strict one where `strict` is asked for and taken."""
+    """A tool in the provider's schema dialect; in the strict one if `strict` is requested and accepted."""
     provider = prepared.provider
     schema = tool.parameters if "type" in tool.parameters else {"type": "object"} | tool.parameters
     strict = tool.strict is True and _takes_strict(prepared)
@@ -265,7 +268,7 @@ def _tool(prepared: Prepared, tool: ToolDefinition) -> dict[str, Any]:
 
 
 def _takes_strict(prepared: Prepared) -> bool:
-    """Where LiteLLM knows which models take a schema at all, only those take a strict tool."""
+    """Whether strict tools are accepted. If LiteLLM knows which models accept a schema, only those do."""
     provider = prepared.provider
     return provider.strict_tools and not (provider.schema_flag and prepared.known.json_schema is False)
 
@@ -275,8 +278,8 @@ def _strict_dialect(provider: Provider) -> str:
 
 
 def _tool_choice(prepared: Prepared, call: ModelCall, capabilities: Capabilities) -> Any:
-    """The choice as the wire has it; what the endpoint cannot express is enforced by the layers above. None = auto."""
-    choice = choice_sent(call, capabilities, prepared.plan)
+    """The choice in the wire format; None for auto. The run enforces what the endpoint cannot express."""
+    choice = sent_choice(call, capabilities, prepared.plan)
     if is_object(choice):
         return {"type": "function", "function": {"name": prepared.names.sent(choice["name"])}}
     return choice
@@ -297,8 +300,7 @@ def _add_format(prepared: Prepared, call: ModelCall, capabilities: Capabilities)
 
 
 def _json_schema(prepared: Prepared, name: str, schema: JsonSchema) -> dict[str, Any]:
-    """A response format by schema: strict where the provider's strict dialect loses nothing, else the schema as it
-    is."""
+    """A response format with a schema. It is strict if the provider's strict dialect loses nothing."""
     dialect = prepared.provider.output_dialect
     found = transform(schema, dialect)
     strict = found.lossless and dialect == "openai_strict" and "strict" not in prepared.known.unsupported_parameters
@@ -318,7 +320,7 @@ def _is_left_out(prepared: Prepared, capabilities: Capabilities, name: str) -> b
 
 
 def _put(prepared: Prepared, capabilities: Capabilities, name: str, value: Any) -> None:
-    """Send a parameter, unless the endpoint is known not to take it; then it is noted and logged."""
+    """Send a parameter, unless the endpoint is known to refuse it. Then it is recorded and logged."""
     if _is_left_out(prepared, capabilities, name):
         prepared.drop(name)
     else:
@@ -339,8 +341,8 @@ def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
         elif value is not None and value != []:
             _put(prepared, capabilities, name, value)
     if budget and budget != request.thinking and request.thinking is not True:
-        prepared.drop("thinking budget")  # it is below the least one, or the caller's `max_tokens` leaves no room for it
-    if not request.thinking and "thinking" in request.model_fields_set and _thinks_unasked(prepared.provider, capabilities):
+        prepared.drop("thinking budget")  # below the minimum, or too large for the caller's `max_tokens`
+    if not request.thinking and "thinking" in request.model_fields_set and _thinks_by_default(prepared.provider, capabilities):
         prepared.drop("thinking")
     if (most := _max_tokens(call, prepared.provider, capabilities, budget)) is not None:
         if most < (call.request.max_tokens or 0):
@@ -351,8 +353,8 @@ def _add_sampling(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
 
 
 def _put_max_tokens(prepared: Prepared, capabilities: Capabilities, most: int) -> None:
-    """Send it, under OpenAI's newer name where the older one is refused and the wire may have both."""
-    names = ("max_tokens", _NEWER) if prepared.provider.wire in _OF_TWO_NAMES else ("max_tokens",)
+    """Send `max_tokens`; under OpenAI's newer name if the older one is refused and the wire format may accept both."""
+    names = ("max_tokens", _NEW_MAX_TOKENS) if prepared.provider.wire in _WIRES_WITH_BOTH_NAMES else ("max_tokens",)
     left = [name for name in names if name not in capabilities.unsupported_parameters]
     if left or prepared.provider.needs_max_tokens:
         prepared.arguments[left[0] if left else "max_tokens"] = most
@@ -361,21 +363,21 @@ def _put_max_tokens(prepared: Prepared, capabilities: Capabilities, most: int) -
 
 
 def _max_tokens(call: ModelCall, provider: Provider, capabilities: Capabilities, budget: int) -> int | None:
-    """What the caller asked for, or the wire requires, bounded by the model's maximum and by what the input leaves of its
-    window. None = leave it to the server."""
+    """The caller's or the required `max_tokens`, bounded by the model's maximum and by the rest of its window. None leaves it
+    to the server."""
     ours = LEAST_MAX_TOKENS if "max_tokens" in capabilities.unsupported_parameters else DEFAULT_MAX_TOKENS
     wanted = call.request.max_tokens or (ours if provider.needs_max_tokens else None)
     if wanted is None:
         return None
     if _counts_thinking(provider) and wanted <= budget:
-        wanted += budget  # nobody named it
-    left = capabilities.context_window - _asked(call) if capabilities.context_window else 0
+        wanted += budget  # the caller did not set it
+    left = capabilities.context_window - _input_tokens(call) if capabilities.context_window else 0
     bounds = [bound for bound in (capabilities.max_output_tokens, left) if bound is not None and bound > 0]
     return min([wanted, *bounds])
 
 
-def _asked(call: ModelCall) -> int:
-    """Tokens of the input, roughly: a fourth of its characters. Data of images counts as nothing, for it is no text."""
+def _input_tokens(call: ModelCall) -> int:
+    """A rough number of input tokens: a fourth of the characters. Image data does not count."""
     request = call.request
     texts = [len(block.model_dump_json(exclude={"data", "content"})) for message in request.messages for block in message.content]
     results = [len(block.text) for message in request.messages for block in message.tool_results]
@@ -384,24 +386,25 @@ def _asked(call: ModelCall) -> int:
 
 
 def _counts_thinking(provider: Provider) -> bool:
-    """Is what is thought a part of `max_tokens`, so that it must be smaller?"""
+    """Whether thinking tokens count in `max_tokens`."""
     return provider.thinking == "anthropic" or provider.wire == "gemini"
 
 
 def _thinking_budget(call: ModelCall, provider: Provider) -> int:
-    """What may be thought: within the caller's `max_tokens`, of which as much as the least budget is left for the answer where it
-    can be; 0 where there is no room."""
+    """The thinking budget within the caller's `max_tokens`; 0 if it does not fit.
+
+    If possible, as many tokens as the minimal budget stay for the answer.
+    """
     thinking, most = call.request.thinking, call.request.max_tokens
     wanted = _THINKING_TOKENS if thinking is True else max(thinking, _MIN_THINKING_TOKENS) if thinking else 0
     if not wanted or most is None or not _counts_thinking(provider):
         return wanted
-    room = max(most - _MIN_THINKING_TOKENS, min(most - 1, _MIN_THINKING_TOKENS))
-    return min(wanted, room) if room >= _MIN_THINKING_TOKENS else 0
+    most_thinking = max(most - _MIN_THINKING_TOKENS, min(most - 1, _MIN_THINKING_TOKENS))
+    return min(wanted, most_thinking) if most_thinking >= _MIN_THINKING_TOKENS else 0
 
 
 def _may_think(prepared: Prepared) -> bool:
-    """Claude refuses a thinking budget while the last calls stand without the reasoning that led to them: another model's, or one
-    whose reasoning cannot go back."""
+    """Whether a thinking budget is accepted. Claude refuses one if the last calls lack the reasoning that led to them."""
     provider = prepared.provider
     messages: list[dict[str, Any]] = prepared.arguments["messages"]
     last = next((message for message in reversed(messages) if message["role"] != "tool"), dict[str, Any]())
@@ -410,8 +413,8 @@ def _may_think(prepared: Prepared) -> bool:
     return any(block["type"] == "thinking" or provider.wire == "anthropic" for block in last.get("thinking_blocks", ()))
 
 
-def _thinks_unasked(provider: Provider, capabilities: Capabilities) -> bool:
-    """May the model think although it is told not to, which no wire is told?"""
+def _thinks_by_default(provider: Provider, capabilities: Capabilities) -> bool:
+    """Whether the model may think although the request turned thinking off. No wire format can forbid it."""
     known, always = capabilities.reasoning, provider.thinks_unasked
     return known is not False and (always is True or (always is None and known is True))
 
@@ -425,7 +428,7 @@ def _add_thinking(prepared: Prepared, call: ModelCall, capabilities: Capabilitie
     ):
         effort = next((word for bound, word in prepared.provider.efforts if budget <= bound), "high")
         if call.request.thinking is not True and "thinking budget" not in prepared.dropped:
-            prepared.drop("thinking budget")  # the wire has words for it, no numbers
+            prepared.drop("thinking budget")  # the wire format has words for it, not numbers
         _put(prepared, capabilities, "reasoning_effort", effort)
         is_refused = joined_parts(REASONING_AND_TOOLS) in capabilities.unsupported_parameters
         if is_refused and "tools" in prepared.arguments and prepared.provider.has_responses:
@@ -439,14 +442,14 @@ def _add_extras(prepared: Prepared, call: ModelCall, capabilities: Capabilities)
     if request.allow_web_search:
         _add_web_search(prepared, capabilities)
     if prepared.provider.reports_cost and not _is_left_out(prepared, capabilities, "usage"):
-        prepared.arguments.setdefault("extra_body", {})["usage"] = {"include": True}  # LiteLLM would put it in by itself
+        prepared.arguments.setdefault("extra_body", {})["usage"] = {"include": True}  # LiteLLM would add it anyway
     headers = dict(prepared.provider.headers) | endpoint.extra_headers | request.extra_headers
     if headers:
         prepared.arguments["extra_headers"] = headers
 
 
 def _move_to_responses(prepared: Prepared) -> None:
-    """Let the request go to OpenAI's other endpoint."""
+    """Send the request to OpenAI's Responses endpoint."""
     model: str = prepared.arguments["model"]
     if "/responses/" not in model:
         prepared.arguments["model"] = model.replace("/", "/responses/", 1)
@@ -471,8 +474,8 @@ def _add_web_search(prepared: Prepared, capabilities: Capabilities) -> None:
 
 
 def _move_to_body(prepared: Prepared, call: ModelCall) -> None:
-    """What must reach the provider as it is goes through `extra_body`, and the request's own `extra_body` with it."""
-    raw = [*prepared.provider.raw_body, _NEWER]  # LiteLLM would turn that back into the older name for some providers
+    """Move what must reach the provider unchanged, and the request's own `extra_body`, into `extra_body`."""
+    raw = [*prepared.provider.raw_body, _NEW_MAX_TOKENS]  # for some providers, LiteLLM would restore the older name
     body = {name: prepared.arguments.pop(name) for name in raw if name in prepared.arguments}
     body |= prepared.arguments.pop("extra_body", {})
     if prepared.provider.extra_body == "transport":
@@ -481,7 +484,7 @@ def _move_to_body(prepared: Prepared, call: ModelCall) -> None:
         body |= call.request.extra_body
     if prepared.provider.extra_body == "arguments":
         prepared.arguments |= body
-        # else LiteLLM refuses those that OpenAI has as well, and tools for a model that its list lacks
+        # otherwise LiteLLM refuses OpenAI's own parameters, and tools for models that it does not list
         if allowed := [*body, *(name for name in ("tools", "tool_choice") if name in prepared.arguments)]:
             prepared.arguments["allowed_openai_params"] = allowed
     elif body:
@@ -492,9 +495,9 @@ def _move_to_body(prepared: Prepared, call: ModelCall) -> None:
 
 
 def check_parameter_limits(tools: Iterable[ToolDefinition], provider: Provider, enforce: bool = False) -> list[str]:
-    """The provider's limits that `tools` exceed, in words, where the figures are unverified.
+    """Return the provider's unverified limits that `tools` exceed, in words.
 
-    Raises `LimitExceeded` for a verified limit, and with `enforce` for any.
+    Raises `LimitExceeded` for a verified limit and, if `enforce`, for any.
     """
     offered = list(tools)
     size = sum(len(tool.model_dump_json(include={"name", "description", "parameters"})) for tool in offered)

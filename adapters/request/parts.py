@@ -1,8 +1,8 @@
-"""The parts of a request that an endpoint may refuse: which of them a request holds, which it can do without, and which sets of
-them an endpoint was seen to refuse.
+"""The parts of a request that an endpoint may refuse: which ones a request has, which ones it can do without, and refused
+combinations.
 
-The names are those of `Capabilities` and of its `unsupported_parameters`. A set of parts is written as its names joined by `+`:
-the endpoint takes each of these parts, and refuses a request that holds all of them.
+The names are those of `Capabilities` and of its `unsupported_parameters`. Names joined by `+` are a refused combination: the
+endpoint accepts each part, but not all of them in one request.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = [
     "OPTIONAL",
     "REASONING_AND_TOOLS",
     "UBIQUITOUS",
-    "asks_for",
+    "all_parts",
     "compatible_parts",
     "is_refused_set",
     "joined_parts",
@@ -37,29 +37,30 @@ __all__ = [
 
 CHOICES = frozenset({"tool_choice", "tool_choice_named", "tool_choice_required"})
 _BESIDE_TOOLS = ("strict", "parallel_tools", "tool_choice", "tool_choice_named", "tool_choice_required", "schema_with_tools")
-_GIVE_WAY = ("cache_control", "top_p", "temperature", "stop", *_BESIDE_TOOLS, "reasoning", "web_search")
-OPTIONAL = frozenset(_GIVE_WAY)
-"""What llmcore leaves out when a refusal names nothing: the request still asks for the same."""
+_DROPPABLE = ("cache_control", "top_p", "temperature", "stop", *_BESIDE_TOOLS, "reasoning", "web_search")
+OPTIONAL = frozenset(_DROPPABLE)
+"""Parts that are omitted if a refusal names nothing. The request still has the same meaning."""
 LAST_RESORTS = frozenset({"stream_options", "usage", "system_message", "streaming"})
-"""What llmcore leaves out of a request in the last mode as well. The system prompt opens the user's first message then."""
-_ORDER = ("stream_options", "usage", *_GIVE_WAY, "max_completion_tokens", "max_tokens", "system_message", "streaming")
-"""Of two parts that are refused together, the first one of these gives way."""
+"""Parts that are also omitted in the last mode. The system prompt then begins the first user message."""
+_DROP_ORDER = ("stream_options", "usage", *_DROPPABLE, "max_completion_tokens", "max_tokens", "system_message", "streaming")
+"""Of two parts that are refused together, the first one in this order is omitted."""
 REASONING_AND_TOOLS = frozenset({"native_tools", "reasoning"})
 UBIQUITOUS = frozenset({"stream_options", "system_message", "streaming", "usage", "max_tokens", "extra_body"})
-"""Parts that hardly any refusal is about in connection with others: an answer to a request that holds them acquits them."""
+"""Parts that hardly any refusal concerns in combination. An answered request with such a part shows that the part is
+accepted."""
 MODES = frozenset({"native_tools", "tool_results", "json_schema", "json_object"})
-"""Parts that only another output mode does without."""
+"""Parts that only another output mode omits."""
 _CAPABILITIES = frozenset(Capabilities.model_fields)
 _PARAMETERS = {"parallel_tools": "parallel_tool_calls", "reasoning": "thinking", "web_search": "web_search_options"}
-"""The parameter by which a capability is asked for."""
-_ROLES = ("openai-chat", "ollama")
-"""The wires on which a system prompt is a message. On the others it is a field."""
+"""The parameter that requests a capability."""
+_SYSTEM_MESSAGE_WIRES = ("openai-chat", "ollama")
+"""Wire formats in which the system prompt is a message. In the others it is a field."""
 
 
 def parts_of(call: ModelCall, can: Capabilities) -> frozenset[str]:
-    """All parts that a request to an endpoint with these capabilities holds."""
+    """Return all parts of a request to an endpoint with these capabilities."""
     plan = output_plan(call, can)
-    found = {*_of_mode(call, can, plan), *_of_settings(call, can), *_of_streams(call)}
+    found = {*_mode_parts(call, can, plan), *_setting_parts(call, can), *_stream_parts(call)}
     provider = provider_of(call.endpoint)
     if provider.takes_system_messages and _has_system(call, can, plan):
         found.add("system_message")
@@ -70,7 +71,7 @@ def parts_of(call: ModelCall, can: Capabilities) -> frozenset[str]:
     return frozenset(found - can.unsupported_parameters)
 
 
-def _of_mode(call: ModelCall, can: Capabilities, plan: OutputPlan) -> Iterable[str]:
+def _mode_parts(call: ModelCall, can: Capabilities, plan: OutputPlan) -> Iterable[str]:
     provider = provider_of(call.endpoint)
     is_native = call.mode == "native_tools"
     offers = is_native and bool(output_tools(call, plan))
@@ -94,7 +95,7 @@ def _of_mode(call: ModelCall, can: Capabilities, plan: OutputPlan) -> Iterable[s
         yield "strict"
 
 
-def _of_settings(call: ModelCall, can: Capabilities) -> Iterable[str]:
+def _setting_parts(call: ModelCall, can: Capabilities) -> Iterable[str]:
     request, refused = call.request, can.unsupported_parameters
     yield from (name for name in ("temperature", "top_p", "stop") if getattr(request, name) not in (None, []))
     if request.max_tokens is not None:
@@ -106,13 +107,13 @@ def _of_settings(call: ModelCall, can: Capabilities) -> Iterable[str]:
         yield "reasoning"
     if request.allow_web_search and can.web_search is True and "web_search_options" not in refused:
         yield "web_search"
-    if provider_of(call.endpoint).reports_cost and "usage" not in request.extra_body:  # the caller's own stays
+    if provider_of(call.endpoint).reports_cost and "usage" not in request.extra_body:  # the caller's own value stays
         yield "usage"
     if request.extra_body:
         yield "extra_body"
 
 
-def _of_streams(call: ModelCall) -> Iterable[str]:
+def _stream_parts(call: ModelCall) -> Iterable[str]:
     if call.streamed:
         yield "streaming"
         provider = provider_of(call.endpoint)
@@ -121,14 +122,14 @@ def _of_streams(call: ModelCall) -> Iterable[str]:
 
 
 def _has_system(call: ModelCall, can: Capabilities, plan: OutputPlan) -> bool:
-    """Does the request hold a system prompt, the caller's or what teaches a mode?"""
+    """Whether the request has a system prompt: the caller's, or instructions of the mode."""
     if call.request.system or any(message.role == "system" for message in call.request.messages):
         return True
     return bool(instructions(call, output_tools(call, plan), plan))
 
 
-def asks_for(call: ModelCall) -> frozenset[str]:
-    """The parts that a request holds. Of a call that no run made it is not known how they are sent: all that they may be."""
+def all_parts(call: ModelCall) -> frozenset[str]:
+    """Return the parts of a request. If the call has no capabilities, return all parts that it may have."""
     if call.capabilities is not None:
         return parts_of(call, call.capabilities)
     found = parts_of(call, Capabilities(web_search=True))
@@ -142,14 +143,16 @@ def asks_for(call: ModelCall) -> frozenset[str]:
 
 
 def optional_parts(call: ModelCall, can: Capabilities, *, last: bool) -> frozenset[str]:
-    """The parts of a request that it can do without; in the `last` mode these are more. Where a system prompt is a field, and no
-    message of a role that a template may lack, it stays."""
+    """Return the parts that a request can do without. With `last` (the last mode) these are more.
+
+    A system prompt that is a field always stays: only the `system` role may be missing in a chat template.
+    """
     found = parts_of(call, can) & (OPTIONAL | LAST_RESORTS if last else OPTIONAL)
-    return found if provider_of(call.endpoint).wire in _ROLES else found - {"system_message"}
+    return found if provider_of(call.endpoint).wire in _SYSTEM_MESSAGE_WIRES else found - {"system_message"}
 
 
 def without_parts(can: Capabilities, names: Collection[str]) -> Capabilities:
-    """What the endpoint takes, as a request without these parts is made. A choice of tools is not replaced by another one."""
+    """Return the capabilities for a request without these parts. If a tool choice is omitted, no other choice replaces it."""
     left = frozenset(names).union(CHOICES if CHOICES.intersection(names) else ())
     refused = (
         can.unsupported_parameters | left.difference(_CAPABILITIES) | {_PARAMETERS[name] for name in left & _PARAMETERS.keys()}
@@ -161,7 +164,7 @@ def without_parts(can: Capabilities, names: Collection[str]) -> Capabilities:
 
 
 def joined_parts(parts: Iterable[str]) -> str:
-    """The name of a set of parts."""
+    """Return the name of a combination of parts."""
     return "+".join(sorted(parts))
 
 
@@ -170,18 +173,21 @@ def is_refused_set(name: str) -> bool:
 
 
 def refused_sets(can: Capabilities) -> list[frozenset[str]]:
-    """The sets of parts that an endpoint is believed to refuse."""
+    """Return the combinations of parts that the endpoint is believed to refuse."""
     return [frozenset(name.split("+")) for name in sorted(can.unsupported_parameters) if "+" in name]
 
 
 def compatible_parts(call: ModelCall, can: Capabilities) -> Capabilities:
-    """What the endpoint takes, so that the request holds no set of parts that is refused. Of two parts one gives way, of a larger
-    set all that can. A set in which nothing can give way is left to the choice of the mode (`usable_modes`). Reasoning and tools
-    that chat completions refuse together go to OpenAI's other endpoint."""
+    """Return capabilities for a request without refused combinations.
+
+    Of a pair, one part is omitted; of a larger combination, all parts that can be. If no part can be omitted, the choice of
+    the mode (`usable_modes`) handles it. If chat completions refuse reasoning with tools, OpenAI's Responses endpoint is
+    used.
+    """
     for parts in refused_sets(can):
         if parts == REASONING_AND_TOOLS and provider_of(call.endpoint).has_responses:
             continue
         if parts <= parts_of(call, can):
-            giving = [name for name in _ORDER if name in parts]
-            can = without_parts(can, giving[:1] if len(parts) == 2 else giving)
+            droppable = [name for name in _DROP_ORDER if name in parts]
+            can = without_parts(can, droppable[:1] if len(parts) == 2 else droppable)
     return can

@@ -1,7 +1,7 @@
-"""What came back, made ours: tool names mapped back, and arguments put into the shape the tool's schema has.
+"""Restores a reply: original tool names, and arguments in the shape of the tool's schema.
 
-A reply is otherwise left as the provider sent it. Both steps cost nothing when no name was mapped and no schema changed
-shape. Linear in the reply; never raises on what a model wrote.
+Otherwise the reply stays as the provider sent it. If no name was mapped and no schema changed shape, nothing is done. Linear
+in the reply; never raises because of its content.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ __all__ = ["ReplyMapper", "holds_litellm_tool"]
 _LITELLM_TOOL = "json_tool_call"
 _ARGUMENT_KEYS = ("arguments", "input", "args")
 _SHAPES = frozenset({"additionalProperties", "optional"})
-"""Losses that change the shape of what the model writes."""
+"""Losses that change the shape of the model's values."""
 
 
 def holds_litellm_tool(raw: bytes) -> bool:
-    """LiteLLM forced a tool of its own for a response schema; only its reading of the body tells the answer."""
+    """Return whether LiteLLM forced its own tool for a response schema. Then only LiteLLM can read the answer from the body."""
     return f'"{_LITELLM_TOOL}"'.encode() in raw
 
 
 class ReplyMapper:
-    """Maps the calls of one reply, or of one stream's chunks, back to the tools as they were defined."""
+    """Maps the calls of one reply, or of one stream's chunks, to the tools as they were defined."""
 
     def __init__(self, prepared: Prepared) -> None:
         self._names: NameMap = prepared.names
@@ -39,7 +39,7 @@ class ReplyMapper:
         self._schemas: Mapping[str, JsonSchema] = {tool.name: tool.parameters for tool in prepared.tools if tool.name in reshaped}
 
     def map(self, value: Any) -> Any:
-        """`value` (a body or a chunk) with its calls mapped back; the same object when there is nothing to map."""
+        """Return `value` (a body or a chunk) with its calls restored. It is the same object if nothing changes."""
         return self._mapped(value) if self._names or self._schemas else value
 
     def _mapped(self, value: Any) -> Any:
@@ -47,12 +47,11 @@ class ReplyMapper:
             return [self._mapped(item) for item in value]
         if not is_object(value):
             return value
-        node = value
-        name = node.get("name")
+        name = value.get("name")
         if not isinstance(name, str):
-            return {key: self._mapped(item) for key, item in node.items()}
-        name = self._names.back(name)  # a stand-in holds a hash: nothing else is called so
-        return {**node, "name": name} | {key: self._restored(name, node[key]) for key in _ARGUMENT_KEYS if key in node}
+            return {key: self._mapped(item) for key, item in value.items()}
+        name = self._names.original(name)  # a stand-in holds a hash, so nothing else has this name
+        return {**value, "name": name} | {key: self._restored(name, value[key]) for key in _ARGUMENT_KEYS if key in value}
 
     def _restored(self, name: str, arguments: Any) -> Any:
         schema = self._schemas.get(name)
@@ -62,5 +61,5 @@ class ReplyMapper:
             return restore(schema, arguments)
         try:
             return as_json(restore(schema, json.loads(arguments)))
-        except (ValueError, RecursionError):  # a piece of a stream, or not JSON: layer 2 reads it as it is
+        except (ValueError, RecursionError):  # a fragment of a stream, or no JSON: layer 2 reads it
             return arguments

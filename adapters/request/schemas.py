@@ -1,9 +1,9 @@
-"""JSON Schemas as each provider wants them: one walker, one small rule set a dialect.
+"""Converts JSON Schemas to each provider's dialect: one walker, and a small set of rules for each dialect.
 
-Rules: a schema is rewritten before LiteLLM sees it, whose own rewriting loses constraints without a word. Every rule
-that loses a constraint writes it into the description (the model can still read it) and records a `Loss`. Replies are
-validated against the *original* schema; `restore` undoes in a reply what a rule changed in its shape. Inputs are never
-modified. O(size of the schema); recursion is unrolled `UNROLLED` times.
+A schema is rewritten before LiteLLM sees it, since LiteLLM's own rewriting loses constraints silently. Each rule that loses a
+constraint writes it into the description, where the model can read it, and records a `Loss`. Replies are validated against
+the *original* schema, and `restore` undoes in a reply what a rule changed in its shape. Inputs are never modified. O(size of
+the schema); recursion is unrolled `UNROLLED` times.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from llmcore.types import JsonSchema
 __all__ = ["DIALECTS", "Loss", "RuleSet", "Transformed", "restore", "transform"]
 
 UNROLLED = 2
-"""How often a recursive definition is repeated where references must be inlined."""
+"""How often a recursive definition is repeated if references must be inlined."""
 MAX_NODES = 4000
-"""Mutually recursive definitions unroll exponentially; beyond this many nodes a reference becomes words."""
+"""Mutually recursive definitions unroll exponentially. Beyond this many nodes, a description replaces a reference."""
 
 _MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
@@ -43,7 +43,7 @@ Node = dict[str, Any]
 
 
 class Loss(NamedTuple):
-    """A constraint the provider's dialect cannot express. `path` is where in the schema, `""` the root."""
+    """A constraint that the provider's dialect cannot express. `path` is its place in the schema, `""` for the root."""
 
     path: str
     keyword: str
@@ -51,7 +51,7 @@ class Loss(NamedTuple):
 
 
 class Transformed(NamedTuple):
-    """A schema in a dialect, and what it lost on the way."""
+    """A schema in a dialect, and the constraints that it lost."""
 
     schema: JsonSchema
     losses: list[Loss]
@@ -63,7 +63,7 @@ class Transformed(NamedTuple):
 
 @dataclass
 class _Walk:
-    """One transformation in progress."""
+    """One transformation."""
 
     rules: RuleSet
     root: Node
@@ -71,7 +71,7 @@ class _Walk:
     nodes: int = 0
 
     def lose(self, node: Node, path: str, keyword: str, note: str | None = None) -> None:
-        """Take a constraint out of `node`, tell the model in words, and record it."""
+        """Remove a constraint from `node`, put it into the description, and record it."""
         value = node.pop(keyword, None)
         self.losses.append(Loss(path, keyword, value))
         text = note or f"{keyword}: {json.dumps(value, ensure_ascii=False)}"
@@ -79,7 +79,7 @@ class _Walk:
         node["description"] = f"{described} ({text})" if described else text
 
     def node(self, given: Any, path: str = "", seen: tuple[str, ...] = ()) -> Any:
-        """One schema and everything inside it."""
+        """Transform one schema and everything inside it."""
         if given is True and not self.rules.booleans:
             given = {}
         if not is_object(given):
@@ -103,7 +103,7 @@ class _Walk:
         return node
 
     def _stub_of(self, target: Node) -> Node:
-        """What is left of a definition that is not repeated once more: its type, where it has one."""
+        """A definition that is not repeated again: only its type, if it has one."""
         kind: object = target.get("type")
         if isinstance(kind, str):
             return {"type": kind}
@@ -125,22 +125,23 @@ Rewrite = Callable[[_Walk, Node, str], None]
 
 @dataclass(frozen=True)
 class RuleSet:
-    """A dialect. `removed` keywords say nothing a model needs; `described` ones become words in the description."""
+    """A dialect. `removed` keywords are dropped, since a model does not need them. `described` keywords move into the
+    description."""
 
     name: str
     rewrites: tuple[Rewrite, ...] = ()
     removed: frozenset[str] = frozenset()
     described: frozenset[str] = frozenset()
     formats: frozenset[str] | None = None
-    """String formats the dialect takes; None = any."""
+    """String formats that the dialect accepts. None accepts any."""
     inline: bool = False
-    """Replace every local `$ref` by what it points to."""
+    """Whether every local `$ref` is replaced by its target."""
     booleans: bool = True
-    """Takes `true` as a schema."""
+    """Whether `true` is accepted as a schema."""
 
 
 def _children(node: Node) -> Iterator[tuple[str, Any, Any]]:
-    """The places of the schemas directly inside `node`: the path from it, and a fresh container with the key in it."""
+    """The schemas directly inside `node`: the path from it, and a new container with the key in it."""
     for key in _MAPS:
         if is_object(node.get(key)):
             inner = node[key] = dict(node[key])
@@ -163,8 +164,8 @@ def _resolved(root: Node, reference: str) -> Node:
     return dict(found) if is_object(found) else {}
 
 
-def _followed(root: Node, schema: Node) -> Node:
-    """What a local reference points to, else the schema itself."""
+def _dereferenced(root: Node, schema: Node) -> Node:
+    """The target of a local reference, or the schema itself."""
     target = _local(schema.get("$ref"))
     return schema if target is None else _resolved(root, target)
 
@@ -185,10 +186,9 @@ def _one_of_to_any_of(walk: _Walk, node: Node, path: str) -> None:
 
 
 def _merge_all_of(walk: _Walk, node: Node, path: str) -> None:
-    """`allOf` of objects is one object with all their properties; of anything else, the keywords laid over each
-    other."""
+    """Merge `allOf`: objects become one object with all properties; other schemas are laid over each other."""
     for part in node.pop("allOf", []):
-        part = dict(_followed(walk.root, part))
+        part = dict(_dereferenced(walk.root, part))
         _merge_all_of(walk, part, path)
         node["properties"] = {**part.pop("properties", {}), **node.get("properties", {})}
         node["required"] = list(dict.fromkeys([*node.get("required", []), *part.pop("required", [])]))
@@ -202,7 +202,6 @@ def _type_list_to_any_of(walk: _Walk, node: Node, path: str) -> None:
     kinds = node.get("type")
     if not is_list(kinds):
         return
-    kinds = kinds
     shared = {key: node.pop(key) for key in list(node) if key in {"description", "title", "default"}}
     about = {key: node.pop(key) for key in list(node)}
     parts: list[Node] = [{"type": "null"} if kind == "null" else {**about, "type": kind} for kind in kinds]
@@ -220,8 +219,7 @@ def _tuple_to_list(walk: _Walk, node: Node, path: str) -> None:
 
 
 def _map_to_pairs(walk: _Walk, node: Node, path: str) -> None:
-    """An object of free keys, whose values such a dialect drops, is asked for as a list of pairs; `restore` undoes
-    it."""
+    """Replace an object with arbitrary keys, whose values such a dialect drops, by a list of pairs. `restore` undoes it."""
     if _is_map(node):
         value = node.pop("additionalProperties")
         pair = {
@@ -233,15 +231,15 @@ def _map_to_pairs(walk: _Walk, node: Node, path: str) -> None:
         walk.losses.append(Loss(path, "additionalProperties", "as a list of {key, value}"))
 
 
-def _text_enum_only(walk: _Walk, node: Node, path: str) -> None:
+def _keep_text_enums(walk: _Walk, node: Node, path: str) -> None:
     values = node.get("enum")
     if is_list(values) and not all(isinstance(value, str) for value in values):
         node.setdefault("type", _json_type(values[0]) if values else "string")
         walk.lose(node, path, "enum", "one of " + ", ".join(json.dumps(value) for value in values))
 
 
-def _closed(walk: _Walk, node: Node, path: str) -> None:
-    """Objects say that they take nothing else; free keys cannot be asked for."""
+def _close_objects(walk: _Walk, node: Node, path: str) -> None:
+    """Make objects refuse additional properties. Arbitrary keys cannot be expressed."""
     if _is(node, "object") or "properties" in node:
         extra = node.get("additionalProperties")
         if extra not in (None, False):
@@ -250,8 +248,8 @@ def _closed(walk: _Walk, node: Node, path: str) -> None:
         node["additionalProperties"] = False
 
 
-def _all_required(walk: _Walk, node: Node, path: str) -> None:
-    """Every property is required; an optional one may be null instead."""
+def _require_all(walk: _Walk, node: Node, path: str) -> None:
+    """Make every property required. An optional one may be null instead."""
     properties = node.get("properties")
     if not is_object(properties):
         return
@@ -262,25 +260,25 @@ def _all_required(walk: _Walk, node: Node, path: str) -> None:
     node["properties"], node["required"] = properties, list(properties)
 
 
-def _lone_reference(walk: _Walk, node: Node, path: str) -> None:
+def _isolate_reference(walk: _Walk, node: Node, path: str) -> None:
     if "$ref" in node and len(node) > 1:
         node["anyOf"] = [{"$ref": node.pop("$ref")}]
 
 
-def _typed_items(walk: _Walk, node: Node, path: str) -> None:
+def _type_items(walk: _Walk, node: Node, path: str) -> None:
     if _is(node, "array") and not node.get("items"):
         node["items"] = {"type": "string"}
         walk.losses.append(Loss(path, "items", "any"))
 
 
-def _typed_any(walk: _Walk, node: Node, path: str) -> None:
-    """A schema that says nothing of the type is asked for as text: such a dialect makes an empty object of it."""
+def _type_untyped(walk: _Walk, node: Node, path: str) -> None:
+    """Make a schema without a type a string, since such a dialect would make it an empty object."""
     if not node.keys() & {"type", "anyOf", "oneOf", "allOf", "$ref", "enum", "const", "properties"}:
         node["type"] = "string"
         walk.losses.append(Loss(path, "type", "any"))
 
 
-def _few_items(walk: _Walk, node: Node, path: str) -> None:
+def _limit_min_items(walk: _Walk, node: Node, path: str) -> None:
     if node.get("minItems", 0) > 1:
         walk.lose(node, path, "minItems")
 
@@ -288,7 +286,6 @@ def _few_items(walk: _Walk, node: Node, path: str) -> None:
 def _nullable(schema: Any) -> Any:
     if not is_object(schema) or _allows_null(schema):
         return schema
-    schema = schema
     kind = schema.get("type")
     if isinstance(kind, str) and "enum" not in schema:
         return {**schema, "type": [kind, "null"]}
@@ -361,7 +358,7 @@ _NOTES = {
 _OPENAI_FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 
 _DEFINITIONS = frozenset({"$defs", "definitions", "discriminator"})
-"""What names definitions, and says nothing where each stands in its place."""
+"""Keywords for definitions, which are useless once references are inlined."""
 
 DIALECTS: dict[str, RuleSet] = {
     rules.name: rules
@@ -373,12 +370,12 @@ DIALECTS: dict[str, RuleSet] = {
             rewrites=(
                 _one_of_to_any_of,
                 _merge_all_of,
-                _lone_reference,
+                _isolate_reference,
                 _tuple_to_list,
-                _typed_any,
-                _typed_items,
-                _closed,
-                _all_required,
+                _type_untyped,
+                _type_items,
+                _close_objects,
+                _require_all,
             ),
             removed=frozenset({"$schema", "$id", "$comment", "examples", "discriminator"}),
             described=frozenset(
@@ -396,9 +393,9 @@ DIALECTS: dict[str, RuleSet] = {
                 _tuple_to_list,
                 _type_list_to_any_of,
                 _map_to_pairs,
-                _text_enum_only,
-                _typed_any,
-                _typed_items,
+                _keep_text_enums,
+                _type_untyped,
+                _type_items,
             ),
             removed=frozenset(_NOTES | {"$defs", "definitions", "default", "additionalProperties"}),
             described=frozenset(_APPLICATORS | {"exclusiveMinimum", "exclusiveMaximum", "multipleOf"}),
@@ -418,7 +415,7 @@ DIALECTS: dict[str, RuleSet] = {
         RuleSet("anthropic_inline", inline=True, removed=_DEFINITIONS),  # Claude on Bedrock
         RuleSet(
             "anthropic_strict",  # output_format
-            rewrites=(_one_of_to_any_of, _merge_all_of, _tuple_to_list, _typed_any, _closed, _few_items),
+            rewrites=(_one_of_to_any_of, _merge_all_of, _tuple_to_list, _type_untyped, _close_objects, _limit_min_items),
             removed=_DEFINITIONS | {"$schema", "$id", "$comment", "examples"},
             inline=True,  # Structured outputs take no recursion, and LiteLLM would send references without what they name
             described=frozenset(_APPLICATORS | _BOUNDS | (_LENGTHS - {"minItems"})),
@@ -432,8 +429,8 @@ _PLAIN_ROOT = frozenset({"openai", "openai_strict", "anthropic", "anthropic_inli
 
 
 def transform(schema: JsonSchema, dialect: str) -> Transformed:
-    """`schema` in a provider's dialect, as a fresh copy, whose root is no reference. Raises `KeyError` for a dialect that is not
-    in `DIALECTS`."""
+    """Return a copy of `schema` in a provider's dialect, whose root is no reference. Raises `KeyError` for an unknown
+    dialect."""
     rules = DIALECTS[dialect]
     root = copy.deepcopy(schema)
     if (target := _local(root.get("$ref"))) is not None:
@@ -447,10 +444,10 @@ def transform(schema: JsonSchema, dialect: str) -> Transformed:
 
 
 def _merge_branches(walk: _Walk, root: Node) -> None:
-    """A root that is one of several objects becomes one object with the properties of all; only what every branch
-    requires stays required."""
+    """Merge a root that is one of several objects into one object with all properties. Only what every branch requires stays
+    required."""
     for key in ("anyOf", "oneOf"):
-        branches = [_followed(walk.root, part) for part in objects_in(root.get(key))]
+        branches = [_dereferenced(walk.root, part) for part in objects_in(root.get(key))]
         if not branches:
             continue
         del root[key]
@@ -465,8 +462,11 @@ def _merge_branches(walk: _Walk, root: Node) -> None:
 
 
 def restore(schema: JsonSchema, value: Any, root: JsonSchema | None = None) -> Any:
-    """Undo in a reply's value what `transform` changed in its shape: lists of pairs become objects again, and nulls in
-    place of optional properties go. `schema` is the original one; a value that already fits is returned as it is."""
+    """Return a reply's value in the original schema's shape: lists of pairs become objects, and nulls for optional properties
+    are removed.
+
+    `schema` is the original one. A value that already fits is returned unchanged.
+    """
     root = schema if root is None else root
     if (target := _local(schema.get("$ref"))) is not None:
         schema = _resolved(root, target)

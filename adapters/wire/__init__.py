@@ -1,4 +1,5 @@
-"""What a server's bytes tell, below LiteLLM: unpacked, bounded, taken apart into events, and whether the reply came to its end.
+"""Reads the server's bytes below LiteLLM: unpacks and bounds them, splits them into events, and checks whether the reply is
+complete.
 
-Nothing here imports LiteLLM or knows which call the bytes answer. What they mean for the call is said in `litellm`.
+This package does not import LiteLLM and knows no model call. The package `litellm` interprets the results.
 """

@@ -1,8 +1,8 @@
-"""AWS's event stream (`application/vnd.amazon.eventstream`) taken apart into the events that it holds, as other wires write them.
+"""Reads AWS's event stream (`application/vnd.amazon.eventstream`) and returns its events as JSON objects.
 
-A frame: its length and that of its headers (4 bytes each), a checksum of these, the headers, the payload, a checksum of all. What
-an event is called stands in its headers alone: `{"contentBlockDelta": {...}}` is made of both; a model's own event, which stands
-in the payload in base64, is given as it is. Linear in the bytes.
+A frame consists of its length and that of its headers (4 bytes each), a checksum of both, the headers, the payload, and a
+checksum of all. Only the headers name an event, so `{"contentBlockDelta": {...}}` is made from header and payload. A payload
+may hold a model's own event in base64, which is returned unchanged. Linear in the bytes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ AWS_STREAM = "application/vnd.amazon.eventstream"
 _PRELUDE, _CHECK = 12, 4
 _TEXT, _BYTES = 7, 6
 _SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
-"""The kinds of a header's value that have a fixed size, in bytes."""
+"""Header value types with a fixed size, and their sizes in bytes."""
 
 
 @dataclass(slots=True)
 class AwsEvents:
-    """What was read. `error`: the exception that the stream ended in; `fault`: why the bytes are no whole stream, in words."""
+    """The events read. `error` is the exception that ended the stream. `fault` says why the bytes are not a whole stream."""
 
     events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     error: dict[str, Any] | None = None
@@ -37,11 +37,11 @@ class AwsEvents:
 
 
 def aws_events(data: bytes) -> AwsEvents:
-    """The events of a stream, up to where it ends or is damaged."""
+    """Return the events of a stream, up to its end or to a damaged frame."""
     found = AwsEvents()
     try:
         for headers, payload in _frames(data):
-            _enter(found, headers, payload)
+            _add_event(found, headers, payload)
     except (ValueError, struct.error) as error:
         found.fault = str(error)
     return found
@@ -66,7 +66,7 @@ def _frames(data: bytes) -> Iterator[tuple[dict[str, str], bytes]]:
 
 
 def _headers(data: bytes) -> Iterator[tuple[str, str]]:
-    """The headers whose values are texts."""
+    """The headers with string values."""
     at = 0
     while at < len(data):
         name_end = at + 1 + data[at]
@@ -83,20 +83,20 @@ def _headers(data: bytes) -> Iterator[tuple[str, str]]:
             raise ValueError("a frame's headers are damaged")
 
 
-def _enter(found: AwsEvents, headers: dict[str, str], payload: bytes) -> None:
-    told = json.loads(payload or b"{}")
+def _add_event(found: AwsEvents, headers: dict[str, str], payload: bytes) -> None:
+    body = json.loads(payload or b"{}")
     if headers.get(":message-type") in ("exception", "error"):
         kind = headers.get(":exception-type") or headers.get(":error-code", "error")
         message = headers.get(":error-message", "")
-        found.error = {"type": kind, **({"message": message} if message else {}), **(told if is_object(told) else {})}
+        found.error = {"type": kind, **({"message": message} if message else {}), **(body if is_object(body) else {})}
         return
-    if is_object(told) and isinstance(inner := told.get("bytes"), str):
+    if is_object(body) and isinstance(inner := body.get("bytes"), str):
         try:
-            told = json.loads(base64.b64decode(inner))
+            body = json.loads(base64.b64decode(inner))
         except binascii.Error:
             raise ValueError("an event is no base64") from None
-        if is_object(told):
-            found.events.append(told)
+        if is_object(body):
+            found.events.append(body)
         return
     name = headers.get(":event-type", "")
-    found.events.append({name: told} if name else told if is_object(told) else {"event": told})
+    found.events.append({name: body} if name else body if is_object(body) else {"event": body})

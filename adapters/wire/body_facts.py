@@ -1,5 +1,7 @@
-"""What the server itself told of its reply: id, model, and whether it counted tokens. LiteLLM makes up an id where there is none
-or where it does not look, and counts tokens by a tokenizer of another model."""
+"""Reads facts about a reply from the server's body: its id, its model, and whether it counted tokens.
+
+LiteLLM invents an id if it finds none, and counts tokens with another model's tokenizer.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ _IDS = ("id", "responseId", "response_id")
 _MODELS = ("model", "modelVersion")
 _COUNTS = frozenset({"usage", "usageMetadata", "prompt_eval_count", "eval_count"})
 _INSIDE = ("message", "response", "x_groq", "delta", "metadata")
-"""Where beside the body or the event itself they stand."""
+"""Fields of a body or event that may hold these facts too."""
 
 
 class BodyFacts:
-    """Filled from one body, or from the events of a stream as they come."""
+    """Collects the facts from one body, or from the events of a stream as they arrive."""
 
     __slots__ = ("counted", "id", "model")
 
@@ -26,14 +28,14 @@ class BodyFacts:
         self.counted = False
 
     @classmethod
-    def by(cls, bodies: object) -> BodyFacts:
-        """What a body tells, or a list of events."""
-        told = cls()
+    def of(cls, bodies: object) -> BodyFacts:
+        """The facts of a body or of a list of events."""
+        facts = cls()
         for body in objects_in(bodies) if is_list(bodies) else [object_in(bodies)]:
-            told.saw(body)
-        return told
+            facts.add(body)
+        return facts
 
-    def saw(self, event: object) -> None:
+    def add(self, event: object) -> None:
         if (self.id and self.model and self.counted) or not is_object(event):
             return
         for place in (event, *(inner for key in _INSIDE if is_object(inner := event.get(key)))):

@@ -1,7 +1,7 @@
-"""Counts of tokens that are none, taken out of what LiteLLM reads.
+"""Removes invalid token counts before LiteLLM reads them.
 
-LiteLLM takes `true` for 1 and `"7"` for 7, and breaks off a sound stream whose usage holds a list. A count that is no whole
-number a request may have becomes 0, which is read as not told. What it is given is not changed: a copy is made where needed.
+LiteLLM accepts `true` as 1 and `"7"` as 7, and aborts a valid stream whose usage holds a list. A count that is not a
+plausible whole number becomes 0, which means unknown. The input is not changed; the result is a copy if needed.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from llmcore.support.values.narrowing import is_list, is_object
 __all__ = ["MOST_TOKENS", "count_of", "with_sound_counts"]
 
 MOST_TOKENS = 100_000_000
-"""Of one request: ten times the largest context window there is."""
+"""The most tokens of one request: ten times the largest context window."""
 _USAGES = ("usage", "usageMetadata")
 _PLACES = ("message", "response", "x_groq", "choices", "delta")
-"""Where beside the event itself its usage stands."""
+"""Fields of an event that may hold its usage."""
 _COUNTS = ("tokens", "Tokens", "TokenCount", "tokenCount", "eval_count")
 _DETAILS = ("details", "Details", "cache_creation")
 
 
 def count_of(value: object) -> int:
-    """A count of tokens; 0 for what is none."""
+    """Return a token count as an integer, 0 if it is invalid."""
     return int(value) if is_amount(value) and value <= MOST_TOKENS and value == int(value) else 0
 
 
 def with_sound_counts(event: dict[str, Any]) -> dict[str, Any]:
-    """A body or an event whose counts are whole numbers; the same object when they are already."""
+    """Return a body or event whose counts are whole numbers. It is the same object if they already are."""
     changed: dict[str, Any] = {}
     for key, value in event.items():
         if key in _USAGES:

@@ -1,7 +1,7 @@
-"""What a server says in the body of an error: its words, whatever shape they come in.
+"""Extracts the message from the body of an error response, in any form.
 
-There is no one form: an object under `error`, a text there, FastAPI's list of details, a list, a page, plain text, JSON inside
-one of these. Each is read from the bytes as they came, for what clients make of them differs and changes. Linear in the body.
+Servers send an object or a text under `error`, FastAPI's list of details, another list, a web page, plain text, or JSON
+inside one of these. This reads the original bytes, since clients change them in different ways. Linear in the body.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _WORDS = (
     *("title", "error", "Error", "fault", "message", "Message", "error_message", "error_msg", "errorMessage", "status_msg"),
     *("errmsg", "msg", "detail", "error_description", "description", "reason", "errors", "issues", "text", "metadata", "raw"),
 )
-"""Fields in which servers put words, or what holds them; the general before the particular, as they are shown."""
+"""Fields that hold messages, or objects with messages. The general fields come first, in the order shown."""
 _ABOUT = ("loc", "field", "path", "param", "parameter", "property", "pointer")
-"""Fields that tell what of the request an entry of a list is about."""
+"""Fields that name the part of the request that a list's entry is about."""
 _TOO_MANY = ("additionalProperty", "unevaluatedProperty", "propertyName")
-"""Fields of AJV's `params` that name what an object should not have; its own words do not
+"""Fields of AJV's `params` that name an unexpected property. Its own messages do not
 (https://ajv.js.org/api.html#error-parameters)."""
 _ECHOES = frozenset({"input", "ctx", "url", "request", "request_body", "payload", "body", "failed_generation", "doc_url"})
-"""Fields in which the request is repeated, or the model's words stand: none of the server's."""
-_ENTRIES = 20
-"""So many entries of a list are read."""
-_DEPTH = 8
-"""So deep words are looked for."""
-_APART = ";\n"
-"""Between two texts: no sentence goes on behind it, also where white space is made one."""
+"""Fields that repeat the request or the model's words, not the server's."""
+_MAX_ENTRIES = 20
+"""The most entries of a list that are read."""
+_MAX_DEPTH = 8
+"""How deep messages are searched."""
+_TEXT_SEPARATOR = ";\n"
+"""Separates two texts, so that no sentence continues across it, even if white space is collapsed."""
 _TAG = lazy_regex(r"<[^<>]*>")
 _UNSHOWN = ("script", "style")
 _PAGE = lazy_regex(r"\s*(?:<\?xml|<!doctype|<html|<head|<body|<(?:h1|p|div|center|title|pre)\b)", re.IGNORECASE)
@@ -46,17 +46,20 @@ _SPACES = lazy_regex(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class ErrorWords:
-    """What the body of an error says. `fault`: its error object, empty where there is none. `words`: as a person may be shown
-    them. `told`: all that it tells, a line for each text, without what it repeats of the request."""
+    """The message of an error body.
+
+    `fault` is its error object, empty without one. `words` is the message for a person. `all_text` holds every text, one per
+    line, without what repeats the request.
+    """
 
     fault: dict[str, Any] = field(repr=False)
     words: str = field(repr=False)
-    told: str = field(repr=False)
+    all_text: str = field(repr=False)
     is_cut: bool = False
 
 
 def error_words(body: bytes) -> ErrorWords:
-    """What the body of an error says, a head of which may be all that was read."""
+    """Return the message of an error body, which may be cut at its end."""
     text = body.decode("utf-8", "replace").strip("\ufeff \t\r\n")
     document = _json(text)
     if document is None:
@@ -65,9 +68,9 @@ def error_words(body: bytes) -> ErrorWords:
 
 
 def fault_in(document: object) -> dict[str, Any]:
-    """The object that tells of an error: under `error` where there is one, also as the first of a list."""
+    """Return the object that describes an error: the one under `error` if present, also in the first item of a list."""
     body = next(iter(objects_in(document)), None) if is_list(document) else document
-    for _ in range(_DEPTH):
+    for _ in range(_MAX_DEPTH):
         inner = body.get("error") if is_object(body) else None
         if not is_object(inner):
             break
@@ -76,30 +79,30 @@ def fault_in(document: object) -> dict[str, Any]:
 
 
 def words_in(value: object) -> str:
-    """The words as a person may be shown them; those of JSON that has none in any known place are its text."""
+    """Return the message for a person. JSON without a known field is returned as text."""
     words = _words(value, 0)
-    return words if words or not value or isinstance(value, str) else _written(value)
+    return words if words or not value or isinstance(value, str) else _as_text(value)
 
 
 def all_texts(value: object) -> str:
-    """All texts, a line for each, what is not in a known place with the name of its field."""
-    return _APART.join(_told(value, 0))
+    """Return all texts, one per line. A text from an unknown field begins with the field's name."""
+    return _TEXT_SEPARATOR.join(_texts(value, 0))
 
 
 def _words(value: object, depth: int) -> str:
     if isinstance(value, str):
         document = _json(value)
-        inner = _words(document, depth + 1) if document is not None and depth < _DEPTH else ""
+        inner = _words(document, depth + 1) if document is not None and depth < _MAX_DEPTH else ""
         return inner or (_page_words(value) if _PAGE.match(value) else value.strip())
-    if depth >= _DEPTH:
+    if depth >= _MAX_DEPTH:
         return ""
     if is_list(value):
-        return "; ".join(_distinct(_words(item, depth + 1) for item in value[:_ENTRIES]))
+        return "; ".join(_distinct(_words(item, depth + 1) for item in value[:_MAX_ENTRIES]))
     if not is_object(value):
         return ""
-    said = ": ".join(_distinct(_words(value.get(key), depth + 1) for key in _WORDS))
+    words = ": ".join(_distinct(_words(value.get(key), depth + 1) for key in _WORDS))
     about = _about(value)
-    return f"{about}: {said}" if about and said and about not in said else said
+    return f"{about}: {words}" if about and words and about not in words else words
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:
@@ -117,36 +120,36 @@ def _about(entry: dict[str, Any]) -> str:
     pointer: object = entry.get("instancePath") or entry.get("dataPath")
     if isinstance(pointer, str):
         parts = pointer.strip("/.").split("/")
-    told = entry.get("params")
-    if is_object(told) and (name := next((told[key] for key in _TOO_MANY if told.get(key)), "")):
+    params = entry.get("params")
+    if is_object(params) and (name := next((params[key] for key in _TOO_MANY if params.get(key)), "")):
         parts = [*parts, name]
     return ".".join(str(part) for part in parts if part != "" and isinstance(part, str | int))
 
 
-def _told(value: object, depth: int) -> Iterator[str]:
+def _texts(value: object, depth: int) -> Iterator[str]:
     if isinstance(value, str):
         document = _json(value)
-        if document is not None and depth < _DEPTH:
-            yield from _told(document, depth + 1)
+        if document is not None and depth < _MAX_DEPTH:
+            yield from _texts(document, depth + 1)
         elif value.strip():
             yield _page_words(value) if _PAGE.match(value) else value
-    elif depth >= _DEPTH:
+    elif depth >= _MAX_DEPTH:
         return
     elif is_list(value):
         for item in value:
-            yield from _told(item, depth + 1)
+            yield from _texts(item, depth + 1)
     elif is_object(value):
         about = _about(value)
         for key, item in value.items():
             if key in _ECHOES:
                 continue
             name = "" if key in _WORDS else key
-            for told in _told(item, depth + 1):
-                yield f"{about}: {told}" if about and not name else f"'{name}': {told}" if name else told
+            for text in _texts(item, depth + 1):
+                yield f"{about}: {text}" if about and not name else f"'{name}': {text}" if name else text
 
 
 def _json(text: str) -> Any:
-    """The JSON object or list that a text is, of one that was cut what came of it; None where it is none."""
+    """The JSON object or list in a text; of a cut one, what was received. None if it is no JSON."""
     if text[:1] not in ("{", "["):
         return None
     whole = _whole_json(text)
@@ -165,7 +168,7 @@ def _whole_json(text: str) -> Any:
         return None
 
 
-def _written(value: object) -> str:
+def _as_text(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False)
     except (RecursionError, TypeError, ValueError):
@@ -173,7 +176,7 @@ def _written(value: object) -> str:
 
 
 def _page_words(page: str) -> str:
-    """The text of a page, its title where it has no other."""
+    """The text of a web page, with its title first."""
     for name in _UNSHOWN:
         page = _without_element(page, name)
     lower = page.lower()

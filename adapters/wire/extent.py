@@ -1,7 +1,9 @@
-"""How many values a body, or an event of a stream, holds: eight megabytes may be millions, and each costs us and LiteLLM time in
-which the event loop stands still. What holds more than a reply can is refused before anything walks over it.
+"""Bounds the number of JSON values in a body or event. Eight megabytes may hold millions, and reading them blocks the event
+loop.
 
-Linear in the bytes at the speed of `bytes.count`, then in the values, up to the limit."""
+What holds more values than a reply can is refused before anything iterates over it. Linear: first `bytes.count`, then the
+values, up to the limit.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,18 @@ from llmcore.types import Limits
 __all__ = ["too_many_values", "too_many_values_in"]
 
 _PER_VALUE = 16
-"""So many commas a value: they stand in texts and in log probabilities, which are not counted, as well."""
+"""How many commas are allowed per value. Commas also stand in texts and in log probabilities, which do not count as values."""
 _NOT_COUNTED = "logprobs"
-"""How the keys begin under which log probabilities stand: a hundred values a token, where they were asked for."""
+"""The prefix of keys with log probabilities: about a hundred values a token, if they were requested."""
 
 
 def too_many_values_in(data: bytes, limits: Limits) -> str:
-    """Why the JSON text is not to be read, in words: it holds several times more values than may be; else ""."""
+    """Why the JSON text must not be parsed: it holds several times the allowed values. Empty if it may be."""
     return _words(limits) if data.count(b",") > _PER_VALUE * limits.values else ""
 
 
 def too_many_values(value: Any, limits: Limits) -> str:
-    """Why the JSON value is not to be looked at: it holds more values than may be; else ""."""
+    """Why the JSON value must not be read: it holds more values than allowed. Empty if it may be."""
     waiting, count = [value], 0
     while waiting and count <= limits.values:
         one = waiting.pop()

@@ -1,7 +1,7 @@
-"""Unpacking a compressed body piece by piece, so that no server can make a small body fill the memory.
+"""Decompresses a body piece by piece, so that a small body cannot fill the memory.
 
-Every piece that comes out is bounded; whoever reads counts them and stops when it is enough. A gzip body may have
-several members, as the format allows, up to a limit. Linear in what goes in and what comes out.
+Each output piece is bounded. The caller counts them and stops at its limit. A gzip body may have several members, up to a
+limit. Linear in input and output.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["ACCEPTED", "InflateRefusal", "Inflater", "UnknownEncoding", "inflater_of"]
+__all__ = ["ACCEPTED", "ErrorInflater", "Inflater", "UnknownEncoding", "inflater_of"]
 
 ACCEPTED = "gzip, deflate"
-"""The `Accept-Encoding` of what can be unpacked here."""
+"""The `Accept-Encoding` of what this module can decompress."""
 
 _PIECE = 32_768
 _GZIP, _ZLIB, _RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
 _GZIP_START = b"\x1f\x8b"
-_HEAD = 512
-"""Bytes by which text is known."""
+_TEXT_SAMPLE = 512
+"""How many bytes decide whether data is text."""
 _PADDING = b"\0"
-"""What some write behind a packed body, and every reader passes over."""
+"""Some servers append this to a compressed body. Readers ignore it."""
 
 
 class UnknownEncoding(ValueError):
-    """The body is packed in a way that was not asked for."""
+    """The body has an encoding that was not requested."""
 
 
 class Inflater:
-    """Unpacks one body. `members`: how many gzip members it may have."""
+    """Decompresses one body. `members` is the most gzip members."""
 
     __slots__ = ("_gzip", "_has_begun", "_is_followed", "_left", "_member")
 
@@ -42,16 +42,18 @@ class Inflater:
 
     @property
     def fault(self) -> str:
-        """At the end of the bytes: why they are not the whole of a packed body, in words; else "". Until a member has come to its
-        end nothing proves that what was unpacked is all, and what was sent."""
+        """Why the bytes so far are not a whole compressed body. Empty if they are. Read it at the end of the bytes.
+
+        Only a member's end proves that the data is complete and undamaged.
+        """
         if self._is_followed:
             return "other bytes follow its end"
         return "it ends before its end" if self._member is not None else ""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """What the next bytes unpack to, in pieces of at most 32 KB.
+        """Decompress the next bytes into pieces of at most 32 KB.
 
-        Raises `zlib.error` when they are not what they are said to be, `ValueError` for too many members.
+        Raises `zlib.error` for invalid data, `ValueError` for too many members.
         """
         while data and not self._is_followed:
             if self._member is None:
@@ -74,13 +76,16 @@ class Inflater:
         self._has_begun = True
         if self._gzip:
             return zlib.decompressobj(_GZIP)
-        # RFC 9110 means zlib's format by "deflate"; some servers send the bare one, whose first byte never looks so
+        # in RFC 9110, "deflate" is zlib's format; some servers send raw deflate, whose first byte differs
         return zlib.decompressobj(_ZLIB if data[0] & 0x0F == 8 else _RAW)
 
 
-class InflateRefusal(Inflater):
-    """Unpacks what came with an error status, by which it is an error whatever can be read of it. A proxy may have unpacked the
-    body and kept the header: what is text as it came is taken so, and of anything else nothing."""
+class ErrorInflater(Inflater):
+    """Decompresses the body of an error response, which is an error even if its body cannot be read.
+
+    A proxy may have decompressed the body and kept the header. If the data is text, it is returned unchanged; other
+    unreadable data is dropped.
+    """
 
     __slots__ = ("_inner", "_is_plain", "_is_read")
 
@@ -89,7 +94,7 @@ class InflateRefusal(Inflater):
         try:
             self._inner = inflater_of(encoding, members)
         except UnknownEncoding:
-            self._inner = Inflater("gzip", 0)  # which unpacks nothing
+            self._inner = Inflater("gzip", 0)  # accepts nothing
         self._is_read = True
         self._is_plain = False
 
@@ -101,24 +106,24 @@ class InflateRefusal(Inflater):
         if self._is_plain or self._inner is None:
             yield data
         elif self._is_read:
-            came = False
+            has_output = False
             try:
                 for piece in self._inner.feed(data):
-                    came = True
+                    has_output = True
                     yield piece
             except (ValueError, zlib.error):
-                self._is_plain, self._is_read = not came and _is_text(data), False
+                self._is_plain, self._is_read = not has_output and _is_text(data), False
                 if self._is_plain:
                     yield data
 
 
 def _is_text(data: bytes) -> bool:
-    head = data[:_HEAD].decode("utf-8", "replace").rstrip("\ufffd")
+    head = data[:_TEXT_SAMPLE].decode("utf-8", "replace").rstrip("\ufffd")
     return all(char.isprintable() or char.isspace() for char in head) and "\ufffd" not in head
 
 
 def inflater_of(encoding: str | None, members: int) -> Inflater | None:
-    """What unpacks a body with this `Content-Encoding`; None when it is not packed. Raises `UnknownEncoding`."""
+    """Return the decompressor for this `Content-Encoding`, None if the body is not compressed. Raises `UnknownEncoding`."""
     name = (encoding or "identity").strip().lower().removeprefix("x-")
     if name in ("identity", ""):
         return None

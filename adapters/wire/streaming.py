@@ -1,8 +1,8 @@
-"""One stream's events, judged as they come: what may be read goes on, and the first that nobody can read ends it.
+"""Checks the events of a stream as they arrive. Valid events are passed on; the first invalid event ends the stream.
 
-LiteLLM drops an event that it cannot read, or everything behind it, and takes an error event for a reply's: what a text lost
-that way nobody would see, and a call would run without the piece. So it reads only events that were found sound here, each
-written anew in the plainest framing. Linear in the bytes; memory is bounded by one event.
+LiteLLM drops an event that it cannot read, or everything after it, and it may read an error event as part of a reply. Nobody
+would notice the lost text, and a tool call could run without a part of its arguments. So LiteLLM receives only events that
+were checked here, each in the simplest framing. Linear in the bytes; memory is bounded by one event.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ __all__ = ["EventStream", "ReadChunk"]
 
 @dataclass(slots=True)
 class ReadChunk:
-    """What some bytes of a stream held: its sound events, and the bytes that tell a reader the same."""
+    """The valid events in some bytes of a stream, and these events as bytes."""
 
     events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     written: bytearray = field(default_factory=bytearray)
 
 
 class EventStream:
-    """The events of one stream. `known`: they are of a wire that is known, so that what is no JSON object is broken; of others
-    only errors are found.
+    """The events of one stream.
 
-    `end`: what they told of the reply's end. `error`: the first was the server's error. `failure`: why the stream is read no
-    further, in words.
+    `known`: the wire format is known, so data that is no JSON object is invalid. In other formats, only errors are detected.
+
+    `end` is what the events say of the reply's end. `error` is the first error event. `failure` says why reading stopped.
     """
 
     def __init__(self, limits: Limits, *, binary: bool, known: bool) -> None:
@@ -47,9 +47,9 @@ class EventStream:
         self._binary = binary
         self._known = known
         self._lines: EventLines | Frames = (Frames if binary else EventLines)(limits.line)
-        self._said = 0
+        self._text_length = 0
         self._began_with_words = False
-        """A line that is no JSON object came before any event: no JSON lines, if JSON follows."""
+        """Whether a line that is no JSON object came before any event. If JSON follows, these are no JSON lines."""
 
     @property
     def is_broken(self) -> bool:
@@ -57,44 +57,44 @@ class EventStream:
 
     @property
     def in_document(self) -> bool:
-        """The bytes are one JSON text, no stream."""
+        """Whether the bytes are one JSON text and no stream."""
         return self._lines.in_document
 
     def feed(self, piece: bytes) -> ReadChunk:
-        """The next bytes, up to the first event that breaks the stream."""
-        taken = self._read(self._lines.feed(piece))
+        """Read the next bytes, up to the first event that is an error or invalid."""
+        chunk = self._read(self._lines.feed(piece))
         if self._binary or not self._known:
-            taken.written[:] = b"" if self.is_broken else piece
-        return taken
+            chunk.written[:] = b"" if self.is_broken else piece
+        return chunk
 
     def finish(self) -> ReadChunk:
-        """The bytes are at their end. A last event that is cut is no broken one."""
+        """End the stream. A last event that is cut does not count as invalid."""
         return self._read(self._lines.finish(), is_last=True)
 
     def _read(self, found: Iterator[Sent], *, is_last: bool = False) -> ReadChunk:
-        taken = ReadChunk()
+        chunk = ReadChunk()
         try:
             for sent in found:
-                if self.end.done:  # what follows is no part of the reply
+                if self.end.done:  # the rest is not part of the reply
                     break
-                event = None if sent.data == DONE else self._judged(sent, is_last)
+                event = None if sent.data == DONE else self._checked(sent, is_last)
                 if sent.data == DONE:
-                    self.end.is_done()
+                    self.end.mark_done()
                 elif event is not None:
-                    self.end.saw(event)
-                    taken.events.append(event)
+                    self.end.add(event)
+                    chunk.events.append(event)
                 if self.is_broken:
                     break
                 if sent.data == DONE:
-                    taken.written += sent.written()
+                    chunk.written += sent.serialized()
                 elif event is not None:
-                    taken.written += b"".join(each.written() for each in _readable(event, sent))
+                    chunk.written += b"".join(each.serialized() for each in _for_litellm(event, sent))
         except TooLong:
             self.failure = f"a line of the stream is longer than {self._limits.line:,} bytes"
-        return taken
+        return chunk
 
-    def _judged(self, sent: Sent, is_last: bool) -> dict[str, Any] | None:
-        """The event; None for one that says nothing, and for one that breaks the stream."""
+    def _checked(self, sent: Sent, is_last: bool) -> dict[str, Any] | None:
+        """The event; None if it has no content, or if it is an error or invalid."""
         self.failure = too_many_values_in(sent.data, self._limits)
         event = None if self.failure else parse_json(sent.data)
         self.failure = self.failure or too_many_values(event, self._limits)
@@ -105,13 +105,13 @@ class EventStream:
             return None
         if is_object(event):
             self.error = error_in(event, sent.name, is_of_unknown_wire=not self._known)
-            self._said += _length_of_texts(event)
-            if self._said > self._limits.body:
+            self._text_length += _length_of_texts(event)
+            if self._text_length > self._limits.body:
                 self.failure = f"the texts of the reply are longer than {self._limits.body:,} characters"
             return None if self.is_broken else event
         if not self._known or is_ping(sent) or not (sent.is_framed or self.end.events):
             self._began_with_words = self._began_with_words or (self._known and not is_ping(sent))
-            return None  # a text before any event is no stream: whoever asks why there was none is told
+            return None  # text before any event is no stream; the caller reports it
         words = plain_words(sent.data)
         if words or sent.name == b"error":
             self.error = ErrorEvent(words or {"message": "the server sent an error that cannot be read"})
@@ -123,9 +123,8 @@ class EventStream:
         return None
 
 
-def _readable(event: dict[str, Any], sent: Sent) -> list[Sent]:
-    """The event as LiteLLM reads it without a loss: without counts that are none, and a call's input as a
-    delta of its own."""
+def _for_litellm(event: dict[str, Any], sent: Sent) -> list[Sent]:
+    """The event as LiteLLM can read it without loss: without invalid counts, and with a call's input as a separate delta."""
     try:
         read = with_sound_counts(event)
         whole = _with_input_as_delta(read)
@@ -139,8 +138,10 @@ def _readable(event: dict[str, Any], sent: Sent) -> list[Sent]:
 
 
 def _with_input_as_delta(event: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """Anthropic's start of a call that holds the whole input, as some servers of that wire send it, as the start and the delta in
-    which the input is due; None for any other event. LiteLLM takes what stands in the start for a placeholder and drops it."""
+    """Anthropic's start of a call that already holds the input, split into a start and a delta. None for other events.
+
+    Some servers send this. LiteLLM takes the input in the start for a placeholder and drops it.
+    """
     if event.get("type") != "content_block_start":
         return None
     block = object_in(event.get("content_block"))
@@ -154,7 +155,7 @@ def _with_input_as_delta(event: dict[str, Any]) -> tuple[dict[str, Any], dict[st
 
 
 def _length_of_texts(event: dict[str, Any]) -> int:
-    """Characters of the strings of an event, but for those beside its content: ids and names, which come with every event."""
+    """The characters in an event's content. Its top-level strings, such as ids and names, do not count."""
     delta = event.get("delta")
     length = len(delta) if isinstance(delta, str) else 0
     waiting: list[Any] = [value for value in event.values() if is_object(value) or is_list(value)]

@@ -1,20 +1,20 @@
-"""How a stream's bytes say that the reply is whole: a finish reason, or the end mark of the wire.
+"""Detects the end of a reply in a stream's events: a finish reason, or the end mark of the wire format.
 
-LiteLLM invents the finish reason `stop` when a stream ends without one, so a reply that was cut in the middle looks whole. Here
-the events themselves are read, below LiteLLM.
+LiteLLM invents the finish reason `stop` for a stream that ends without one, so a cut reply looks complete. This module
+therefore reads the events themselves, below LiteLLM.
 
-| wire | what ends a reply |
+| wire format | what ends a reply |
 |---|---|
-| OpenAI chat | a `finish_reason` that is known, of the choice that is read, the first, or `data: [DONE]` |
+| OpenAI chat | a known `finish_reason` of the first choice, or `data: [DONE]` |
 | OpenAI Responses | `response.completed`, `response.incomplete`, `response.failed` |
-| Anthropic | a `stop_reason` that is known, or `message_stop` |
+| Anthropic | a known `stop_reason`, or `message_stop` |
 | Gemini | a `finishReason`, or the `blockReason` of a prompt |
 | Ollama | `"done": true` |
 | Bedrock | `messageStop` |
 | Cohere | `message-end`, `stream-end`, `is_finished` |
 
-Where a wire has an end mark besides, a finish reason that is not known ends nothing by itself: it may be a server's word for a
-reply that it gave up, or has not finished. One that says so (`in_progress`) ends nothing on any wire.
+If the format also has an end mark, an unknown finish reason alone does not end the reply: the server may use it for an
+aborted or unfinished reply. A reason such as `in_progress` ends a reply in no format.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from llmcore.types.finish_reasons import INCOMPLETE, is_no_end, may_continue, re
 __all__ = [
     "DONE",
     "StreamEnd",
-    "end_of",
     "ends_reply",
     "is_of_a_wire",
     "is_whole_reply",
-    "may_be_one_event",
-    "may_be_one_line",
+    "may_be_stream_event",
+    "may_be_stream_line",
     "parse_json",
-    "says_it_is_not_over",
+    "reply_end",
+    "says_incomplete",
     "why_no_reply",
     "why_unreadable",
 ]
@@ -53,9 +53,9 @@ _END_TYPES = frozenset(
     {"message_stop", "message-end", "stream-end", "response.completed", "response.incomplete", "response.failed"}
 )
 _PLACES = ("choices", "candidates", "delta", "messageStop", "results", "details")
-"""Where beside the event itself a finish reason stands. Nothing is looked for in a message: its calls may hold the same words."""
+"""Fields of an event that may hold a finish reason. Messages are not searched: their calls may contain the same words."""
 _MARKED = ("choices", "delta")
-"""Of these, those on whose wires an end mark follows."""
+"""Those of these fields whose wire formats send an end mark."""
 _CHOICES = ("choices", "candidates")
 _NOT_WHOLE = frozenset({"failed", "cancelled", INCOMPLETE})
 _END_FLAGS = ("done", "is_finished")
@@ -70,10 +70,10 @@ _WHOLE_TYPES = (None, "message", "response", "chat.completion")
 
 
 def parse_json(data: bytes) -> Any:
-    """The JSON value; None when it cannot be read."""
+    """Return the JSON value, None if it cannot be read."""
     try:
         return from_json(data)
-    except ValueError:  # also for half a surrogate pair or deep nesting, which the other reader may take
+    except ValueError:  # also for a lone surrogate or deep nesting, which json may accept
         pass
     try:
         return json.loads(data.decode())
@@ -82,11 +82,11 @@ def parse_json(data: bytes) -> Any:
 
 
 def why_unreadable(data: bytes) -> str:
-    """What of JSON that `parse_json` cannot read is no cut or broken JSON but more than is read; else ""."""
+    """Return which limit the JSON exceeds that `parse_json` cannot read. Empty if it is cut or invalid."""
     try:
         json.loads(data.decode())
     except UnicodeDecodeError as error:
-        return "" if error.end >= len(data) else "it is no UTF-8"  # cut in a character
+        return "" if error.end >= len(data) else "it is no UTF-8"  # cut inside a character
     except RecursionError:
         return "it is nested deeper than is read, some 1,000 levels"
     except ValueError as error:
@@ -96,30 +96,28 @@ def why_unreadable(data: bytes) -> str:
 
 
 def ends_reply(event: object) -> bool:
-    """Does this event of a stream, of whatever wire, say that the reply is whole?"""
-    return end_of(event)[0]
+    """Whether this event, of any wire format, ends the reply."""
+    return reply_end(event)[0]
 
 
-def end_of(event: object) -> tuple[bool, str]:
-    """Does this event end a reply, and the finish word that it tells, "" where it tells none. An event may tell one that ends
-    nothing by itself."""
+def reply_end(event: object) -> tuple[bool, str]:
+    """Return whether this event ends a reply, and its finish word, "" without one. A finish word alone may not end a reply."""
     if not is_object(event) or ("done" in event and event["done"] is not True):
         return False, ""
     if _word_in(object_in(event.get("promptFeedback"))):
-        return True, "content_filter"  # the words for why a prompt was blocked mean other things at the end of a reply
+        return True, "content_filter"  # block reasons have other meanings as finish reasons
     places = (("", event), *((place, part) for place in _PLACES if place in event for part in _parts(event[place])))
     place, word = next(((place, word) for place, part in places if _is_read(place, part) and (word := _word_in(part))), ("", ""))
     if word and (place not in _MARKED or reason_of(word) is not None):
         return True, word
     if any(isinstance(kind := event.get(key), str) and kind in _END_TYPES for key in _TYPE_KEYS):
-        goes_on, why = _how_it_ended(object_in(event.get("response")))
+        goes_on, why = _response_end(object_in(event.get("response")))
         return not goes_on, word or why or (INCOMPLETE if event.get("type") == "response.incomplete" else "")
     return any(event.get(key) is True for key in _END_FLAGS), word
 
 
-def _how_it_ended(response: dict[str, Any]) -> tuple[bool, str]:
-    """Of a response of OpenAI Responses, whatever the event that holds it is called: does its `status` say that it goes on, and
-    its finish word."""
+def _response_end(response: dict[str, Any]) -> tuple[bool, str]:
+    """Of an OpenAI Responses object: whether its `status` says that it continues, and its finish word."""
     why, status = object_in(response.get("incomplete_details")).get("reason"), response.get("status")
     if may_continue(status):
         return True, ""
@@ -133,7 +131,7 @@ def _parts(value: object) -> list[dict[str, Any]]:
 
 
 def _is_read(place: str, part: dict[str, Any]) -> bool:
-    """Of several choices only the first is read: the end of another one ends nothing."""
+    """Whether the part is not a further choice. Only the first choice is read."""
     return place not in _CHOICES or part.get("index") in (None, 0) or not isinstance(part["index"], int)
 
 
@@ -146,27 +144,30 @@ def _word_in(part: dict[str, Any]) -> str:
 
 
 def is_of_a_wire(event: object) -> bool:
-    """Is this an event of a wire whose end is known?"""
+    """Whether this is an event of a known wire format."""
     if not is_object(event):
         return False
     kind = event.get("type", event.get("event_type"))
     return not _KNOWN_KEYS.isdisjoint(event) or (isinstance(kind, str) and _KNOWN_TYPES.match(kind) is not None)
 
 
-def says_it_is_not_over(body: object) -> bool:
-    """Does this body say by itself that the reply goes on: Ollama's `done`, the `status` of OpenAI Responses, a finish reason
-    like `in_progress`? One that is null or missing says nothing, for many servers leave it out of whole bodies."""
+def says_incomplete(body: object) -> bool:
+    """Whether this body says that the reply continues: by Ollama's `done`, by `status` of OpenAI Responses, or by a finish
+    reason.
+
+    If such a field is null or missing, it says nothing: many servers omit it from whole bodies.
+    """
     if not is_object(body):
         return False
     status = body.get("status") if is_list(body.get("output")) else None
     words = (part.get("finish_reason") for part in objects_in(body.get("choices"))[:1])
-    says_so = body.get("done") is not None or any(map(may_continue, (status, *words)))
-    return says_so and not ends_reply(body)
+    is_incomplete = body.get("done") is not None or any(map(may_continue, (status, *words)))
+    return is_incomplete and not ends_reply(body)
 
 
 def is_whole_reply(body: object) -> bool:
-    """Is this JSON the body of a whole reply, on any wire, rather than one event of a stream or an error?"""
-    if not is_object(body) or body.get("error") or says_it_is_not_over(body):
+    """Whether this JSON is the body of a whole reply in any wire format, not an event of a stream or an error."""
+    if not is_object(body) or body.get("error") or says_incomplete(body):
         return False
     if any("delta" in choice for choice in objects_in(body.get("choices"))) or all(
         body.get("type") != kind for kind in _WHOLE_TYPES
@@ -184,8 +185,10 @@ def is_whole_reply(body: object) -> bool:
 
 
 def _is_content(body: dict[str, Any]) -> bool:
-    """Is `content`, which other services' JSON has too, a model's? Blocks are; data in their place (an object, a number) is where
-    something else of the body says that a model speaks."""
+    """Whether `content` is a model's, since other services use this field too.
+
+    Blocks are. An object or a number is only if another field says that a model speaks.
+    """
     content = body.get("content")
     if is_list(content) and any("type" in block or "text" in block for block in objects_in(content)):
         return True
@@ -200,56 +203,58 @@ def _objects(value: object) -> list[dict[str, Any]]:
 
 
 def why_no_reply(document: object) -> str:
-    """Why a whole body that tells of no error is no reply, in words; "" for one that is."""
+    """Return why a whole body without an error is no reply. Empty if it is one."""
     if is_whole_reply(document):
         return ""
-    if says_it_is_not_over(document):
+    if says_incomplete(document):
         return "the reply ended before its end: its body says that it is not done"
     return "the server answered with JSON that is no reply"
 
 
-def may_be_one_line(body: object) -> bool:
-    """May this whole body be the first line of a stream of Ollama's, where the rest is cut off? It says neither that it is the
-    last nor what else it could be."""
+def may_be_stream_line(body: object) -> bool:
+    """Whether this body may be the first line of a cut Ollama stream. It is neither marked as the last nor of another format."""
     if not is_object(body) or ends_reply(body) or not is_object(body.get("message")):
         return False
     return not any(key in body for key in ("content", "output", *_REPLY_KEYS))
 
 
-def may_be_one_event(body: object) -> bool:
-    """May this body be an event of a stream that goes on? On Gemini's and Ollama's wires an event has the shape of a body."""
-    return may_be_one_line(body) or (is_object(body) and "candidates" in body and not ends_reply(body))
+def may_be_stream_event(body: object) -> bool:
+    """Whether this body may be an event of a stream that continues. In Gemini's and Ollama's formats, events look like
+    bodies."""
+    return may_be_stream_line(body) or (is_object(body) and "candidates" in body and not ends_reply(body))
 
 
 class StreamEnd:
-    """Watches the events of one stream. `finished`: one said that the reply is whole; `word`: the finish word it gave;
-    `done`: OpenAI's end mark came; `over`: that, or another event that is the last (Ollama's `"done": true`), so that the
-    connection's end need not be waited for; `events`: how many came; `known`: their wire's end is known, so that without it the
-    reply was cut; `told`: who answered, and whether tokens were counted."""
+    """Collects from one stream's events whether the reply is complete.
 
-    __slots__ = ("done", "events", "finished", "known", "over", "told", "word")
+    `finished`: an event said so; `word` is its finish word. `done`: OpenAI's end mark arrived. `is_final`: that, or another
+    last event (Ollama's `"done": true`), so the connection's end need not be awaited. `events` counts them. `known`: the wire
+    format is known, so a reply without an end was cut. `facts`: the server's facts about the reply.
+    """
+
+    __slots__ = ("done", "events", "facts", "finished", "is_final", "known", "word")
 
     def __init__(self) -> None:
-        self.finished = self.known = self.done = self.over = False
+        self.finished = self.known = self.done = self.is_final = False
         self.word = ""
         self.events = 0
-        self.told = BodyFacts()
+        self.facts = BodyFacts()
 
     @property
     def seen(self) -> bool:
         return self.finished or self.done
 
-    def is_done(self) -> None:
-        """OpenAI's end mark came."""
-        self.known = self.done = self.over = True
+    def mark_done(self) -> None:
+        """Record OpenAI's end mark."""
+        self.known = self.done = self.is_final = True
 
-    def saw(self, event: object) -> None:
-        """The next event."""
+    def add(self, event: object) -> None:
+        """Record the next event."""
         self.events += 1
-        self.told.saw(event)
+        self.facts.add(event)
         self.known = self.known or is_of_a_wire(event)
-        ends, word = end_of(event)
+        ends, word = reply_end(event)
         self.word = word or self.word
         if ends:
             self.finished = True
-            self.over = object_in(event).get("done") is True
+            self.is_final = object_in(event).get("done") is True

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from llmcore.fallback import FallbackContext, FallbackManager, Ledger, Plan
-from llmcore.fallback.manager import Attempting
+from llmcore.fallback.manager import AttemptRunner
 from llmcore.support.code.emitter import Emit, event_stream
 from llmcore.types import AttemptStarted, Budget, Event, LLMCoreError, ModelNotFound, OutputMode
 
@@ -58,7 +58,7 @@ class Table:
     def deployments(self, model: str) -> Sequence[str]:
         return self.places.get(model, [""])
 
-    def resting(self, model: str, deployment: str) -> float:
+    def cooldown_left(self, model: str, deployment: str) -> float:
         return self.rests.get((model, deployment), 0.0)
 
     def failed(self, model: str, deployment: str, failure: LLMCoreError) -> None:
@@ -74,13 +74,13 @@ def context_for(table: Table, *, attempts: int = 10, mode_matters: bool = True, 
     return FallbackContext(table, ledger, Plan("m", "native_tools"), mode_matters)
 
 
-def told(manager: FallbackManager, context: FallbackContext, attempt: Attempting) -> AsyncGenerator[Event, None]:
+def told(manager: FallbackManager, context: FallbackContext, attempt: AttemptRunner) -> AsyncGenerator[Event, None]:
     """The events of a turn as they come."""
     return event_stream(partial(manager.run, context, attempt))
 
 
 class Script:
-    """An `Attempting`: fails as told, then succeeds; draws on the ledger as the real one does."""
+    """An `AttemptRunner`: fails as told, then succeeds; draws on the ledger as the real one does."""
 
     def __init__(self, context: FallbackContext, *failures: LLMCoreError) -> None:
         self._context = context

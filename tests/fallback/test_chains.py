@@ -39,14 +39,14 @@ async def asked(status: int, body: dict[str, Any], prompt: Any, b: dict[str, Any
 @pytest.mark.parametrize(
     ("status", "words"), [(401, "bad key"), (402, "no credit left"), (429, "You exceeded your quota: insufficient_quota")]
 )
-async def test_what_is_of_the_same_account_is_passed_over(status: int, words: str) -> None:
+async def test_a_model_of_the_same_account_is_skipped(status: int, words: str) -> None:
     assert await asked(status, {"error": {"message": words}}, "Hello", {}) == ["a", "c"]
 
 
-async def test_what_has_a_smaller_window_is_passed_over() -> None:
+async def test_a_model_with_a_smaller_window_is_skipped() -> None:
     assert await asked(400, LONG, "Hello", {"context_window": 900}, context_window=1000) == ["a", "c"]
 
 
-async def test_what_cannot_take_the_request_is_passed_over() -> None:
+async def test_a_model_that_cannot_take_the_request_is_skipped() -> None:
     words = {"error": {"message": "Images are not supported by this model."}}
     assert await asked(400, words, PICTURE, {"supports_images": False}) == ["a", "c"]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from llmcore.fallback import Cooldown, best_place, first_well, resting
+from llmcore.fallback import Cooldown, best_deployment, cooldown_left, first_available_model
 from llmcore.types import CapabilityRefused, LLMCoreError, ModelError, Overloaded, RateLimited, RemoteServerError, Timeout
 from tests.fallback.support import Table
 
@@ -23,7 +23,7 @@ def fault() -> RemoteServerError:
 
 
 @pytest.mark.parametrize("kind", [fault, lambda: Timeout("late"), lambda: Overloaded("busy")])
-def test_several_faults_in_a_row_make_a_place_sick_for_a_while(kind: Callable[[], LLMCoreError]) -> None:
+def test_several_faults_in_a_row_start_a_cooldown(kind: Callable[[], LLMCoreError]) -> None:
     clock = Clock()
     health = Cooldown(clock=clock)
     for _ in range(2):
@@ -40,7 +40,7 @@ def test_several_faults_in_a_row_make_a_place_sick_for_a_while(kind: Callable[[]
     assert health.left("m", "eu") == 0
 
 
-def test_an_answer_in_between_makes_it_well_also_a_bad_one() -> None:
+def test_an_answer_even_an_invalid_one_clears_the_faults() -> None:
     health = Cooldown(clock=Clock())
     for failure in (fault(), fault(), ModelError("bad"), fault(), fault(), CapabilityRefused("no", capability="native_tools")):
         health.failed("m", "", failure)
@@ -60,22 +60,22 @@ def test_an_answer_in_between_makes_it_well_also_a_bad_one() -> None:
     ],
     ids=repr,
 )
-def test_a_limited_place_rests_as_long_as_it_was_told_to(failure: LLMCoreError, rest: float) -> None:
+def test_a_rate_limited_place_cools_down_as_long_as_the_server_asks(failure: LLMCoreError, rest: float) -> None:
     health = Cooldown(clock=Clock())
     health.failed("m", "", failure)
     assert health.left("m", "") == rest
 
 
-def test_the_first_place_that_is_well_is_asked_else_the_one_that_is_soonest() -> None:
+def test_the_first_available_deployment_else_the_shortest_cooldown() -> None:
     table = Table(places={"m": ["a", "b", "c"]}, rests={("m", "a"): 9.0})
-    assert (best_place(table, "m"), resting(table, "m")) == ("b", 0)
+    assert (best_deployment(table, "m"), cooldown_left(table, "m")) == ("b", 0)
     table.rests |= {("m", "b"): 3.0, ("m", "c"): 5.0}
-    assert (best_place(table, "m"), resting(table, "m")) == ("b", 3)
+    assert (best_deployment(table, "m"), cooldown_left(table, "m")) == ("b", 3)
 
 
-def test_a_sick_model_is_left_aside_for_one_it_may_escalate_to() -> None:
+def test_an_available_escalation_replaces_a_model_that_cools_down() -> None:
     table = Table(chain={"m": ["l"], "l": ["m", "xl"]}, rests={("m", ""): 9.0, ("l", ""): 9.0})
-    assert first_well(table, "m") == "xl"
+    assert first_available_model(table, "m") == "xl"
     table.rests[("xl", "")] = 1.0
-    assert first_well(table, "m") == "m"
-    assert first_well(Table(chain={"m": ["l"]}), "m") == "m"
+    assert first_available_model(table, "m") == "m"
+    assert first_available_model(Table(chain={"m": ["l"]}), "m") == "m"

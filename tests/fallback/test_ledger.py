@@ -42,7 +42,7 @@ def test_attempts_and_reasks_count_per_model_and_turn() -> None:
     assert [attempt.n for attempt in ledger.attempts] == [1, 2, 3, 4, 5, 6]
 
 
-def test_requests_count_over_the_whole_run_whoever_makes_them() -> None:
+def test_requests_count_over_the_whole_run() -> None:
     ledger = Ledger(Budget(requests=3))
     ledger.start("m", "text", "first")
     ledger.start("m", "text", "reask", "a problem")
@@ -57,7 +57,7 @@ def test_requests_count_over_the_whole_run_whoever_makes_them() -> None:
 
 
 @pytest.mark.parametrize("reason", ["reask", "mode", "model", "retry"])
-def test_a_repeated_request_without_a_recorded_problem_is_our_fault(reason: AttemptReason) -> None:
+def test_a_repeated_request_without_a_recorded_problem_is_an_internal_error(reason: AttemptReason) -> None:
     ledger = Ledger(Budget())
     with pytest.raises(InternalError, match=reason):
         ledger.start("m", "text", reason)
@@ -71,7 +71,7 @@ def test_a_repeated_request_without_a_recorded_problem_is_our_fault(reason: Atte
         (Budget(cost=0.5), Usage(input_tokens=1, cost=0.5)),
     ],
 )
-def test_what_is_spent_ends_the_run(budget: Budget, usage: Usage) -> None:
+def test_a_spent_budget_ends_the_run(budget: Budget, usage: Usage) -> None:
     ledger = Ledger(budget)
     ledger.finish(ledger.start("m", "text", "first"), usage)
     with pytest.raises(LimitExceeded, match="budget"):
@@ -103,7 +103,7 @@ def test_one_unknown_cost_does_not_switch_the_budget_off() -> None:
 
 
 @pytest.mark.parametrize(("estimated", "words"), [(False, r"\(13 were used\)"), (True, r"\(about 13 were used\)")])
-def test_tokens_that_were_estimated_are_told_as_that(estimated: bool, words: str) -> None:
+def test_the_message_says_whether_tokens_are_estimated(estimated: bool, words: str) -> None:
     ledger = Ledger(Budget(tokens=12))
     ledger.finish(ledger.start("m", "text", "first"), Usage(input_tokens=10, output_tokens=3, estimated=estimated))
     with pytest.raises(LimitExceeded, match=words):
@@ -122,7 +122,7 @@ def test_a_wait_is_part_of_the_attempt_after_it() -> None:
     assert ledger.start("m", "text", "retry", "another").waited == 0
 
 
-def test_an_attempt_without_a_request_counts_in_its_turn_and_its_wait_is_nobodys() -> None:
+def test_an_unsent_attempt_counts_and_its_wait_is_dropped() -> None:
     clock = Clock()
     ledger = Ledger(Budget(attempts=2), clock=clock)
     ledger.start_turn()
@@ -135,7 +135,7 @@ def test_an_attempt_without_a_request_counts_in_its_turn_and_its_wait_is_nobodys
     assert ledger.attempts_left("m") == 2
 
 
-def test_a_parameter_that_is_refused_takes_no_attempt_of_the_modes_once() -> None:
+def test_the_first_refusal_of_a_parameter_counts_no_attempt() -> None:
     def refused(capability: str) -> CapabilityRefused:
         return CapabilityRefused("no", capability=capability)
 
@@ -162,23 +162,23 @@ def test_a_parameter_that_is_refused_takes_no_attempt_of_the_modes_once() -> Non
     ],
 )
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1, -0.5, True, False, "much", [1]])
-def test_a_bound_that_is_none_is_refused_in_clear_words(field: str, words: str, value: Any) -> None:
+def test_an_invalid_bound_is_refused(field: str, words: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=f"(?s){field}.*must be {words}"):
         Budget(**{field: value})
 
 
 @pytest.mark.parametrize("field", ["attempts", "tokens", "cost", "deadline"])
-def test_a_bound_of_nothing_is_refused(field: str) -> None:
+def test_a_bound_of_zero_is_refused(field: str) -> None:
     with pytest.raises(ConfigError, match="must be"):
         Budget(**{field: 0})
 
 
-def test_a_bound_that_does_not_exist_is_refused() -> None:
+def test_an_unknown_bound_is_refused() -> None:
     with pytest.raises(ConfigError, match="attemps"):
         Budget(attemps=3)  # type: ignore[call-arg]  # callers without a type checker
 
 
-def test_what_is_uncounted_takes_no_time_of_any_deadline_around_it() -> None:
+def test_uncounted_time_extends_every_deadline_around_it() -> None:
     clock = Clock()
     outer = Ledger(Budget(deadline=10), clock=clock)
     inner = Ledger(Budget(deadline=5), parent=outer, clock=clock)
@@ -191,7 +191,7 @@ def test_what_is_uncounted_takes_no_time_of_any_deadline_around_it() -> None:
         raise ImportError
 
 
-def test_what_is_uncounted_at_the_same_time_puts_a_deadline_off_once() -> None:
+def test_concurrent_uncounted_time_extends_a_deadline_once() -> None:
     clock = Clock()
     outer = Ledger(Budget(deadline=10), clock=clock)
     one, other = (Ledger(Budget(), parent=outer, clock=clock) for _ in range(2))

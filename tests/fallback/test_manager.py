@@ -119,7 +119,7 @@ async def test_a_larger_window_and_another_provider_are_found_where_there_are_an
         assert steps(await plans_after(failure, table=direct)) == [("xl", "native_tools", "model")]
 
 
-async def test_what_fails_for_good_is_not_asked_for_again() -> None:
+async def test_a_permanent_failure_is_not_retried() -> None:
     away = RemoteServerError("led to another server", facts=RefusalFacts(kind="lasting"))
     assert steps(await plans_after(away, table=Table(chain={"m": ["l"]}))) == [("l", "native_tools", "model")]
     assert steps(await plans_after(away)) == []
@@ -136,7 +136,7 @@ async def test_bad_answers_go_through_the_modes_then_the_models_then_text() -> N
 
 
 @pytest.mark.parametrize("fault", [RemoteServerError("502"), Timeout("late"), Overloaded("busy"), RateLimited("slow")])
-async def test_a_sick_model_gets_two_tries_where_another_is_left_and_three_where_none_is(fault: LLMCoreError) -> None:
+async def test_a_failing_model_gets_two_tries_if_another_is_left_else_three(fault: LLMCoreError) -> None:
     assert steps(await plans_after(*[fault] * 5, table=Table(chain={"m": ["l"]}))) == [
         ("m", "native_tools", "retry"),
         ("l", "native_tools", "model"),
@@ -145,17 +145,17 @@ async def test_a_sick_model_gets_two_tries_where_another_is_left_and_three_where
     ]
 
 
-async def test_bad_answers_in_between_give_a_sick_model_no_further_tries() -> None:
+async def test_invalid_replies_in_between_give_a_failing_model_no_further_tries() -> None:
     failures = [Timeout("late"), ModelError("bad"), RemoteServerError("502")]
     assert [plan.model for plan in await plans_after(*failures, table=Table(chain={"m": ["l"]}))] == ["m", "m", "l"]
 
 
-async def test_a_list_of_several_models_is_gone_through_when_one_of_them_fails_too() -> None:
+async def test_every_model_of_the_list_is_tried() -> None:
     table = Table(chain={"m": ["l", "xl"]})
     assert [plan.model for plan in await plans_after(*[Refused("no")] * 3, table=table)] == ["l", "xl"]
 
 
-async def test_our_own_fault_is_retried_once_at_most() -> None:
+async def test_an_internal_error_is_retried_once() -> None:
     assert len(await plans_after(InternalError("bug"), InternalError("bug"), InternalError("bug"))) == 1
 
 
@@ -192,37 +192,35 @@ WITH_ANOTHER = Table(chain={"m": ["l"]})
         (Table(), float("nan"), None, "m", 0.0),
     ],
 )
-def test_how_long_a_provider_is_waited_for(
-    kind: Any, table: Table, told: float, deadline: float | None, model: str, wait: float
-) -> None:
+def test_the_length_of_a_wait(kind: Any, table: Table, told: float, deadline: float | None, model: str, wait: float) -> None:
     plan = next_after(kind("slow", retry_after=told), table, deadline=deadline)
     assert (plan.model, plan.wait) == (model, wait)
 
 
-def test_a_wait_that_the_deadline_does_not_allow_fails_at_once_with_the_providers_words() -> None:
+def test_a_wait_beyond_the_deadline_raises_the_providers_error_at_once() -> None:
     with pytest.raises(RateLimited) as caught:
         next_after(RateLimited("slow", retry_after=60.0), Table(), deadline=2.0)
     assert caught.value.retry_after == 60.0
 
 
-def test_without_a_deadline_the_longest_wait_is_the_strategys() -> None:
+def test_without_a_deadline_max_wait_bounds_the_wait() -> None:
     for limit in (60.0, 10.0):
         with pytest.raises(FallbackExhausted):
             next_after(RateLimited("slow", retry_after=limit + 1), Table(), max_wait=limit)
 
 
 @pytest.mark.parametrize("wait", [float("nan"), float("inf"), -1, True, None])
-def test_a_longest_wait_that_is_no_time_is_refused(wait: Any) -> None:
+def test_an_invalid_max_wait_is_refused(wait: Any) -> None:
     with pytest.raises(ConfigError, match="max_wait"):
         Retry(max_wait=wait)
 
 
-def test_a_back_off_that_is_none_is_refused() -> None:
+def test_an_invalid_backoff_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"backoff is an llmcore\.RetryConfig, not 3"):
         Retry(3)  # type: ignore[arg-type]  # callers without a type checker
 
 
-async def test_a_wait_is_told_logged_and_stands_in_its_attempt(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_wait_is_an_event_a_log_line_and_part_of_its_attempt(caplog: pytest.LogCaptureFixture) -> None:
     context = context_for(Table())
     script = Script(context, RateLimited("the secret prompt", retry_after=0.05))
     with caplog.at_level(logging.INFO, "llmcore.fallback"):
@@ -253,7 +251,7 @@ async def test_a_wait_obeys_cancellation() -> None:
     assert len(context.ledger.attempts) == 1
 
 
-async def test_a_listener_that_takes_its_time_moves_no_deadline() -> None:
+async def test_a_slow_consumer_does_not_extend_the_deadline() -> None:
     now = [0.0]
     ledger = Ledger(Budget(deadline=10), clock=lambda: now[0])
     context = FallbackContext(Table(), ledger, Plan("m", "native_tools"))
@@ -305,7 +303,7 @@ async def test_every_deployment_is_asked_before_another_model_whatever_the_attem
             assert [place for place, _ in await places_after(*[fault] * 3, attempts=attempts)] == ["m@b", "m@c", "l"]
 
 
-async def test_a_deployment_that_rests_is_asked_last() -> None:
+async def test_a_deployment_that_cools_down_is_asked_last() -> None:
     table = Table(places={"m": ["a", "b", "c"]}, rests={("m", "b"): 9.0})
     assert [place for place, _ in await places_after(Timeout("late"), Timeout("late"), table=table)] == ["m@c", "m@b"]
 
@@ -353,13 +351,13 @@ async def test_other_failures_stay_with_the_deployment() -> None:
     assert await places_after(CapabilityRefused("no", capability="native_tools")) == [("m@a", 0)]
 
 
-async def test_what_became_of_each_deployment_is_told() -> None:
+async def test_the_error_names_each_deployments_failure() -> None:
     table = Table(places={"m": ["a", "b"]})
     await places_after(Timeout("late"), table=table)
     assert table.seen == [("m", "a", "Timeout"), ("m", "b", "worked")]
 
 
-async def test_a_strategy_that_names_a_deployment_which_is_not_there_is_at_fault() -> None:
+async def test_a_strategy_that_names_an_unknown_deployment_raises() -> None:
     class Wrong:
         def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> bool:
             return True
@@ -387,7 +385,7 @@ async def test_a_refused_parameter_is_left_out_in_the_same_mode_once() -> None:
     assert steps(await plans_after(choice, choice)) == [("m", "native_tools", "mode"), ("m", "json_schema", "mode")]
 
 
-async def test_a_refusal_that_is_not_understood_teaches_nothing_and_is_not_repeated() -> None:
+async def test_an_unexplained_refusal_teaches_nothing_and_is_not_repeated() -> None:
     table = Table(chain={"m": ["l"]})
     plans = await plans_after(*[RequestRefused("no")] * 9, table=table, attempts=9)
     every_mode = ["native_tools", "json_schema", "json_object", "text"]
@@ -395,7 +393,7 @@ async def test_a_refusal_that_is_not_understood_teaches_nothing_and_is_not_repea
     assert table.refused == []
 
 
-async def test_no_change_of_mode_where_it_is_configured_so_or_makes_no_difference() -> None:
+async def test_the_mode_stays_if_configured_or_without_effect() -> None:
     bad = [ModelError("bad")] * 3
     assert await plans_after(*bad, table=Table(fixed_mode=True)) == []
     context = context_for(Table(), mode_matters=False)
@@ -406,16 +404,16 @@ async def test_no_change_of_mode_where_it_is_configured_so_or_makes_no_differenc
     assert [plan.reason for plan in script.plans] == ["first", "retry"]  # the same once more
 
 
-async def test_every_further_attempt_tells_the_problem_behind_it() -> None:
+async def test_every_further_attempt_names_its_problem() -> None:
     plans = await plans_after(ModelError("no call"), Overloaded("busy"), ModelError("again"))
     assert [plan.detail for plan in plans] == ["ModelError: no call", "Overloaded: busy", "ModelError: again"]
 
 
-async def test_the_budget_ends_it() -> None:
+async def test_the_budget_ends_the_run() -> None:
     assert len(await plans_after(*[ModelError("bad")] * 9, attempts=3)) == 2
 
 
-async def test_a_models_spent_attempts_leave_the_next_models_alone() -> None:
+async def test_each_model_has_its_own_attempts() -> None:
     table = Table(chain={"m": ["l"], "l": ["xl"]})
     plans = await plans_after(*[ModelError("bad")] * 99, table=table, attempts=2)
     assert [(plan.model, plan.mode) for plan in plans] == [
@@ -435,7 +433,7 @@ async def test_the_last_attempt_of_a_model_that_refuses_is_made_in_its_last_mode
 
 
 @pytest.mark.parametrize("wait", [0.0, 50.0])
-async def test_the_requests_of_the_budget_end_it_before_any_wait(wait: float) -> None:
+async def test_a_spent_budget_ends_the_run_before_any_wait(wait: float) -> None:
     ledger = Ledger(Budget(requests=1))
     context = FallbackContext(Table(), ledger, Plan("m", "native_tools"))
     failure, started = RateLimited("slow", retry_after=wait), time.perf_counter()
@@ -446,7 +444,7 @@ async def test_the_requests_of_the_budget_end_it_before_any_wait(wait: float) ->
     assert caught.value.__cause__ is failure
 
 
-async def test_exhaustion_tells_whose_attempts_are_spent() -> None:
+async def test_exhaustion_names_the_models_whose_attempts_are_spent() -> None:
     context = context_for(Table(preferred={"m": ["native_tools", "text"]}, chain={"m": ["l"]}), attempts=3)
     with pytest.raises(FallbackExhausted) as caught:
         async for _ in told(FallbackManager(STRATEGIES), context, Script(context, *[ModelError("bad")] * 9)):
@@ -474,7 +472,7 @@ async def test_a_callers_error_is_raised_as_it_is() -> None:
     assert caught.value is failure
 
 
-async def test_a_strategy_of_ones_own_takes_part() -> None:
+async def test_a_custom_strategy_is_asked() -> None:
     class Home:
         def can_handle(self, failure: LLMCoreError, context: object) -> bool:
             return isinstance(failure, AuthenticationFailed)
@@ -495,7 +493,7 @@ def test_every_error_class_has_a_row_or_no_remedy() -> None:
     assert "retry" in remedies(Timeout("x"))
 
 
-async def test_a_place_is_asked_in_its_own_modes() -> None:
+async def test_each_deployment_has_its_own_modes() -> None:
     """What was tried at one place says nothing of another, and a retry is in the mode that the place was asked in."""
     ledger = Ledger(Budget(attempts=10))
     ledger.start_turn()

@@ -70,7 +70,7 @@ class Data(Half):
         ([Async()], r"\(Async\): its can_handle is async"),
     ],
 )
-def test_what_is_no_strategy_is_refused_when_the_manager_is_made(given: Any, told: str) -> None:
+def test_an_invalid_strategy_is_refused_when_the_manager_is_made(given: Any, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         FallbackManager(given)
 
@@ -117,7 +117,7 @@ def same(context: FallbackContext) -> Plan:
         (Home(same), "gives the plan that just failed"),
     ],
 )
-async def test_what_goes_wrong_in_a_strategy_ends_the_run_with_its_name(strategy: Home, told: str) -> None:
+async def test_an_error_in_a_strategy_names_it(strategy: Home, told: str) -> None:
     error, plans = await outcome(strategy)
     assert isinstance(error, ConfigError)
     assert told in str(error)
@@ -125,7 +125,7 @@ async def test_what_goes_wrong_in_a_strategy_ends_the_run_with_its_name(strategy
     assert len(plans) == 1
 
 
-async def test_a_verdict_that_must_be_awaited_is_none() -> None:
+async def test_an_awaitable_verdict_is_refused() -> None:
     class Lazy(Home):
         def can_handle(self, failure: LLMCoreError, context: FallbackContext) -> Any:
             return late(context)
@@ -142,7 +142,7 @@ async def test_the_budget_bounds_a_strategy_that_never_gives_up(plan: Plan) -> N
 
 
 @pytest.mark.parametrize("failure", [CallerError("no such thing"), RemoteServerError("before anything was sent")])
-async def test_an_attempt_that_fails_before_its_request_counts_as_well(failure: LLMCoreError) -> None:
+async def test_an_attempt_that_fails_before_its_request_counts(failure: LLMCoreError) -> None:
     context, tried = context_for(Table(), attempts=5), list[Plan]()
 
     async def attempt(plan: Plan, tell: Emit[Event]) -> None:
@@ -159,7 +159,7 @@ async def test_an_attempt_that_fails_before_its_request_counts_as_well(failure: 
     assert context.ledger.attempts_left("m") == 5
 
 
-async def test_what_a_plan_leaves_out_is_filled_in() -> None:
+async def test_omitted_fields_of_a_plan_get_defaults() -> None:
     given = iter([Plan("m", "text"), Plan("l", "text"), Plan("l", "text", wait=0.001)])
 
     def following(_: FallbackContext) -> Plan:
@@ -172,7 +172,7 @@ async def test_what_a_plan_leaves_out_is_filled_in() -> None:
     ]
 
 
-async def test_a_strategy_that_meddles_with_its_context_changes_nothing() -> None:
+async def test_a_strategy_cannot_change_the_context() -> None:
     def meddling(context: FallbackContext) -> Plan:
         context.plan, context.tried, context.failures = Plan("x", "text"), (), ()
         return Plan("m", "text", "mode", "another")
@@ -183,7 +183,7 @@ async def test_a_strategy_that_meddles_with_its_context_changes_nothing() -> Non
     assert len(plans) == 4
 
 
-async def test_a_strategy_of_ones_own_is_asked_before_a_sick_model_is_waited_for() -> None:
+async def test_a_custom_strategy_is_asked_before_a_wait() -> None:
     context = context_for(Table())
     context.failed(RemoteServerError("502"))
     context.failed(RemoteServerError("502"))

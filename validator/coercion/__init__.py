@@ -1,5 +1,4 @@
-"""Values brought into the shape that a schema asks for, each step recorded: conversions, aliases, and the last rung for one call.
+"""Coerces values to a schema, and records each step: conversions, aliases, and `json_repair` for one call.
 
-What a coercion may do is decided by the strictness; whether the result fits is asked of the schema. Where a value stands in a
-text is no matter of this room (`output`), nor which tool it is for (`report`).
+The strictness decides which steps are allowed. The schema decides whether the result fits.
 """

@@ -1,11 +1,11 @@
-"""The other names that a pydantic field takes its value by: `AliasChoices`, `AliasPath`, and the field's own name.
+"""The other names under which pydantic reads a field: `AliasChoices`, `AliasPath`, and the field's own name.
 
-JSON Schema has one name for a property, and pydantic's schema tells the first. So the schema that judges values says beside
-each property which paths pydantic reads it from, and a value that stands at another is moved to the name of the schema, in
-pydantic's order. Nothing is converted, so this is done at every strictness.
+JSON Schema has one name for a property, and pydantic's schema gives the first. So llmcore's schema also lists, beside each
+property, the paths from which pydantic reads it. A value at another path is moved to the schema's name, in pydantic's order.
+Nothing is converted, so this happens at every strictness.
 
-The names of an enum's members, of a named tuple and of its items, which pydantic's schema leaves out, are said beside them, for
-the coercer.
+The schema also lists names that pydantic's schema omits, for the coercer: those of enum members, named tuples and their
+items.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from llmcore.validator.schema.compiled import ALIASES, CompiledSchema
 from llmcore.validator.schema.problems import join_path
 from llmcore.validator.schema.quick import NAMES, TITLE
 
-__all__ = ["by_schema_names", "names_left_out", "schema_with_aliases", "without_aliases"]
+__all__ = ["needs_field_names", "schema_with_aliases", "with_schema_names", "without_aliases"]
 
 Path = tuple[str | int, ...]
 
 
-class _WithAliases(GeneratedSchema):
-    """pydantic's JSON Schema, with the paths that a property is read from beside it."""
+class _AliasSchemaGenerator(GeneratedSchema):
+    """Generates pydantic's JSON Schema, with the paths from which each property is read."""
 
     def _named_required_fields_schema(self, named_required_fields: Sequence[tuple[str, bool, Any]]) -> JsonSchema:
-        # the one place where pydantic knows the names, the fields and the model's configuration together
+        # only here, pydantic knows the names, the fields and the model's configuration
         schema: JsonSchema = super()._named_required_fields_schema(named_required_fields)
         for name, _, field in named_required_fields:
-            told = self._get_alias_name(field, name)
+            schema_name = self._get_alias_name(field, name)
             paths = _paths(field.get("validation_alias", name))
             if self._config.validate_by_name or self._config.populate_by_name:
                 paths += [[name]] if [name] not in paths else []
-            if paths != [[told]] and told in schema["properties"]:
-                schema["properties"][told][ALIASES] = paths
+            if paths != [[schema_name]] and schema_name in schema["properties"]:
+                schema["properties"][schema_name][ALIASES] = paths
         return schema
 
     def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchema:
@@ -57,7 +57,7 @@ class _WithAliases(GeneratedSchema):
         return {**made, NAMES: [field["name"] for field in schema["fields"]], TITLE: schema["cls"].__name__}
 
     def p_arguments_schema(self, arguments: list[core_schema.ArgumentsParameter], var_args_schema: Any) -> JsonSchema:
-        """So a named tuple is described up to pydantic 2.13, which cannot tell one from another in a union: it has no title."""
+        """Describes a named tuple up to pydantic 2.13. There it has no title, so a union cannot distinguish two of them."""
         made: JsonSchema = super().p_arguments_schema(arguments, var_args_schema)
         return {**made, NAMES: [one["name"] for one in arguments]}
 
@@ -70,33 +70,35 @@ def _paths(alias: Any) -> list[list[str | int]]:
 
 
 def schema_with_aliases(adapter: TypeAdapter[Any]) -> JsonSchema:
-    """The JSON Schema of a type, which also says by what other names its fields are read."""
-    return adapter.json_schema(schema_generator=_WithAliases)
+    """Return the JSON Schema of a type, with the other names of its fields."""
+    return adapter.json_schema(schema_generator=_AliasSchemaGenerator)
 
 
 def without_aliases(schema: Any) -> Any:
-    """The schema as pydantic writes it for others."""
+    """Return the schema as pydantic writes it, without the names that llmcore added."""
     if is_object(schema):
         return {key: without_aliases(part) for key, part in schema.items() if key not in (ALIASES, NAMES, TITLE)}
     return [without_aliases(part) for part in schema] if is_list(schema) else schema
 
 
-def names_left_out(schema: Any) -> bool:
-    """Does pydantic not read a property by the very name that its schema tells? Then it is to be read by the field's name."""
+def needs_field_names(schema: Any) -> bool:
+    """Whether pydantic does not read some property by the name in its schema. It must then be read by the field's name."""
     if is_list(schema):
-        return any(map(names_left_out, schema))
+        return any(map(needs_field_names, schema))
     if not is_object(schema):
         return False
     properties = schema.get("properties")
     for name, part in properties.items() if is_object(properties) else ():
         if is_object(part) and [name] not in part.get(ALIASES, [[name]]):
             return True
-    return any(map(names_left_out, schema.values()))
+    return any(map(needs_field_names, schema.values()))
 
 
-def by_schema_names(value: Any, schema: CompiledSchema, subschema: Any) -> tuple[Any, list[Repair]]:
-    """The value with each field under the name that the schema has for it, and a repair for each that was moved, outer ones
-    first: `before` is where it stood. The value is not changed; it must have been surveyed."""
+def with_schema_names(value: Any, schema: CompiledSchema, subschema: Any) -> tuple[Any, list[Repair]]:
+    """Return the value with each field under its name in the schema, and a repair for each moved field, outer ones first.
+
+    A repair's `before` is the old path. The given value is not changed; it must have been surveyed.
+    """
     moves: list[Repair] = []
     return (_Renaming(schema, moves).named(value, subschema, ()), moves) if schema.has_aliases else (value, moves)
 
@@ -108,8 +110,8 @@ class _Renaming:
     def named(self, value: Any, subschema: Any, path: Path) -> Any:
         view = view_of(self.schema, subschema)
         if is_object(value):
-            own = self._moved(value, view, path)
-            inner: Any = {key: self.named(item, view.value_schema(key), (*path, key)) for key, item in own.items()}
+            renamed = self._moved(value, view, path)
+            inner: Any = {key: self.named(item, view.value_schema(key), (*path, key)) for key, item in renamed.items()}
         elif is_list(value):
             inner = [self.named(item, view.item_schema(index), (*path, index)) for index, item in enumerate(value)]
         else:
@@ -118,7 +120,7 @@ class _Renaming:
         return self._of_alternatives(inner, branches, path) if branches else inner
 
     def _of_alternatives(self, value: Any, branches: list[Any], path: Path) -> Any:
-        """As the first alternative that it fits so; else as the one that knows most of its names."""
+        """The value as the first alternative that it then fits; else as the one with most matching names."""
         best, most = value, list[Repair]()
         for branch in branches:
             tried = _Renaming(self.schema, [])
@@ -132,30 +134,30 @@ class _Renaming:
         return best
 
     def _moved(self, value: dict[str, Any], view: View, path: Path) -> dict[str, Any]:
-        """Each field's value from the first of its paths that leads anywhere, as pydantic looks for it."""
+        """Each field's value from the first of its paths that exists, as pydantic does."""
         made, emptied = dict(value), set[str]()
         for name, part in view.properties.items():
             aliases: list[list[str | int]] = part.get(ALIASES, []) if is_object(part) else []
-            source = next((alias for alias in aliases if _leads(alias, value)), None)
+            source = next((alias for alias in aliases if _exists(alias, value)), None)
             if source is None or source == [name]:
                 continue
             emptied.add(str(source[0]))
-            made[name] = _at(source, value)
+            made[name] = _value_at(source, value)
             self.moves.append(Repair(kind="alias", path=join_path((*path, name)), before=join_path((*path, *source)), after=name))
         for key in emptied - set(view.properties):
             del made[key]
         return made
 
 
-def _leads(path: Sequence[str | int], value: Any) -> bool:
+def _exists(path: Sequence[str | int], value: Any) -> bool:
     try:
-        _at(path, value)
+        _value_at(path, value)
     except (KeyError, IndexError, TypeError):
         return False
     return True
 
 
-def _at(path: Sequence[str | int], value: Any) -> Any:
+def _value_at(path: Sequence[str | int], value: Any) -> Any:
     for step in path:
         if isinstance(value, str):
             raise TypeError("a text has no parts")

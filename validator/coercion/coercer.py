@@ -1,15 +1,14 @@
-"""Values brought into the shape their schema asks for, every step recorded.
+"""Coerces values to their schema, and records each step.
 
 Rules
-- A value that fits is not touched, at any strictness (but 5.0 becomes 5 where an integer is wanted, which is the same
-  number). So coercion is idempotent: what it made fits.
-- Unions are tried strict first, then by best fit: the alternative that needs the least trusted steps, the fewest of
-  them.
-- What does not come to fit stays as it was; nothing is dropped (but what a set says twice) and no default is invented, save where
+- A value that fits is not changed, at any strictness. So coercion is idempotent. The only exception: 5.0 becomes 5 if an
+  integer is required, since it is the same number.
+- Unions are tried without changes first, then by best fit: the alternative with the fewest and most trusted steps.
+- A value that cannot fit stays unchanged. Nothing is dropped, apart from duplicates in a set. No default is invented, unless
   the table says so.
 
-The table is `conversions.CONVERSIONS` plus the object and array rules below; each row has the least strictness that admits it
-and how far it can be trusted. Work is bounded by the validator's budget of schema visits.
+The table is `conversions.CONVERSIONS`, with the object and array rules below. Each row has the least strictness that allows
+it and its safety. The validator's budget of schema visits bounds the work.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from llmcore.normalizer.notations.json import read_json
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.support.values.numbers import whole
 from llmcore.types import Repair, Safety
-from llmcore.validator.coercion.aliases import by_schema_names
-from llmcore.validator.coercion.conversions import CONVERSIONS, OF_FORMATS, WAYS_TO_MEAN, Strictness
+from llmcore.validator.coercion.aliases import with_schema_names
+from llmcore.validator.coercion.conversions import CHOICE_MATCHERS, CONVERSIONS, FORMAT_CONVERSIONS, Strictness
 from llmcore.validator.coercion.text_lists import items_of_text, may_be_one_item
 from llmcore.validator.coercion.views import View, json_kinds, view_of
 from llmcore.validator.schema.compiled import MAX_ERRORS, CompiledSchema
@@ -30,15 +29,15 @@ from llmcore.validator.schema.keywords import KeywordRun, TooMuchWork, json_key
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, join_path, shown_value, type_name
 from llmcore.validator.schema.survey import survey
 
-__all__ = ["Coerced", "CoercedValue", "Strictness", "admits", "coerce", "spelling", "trust", "under_another_name"]
+__all__ = ["Coerced", "CoercedValue", "Strictness", "admits", "coerce", "spelling", "trust", "wrapper_key_problems"]
 
 _LEVELS: dict[str, int] = {"off": 0, "safe": 1, "lenient": 2}
 _TRUST: dict[Safety, int] = {"lossless": 0, "coerced": 1, "truncated": 10, "guess": 100}
 
 MAX_CHANGED = 20_000
-"""Values that one coercion changes; what needs more is left as it is, like a text that needs too many edits."""
+"""The most values that one coercion changes. A value that needs more stays unchanged."""
 _CHOICES_A_VISIT = 16
-"""How many allowed values are compared for the price of one visit of a subschema."""
+"""How many comparisons with allowed values cost as much of the budget as one schema visit."""
 
 Path = tuple[str | int, ...]
 
@@ -48,12 +47,12 @@ def admits(strictness: Strictness, needed: Strictness) -> bool:
 
 
 def trust(repairs: list[Repair]) -> int:
-    """How little a list of repairs can be trusted; 0 is best."""
+    """The cost of a list of repairs. 0 is the most trusted."""
     return sum(_TRUST[repair.safety] for repair in repairs)
 
 
 class Coerced(NamedTuple):
-    """A value and what was done to it."""
+    """A value and its repairs."""
 
     value: Any
     repairs: list[Repair]
@@ -61,7 +60,7 @@ class Coerced(NamedTuple):
 
 
 class CoercedValue(NamedTuple):
-    """A value as it stands after coercion, what was done to it, and what is still wrong with it."""
+    """A value after coercion, its repairs, and its remaining problems."""
 
     value: Any
     repairs: list[Repair]
@@ -76,17 +75,17 @@ def coerce(
     wrapper: str | None = None,
     at: Any = None,
 ) -> CoercedValue:
-    """Judge `value`, and where it does not fit bring it as near to `schema` as `strictness` allows. Never raises on a
-    value.
+    """Validate `value`, and if it does not fit, coerce it to `schema` as far as `strictness` allows. Never raises because of
+    a value.
 
-    `wrapper`: a key (the tool's name) that may wrap the whole object, beside `arguments`, `properties` and the schema's title.
-    `at`: a subschema of `schema` to judge by, in place of its root.
+    `wrapper` is a key (the tool's name) that may wrap the whole object, like `arguments`, `properties` and the schema's
+    title. `at` is a subschema of `schema` to use in place of its root.
     """
     root = schema.schema if at is None else at
     found = survey(value)
     if found.problem is not None:
         return CoercedValue(value, [], [found.problem])
-    value, moves = by_schema_names(value, schema, root)
+    value, moves = with_schema_names(value, schema, root)
     fits = schema.surely_fits(value, root) or schema.fits(value, root, schema.new_run(found.nodes))
     may_change = not fits or _may_be_wrapped(value, wrapper, view_of(schema, root))
     if not (may_change and admits(strictness, "safe")) and not (fits and found.whole_floats):
@@ -94,41 +93,41 @@ def coerce(
     coercer = _Coercer(schema, strictness, schema.new_run(found.nodes), found.whole_floats)
     made = coercer.coerced(value, root, wrapper)
     problems = [] if fits and not made.repairs else schema.problems(made.value, at=root)
-    if problems and coercer.inside:
-        problems = schema.problems(_with_insides(made.value, coercer.inside), at=root)
+    if problems and coercer.parsed_texts:
+        problems = schema.problems(_with_parsed_texts(made.value, coercer.parsed_texts), at=root)
     if problems:
-        problems = [*under_another_name(made.value, schema, root, ()), *problems][:MAX_PROBLEMS]
+        problems = [*wrapper_key_problems(made.value, schema, root, ()), *problems][:MAX_PROBLEMS]
     return CoercedValue(made.value, [*moves, *made.repairs], problems)
 
 
 def _may_be_wrapped(value: Any, wrapper: str | None, view: View) -> bool:
-    return is_object(value) and len(value) == 1 and (bool({*value} & {*_WRAPPERS, wrapper}) or _is_called(view, *value))
+    return is_object(value) and len(value) == 1 and (bool({*value} & {*_WRAPPERS, wrapper}) or _is_type_name(view, *value))
 
 
-def under_another_name(value: Any, schema: CompiledSchema, subschema: Any, path: Path) -> Iterator[Problem]:
-    """Each key that is the only one of its object, is none of its type's, and stands around what the type wants."""
+def wrapper_key_problems(value: Any, schema: CompiledSchema, subschema: Any, path: Path) -> Iterator[Problem]:
+    """A problem for each unknown key that is the only one of its object and wraps a value of the wanted type."""
     view = view_of(schema, subschema)
     if is_list(value):
         for index, item in enumerate(value[:MAX_PROBLEMS]):
-            yield from under_another_name(item, schema, view.item_schema(index), (*path, index))
+            yield from wrapper_key_problems(item, schema, view.item_schema(index), (*path, index))
     for key, item in value.items() if is_object(value) else ():
         if key in view.properties:
-            yield from under_another_name(item, schema, view.properties[key], (*path, key))
-        elif len(value) == 1 and (keys := _keys_around(item, view)) is not None:
+            yield from wrapper_key_problems(item, schema, view.properties[key], (*path, key))
+        elif len(value) == 1 and (keys := _wrapping_keys(item, view)) is not None:
             named = join_path((*path, key, *keys))
             message = f"`{named}` stands around the value that is wanted; leave the key out"
             yield Problem(
                 kind="unexpected", path=named, expected="no such key around the value", got=shown_value(item), message=message
             )
     for branch in (each for alternatives in view.alternatives for each in alternatives):
-        yield from under_another_name(value, schema, branch, path)
+        yield from wrapper_key_problems(value, schema, branch, path)
 
 
-def _keys_around(value: Any, view: View) -> list[str] | None:
-    """The keys, outer ones first, that stand alone around what the type wants; None if that is not there."""
+def _wrapping_keys(value: Any, view: View) -> list[str] | None:
+    """The keys, outer ones first, that wrap a value of the view's type. None without such a value."""
     keys: list[str] = []
     known = {spelling(name) for name in (*view.properties, *view.item_names)}
-    while not _is_wanted(value, view, known):
+    while not _matches_view(value, view, known):
         if not is_object(value) or len(value) != 1:
             return None
         keys.append(next(iter(value)))
@@ -136,7 +135,7 @@ def _keys_around(value: Any, view: View) -> list[str] | None:
     return keys
 
 
-def _is_wanted(value: Any, view: View, known: set[str]) -> bool:
+def _matches_view(value: Any, view: View, known: set[str]) -> bool:
     if is_object(value):
         return any(spelling(key) in known for key in value)
     kinds = {type_name(value)} | ({"number"} if isinstance(value, int) and not isinstance(value, bool) else set[str]())
@@ -152,12 +151,12 @@ class _Coercer:
         self.strictness: Strictness = strictness
         self.changed = 0
         self.wrapping = False
-        self.keyed = False
-        """Is the value one that stands under a key of its own choice? Then its keys are data too."""
-        self.inside: dict[Path, Any] = {}
-        """What stands in texts where containers are wanted, and does not fit. It tells what is wrong in them."""
+        self.is_mapping_value = False
+        """Whether the value stands under a key that the model chose. Then its keys are data too."""
+        self.parsed_texts: dict[Path, Any] = {}
+        """JSON parsed from strings where containers are required, if it does not fit. The problems then describe it."""
         self.listing = False
-        """Is the value a list, for which an alternative beside the one at hand is meant?"""
+        """Whether the value is a list that another alternative accepts."""
 
     def fits(self, value: Any, subschema: Any) -> bool:
         return self.schema.fits(value, subschema, self.run)
@@ -174,8 +173,11 @@ class _Coercer:
         return Coerced(fixed.value, peeled.repairs + fixed.repairs)
 
     def _peeled(self, value: Any, root: Any, wrapper: str | None) -> Coerced:
-        """`{"arguments": {...}}`, `{"properties": {...}}`, the tool's name or the type's as the only key, where the schema has
-        no such key and what is inside has keys that it has."""
+        """The value inside a wrapper: `{"arguments": {...}}`, `{"properties": {...}}`, or the tool's or type's name as the
+        only key.
+
+        The schema must not have such a key, and the inner keys must belong to it.
+        """
         ((key, inner),) = value.items() if is_object(value) and len(value) == 1 else (("", 0),)
         if not isinstance(key, str) or not is_object(inner) or not self.may("safe"):
             return Coerced(value, [])
@@ -183,23 +185,23 @@ class _Coercer:
         known = {spelling(name) for name in view.properties}
         inside = {spelling(name) for name in inner}
         is_wrapper = key in {*_WRAPPERS, wrapper} and spelling(key) not in known and inside <= known
-        if not is_wrapper and not (_is_called(view, key) and inside & known):
+        if not is_wrapper and not (_is_type_name(view, key) and inside & known):
             return Coerced(value, [])
         return Coerced(inner, [_repair("peeled_wrapper", (), {key: inner}, inner)])
 
     def fixed(self, value: Any, subschema: Any, path: Path) -> Coerced:
-        """`value` where it fits; else the best of what the rules make of it; else the nearest."""
+        """`value` if it fits; else the best result of the rules; else the value with those parts fixed that can be."""
         self.run.visit()
         if subschema is True or self.fits(value, subschema):
             return self._with_integers(value, subschema, path) if self.floats else Coerced(value, [])
         view = view_of(self.schema, subschema)
-        nearer = self._nearer(value, view, path)
+        nearer = self._with_fixed_parts(value, view, path)
         candidates = (nearer, *self._branches(value, view, path), *self._converted(value, view, path))
         fitting = [made for made in candidates if made.repairs and self.fits(made.value, subschema)]
         if not fitting and (reshaped := [*self._reshaped(value, subschema, view, path)]):
             fitting = [made for made in reshaped if self.fits(made.value, subschema)]
             if not fitting and reshaped[0].repairs[0].kind == "parsed_json":
-                self.inside[path] = reshaped[0].value
+                self.parsed_texts[path] = reshaped[0].value
         best = _best(fitting)
         if best is None:
             return Coerced(nearer.value, nearer.repairs, fits=False)
@@ -209,8 +211,10 @@ class _Coercer:
         return best
 
     def _with_integers(self, value: Any, subschema: Any, path: Path) -> Coerced:
-        """A value that fits, each float such as 5.0 as the integer that it is where one is wanted. It is the same number, so
-        this is done at every strictness; left to pydantic, large ones would be rounded."""
+        """A fitting value in which floats such as 5.0 become integers where integers are required.
+
+        It is the same number, so this happens at every strictness. Pydantic would round large ones.
+        """
         view = view_of(self.schema, subschema)
         if isinstance(value, float):
             integer = whole(value) if "integer" in view.types else None
@@ -233,7 +237,7 @@ class _Coercer:
         return Coerced(fewest.value, [*made.repairs, *fewest.repairs])
 
     def _branches(self, value: Any, view: View, path: Path) -> list[Coerced]:
-        """What each alternative would make of the value, those that fit as it is first."""
+        """The value coerced to each alternative."""
         branches = [branch for alternatives in view.alternatives for branch in alternatives]
         before = self.listing
         self.listing = is_list(value) and "array" in json_kinds(self.schema, view)
@@ -242,19 +246,19 @@ class _Coercer:
         return made
 
     def _converted(self, value: Any, view: View, path: Path) -> Iterator[Coerced]:
-        """The rows of the table for the types that the schema admits."""
+        """The results of the conversion table for the types that the schema allows."""
         if view.allowed is not None:
             yield from self._allowed(value, view.allowed, view.names, path)
             return
         for name in view.types:
-            for row in (*CONVERSIONS.get(name, ()), *(OF_FORMATS.get(view.format, ()) if name == "string" else ())):
+            for row in (*CONVERSIONS.get(name, ()), *(FORMAT_CONVERSIONS.get(view.format, ()) if name == "string" else ())):
                 if self.may(row.strictness) and (made := row.convert(value)) is not None:
                     yield Coerced(made, [_repair(row.kind, path, value, made, row.safety)])
 
     def _allowed(self, value: Any, allowed: list[Any], names: list[str], path: Path) -> Iterator[Coerced]:
-        """The one of an enum's values that is meant, by itself or by the name of its member."""
+        """The one allowed value that matches the value, directly or by its enum member's name."""
         self.run.budget -= len(allowed) // _CHOICES_A_VISIT
-        for needed, meant, safety in WAYS_TO_MEAN:
+        for needed, meant, safety in CHOICE_MATCHERS:
             if not self.may(needed):
                 continue
             if len(found := meant(value, allowed)) == 1:
@@ -266,8 +270,8 @@ class _Coercer:
                 yield Coerced(member, [_repair("named_value", path, value, member, safety)])
                 return
 
-    def _nearer(self, value: Any, view: View, path: Path) -> Coerced:
-        """The same container with its parts fixed; anything else as it is."""
+    def _with_fixed_parts(self, value: Any, view: View, path: Path) -> Coerced:
+        """The same container with its parts fixed. Other values stay unchanged."""
         if is_object(value) and (not view.types or "object" in view.types):
             return self._object(value, view, path)
         if is_list(value) and (not view.types or "array" in view.types):
@@ -285,9 +289,9 @@ class _Coercer:
             if unfit >= MAX_ERRORS:
                 result[name] = item
                 continue
-            keyed, self.keyed = self.keyed, name not in view.properties
+            is_mapping_value, self.is_mapping_value = self.is_mapping_value, name not in view.properties
             fixed = self.fixed(item, view.value_schema(name), (*path, name))
-            self.keyed = keyed
+            self.is_mapping_value = is_mapping_value
             unfit += not fixed.fits
             result[name] = fixed.value
             repairs += fixed.repairs
@@ -298,7 +302,7 @@ class _Coercer:
         return Coerced(result, repairs) if repairs else Coerced(value, [])
 
     def _keys(self, value: dict[str, Any], view: View, path: Path) -> tuple[dict[str, str], list[Repair]]:
-        """Unknown keys that are a missing one but for case, `-`, `_` or camelCase, where both are the only such."""
+        """Unknown keys that differ from a missing one only by case, `-`, `_` or camelCase, if the match is unique."""
         missing = [name for name in view.properties if name not in value and (view.closed or name in view.required)]
         unknown = [key for key in value if key not in view.properties]
         by_spelling: dict[str, list[str]] = {}
@@ -323,29 +327,29 @@ class _Coercer:
         for index, item in enumerate(value):
             items.append(self.fixed(item, view.item_schema(index), (*path, index)))
             unfit += not items[-1].fits
-            if unfit >= MAX_ERRORS:  # it cannot come to fit: the rest would be work for nothing
+            if unfit >= MAX_ERRORS:  # it cannot fit, so the rest is not coerced
                 break
         made = _joined([*(item.value for item in items), *value[len(items) :]], items, value)
         return self._without_repeats(made, path) if view.unique and self.may("safe") else made
 
     def _without_repeats(self, made: Coerced, path: Path) -> Coerced:
-        """Of a set its values, each once: to say one twice adds nothing."""
+        """A set's values without duplicates."""
         once: dict[Any, Any] = {}
         for item in made.value:
             once.setdefault(json_key(item), item)
         if len(once) == len(made.value) or any(repair.kind == "peeled_wrapper" for repair in made.repairs):
-            return made  # equal data under several names are no repeats
+            return made  # equal data under several names are no duplicates
         return Coerced([*once.values()], [*made.repairs, _repair("repeats_dropped", path, made.value, [*once.values()])])
 
     # --- other shapes -------------------------------------------------------------------------------------------------
 
     def _reshaped(self, value: Any, subschema: Any, view: View, path: Path) -> Iterator[Coerced]:
-        """A container out of its text; a list, an object or a scalar out of one of the others."""
+        """The value in another form: a container from its JSON text, or a list, object or scalar from one of the others."""
         if isinstance(value, str):
             yield from self._parsed(value, view, path)
         elif is_object(value):
             yield from self._by_names(value, view, path)
-            yield from self._out_of_its_name(value, view, path)
+            yield from self._without_type_name(value, view, path)
         if not self.may("lenient"):
             return
         if is_list(value):
@@ -357,64 +361,70 @@ class _Coercer:
             yield from self._only_value(value, subschema, view, path)
 
     def _by_names(self, value: dict[str, Any], view: View, path: Path) -> Iterator[Coerced]:
-        """The items of a named tuple, in its order, out of an object of them: all that it has, the last ones perhaps left out."""
+        """The items of a named tuple, in its order, from an object. The last items may be missing."""
         names = view.item_names[: len(value)]
         if names and {*value} == {*names}:
             items = [value[name] for name in names]
-            yield self._then(items, view, path, _repair("items_by_name", path, value, items))
+            yield self._with_first_step(items, view, path, _repair("items_by_name", path, value, items))
 
-    def _out_of_its_name(self, value: dict[str, Any], view: View, path: Path) -> Iterator[Coerced]:
-        """What stands under the name of its own type as the only key: `{"City": {...}}` where a `City` is wanted. Within a value
-        only objects and named tuples do so, for there the title of anything else is that of a field."""
+    def _without_type_name(self, value: dict[str, Any], view: View, path: Path) -> Iterator[Coerced]:
+        """The value under its type's name as the only key: `{"City": {...}}` for a `City`.
+
+        Within a value, only objects and named tuples are unwrapped so. The title of anything else is that of a field.
+        """
         is_named = view.properties or view.item_names or not path
-        if len(value) == 1 and is_named and _is_called(view, key := next(iter(value))):
+        if len(value) == 1 and is_named and _is_type_name(view, key := next(iter(value))):
             first = _repair("peeled_wrapper", path, value, inner := value[key])
-            yield self._then(inner, view, path, first)
+            yield self._with_first_step(inner, view, path, first)
             for made in self._by_names(inner, view, path) if is_object(inner) else ():
                 yield Coerced(made.value, [first, *made.repairs])
 
     def _parsed(self, text: str, view: View, path: Path) -> Iterator[Coerced]:
-        wanted = {"{": "object", "[": "array"}.get(text.lstrip()[:1])
-        if wanted not in view.types:
+        kind = {"{": "object", "[": "array"}.get(text.lstrip()[:1])
+        if kind not in view.types:
             return
         reading = read_json(text)
         if len(reading.values) != 1 or not reading.complete or any(r.safety != "lossless" for r in reading.repairs):
             return
         if reading.error or text[reading.end :].strip():
-            return  # what stands behind it would be lost
+            return  # the text after it would be lost
         made = reading.values[0]
         found = survey(made)
-        if found.problem is None and type_name(made) == wanted:
+        if found.problem is None and type_name(made) == kind:
             self.run.budget += found.nodes
             self.floats = self.floats or found.whole_floats
-            yield self._then(made, view, path, _repair("parsed_json", path, text, made))
+            yield self._with_first_step(made, view, path, _repair("parsed_json", path, text, made))
 
-    def _then(self, value: Any, view: View, path: Path, first: Repair) -> Coerced:
-        rest = self._nearer(value, view, path)
+    def _with_first_step(self, value: Any, view: View, path: Path, first: Repair) -> Coerced:
+        rest = self._with_fixed_parts(value, view, path)
         return Coerced(rest.value, [first, *rest.repairs])
 
     def _wrapped(self, value: Any, view: View, path: Path) -> Iterator[Coerced]:
-        """The items of a list that is written as text, a one-item list around a single value, or a one-field object around a
-        scalar; not one in the other. A text that is all of the answer is one item only if it is a word."""
+        """The items of a list written as text, a list around a single value, or an object with one field around a scalar.
+
+        These are not combined. A string that is the whole answer becomes a list item only if it is a single word.
+        """
         if self.wrapping:
             return
         self.wrapping = True
         if "array" in view.types and isinstance(value, str) and (items := items_of_text(value)):
-            yield self._then(items, view, path, _repair("items_of_text", path, value, items))
-        elif "array" in view.types and not (isinstance(value, str) and self._takes_texts(view) and not _is_one_item(value, path)):
-            yield self._then([value], view, path, _repair("wrapped_in_list", path, value, [value]))
+            yield self._with_first_step(items, view, path, _repair("items_of_text", path, value, items))
+        elif "array" in view.types and not (
+            isinstance(value, str) and self._accepts_any_text(view) and not _is_one_item(value, path)
+        ):
+            yield self._with_first_step([value], view, path, _repair("wrapped_in_list", path, value, [value]))
         if "object" in view.types and len(view.properties) == 1 and _is_token(value):
             made = {next(iter(view.properties)): value}
-            yield self._then(made, view, path, _repair("wrapped_in_object", path, value, made, "guess"))
+            yield self._with_first_step(made, view, path, _repair("wrapped_in_object", path, value, made, "guess"))
         self.wrapping = False
 
-    def _takes_texts(self, view: View) -> bool:
-        """May any text be an item? Then a text alone would become one item, whatever it says."""
+    def _accepts_any_text(self, view: View) -> bool:
+        """Whether any string is a valid item. Then a text alone would become one item, whatever it says."""
         item = view_of(self.schema, view.item_schema(0))
         return item.allowed is None and "string" in (json_kinds(self.schema, item) or {"string"})
 
     def _only_item(self, values: list[Any], subschema: Any, path: Path) -> Iterator[Coerced]:
-        """The item of a list that fits, if exactly one does. Not as a list of its own: that would drop the others."""
+        """The only item of a list that fits. It is not wrapped in a new list, which would drop the other items."""
         before, self.wrapping = self.wrapping, True
         items = [self.fixed(value, subschema, path) for value in values]
         self.wrapping = before
@@ -425,32 +435,38 @@ class _Coercer:
             yield Coerced(fitting[0].value, [first, *fitting[0].repairs])
 
     def _only_value(self, value: dict[str, Any], subschema: Any, view: View, path: Path) -> Iterator[Coerced]:
-        """The scalar that a one-key object holds, where no object is wanted; one level deep. Not in a mapping: its key would be
-        lost."""
+        """The scalar in an object with one key, if no object is allowed; one level deep. A mapping is not unwrapped: its key
+        is data."""
         (inner,) = value.values() if len(value) == 1 else (None,)
-        if self.keyed or inner is None or is_object(inner) or is_list(inner) or "object" in json_kinds(self.schema, view):
+        if (
+            self.is_mapping_value
+            or inner is None
+            or is_object(inner)
+            or is_list(inner)
+            or "object" in json_kinds(self.schema, view)
+        ):
             return
         made = self.fixed(inner, subschema, path)
         yield Coerced(made.value, [_repair("unwrapped_object", path, value, inner, "guess"), *made.repairs])
 
 
-def _with_insides(value: Any, inside: dict[Path, Any], path: Path = ()) -> Any:
-    """A copy with what is inside of texts in their place."""
+def _with_parsed_texts(value: Any, inside: dict[Path, Any], path: Path = ()) -> Any:
+    """A copy in which parsed JSON replaces its strings."""
     if isinstance(value, str) and path in inside:
-        return _with_insides(inside[path], inside, path)
+        return _with_parsed_texts(inside[path], inside, path)
     if is_object(value):
-        return {key: _with_insides(item, inside, (*path, key)) for key, item in value.items()}
-    return [_with_insides(item, inside, (*path, at)) for at, item in enumerate(value)] if is_list(value) else value
+        return {key: _with_parsed_texts(item, inside, (*path, key)) for key, item in value.items()}
+    return [_with_parsed_texts(item, inside, (*path, at)) for at, item in enumerate(value)] if is_list(value) else value
 
 
 def _joined(made: Any, parts: Iterable[Coerced], value: Any) -> Coerced:
-    """A container of fixed parts; the value itself where none was changed."""
+    """A container of fixed parts, or the value itself if no part changed."""
     repairs = [repair for part in parts for repair in part.repairs]
     return Coerced(made, repairs) if repairs else Coerced(value, [])
 
 
 def _best(fitting: list[Coerced]) -> Coerced | None:
-    """The candidate that can be trusted most, the first of equals; None where two guesses differ."""
+    """The most trusted candidate, the first of equals. None if two different guesses are equally trusted."""
     best = min(fitting, key=lambda made: trust(made.repairs), default=None)
     if best is None or trust(best.repairs) < _TRUST["guess"]:
         return best
@@ -463,24 +479,24 @@ def _repair(kind: str, path: Path, before: Any, after: Any, safety: Safety = "co
 
 
 def _is_token(value: Any) -> bool:
-    """A bare number, boolean or word; prose is none."""
+    """Whether the value is a bare number, boolean or word, not prose."""
     if is_object(value):
         return False
     return not isinstance(value, str) or (0 < len(value) <= 64 and len(value.split()) == 1)
 
 
 def _is_one_item(text: str, path: Path) -> bool:
-    """May a text stand for a list of one? All of an answer only where it is a word."""
+    """Whether a text may become a list of one item. A text that is the whole answer must be a single word."""
     is_word = _is_token(text) and text[0].isalnum() and text[-1].isalnum()
     return may_be_one_item(text) and (is_word or bool(path))
 
 
-def _is_called(view: View, key: str) -> bool:
-    """Is the key the name of the type, which has no such key of its own?"""
+def _is_type_name(view: View, key: str) -> bool:
+    """Whether the key is the type's name, and no property has that name."""
     name = spelling(view.title)
     return name != "" and spelling(key) == name and all(spelling(known) != name for known in view.properties)
 
 
 def spelling(key: str) -> str:
-    """Equal for keys that differ by case, `-`, `_`, spaces or camelCase only."""
+    """The key in a form that is equal for keys that differ only by case, `-`, `_`, spaces or camelCase."""
     return key.replace("_", "").replace("-", "").replace(" ", "").casefold()

@@ -1,7 +1,7 @@
-"""The table of value conversions: from which value to which type, at which strictness, and how far it can be trusted.
+"""The table of value conversions. Each row has a target type, the least strictness that allows it, and its safety.
 
-Pure functions of one value; whether the result fits is asked of the schema afterwards. Shapes (lists, objects, keys) are the
-coercer's own.
+Each conversion is a pure function of one value. The schema then decides whether the result fits. The coercer itself changes
+structure (lists, objects, keys).
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from llmcore.validator.coercion import scalars
 from llmcore.validator.schema.keywords import json_key
 from llmcore.validator.schema.problems import type_name
 
-__all__ = ["CONVERSIONS", "OF_FORMATS", "WAYS_TO_MEAN", "Conversion", "Strictness", "check_strictness"]
+__all__ = ["CHOICE_MATCHERS", "CONVERSIONS", "FORMAT_CONVERSIONS", "Conversion", "Strictness", "check_strictness"]
 
 Strictness = Literal["off", "safe", "lenient"]
-"""How far values may be changed: `off` not at all, `safe` where nothing is lost, `lenient` where it is likely."""
+"""How far values may be changed: `off` not at all, `safe` without loss, `lenient` also by likely guesses."""
 
 
 def check_strictness(given: object) -> None:
-    """Raises `CallerError` for what is none."""
+    """Raises `CallerError` for an invalid strictness."""
     if given not in get_args(Strictness):
         raise CallerError(f'strictness must be "off", "safe" or "lenient", got {given!r}')
 
 
 _OTHER_UUID = re.compile(r"[0-9a-fA-F]{32}|urn:uuid:[0-9a-fA-F-]{36}|\{[0-9a-fA-F-]{36}\}")
-_CHARS_OF_A_DATE = 10
+_DATE_LENGTH = 10
 _LARGE = 1e15
 _THIS_CENTURY = (978_307_200, 4_102_444_800)
-"""The seconds from 1970 to 2001, and to 2100."""
+"""The years 2001 to 2100, in seconds since 1970."""
 
 
 class Conversion(NamedTuple):
-    """`convert` answers None when the row does not apply; the result must still fit the schema."""
+    """One row. `convert` returns None if the row does not apply. Its result must still fit the schema."""
 
     kind: str
     strictness: Strictness
@@ -63,7 +63,7 @@ def _integer_in_prose(text: str) -> int | None:
 
 
 def _rounded(value: Any) -> int | None:
-    """The nearest integer, halves away from zero; of a number or of a text that is one."""
+    """The nearest integer, halves away from zero, of a float or of a text that is a number."""
     number = scalars.exact_number(value) if isinstance(value, str) else value
     return rounded(number) if isinstance(number, float) and math.isfinite(number) else None
 
@@ -75,37 +75,37 @@ def _text_of(value: Any) -> str | None:
 
 
 def _with_hyphens(text: str) -> str | None:
-    """A UUID that is written without its hyphens, in braces or as a URN, as Python and pydantic read it."""
+    """A UUID written without hyphens, in braces or as a URN, in the standard form."""
     try:
         return str(UUID(text)) if _OTHER_UUID.fullmatch(text) else None
-    except ValueError:  # its hyphens stand elsewhere
+    except ValueError:  # misplaced hyphens
         return None
 
 
 def _number_in(value: Any) -> int | float | None:
-    """A finite number, or a text that is one."""
+    """A number, or a text that is one; None if it is too large."""
     number = scalars.exact_number(value) if isinstance(value, str) else value
     return number if isinstance(number, int | float) and not isinstance(number, bool) and abs(number) < _LARGE else None
 
 
 def _duration(value: Any) -> str | None:
-    """A number of seconds as ISO 8601 has it."""
+    """A number of seconds as an ISO 8601 duration."""
     number = _number_in(value)
     digits = "" if number is None else repr(number)
     return None if number is None or "e" in digits else f"{'-' if number < 0 else ''}PT{digits.lstrip('-')}S"
 
 
 def _date_of_midnight(text: str) -> str | None:
-    """The date of a time that says no more than that."""
+    """The date of a timestamp at midnight."""
     try:
-        moment = datetime.fromisoformat(text.strip()) if len(text) > _CHARS_OF_A_DATE else None
+        moment = datetime.fromisoformat(text.strip()) if len(text) > _DATE_LENGTH else None
     except ValueError:
         return None
     return moment.date().isoformat() if moment is not None and moment.time() == time() else None
 
 
 def _time_of_epoch(value: Any) -> str | None:
-    """Seconds or milliseconds since 1970, of a time in this century: a number such as 20260102 is no such time."""
+    """Seconds or milliseconds since 1970 as a timestamp in this century. A number such as 20260102 is none."""
     number = _number_in(value)
     for unit in (1, 1000):
         if number is not None and _THIS_CENTURY[0] <= number / unit < _THIS_CENTURY[1]:
@@ -114,7 +114,7 @@ def _time_of_epoch(value: Any) -> str | None:
 
 
 def _date_of_epoch(value: Any) -> str | None:
-    """As `_time_of_epoch`, of a midnight."""
+    """The date of seconds or milliseconds since 1970, if they are a midnight."""
     return _date_of_midnight(_time_of_epoch(value) or "")
 
 
@@ -134,12 +134,12 @@ CONVERSIONS: dict[str, tuple[Conversion, ...]] = {
     ),
     "boolean": (
         Conversion("boolean_from_text", "safe", "coerced", _of_text(scalars.exact_boolean)),
-        Conversion("boolean_from_prose", "lenient", "guess", _of_text(scalars.truth_in_prose)),
+        Conversion("boolean_from_prose", "lenient", "guess", _of_text(scalars.boolean_in_prose)),
     ),
     "string": (Conversion("text_from_scalar", "safe", "coerced", _text_of),),
 }
 
-OF_FORMATS: dict[str, tuple[Conversion, ...]] = {
+FORMAT_CONVERSIONS: dict[str, tuple[Conversion, ...]] = {
     "uuid": (Conversion("uuid_hyphens", "safe", "coerced", _of_text(_with_hyphens)),),
     "duration": (Conversion("duration_from_seconds", "safe", "coerced", _duration),),
     "date": (
@@ -148,12 +148,11 @@ OF_FORMATS: dict[str, tuple[Conversion, ...]] = {
     ),
     "date-time": (Conversion("time_from_epoch", "safe", "coerced", _time_of_epoch),),
 }
-"""What becomes a text of a format."""
+"""Conversions to strings of a `format`."""
 
 
 def _same_text(value: Any, allowed: list[Any]) -> list[Any]:
-    """The allowed values that are `value` but for case, white space around it, or being a number or boolean in
-    quotes."""
+    """The allowed values that equal `value`, apart from case, surrounding white space, and quotes around a number or boolean."""
     text = _text_of(value) if not isinstance(value, str) else value
     if text is None:
         return []
@@ -161,7 +160,7 @@ def _same_text(value: Any, allowed: list[Any]) -> list[Any]:
     return [choice for choice in allowed if (_text_of(choice) or str(choice)).strip().casefold() == wanted]
 
 
-def _in_prose(value: Any, allowed: list[Any]) -> list[Any]:
+def _choices_in_prose(value: Any, allowed: list[Any]) -> list[Any]:
     """The allowed values that a text names: strings as words, numbers and booleans as such."""
     if not isinstance(value, str):
         return []
@@ -169,12 +168,12 @@ def _in_prose(value: Any, allowed: list[Any]) -> list[Any]:
     named: list[Any] = [scalars.choice_in_prose(value, words)] if words else []
     numbers = {type_name(choice) for choice in allowed} & {"integer", "number"}
     named += [scalars.number_in_prose(value)] if numbers else []
-    named += [scalars.truth_in_prose(value)] if any(isinstance(choice, bool) for choice in allowed) else []
+    named += [scalars.boolean_in_prose(value)] if any(isinstance(choice, bool) for choice in allowed) else []
     keys = {json_key(choice) for choice in allowed}
     return [choice for choice in named if choice is not None and json_key(choice) in keys]
 
 
-WAYS_TO_MEAN: tuple[tuple[Strictness, Callable[[Any, list[Any]], list[Any]], Safety], ...] = (
+CHOICE_MATCHERS: tuple[tuple[Strictness, Callable[[Any, list[Any]], list[Any]], Safety], ...] = (
     ("safe", _same_text, "coerced"),
-    ("lenient", _in_prose, "guess"),
+    ("lenient", _choices_in_prose, "guess"),
 )

@@ -1,8 +1,8 @@
-"""The last rung: `json_repair` on the arguments of one call that would otherwise be asked again.
+"""The last resort: `json_repair` on the arguments of one call that would otherwise be asked for again.
 
-It guesses, and it loses and invents keys without a word, so it runs only within bounds: one
-object, at most 4 KB, without markup, a reply that was not cut; afterwards every key must be one the schema names and
-no key of the text may have vanished. What it gives is tagged `guess`.
+`json_repair` guesses, and it loses and invents keys silently. So it only runs on one object of at most 4 KB, without markup,
+of a reply that was not cut. Every key of the result must be a parameter, and no key of the text may be lost. The result is a
+`guess`.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from llmcore.types import CompiledTool, Repair
 __all__ = ["MAX_REPAIRED", "repaired_arguments"]
 
 MAX_REPAIRED = 4096
-"""Characters. Repair is quadratic on hostile text: 4 KB take at most about 0.2 s."""
+"""In characters. `json_repair` is quadratic on hostile text: 4 KB take at most about 0.2 s."""
 
 _KEY = re.compile(r"""["']([^"'\\\n]{1,64})["']\s*:""")
 _BRACE = re.compile(r"[{}]")
 _MARKUP = re.compile(r"<[|｜]|[|｜]>|</?escape>")
-"""Tokens of the notations that models are trained on; `json_repair` knows none, and makes texts of them."""
+"""Tokens of model notations. `json_repair` does not know them and would make them text."""
 
 
 def repaired_arguments(raw: str, tool: CompiledTool) -> tuple[dict[str, Any], Repair] | None:
-    """The arguments that `raw` most likely means, or None when no guess keeps within the bounds."""
+    """Return the likely arguments in `raw` and the repair. None if no guess meets the conditions."""
     text = raw.strip()
     if not text.startswith("{") or len(text) > MAX_REPAIRED or _MARKUP.search(text) is not None or _holds_several(text):
         return None
@@ -40,7 +40,7 @@ def repaired_arguments(raw: str, tool: CompiledTool) -> tuple[dict[str, Any], Re
 
 
 def _holds_several(text: str) -> bool:
-    """Does another object follow the first, as far as braces tell? `json_repair` would keep one of them."""
+    """Whether another object follows the first, as the braces show. `json_repair` would keep only one."""
     depth = 0
     for brace in _BRACE.finditer(text):
         depth += 1 if brace[0] == "{" else -1
@@ -50,11 +50,11 @@ def _holds_several(text: str) -> bool:
 
 
 def _loads(text: str) -> object:
-    import json_repair  # only here, and rarely: it costs more to import than most replies to read
+    import json_repair  # rarely needed, and slow to import
 
     try:
         return cast("object", json_repair.loads(text))
-    except Exception:  # it leaks AssertionError, RecursionError and more
+    except Exception:  # it raises AssertionError, RecursionError and more
         return None
 
 

@@ -1,7 +1,7 @@
-"""Numbers, booleans and allowed values out of text: pure functions that answer None rather than guess twice.
+"""Reads numbers, booleans and allowed values from text. Pure functions, which return None if the text is ambiguous.
 
-Two strengths: `exact_*` reads a text that *is* the value; `*_in_prose` finds the one value a sentence names, and
-refuses when it names two, or denies the one it names. Linear in the length of the text.
+`exact_*` reads a text that *is* the value. `*_in_prose` finds the one value that a sentence names. If the sentence names two,
+or denies the one that it names, the result is None. Linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from functools import lru_cache
 
 from llmcore.types import DEFAULT_LIMITS
 
-__all__ = ["choice_in_prose", "exact_boolean", "exact_number", "folded", "number_in_prose", "truth_in_prose"]
+__all__ = ["boolean_in_prose", "choice_in_prose", "exact_boolean", "exact_number", "folded", "number_in_prose"]
 
 _MAX_PROSE = 20_000
-"""Characters of prose that are searched for a value; longer texts name none."""
+"""The most characters of prose that are searched. Longer texts name no value."""
 
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
-_BESIDE = 24
-"""Characters beside a number or a word in which something may change it."""
-_CHANGES_BEHIND = re.compile(
+_CONTEXT_LENGTH = 24
+"""How many characters beside a number may change its meaning."""
+_CHANGING_PREFIX = re.compile(
     r"""
     (?: [-\u2010-\u2015\u2212\ufe63\uff0d+] \s* [$€£¥]? \s*      # a sign that is no hyphen-minus just before the digits
       | [<>≤≥≠±∓]=? \s* | [/^*\u00d7÷√] \s* | !=\s*
@@ -43,11 +43,10 @@ _SCALE = r"""(?: k | kk | m | b | t | g | bn | mn | mm | mil | mill | mio | mrd 
     | hundreds? | thousands? | thsd | millions? | billions? | trillions? | quadrillions? | dozens? | scores? | grand | gross
     | lakhs? | lacs? | crores? | cr | mille | tausend | million(?:en|es)? | milliarden? | millones | milh(?:ão|ões|oes)
     | milliards? | mila | milioni | percent | per\s?cent | pct | permille | bps | bp | basis\s points? )"""
-_CHANGES_AHEAD = re.compile(
+_CHANGING_SUFFIX = re.compile(
     rf"""
       \s? -? \s? {_SCALE} (?![^\W\d_])
     | [^\W\d_]+ \d | [xXbBoO][0-9a-fA-F]                        # 0x1F, 1e5x3
-    | e [-+]? (?!\w)                                           # 1e, 1e-: the exponent is cut off
     | e [-+]? (?!\w)                                           # 1e, 1e-: the exponent is cut off
     | \s? [%‰‱^*\u00d7÷!√] | \s* \*\* | [:]\d | \+
     | \s (?: and \s a \s | below \s (?:zero|0)
@@ -56,14 +55,14 @@ _CHANGES_AHEAD = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""A number beside one of these is not the one that is meant, or not surely."""
+"""A number beside a match of this pattern, or of `_CHANGING_PREFIX`, is not certainly the one meant."""
 _ARITHMETIC = re.compile(r"\d\s?(?:[x\u00d7*÷^=]|\s[-+/]\s)\s?\d|\d['\u2019\s]\d", re.ASCII)
 _MINUS = re.compile(r"(?<![\w.)\]])\u2212(?=\d)", re.ASCII)
 _PROSE_NUMBER = re.compile(r"[+-]?\d[\d.,_]*(?:[eE][+-]?\d+)?(?:\s?/\s?\d+)?", re.ASCII)
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _FRACTION = re.compile(r"([+-]?\d{1,15})\s?/\s?(\d{1,15})", re.ASCII)
-_TRUTH = re.compile(r"\b(true|false)\b", re.IGNORECASE)
+_BOOLEAN_WORD = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 _DENIERS = frozenset(
     """
     not never no neither nor none nothing without except non hardly barely scarcely rarely seldom cannot cant
@@ -75,7 +74,8 @@ _DENIERS = frozenset(
     nunca jamas ningun ninguna sin apenas tampoco nao nem sem falso
     """.split()  # noqa: SIM905  (a table of words, read as one)
 )
-"""Words that deny or weaken what the rest of their sentence names, as `folded` writes them. In doubt nothing is named."""
+"""Words that deny or weaken what their sentence names, in the form that `folded` returns. In doubt, the sentence names
+nothing."""
 _DENYING_PREFIX = re.compile(
     r"\b(?:un|non|anti|semi|quasi|pseudo|sub|a|in|im|dis|de|ex|half|mis|counter|near)[-\u2010\u2011](?=\w)", re.IGNORECASE
 )
@@ -84,12 +84,11 @@ _DENIERS_IN_CJK = re.compile("[不没沒无無非未]|ない|ではな|じゃな
 _DENYING_SUFFIX = re.compile(r"(?<=\w)[-\u2010\u2011](?:ish|like|free|less|esque|adjacent)\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.;!](?=\s|\Z)|[\n。\uff01\uff1b]")
 _BEFORE_CJK = 0x2E80
-"""From here on scripts are written without spaces, so a match needs no word boundary."""
+"""From this code point on, scripts are written without spaces, so a match needs no word boundary."""
 
 
 def exact_number(text: str) -> int | float | None:
-    """The number that a text is, in JSON's grammar and finite: `" 5 "`, `-2.5e3`. Leading zeros or a plus sign are no
-    number."""
+    """Return the finite number that a text is, in JSON's grammar: `" 5 "`, `-2.5e3`. No leading zeros, no plus sign."""
     text = text.strip()
     found = _JSON_NUMBER.fullmatch(text) if len(text) <= DEFAULT_LIMITS.digits else None
     if found is None:
@@ -106,8 +105,11 @@ def exact_boolean(text: str) -> bool | None:
 
 
 def number_in_prose(text: str) -> int | float | None:
-    """The one number a text names: `$1,234`, `about 5`, `1/5`. None when there is none, or two that differ, when digits
-    belong to a word (`v2`), or when what stands beside them may make another number of them (`minus 5`, `3k`)."""
+    """Return the one number that a text names: `$1,234`, `about 5`, `1/5`.
+
+    None if there is none or if two differ. None also if the digits belong to a word (`v2`), or if the text beside them may
+    change them (`minus 5`, `3k`).
+    """
     if len(text) > _MAX_PROSE or _ARITHMETIC.search(text):
         return None
     found = list(_numbers(_MINUS.sub("-", text)))
@@ -131,9 +133,9 @@ def _numbers(text: str) -> Iterator[int | float | None]:
 
 
 def _is_changed(text: str, start: int, end: int) -> bool:
-    """Does what stands before or behind a number make another one of it, or a bound, or none?"""
-    before, after = text[max(0, start - _BESIDE) : start], text[end : end + _BESIDE]
-    if _CHANGES_BEHIND.search(before) or _CHANGES_AHEAD.match(after):
+    """Whether the text beside a number makes it another number, or a bound, or no number."""
+    before, after = text[max(0, start - _CONTEXT_LENGTH) : start], text[end : end + _CONTEXT_LENGTH]
+    if _CHANGING_PREFIX.search(before) or _CHANGING_SUFFIX.match(after):
         return True
     neighbour = after.lstrip(" \u00a0\u202f'\u2019")[:1]
     return bool(neighbour) and (unicodedata.numeric(neighbour, None) is not None)
@@ -155,28 +157,29 @@ def _reduced(fraction: re.Match[str]) -> int | float | None:
     return value.numerator if value.denominator == 1 else float(value)
 
 
-def truth_in_prose(text: str) -> bool | None:
-    """`yes` and `no` where they are the whole text; else the one of true and false that a text names and does not
-    deny."""
+def boolean_in_prose(text: str) -> bool | None:
+    """Return True or False for a text that is `yes` or `no`, or that names only one of true and false without denying it."""
     word = text.strip().strip(".!\"'`*").lower()
     if word in ("yes", "no"):
         return word == "yes"
     if len(text) > _MAX_PROSE:
         return None
-    named = {match[1].lower() for match in _TRUTH.finditer(text)}
+    named = {match[1].lower() for match in _BOOLEAN_WORD.finditer(text)}
     return named == {"true"} if len(named) == 1 and not _denied(text, ["true", "false"]) else None
 
 
 @lru_cache(maxsize=2048)
 def folded(text: str) -> str:
-    """Without accents, case and punctuation; runs of what is neither letter nor digit become one space."""
+    """The text without accents, case and punctuation. Anything between letters and digits becomes one space."""
     plain = (c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     return " ".join("".join(c if c.isalnum() else " " for c in plain).casefold().split())
 
 
 def choice_in_prose(text: str, choices: Sequence[str]) -> str | None:
-    """The one of `choices` a text names, without accents, case or punctuation, and does not deny. A choice inside a
-    longer one that was named (`SPAM` in `NOT_SPAM`) is not named. None when none or two are."""
+    """Return the only one of `choices` that a text names and does not deny. Accents, case and punctuation are ignored.
+
+    A choice inside a longer named one (`SPAM` in `NOT_SPAM`) does not count. None if no choice or several are named.
+    """
     if len(text) > _MAX_PROSE:
         return None
     named = {choice for _, _, choice in _named(folded(text), choices)}
@@ -187,7 +190,7 @@ _Span = tuple[int, int, str]
 
 
 def _named(haystack: str, choices: Sequence[str]) -> list[_Span]:
-    """Where a folded text names choices, those inside of a longer one left out."""
+    """The positions at which a folded text names choices, without those inside a longer one."""
     spans = [
         (start, start + len(folded(choice)), choice) for choice in choices for start in _occurrences(haystack, folded(choice))
     ]
@@ -199,7 +202,7 @@ def _inside(one: _Span, other: _Span) -> bool:
 
 
 def _denied(text: str, choices: Sequence[str]) -> bool:
-    """Does a sentence that names one of the choices also hold a word that denies or weakens it? Linear in the text."""
+    """Whether a sentence that names a choice also holds a word that denies or weakens it. Linear in the text."""
     text = _DENYING_SUFFIX.sub(" not ", _DENYING_PREFIX.sub(" not ", text))
     sentences = [(sentence, spans) for sentence in _SENTENCE_END.split(text) if (spans := _named(folded(sentence), choices))]
     return any(_holds_denier(*one) for one in sentences or [(text, _named(folded(text), choices))])
@@ -218,8 +221,7 @@ _MAX_OCCURRENCES = 50
 
 
 def _occurrences(haystack: str, needle: str) -> Iterator[int]:
-    """Where `needle` stands as a word of its own; the first few are enough to know whether another choice is named
-    too."""
+    """The positions of `needle` as a separate word. The first few suffice to see whether another choice is named too."""
     start, found = (haystack.find(needle), 0) if needle else (-1, 0)
     while start >= 0 and found < _MAX_OCCURRENCES:
         if _bounded(haystack, start, needle[0], -1) and _bounded(haystack, start + len(needle), needle[-1], 0):

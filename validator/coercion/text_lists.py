@@ -1,6 +1,7 @@
-"""The items of a list that is written as plain text: bulleted, numbered, or separated by commas.
+"""Reads a list that is written as plain text: bulleted, numbered, or separated by commas.
 
-Only the structure decides, and no word of any language: `Rome, Oslo and Paris` is no clear list, so it has no items. Linear.
+Only the structure counts, not the words of any language. `Rome, Oslo and Paris` is not clearly a list, so it has no items.
+Linear.
 """
 
 from __future__ import annotations
@@ -14,21 +15,21 @@ _NUMBERED = re.compile(r"\(?(?P<number>\d{1,4})[.)][ \t]+(?P<item>\S.*)")
 _WORD = r"\w[\w'\u2019&/+-]*"
 _PLAIN_ITEM = re.compile(rf"{_WORD}(?: {_WORD}){{0,3}}|[-+]?\d+\.\d+|-\d+")
 _SEPARATOR = re.compile(r"\s*(?:,(?!\d)|[\uff0c\u3001])\s*|\s*,\s+")
-"""A comma, also an ideographic one. One between two digits belongs to a number."""
+"""A comma, also an ideographic one. A comma between two digits belongs to a number."""
 _SEPARATES = re.compile(r"[,;\n\uff0c\u3001]")
-_FEWEST_OF_A_SENTENCE = 3
-"""Items of a comma list that ends in a full stop: fewer may be a sentence (`Yes, Rome.`)."""
+_FEWEST_BEFORE_FULL_STOP = 3
+"""The fewest items of a comma list that ends in a full stop. With fewer, it may be a sentence (`Yes, Rome.`)."""
 
 
 def may_be_one_item(text: str) -> bool:
-    """May it stand for a single item? Not where something in it separates parts, as far as one can tell."""
+    """Whether the text may be a single item: it holds no separator."""
     return _SEPARATES.search(re.sub(r"\d,\d", "", text)) is None
 
 
 def items_of_text(text: str) -> list[str] | None:
-    """The items, in order and without their markers; None if the text is not clearly a list.
+    """Return the items in order, without their markers. None if the text is not clearly a list.
 
-    One line that ends in a colon may stand above a bulleted or numbered list. Nothing else may stand beside the items.
+    One line that ends in a colon may precede a bulleted or numbered list. No other text may stand beside the items.
     """
     lines = [line for line in text.strip().splitlines() if line.strip()]
     if len(lines) > 1 and lines[0].rstrip().endswith(":"):
@@ -52,10 +53,10 @@ def _numbered(lines: list[str]) -> list[str] | None:
 
 
 def _between_commas(line: str) -> list[str] | None:
-    """Single words. Of several words an item is clear only if each word of the line begins with a capital or a digit."""
+    """Items of a comma list. If items have several words, each word must begin with a capital or a digit."""
     body = line.removesuffix(".")
     items = _SEPARATOR.split(body)
-    least = 2 if body == line else _FEWEST_OF_A_SENTENCE
+    least = 2 if body == line else _FEWEST_BEFORE_FULL_STOP
     if len(items) < least or not all(map(_PLAIN_ITEM.fullmatch, items)):
         return None
     words = [word for item in items for word in item.split()]

@@ -1,7 +1,7 @@
-"""What a subschema says once its `$ref`, `allOf` and siblings are read together: the coercer's view of it.
+"""Views: a subschema with its `$ref`, `allOf` and sibling keywords combined, for the coercer.
 
-Only what guides a repair is kept (types, allowed values, properties, items, alternatives); whether a value fits is
-asked of the hardened validator alone. Bounded by what `drafts` admits.
+A view holds only what guides a repair: types, allowed values, properties, items, alternatives. Only the validator decides
+whether a value fits. `drafts` bounds the size of a schema.
 """
 
 from __future__ import annotations
@@ -20,8 +20,12 @@ __all__ = ["View", "json_kinds", "view_of"]
 
 @dataclass(slots=True)
 class View:
-    """`types`: those admitted, in the schema's order; `()` = any. `allowed`: enum or const values, None = not bounded.
-    `extra`: the schema of further keys, True when the schema is silent. `alternatives`: each anyOf or oneOf met."""
+    """`types` are the allowed types in the schema's order; `()` allows any. `allowed` are enum or const values, None if
+    unbounded.
+
+    `extra` is the schema of additional keys, True if the schema does not mention them. `alternatives` holds each `anyOf` and
+    `oneOf`.
+    """
 
     types: tuple[str, ...] = ()
     allowed: list[Any] | None = None
@@ -33,14 +37,14 @@ class View:
     prefix: list[Any] = field(default_factory=list[Any])
     alternatives: list[list[Any]] = field(default_factory=list[list[Any]])
     unique: bool = False
-    """Is an array of it a set?"""
+    """Whether an array is a set."""
     names: list[str] = field(default_factory=list[str])
-    """Of the allowed values, or of the items of an array, where their type names them."""
+    """The names of the allowed values, or of an array's items, if the type has them."""
     bounded_text: bool = False
-    """Has a string to match a pattern or a format?"""
+    """Whether a string must match a pattern or a format."""
     format: str = ""
     title: str = ""
-    """The name of the type, if the schema says it."""
+    """The type's name, if the schema gives it."""
 
     def value_schema(self, key: str) -> Any:
         """The schema for the value of `key`."""
@@ -51,24 +55,24 @@ class View:
 
     @property
     def item_names(self) -> list[str]:
-        """Of a named tuple."""
+        """The names of a named tuple's items."""
         return self.names if "array" in self.types else []
 
     @property
     def closed(self) -> bool:
-        """Are keys beyond `properties` refused?"""
+        """Whether keys beyond `properties` are refused."""
         return self.extra is False and not self.patterns
 
 
 def view_of(schema: CompiledSchema, subschema: Any) -> View:
-    """The view of a subschema of this schema; made once, and not to be changed."""
+    """Return the view of a subschema. It is built once; do not change it."""
     found = schema.views.get(id(subschema))
     if found is None:
-        found = schema.views[id(subschema)] = _made(schema, subschema)
+        found = schema.views[id(subschema)] = _new_view(schema, subschema)
     return found
 
 
-def _made(schema: CompiledSchema, subschema: Any) -> View:
+def _new_view(schema: CompiledSchema, subschema: Any) -> View:
     view = View()
     waiting = [subschema]
     while waiting:
@@ -82,7 +86,7 @@ def _made(schema: CompiledSchema, subschema: Any) -> View:
 
 
 def json_kinds(schema: CompiledSchema, view: View) -> set[str]:
-    """The types that a view, or one of its alternatives, admits; empty when it does not say."""
+    """Return the types that a view or one of its alternatives allows. Empty if the schema does not say."""
     branches = [branch for alternatives in view.alternatives for branch in alternatives]
     return {*view.types, *(name for branch in branches for name in view_of(schema, branch).types)}
 
@@ -110,7 +114,7 @@ def _add(view: View, part: JsonSchema) -> None:
 
 
 def _implied_types(view: View) -> tuple[str, ...]:
-    """A schema without a type means what its other keywords are about."""
+    """The types that the other keywords imply if the schema has no `type`."""
     if view.allowed is not None:
         return tuple(dict.fromkeys(type_name(value) for value in view.allowed))
     implied = ["object"] if view.properties or view.required else []

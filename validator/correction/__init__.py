@@ -1,5 +1,4 @@
-"""Asking the model again: when, how often, in which words, and how its answer takes the place of the bad turn.
+"""Asks the model again after an invalid reply, and merges the answer into the turn.
 
-Sans-IO as all of the layer: whoever drives the loop makes the request. Nothing here judges by itself; it asks the report and
-the parser.
+This package does no I/O: its caller sends the requests. `validator.report` and `validator.output` find the problems.
 """

@@ -1,28 +1,24 @@
-"""Self-correction: ask the model again about a bad turn, focused, a bounded number of times.
+"""Self-correction: asks the model again about an invalid turn, a bounded number of times.
 
 Rules
-- Nothing is asked while the report is ok; the first problem is never hidden (`CorrectionResult.corrections` keeps
-  them all).
-- A correction *replaces* the bad turn: its one message stands after the history as it was before that turn, and a
-  second correction replaces the first. The history does not grow.
-- It says only what is needed: the failing call as the model wrote it, the problems as `path: expected ..., got ...`,
-  and the schema of that tool. Calls of the same turn that are fine are kept, and named as kept; they are not asked for again.
-- What runs is what the model was told: of a turn that was cut nothing is kept, and every call of it is asked for again; an
-  answer without calls takes back the kept ones too, and is the answer.
-- Each call that a reply made and that does not run is told, with the reason (`CorrectionResult.dropped`).
-- It stops when an attempt repeats an earlier one, when the budget is spent, or when the model answers in words instead.
-- A guess is asked about once, whether it is doubtful that the call is meant or what its arguments are: if the next reply
-  holds nothing better, whatever it says, the call is only shown, and the reply is the answer, its text whole. Beside calls that
-  may run it is taken back.
-- A cut turn is asked again with more room. So is one whose words behind the last call a limit ended, and a typed answer that a
-  limit ended, unless it is a value closed by a bracket of its own and nothing else: `12` may be half of 1234, `dark` of
-  dark-blue, a text of a longer one, and what stands around a value, or behind a call, may be about to take it back.
-- Near misses are asked about only where a call was required.
+- If the report is ok, nothing is asked. `CorrectionResult.corrections` keeps every problem that was found.
+- A correction *replaces* the invalid turn. Its one message follows the history before that turn, and a second correction
+  replaces the first. So the history does not grow.
+- The message holds the failing call as the model wrote it, its problems as `path: expected ..., got ...`, and the schema of its
+  tool. Valid calls of the same turn are named as kept and are not asked for again.
+- If a turn was cut, no call of it stays, and all are asked for again. If the answer has no calls, it becomes the answer of the
+  turn, and the kept calls do not run either.
+- Each call that does not run is reported with the reason (`CorrectionResult.dropped`).
+- The loop ends if a reply repeats an earlier one, if no re-ask is left, or if the model answers in words.
+- A guess is asked about once, whether the call or its arguments are doubtful. If the next reply is no better, its call counts as
+  only shown, and the reply is the answer, with its whole text. If other calls of the turn may run, only the guess is dropped.
+- A cut turn is asked for again with a larger `max_tokens`. A limit may also end the reply in words after the last call, which may
+  take the call back. It may end a typed answer that is not closed: `12` may be half of 1234. Both count as cut.
+- Near misses are asked about only if a call was required.
 
-`CorrectionLoop` is the sans-IO core (`next()` gives what to ask, `receive()` takes the answer); `correct` drives it
-with a callable it is given. Neither knows an adapter, a clock or a budget object beyond the number of re-asks that
-are left. An envelope read from Groq's `failed_generation` is corrected like any other: give it first, so that nothing
-is asked when that text already holds a good call.
+`CorrectionLoop` does no I/O: `next()` returns what to ask, and `receive()` accepts the answer. `correct` runs it with a
+function that sends the requests. Neither knows an adapter, a clock or a budget, apart from the number of re-asks. An envelope
+read from Groq's `failed_generation` is corrected like any other. If that text already holds a valid call, nothing is asked.
 """
 
 from __future__ import annotations
@@ -53,33 +49,42 @@ from llmcore.types.finish_reasons import INCOMPLETE
 from llmcore.types.near_misses import SHOWN
 from llmcore.validator.coercion.coercer import Strictness
 from llmcore.validator.correction.reask_prompt import correction_prompt
-from llmcore.validator.correction.turns import CorrectionTurn, DroppedCall, dropped, merged, with_all_withdrawn, without_failing
+from llmcore.validator.correction.turns import (
+    CorrectionTurn,
+    DroppedCall,
+    dropped_call,
+    merge_answer,
+    with_all_withdrawn,
+    without_failing,
+)
 from llmcore.validator.output.parsing import ParseDetail, json_schema, parse_detailed
-from llmcore.validator.report import ValidationReport, cut_short, validate
+from llmcore.validator.report import ValidationReport, cut_off_problem, validate
 from llmcore.validator.schema.problems import Problem, shown_value, summary
 
-__all__ = ["FAILED_CALL_WORDS", "MORE_ROOM", "Correction", "CorrectionLoop", "CorrectionResult", "Outcome", "correct"]
+__all__ = ["DEFAULT_REASK_TOKENS", "FAILED_CALL_WORDS", "Correction", "CorrectionLoop", "CorrectionResult", "Outcome", "correct"]
 
 Outcome = Literal["ok", "answered", "repeated", "spent", "stopped"]
-"""`ok`: every call may run and the value fits. `answered`: the model gave words where no call was required, or made a
-guess once more; the turn's calls are withdrawn. `repeated`: an attempt equalled an earlier one. `spent`: no
-re-ask is left. `stopped`: `ask` returned None."""
+"""`ok`: every call may run, and the value fits. `answered`: the model answered in words although no call was required, or
+repeated a guess; the turn's calls do not run. `repeated`: a reply equals an earlier one. `spent`: no re-ask is left.
+`stopped`: `ask` returned None."""
 
 FAILED_CALL_WORDS = frozenset({"tool_use_failed", "json_validate_failed", "MALFORMED_FUNCTION_CALL"})
-"""Finish words of a reply that its provider (Groq, Gemini) could not read as what was asked for."""
+"""Finish words of replies in which the provider (Groq, Gemini) could not read what was asked for."""
 
-MORE_ROOM = 8192
-"""Tokens given to the re-ask of a cut turn when the request had set no `max_tokens`; a given one is doubled."""
+DEFAULT_REASK_TOKENS = 8192
+"""`max_tokens` for a re-ask of a cut turn, if the request had none. Otherwise its own is doubled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """One re-ask, as data. Send the request again with `messages` appended to the history *as it was before the bad
-    turn*, and with `tools`, `tool_choice` and, where not None, `max_tokens` in place of the request's own.
+    """One re-ask, as data.
 
-    `n` counts from 1. `tools` are the failing calls' tools only, or all of them when a name was unknown, no call
-    came or calls were cut, or none when only the typed output failed (all, where they may still be
-    needed for it). `detail` is for `Attempt.detail`; `problems` is what it is about.
+    Send the request again with `messages` appended to the history *before the invalid turn*. Replace the request's `tools`,
+    `tool_choice` and, if not None, `max_tokens`.
+
+    `n` counts from 1. `tools` are usually those of the failing calls. They are all tools if a name was unknown, no call was
+    made, or calls were cut. They are empty if only the typed output failed, unless it may still need them. `detail` is for
+    `Attempt.detail`; `problems` is what the correction is about.
     """
 
     n: int
@@ -96,22 +101,24 @@ class Correction:
 
 @dataclass(slots=True)  # not frozen: one is made for each reply, and that triples what it costs
 class CorrectionResult:
-    """The turn as it stands after correction. `envelope` is the corrected turn: kept calls in their places, corrected
-    ones in place of the failing ones. `report` is that envelope's; `value` (with `detail`) is the typed output when
-    an `output_type` was given and the turn is a final answer that fits. `corrections` are the re-asks that were made,
-    oldest first."""
+    """The turn after correction.
+
+    `envelope` holds the kept calls and the corrected ones, in the places of the failing ones. `report` is its report. `value`
+    (and `detail`) is the typed output, if there is an `output_type` and the turn is a final answer that fits. `corrections`
+    are the re-asks, oldest first.
+    """
 
     envelope: Envelope
     report: ValidationReport
     outcome: Outcome
     corrections: tuple[Correction, ...] = ()
     problems: tuple[Problem, ...] = ()
-    """What is still wrong, with the calls or with the typed output; empty when `ok`."""
+    """The problems that remain in the calls or the typed output. Empty if `ok`."""
     detail: ParseDetail | None = None
     cause: BaseException | None = None
-    """What the output type's own validators raised, where that is wrong with the typed output."""
+    """The exception of the output type's own validators, if that is the problem."""
     dropped: tuple[DroppedCall, ...] = ()
-    """The calls of the bad turn, and of earlier answers, that `envelope` holds no more: they do not run."""
+    """The calls of the invalid turn and of earlier answers that are not in `envelope`. They do not run."""
 
     @property
     def ok(self) -> bool:
@@ -124,7 +131,7 @@ class CorrectionResult:
 
 @dataclass(slots=True)  # not frozen: that triples the cost of making one
 class _Review:
-    """A turn judged: the report of its calls and, for a final answer, the typed value or why there is none."""
+    """The report of a turn's calls and, for a final answer, the typed value or its problems."""
 
     report: ValidationReport
     detail: ParseDetail | None
@@ -133,18 +140,19 @@ class _Review:
 
 
 class CorrectionLoop:
-    """The loop without its I/O.
+    """The correction loop without its I/O.
 
         loop = CorrectionLoop(envelope, tools, reasks=2)
         while (correction := loop.next()) is not None:
-            loop.receive(send(correction))          # the normalised reply
+            loop.receive(send(correction))          # the normalized reply
         loop.result
 
-    `reasks`: how many are left of the budget. `required`: the request forced a call, so words or near misses are no
-    answer. `output_type`: when given, a turn without calls must parse as it (`llmcore.parse` takes the same).
-    `may_call`: no tool was called yet, so words without a value may come from a model that needs one: it is offered them
-    again. `max_tokens`: the request's own. `strictness`: as for `validate` and `parse`. `read`: how the typed output is read
-    from a text, for a caller that asks for it in a form of its own; it raises `OutputParseError`. None = `parse`.
+    `reasks` is how many re-asks are left. `required`: the request forced a call, so a reply in words is a problem.
+    `output_type`: a turn without calls must parse as this type, as in `llmcore.parse`. `may_call`: no tool was called yet. If
+    the model then answers without a value, it may need a tool, so the tools are offered again.
+
+    `max_tokens` is the request's own. `strictness` is that of `validate` and `parse`. `read` reads the typed output from a
+    text and raises `OutputParseError`; the default is `parse`. Raises `CallerError` for negative `reasks`.
     """
 
     def __init__(
@@ -178,11 +186,11 @@ class CorrectionLoop:
 
     @property
     def is_over(self) -> bool:
-        """Is there nothing to ask about?"""
+        """Whether there is nothing left to ask."""
         return self._outcome is not None
 
     def next(self) -> Correction | None:
-        """What to ask now, or None when the loop has ended."""
+        """Return what to ask now, None if the loop has ended."""
         if self._outcome is None and self._left <= 0:
             self._outcome = "spent"
         if self._outcome is not None:
@@ -193,9 +201,10 @@ class CorrectionLoop:
         return correction
 
     def receive(self, answer: Envelope | None, tools: ToolSet | None = None) -> None:
-        """Take the normalised reply to the last correction; None means that it could not be sent, and ends the loop.
+        """Accept the normalized reply to the last correction. None means that the request could not be sent, and ends the
+        loop.
 
-        `tools`: what the turn is judged by from now on, where other tools were offered than the correction said.
+        If other tools were offered than the correction named, pass them as `tools`: the turn is then validated against them.
         """
         self._tools = self._tools if tools is None else tools
         if self._outcome is not None:
@@ -204,34 +213,35 @@ class CorrectionLoop:
             self._outcome = "stopped"
             return
         call_due = self._required or bool(self._envelope.tool_calls)
-        asked_about_guesses = self._is_guessed()
-        is_half = answer.finish_reason == "length" and not answer.content.strip()  # of an answer in words
+        were_guesses = self._is_guessed()
+        is_cut = answer.finish_reason == "length" and not answer.content.strip()  # a cut answer in words
         reply = self._judge(answer, required=self._required)
-        in_words = not answer.tool_calls and not _missed(answer) and not reply.problems and not is_half
+        in_words = not answer.tool_calls and not _has_near_misses(answer) and not reply.problems and not is_cut
         if call_due and not self._required and in_words:
-            self._become(with_all_withdrawn(self._turn, answer))
+            self._set_turn(with_all_withdrawn(self._turn, answer))
             self._review = self._judge(self._envelope, required=False)
             self._outcome = "answered"
             return
-        if _goes_on_behind_a_call(answer):  # in the merged turn its words stand no more
+        if _continues_after_last_call(answer):  # the merged turn no longer has these words
             answer = answer.model_copy(update={"truncated": True})
         before = self._envelope
-        self._become(merged(self._turn, answer, reply.report, self._tools))
+        self._set_turn(merge_answer(self._turn, answer, reply.report, self._tools))
         self._review = self._judge(self._envelope, required=call_due)
-        is_untouched = self._envelope is before  # the answer makes kept calls again, and corrects none: it repeats no mistake
-        self._outcome = None if is_untouched else self._after(_signature(self._envelope, self._review))
-        if asked_about_guesses and self._is_guessed() and not self._required:
+        is_untouched = self._envelope is before  # the answer only repeats kept calls, which is no repeated mistake
+        self._outcome = None if is_untouched else self._outcome_for(_signature(self._envelope, self._review))
+        if were_guesses and self._is_guessed() and not self._required:
             self._accept_guesses(answer)
 
     def refuse(self, problem: Problem, cause: BaseException | None = None) -> None:
-        """A judge of the caller's refuses the answer, which the loop found fine: it is asked for again."""
+        """Record that the caller's own validator refused the answer. The next correction asks for it again."""
         self._review, self._may_call = _Review(self._review.report, None, (problem,), cause), False
-        said = self._envelope.content.strip()
-        self._outcome = "repeated" if said in self._refused else None
-        self._refused.add(said)
+        words = self._envelope.content.strip()
+        self._outcome = "repeated" if words in self._refused else None
+        self._refused.add(words)
 
     def _is_guessed(self) -> bool:
-        """Is all that is wrong with the turn that calls of it are guesses? With more room a cut one may yet end elsewhere."""
+        """Whether the turn's only problems are calls that are guesses. A cut turn does not count: it may end differently next
+        time."""
         failing = self._review.report.failing
         return (
             bool(failing)
@@ -241,11 +251,11 @@ class CorrectionLoop:
         )
 
     def _accept_guesses(self, answer: Envelope) -> None:
-        """The reply holds guesses once more, which are not asked about again."""
+        """End the loop after a reply with guesses, since guesses are asked about only once."""
         if self._review.report.runnable:
-            self._become(without_failing(self._turn))
+            self._set_turn(without_failing(self._turn))
         elif answer.source and self._output_type is None:
-            self._become((_as_shown(answer), self._all_dropped()))
+            self._set_turn((_as_text_answer(answer), self._all_dropped()))
         else:
             return
         self._review = self._judge(self._envelope, required=False)
@@ -255,33 +265,33 @@ class CorrectionLoop:
     def _turn(self) -> CorrectionTurn:
         return CorrectionTurn(self._envelope, self._review.report, self._kept_indexes, self._review.problems)
 
-    def _become(self, made: tuple[Envelope, Sequence[DroppedCall]]) -> None:
-        """This is the turn from now on, and these calls are in it no more."""
+    def _set_turn(self, made: tuple[Envelope, Sequence[DroppedCall]]) -> None:
+        """Set the current turn, and add the calls that it no longer holds to the dropped ones."""
         self._envelope = made[0]
         self._dropped += made[1]
 
     def _all_dropped(self) -> list[DroppedCall]:
         turn = self._turn
-        return [dropped(turn, at) for at in range(len(self._envelope.tool_calls))]
+        return [dropped_call(turn, at) for at in range(len(self._envelope.tool_calls))]
 
     @property
-    def given_up(self) -> list[DroppedCall]:
-        """What does not run where the turn is given up as it stands: all its calls, and those that it holds no more."""
+    def all_dropped(self) -> list[DroppedCall]:
+        """The calls that do not run if the turn is given up now: all its calls, and those dropped before."""
         return [*self._dropped, *self._all_dropped()]
 
     @property
     def report(self) -> ValidationReport:
-        """That of the turn as it stands now."""
+        """The report of the current turn."""
         return self._review.report
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with it, with the calls or with the typed output."""
+        """The problems of the current turn, in the calls or the typed output."""
         return self._review.problems
 
     @property
     def result(self) -> CorrectionResult:
-        """The turn as it stands now; final once `next()` has returned None."""
+        """The current turn. It is final once `next()` has returned None."""
         return CorrectionResult(
             envelope=self._envelope,
             report=self._review.report,
@@ -293,10 +303,10 @@ class CorrectionLoop:
             dropped=tuple(self._dropped),
         )
 
-    def _after(self, signature: str) -> Outcome | None:
+    def _outcome_for(self, signature: str) -> Outcome | None:
         if not self._review.problems:
             return "ok"
-        if signature in self._seen and not self._cut_short:  # with more room it may yet end elsewhere
+        if signature in self._seen and not self._cut_short:  # with more tokens it may end differently
             return "repeated"
         self._seen.add(signature)
         return None
@@ -304,18 +314,18 @@ class CorrectionLoop:
     def _judge(self, envelope: Envelope, required: bool) -> _Review:
         due = required or _call_failed(envelope)
         report = validate(envelope, self._tools, strictness=self._strictness, required=due)
-        if report.ok and envelope.tool_calls and (_ends_in_a_call(envelope) or _goes_on_behind_a_call(envelope)):
-            return _Review(report, None, (cut_short(),))
+        if report.ok and envelope.tool_calls and (_ends_inside_a_call(envelope) or _continues_after_last_call(envelope)):
+            return _Review(report, None, (cut_off_problem(),))
         if report.problems or envelope.tool_calls or self._output_type is None or envelope.needs_more_work is True:
             return _Review(report, None, tuple(report.problems))
         try:
             detail = self._parsed(envelope.content)
         except OutputParseError as error:
             return _Review(report, None, tuple(error.problems), error.__cause__)
-        said_last = next((segment.kind for segment in reversed(envelope.segments) if segment.kind != "markup"), "content")
-        may_go_on = said_last == "reasoning" or not detail.closed or _goes_on_behind_a_call(envelope)
-        if envelope.finish_reason == "length" and may_go_on:
-            return _Review(report, None, (_perhaps_half(envelope.content),))
+        last_kind = next((segment.kind for segment in reversed(envelope.segments) if segment.kind != "markup"), "content")
+        may_be_cut = last_kind == "reasoning" or not detail.closed or _continues_after_last_call(envelope)
+        if envelope.finish_reason == "length" and may_be_cut:
+            return _Review(report, None, (_incomplete_value_problem(envelope.content),))
         return _Review(report, detail, ())
 
     def _parsed(self, text: str) -> ParseDetail:
@@ -328,19 +338,19 @@ class CorrectionLoop:
         calls = self._review.report.calls if self._cut_short else self._review.report.failing
         offered = self._offered(calls, problems)
         text = correction_prompt(
-            self._envelope, calls, problems, offered, self._output_schema(calls), self._cut_short, kept=self._kept
+            self._envelope, calls, problems, offered, self._output_schema(calls), self._cut_short, kept_calls=self._kept_calls
         )
         return Correction(
             n=len(self._corrections) + 1,
             messages=(Message(role="user", content=[TextBlock(text=text)]),),
             tools=offered,
             tool_choice=self._choice(calls, offered),
-            max_tokens=self._room(),
+            max_tokens=self._next_max_tokens(),
             problems=problems,
         )
 
     def _offered(self, calls: Sequence[ToolCall], problems: Sequence[Problem]) -> tuple[ToolDefinition, ...]:
-        """The failing calls' tools; all of them where it is open which call was meant."""
+        """The tools of the failing calls, or all tools if it is open which call was meant."""
         unnamed = ("unknown_tool", "no_call", "near_miss")
         cut = self._cut_short and (self._envelope.truncated or bool(calls))
         is_silent = not calls and not self._envelope.content.strip()
@@ -354,12 +364,12 @@ class CorrectionLoop:
 
     @property
     def _may_need_tools(self) -> bool:
-        """Did the model say something, and not one value, where it was to give one and had looked nothing up?"""
+        """Whether the model answered in words without a value, although it had called no tool yet."""
         words = self._envelope.content
         return self._may_call and self._output_type is not None and bool(words.strip()) and not ("{" in words or "[" in words)
 
     def _choice(self, calls: Sequence[ToolCall], offered: Sequence[ToolDefinition]) -> ToolChoice:
-        """Forced only where the request had forced a call: a model must stay free to say that it cannot make one."""
+        """Forced only if the request forced a call. The model must stay free to say that it cannot make one."""
         if not offered:
             return "none"
         if not self._required:
@@ -371,13 +381,12 @@ class CorrectionLoop:
 
     @property
     def _kept_indexes(self) -> list[int]:
-        """The calls that stand while the failing ones are corrected, as the correction says. None of a turn that was cut: nobody
-        knows what else it would have said of them."""
+        """The indexes of the calls that stay while the failing ones are corrected. Empty for a cut turn."""
         failing = self._review.report.failing_indexes
         return [] if self._cut_short else [at for at in range(len(self._envelope.tool_calls)) if at not in failing]
 
     @property
-    def _kept(self) -> list[ToolCall]:
+    def _kept_calls(self) -> list[ToolCall]:
         return [self._envelope.tool_calls[at] for at in self._kept_indexes]
 
     @property
@@ -388,10 +397,10 @@ class CorrectionLoop:
             or any(problem.kind == "incomplete" for problem in self._review.problems)
         )
 
-    def _room(self) -> int | None:
-        """More tokens for a cut turn, doubled each time; otherwise the request's own stand."""
+    def _next_max_tokens(self) -> int | None:
+        """More tokens for a cut turn, doubled each time; None keeps the request's own."""
         if self._cut_short:
-            self._max_tokens = 2 * self._max_tokens if self._max_tokens else MORE_ROOM
+            self._max_tokens = 2 * self._max_tokens if self._max_tokens else DEFAULT_REASK_TOKENS
             return self._max_tokens
         return None
 
@@ -407,10 +416,11 @@ async def correct(
     output_type: Any = None,
     max_tokens: int | None = None,
 ) -> CorrectionResult:
-    """Drive a `CorrectionLoop` with `ask`, which sends one correction (drawing on the caller's budget, recording its
-    `Attempt`) and returns the normalised reply, or None when no request may be made any more.
+    """Run a `CorrectionLoop` and return its result.
 
-    What `ask` raises passes through. Makes no request when the turn is fine as it is.
+    `ask` sends one correction and returns the normalized reply, or None if no further request is allowed. It counts the
+    request in the caller's budget and records its `Attempt`. What `ask` raises is raised here. If the turn has no problem,
+    `ask` is not called.
     """
     loop = CorrectionLoop(
         envelope,
@@ -430,7 +440,7 @@ async def correct(
 
 
 def _signature(envelope: Envelope, review: _Review) -> str:
-    """Equal for turns that fail in the same way: what is wrong, and what the failing calls (or the whole text) say."""
+    """Equal for turns that fail in the same way: the failing calls, or the whole text."""
     failing = [
         [call.name, call.arguments, "" if call.arguments is not None else call.raw_arguments] for call in review.report.failing
     ]
@@ -438,64 +448,70 @@ def _signature(envelope: Envelope, review: _Review) -> str:
     return json.dumps([failing, text], sort_keys=True, default=str)
 
 
-def _perhaps_half(text: str) -> Problem:
+def _incomplete_value_problem(text: str) -> Problem:
     got = f"one that a limit ended: {shown_value(text.strip())}"
     return Problem(kind="incomplete", expected="a whole value", got=got, message="the value may be half of what was meant")
 
 
-def _missed(envelope: Envelope) -> bool:
-    """Does the reply hold what may have been meant as a call? One that is only shown was not."""
+def _has_near_misses(envelope: Envelope) -> bool:
+    """Whether the reply holds text that may be meant as a call. A call that is only shown does not count."""
     return any(miss.reason not in SHOWN for miss in envelope.near_misses)
 
 
 def _call_failed(envelope: Envelope) -> bool:
-    """The model made a call that its provider could not read, or made it in its reasoning: the reply holds no words, only near
-    misses."""
+    """Whether the model tried to call a tool but the provider could not read the call, or the call stood in its reasoning.
+
+    The reply then has no words, only near misses.
+    """
     nothing_said = not envelope.tool_calls and not envelope.content.strip()
     in_reasoning = any(miss.reason == "in_reasoning" for miss in envelope.near_misses)
     return nothing_said and bool(envelope.near_misses) and (in_reasoning or envelope.finish_word in FAILED_CALL_WORDS)
 
 
-def _ends_in_a_call(envelope: Envelope) -> bool:
-    """Did the reply break off inside a call behind whole ones? Where its server says that it was done, a loose end is none; where
-    it calls the reply incomplete and gives no reason, any call may be."""
+def _ends_inside_a_call(envelope: Envelope) -> bool:
+    """Whether the reply ended inside a call after complete calls.
+
+    If the server reports that the model was done, it did not. If it reports an incomplete reply without a reason, any call
+    may be cut.
+    """
     if not envelope.tool_calls:
         return False
     word = (envelope.finish_word or "").lower()
     return word == INCOMPLETE or (envelope.truncated and envelope.finish_reason in ("length", None))
 
 
-def _goes_on_behind_a_call(envelope: Envelope) -> bool:
-    """Did a limit end the reply in words or thoughts behind its last call? They may have been about to take it back."""
+def _continues_after_last_call(envelope: Envelope) -> bool:
+    """Whether a limit ended the reply in words or reasoning after its last call. They may have been about to take it back."""
     if envelope.finish_reason != "length":
         return False
-    said = [block for block in envelope.blocks if not isinstance(block, TextBlock) or block.text.strip()]
-    if not any(isinstance(block, ToolUseBlock) for block in said):
+    words = [block for block in envelope.blocks if not isinstance(block, TextBlock) or block.text.strip()]
+    if not any(isinstance(block, ToolUseBlock) for block in words):
         return False
-    return isinstance(said[-1], TextBlock | ThinkingBlock)
+    return isinstance(words[-1], TextBlock | ThinkingBlock)
 
 
-def _as_shown(answer: Envelope) -> Envelope:
-    """The reply as an answer in words: what its calls were is text. Reasoning stays what it is."""
-    source, told = answer.source, list(answer.segments)
-    kinds = ["", *(segment.kind for segment in told), ""]
+def _as_text_answer(answer: Envelope) -> Envelope:
+    """The reply as an answer in words, where its calls are text. Reasoning stays reasoning."""
+    source, old_segments = answer.source, list(answer.segments)
+    kinds = ["", *(segment.kind for segment in old_segments), ""]
     segments = [
         Segment(segment.start, segment.end, "content")
-        if segment.kind == "call" or (segment.kind == "markup" and _is_of_a_call(source[segment.start :], before, after))
+        if segment.kind == "call" or (segment.kind == "markup" and _is_call_markup(source[segment.start :], before, after))
         else segment
-        for segment, before, after in zip(told, kinds, kinds[2:], strict=False)
+        for segment, before, after in zip(old_segments, kinds, kinds[2:], strict=False)
     ]
     content = "".join(source[segment.start : segment.end] for segment in segments if segment.kind == "content").strip()
     misses = [NearMiss(span=call.span, name=call.name, reason="example") for call in answer.tool_calls if call.span is not None]
     shown_only = answer.model_copy(
         update={"tool_calls": [], "content": content, "needs_more_work": None, "near_misses": [*answer.near_misses, *misses]}
     )
-    kept = [block for block in answer.blocks if not isinstance(block, ToolUseBlock | TextBlock)]
-    return shown_only.attach(source, segments, [*kept, TextBlock(text=content)])
+    other_blocks = [block for block in answer.blocks if not isinstance(block, ToolUseBlock | TextBlock)]
+    return shown_only.attach(source, segments, [*other_blocks, TextBlock(text=content)])
 
 
-def _is_of_a_call(markup: str, before: str, after: str) -> bool:
-    """Is it the opener or the closer of a wrapper round calls: no reasoning's, and no token that ends a turn?"""
+def _is_call_markup(markup: str, before: str, after: str) -> bool:
+    """Whether the markup opens or closes a wrapper around calls. Markup of reasoning, and tokens that end a turn, do not
+    count."""
     if after == "call" and before != "reasoning":
         return True
     closer = markup.lstrip()

@@ -1,7 +1,7 @@
-"""The words of a correction: what the model wrote, what is wrong with it, what it must match, and what to do now.
+"""Writes the message of a correction: the model's call, its problems, the schema it must match, and what to do now.
 
-Nothing else: no history, no other tools. Whatever a model made long or many is shortened and counted, so that apart from
-the schemas, which are the caller's, a correction stays below some 16,000 characters.
+The message holds nothing else: no history, no other tools. Long parts are shortened, and what is left out is counted. So a
+correction without the caller's schemas stays below about 16,000 characters.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from llmcore.validator.schema.problems import MAX_SHOWN, Problem, cut
 __all__ = ["correction_prompt"]
 
 _MAX_QUOTED = 4000
-"""Characters of one call, or of words, that a correction quotes."""
+"""The most characters of one quoted call or text."""
 _MIN_QUOTED = 400
-"""As few where there are many calls."""
+"""The least characters of a quoted call, if there are many."""
 _MAX_CALLS = 8000
-_FRAMES = 1000
-"""Characters of all quoted calls, and of what stands around them."""
+_MAX_FRAMES = 1000
+"""The most characters of the words around all quoted calls, which `_MAX_CALLS` bounds."""
 _MAX_LINE = 1500
 _MAX_LINES = 6000
-"""Characters of one problem, and of all of them."""
-_MAX_KEPT = 1500
+"""The most characters of all problems. `_MAX_LINE` bounds one problem."""
+_MAX_KEPT_CALLS = 1500
 _MAX_KEPT_CALL = 300
-"""Characters of the kept calls, and of one."""
+"""The most characters of one kept call. `_MAX_KEPT_CALLS` bounds all of them."""
 _MAX_SCHEMA = 40_000
-"""Characters of all schemas of tools, and of the schema of a typed answer."""
+"""The most characters of all tool schemas, and of an output schema."""
 
 
 def correction_prompt(
@@ -39,11 +39,14 @@ def correction_prompt(
     output_schema: JsonSchema | None,
     cut_short: bool,
     *,
-    kept: Sequence[ToolCall] = (),
+    kept_calls: Sequence[ToolCall] = (),
 ) -> str:
-    """The text of the one message a correction sends. `calls` are the failing ones, all of them where the reply was cut, none
-    for words or typed output; `kept` those that run if the failing ones are corrected."""
-    parts = [_opening(calls, problems, cut_short, bool(kept)), *_quoted_calls(calls)]
+    """Return the text of a correction's message.
+
+    `calls` are the failing calls, or all calls if the reply was cut. They are empty for words and typed output. `kept_calls`
+    run once the failing ones are corrected.
+    """
+    parts = [_opening(calls, problems, cut_short, bool(kept_calls)), *_quoted_calls(calls)]
     if not calls and envelope.content.strip():
         parts.append(_fenced(envelope.content.strip()))
     lines = dict.fromkeys(f"- {cut(_line(problem, len(calls) > 1), _MAX_LINE)}" for problem in problems)
@@ -54,33 +57,33 @@ def correction_prompt(
     if output_schema is not None:
         schema = json.dumps(output_schema, ensure_ascii=False)
         parts.append(f"The answer must be JSON that matches this schema:\n{_fenced(schema, 'json', _MAX_SCHEMA)}")
-    parts += _kept_calls(kept, "those" if len(calls) > 1 else "that one")
+    parts += _kept_calls(kept_calls, "those" if len(calls) > 1 else "that one")
     parts.append(_request(calls, problems, output_schema is not None, cut_short, has_tools=len(tools) > 0))
-    if kept:
+    if kept_calls:
         parts[-1] += " If you answer without a call, none of these calls runs, the kept ones neither."
     return "\n\n".join(parts)
 
 
 def _fitting(texts: Iterable[str], most: int) -> tuple[list[str], int]:
-    """The first of them that are no longer than `most` in all, at least one, and how many are left out."""
+    """The first texts whose total length is at most `most`, at least one, and how many are left out."""
     waiting = list(texts)
-    taken: list[str] = []
+    first: list[str] = []
     for text in waiting:
         most -= len(text)
-        if most < 0 and taken:
+        if most < 0 and first:
             break
-        taken.append(text)
-    return taken, len(waiting) - len(taken)
+        first.append(text)
+    return first, len(waiting) - len(first)
 
 
 def _only_doubtful(problems: Sequence[Problem]) -> bool:
     return bool(problems) and all(problem.kind == "doubtful" for problem in problems)
 
 
-def _opening(calls: Sequence[ToolCall], problems: Sequence[Problem], cut_short: bool, some_kept: bool) -> str:
+def _opening(calls: Sequence[ToolCall], problems: Sequence[Problem], cut_short: bool, keeps_others: bool) -> str:
     if cut_short:
         return f"Your last reply was cut off before it ended, so {'nothing of it was' if calls else 'it was not'} used:"
-    if some_kept:
+    if keeps_others:
         unclear = "it is not clear whether it is meant or only shown"
         why = unclear if _only_doubtful(problems) else "it cannot be run"
         return f"A part of your last reply was not used. This call did not run, because {why}:"
@@ -90,34 +93,34 @@ def _opening(calls: Sequence[ToolCall], problems: Sequence[Problem], cut_short: 
 
 
 def _quoted_calls(calls: Sequence[ToolCall]) -> list[str]:
-    """The first of the calls, each shortened the more, the more there are."""
-    room = min(_MAX_QUOTED, max(_MIN_QUOTED, _MAX_CALLS // len(calls))) if calls else 0
-    quoted, left_out = _fitting((_quoted_call(call, room) for call in calls), _MAX_CALLS + _FRAMES)
+    """The first calls, each shortened more if there are many."""
+    length = min(_MAX_QUOTED, max(_MIN_QUOTED, _MAX_CALLS // len(calls))) if calls else 0
+    quoted, left_out = _fitting((_quoted_call(call, length) for call in calls), _MAX_CALLS + _MAX_FRAMES)
     return [*quoted, f"{left_out} more calls are not shown here."] if left_out else quoted
 
 
-def _kept_calls(kept: Sequence[ToolCall], others: str) -> list[str]:
-    """What the model need not say again, and what else of its turn will happen."""
-    if not kept:
+def _kept_calls(kept_calls: Sequence[ToolCall], others: str) -> list[str]:
+    """The calls that the model must not repeat, since they will run."""
+    if not kept_calls:
         return []
-    lines, left_out = _fitting((_kept_call(call) for call in kept), _MAX_KEPT)
+    lines, left_out = _fitting((_kept_call_line(call) for call in kept_calls), _MAX_KEPT_CALLS)
     more = [f"- and {left_out} more"] if left_out else []
     opening = f"These calls of the same reply are kept. They run once, together with {others}; do not make them again:"
     return ["\n".join([opening, *lines, *more])]
 
 
-def _kept_call(call: ToolCall) -> str:
+def _kept_call_line(call: ToolCall) -> str:
     body = json.dumps(call.arguments, ensure_ascii=False, default=str)
     return f"- {_named(call.name)} with {_on_one_line(cut(body, _MAX_KEPT_CALL))}"
 
 
-def _quoted_call(call: ToolCall, room: int) -> str:
+def _quoted_call(call: ToolCall, length: int) -> str:
     body = call.raw_arguments or json.dumps(call.arguments, ensure_ascii=False, default=str)
-    return f"{_named(call.name)} with the arguments\n{_fenced(body, most=room)}"
+    return f"{_named(call.name)} with the arguments\n{_fenced(body, most=length)}"
 
 
 def _named(name: str) -> str:
-    """A name that a model made up, on one line and of bounded length."""
+    """A name from the model, on one line and of bounded length."""
     return f"`{_on_one_line(cut(name, MAX_SHOWN))}`"
 
 
@@ -126,8 +129,8 @@ def _on_one_line(text: str) -> str:
 
 
 def _line(problem: Problem, several: bool) -> str:
-    said = _on_one_line(str(problem))
-    return f"{_named(problem.tool)}: {said}" if several and problem.tool else said
+    words = _on_one_line(str(problem))
+    return f"{_named(problem.tool)}: {words}" if several and problem.tool else words
 
 
 def _schemas(tools: Sequence[ToolDefinition]) -> list[str]:
@@ -164,7 +167,7 @@ def _request(calls: Sequence[ToolCall], problems: Sequence[Problem], typed: bool
 
 
 def _fenced(text: str, language: str = "", most: int = _MAX_QUOTED) -> str:
-    """Fenced so that no fence inside ends it."""
+    """The text in a fence that no fence inside the text can end."""
     body = cut(text, most)
     ticks = "```"
     while ticks in body:

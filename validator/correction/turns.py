@@ -1,13 +1,14 @@
-"""How the answer to a correction takes the place of a turn's failing calls, while the kept ones stand.
+"""Merges the answer to a correction into its turn: the answer's calls replace the failing calls, and the other calls stay.
 
-The answer's calls are corrections of the failing ones, by position and count: the first one takes the first failing call's
-place, and further ones than were asked for stand with the last. Ids say nothing, for a server may count them anew in each reply.
+The answer's calls match the failing ones by position. The first replaces the first failing call; surplus ones follow the
+last. Ids do not matter, since a server may number each reply's calls from the start.
 
-A kept call that the answer makes again runs once. It is known by what it runs with: name and arguments after validation,
-defaults filled in, so that neither `"1"` for 1 nor a default that is written out makes another call of it. An answer may make
-the whole turn anew. Then a kept call that it changed is taken as it stands there, lest the old and the new one run.
+If the answer repeats a kept call, the call runs once. Calls are equal if their names and their arguments are, after
+validation and with defaults filled in. So `"1"` for 1, or a default that is written out, makes no other call.
 
-Each call that the turn holds no more is told with the reason why it did not run (`DroppedCall`).
+An answer may repeat the whole turn. If it changes a kept call, the changed one replaces it, so that not both run.
+
+Each call that is removed from the turn is reported with the reason (`DroppedCall`).
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from llmcore.validator.schema.keywords import json_key
 from llmcore.validator.schema.problems import Problem, cut, summary
 from llmcore.validator.schema.references import resolve_pointer
 
-__all__ = ["CorrectionTurn", "DroppedCall", "dropped", "merged", "with_all_withdrawn", "without_failing"]
+__all__ = ["CorrectionTurn", "DroppedCall", "dropped_call", "merge_answer", "with_all_withdrawn", "without_failing"]
 
-_NEVER_RAN = frozenset({"calls_limit", "call_not_allowed"})
-"""Repairs that tell of calls which a reply held and the turn does not."""
-_OF_GUESSES = ("doubtful", "untrusted")
-"""Kinds of problems that a model's saying the call once more may settle."""
+_DROPPED_CALL_KINDS = frozenset({"calls_limit", "call_not_allowed"})
+"""Kinds of repairs that record calls which the reply held but the turn does not."""
+_GUESS_KINDS = ("doubtful", "untrusted")
+"""Kinds of problems that the model resolves if it repeats the call."""
 DroppedType = Literal["validation", "not_found", "execution"]
 _MAX_REASON = 500
-"""Characters of what is wrong with a call."""
+"""The most characters of a call's problems."""
 _MADE_ANEW = "The model made another one in its place"
 _MADE_AGAIN = "The model made it again unchanged"
 _NOT_MADE_AGAIN = "The model did not make it again"
@@ -43,9 +44,11 @@ _CHANGED = "The model changed it when it was asked for another call again"
 
 @dataclass(frozen=True, slots=True)
 class DroppedCall:
-    """A call that a reply made and that does not run. `reason` says why, in a sentence or two. `type` is that of the `ToolError`
-    which tells it: `validation` and `not_found` where the call itself was wrong, else `execution`. `is_known`: the model knows
-    that it does not run, or took it back."""
+    """A call of a reply that does not run.
+
+    `reason` says why, in one or two sentences. `type` is that of its `ToolError`: `validation` or `not_found` if the call
+    itself was wrong, else `execution`. `is_known`: the model knows that the call does not run.
+    """
 
     call: ToolCall
     reason: str
@@ -55,39 +58,40 @@ class DroppedCall:
 
 @dataclass(frozen=True, slots=True)
 class CorrectionTurn:
-    """A turn with failing calls, its report, the indexes of the calls that are kept, and what is wrong with the turn."""
+    """A turn with failing calls: its report, the indexes of the calls that stay, and its problems."""
 
     envelope: Envelope
     report: ValidationReport
-    kept: Sequence[int]
+    kept_indexes: Sequence[int]
     problems: Sequence[Problem] = ()
 
 
-def merged(
+def merge_answer(
     turn: CorrectionTurn, answer: Envelope, report: ValidationReport, tools: ToolSet
 ) -> tuple[Envelope, list[DroppedCall]]:
-    """The turn with its failing calls replaced by the answer's (`report` is that one's), and the calls that it holds no more.
-    Without a call to keep, or one in the answer, the answer is the turn. It is as whole as the answer is.
+    """Return the turn with the answer's calls in place of the failing ones, and the calls that were removed.
 
-    Where the answer corrects none of the calls that were asked about, the turn's own envelope is returned.
+    `report` is the answer's report. If no call stays, or the answer has no call, the answer becomes the turn. If the answer
+    corrects none of the failing calls, the turn's own envelope is returned. The merged envelope is truncated if the answer
+    is.
     """
     end = {"truncated": answer.truncated, "finish_reason": answer.finish_reason, "finish_word": answer.finish_word}
     says_nothing = not answer.tool_calls and not answer.content.strip()
-    if turn.kept and says_nothing and (answer.truncated or answer.finish_reason == "length"):
-        return turn.envelope.model_copy(update=end), []  # a cut turn now, of which every call is asked for again
-    if not turn.kept or not answer.tool_calls:
+    if turn.kept_indexes and says_nothing and (answer.truncated or answer.finish_reason == "length"):
+        return turn.envelope.model_copy(update=end), []  # the turn now counts as cut: the next correction asks for every call
+    if not turn.kept_indexes or not answer.tool_calls:
         return with_all_withdrawn(turn, answer)
     again = _made_again(turn, report, tools)
     asked = sorted(turn.report.failing_indexes)
     changed = _changed(turn, report, again, asked)
-    fresh, twice = _fresh(
+    fresh, twice = _corrections(
         [at for at in range(len(answer.tool_calls)) if at not in again and at not in changed], report, asked, tools
     )
-    is_one_of_the_kept = [one.name for one in report.calls] == [turn.report.calls[at].name for at in asked]
-    if not fresh and not changed and not is_one_of_the_kept:
+    repeats_asked_names = [one.name for one in report.calls] == [turn.report.calls[at].name for at in asked]
+    if not fresh and not changed and not repeats_asked_names:
         return turn.envelope, []
-    old, is_corrected = turn.envelope.tool_calls, bool(fresh) or is_one_of_the_kept
-    corrected = _with_own_ids([answer.tool_calls[at] for at in fresh], [old[at].id for at in turn.kept])
+    old, is_corrected = turn.envelope.tool_calls, bool(fresh) or repeats_asked_names
+    corrected = _with_unique_ids([answer.tool_calls[at] for at in fresh], [old[at].id for at in turn.kept_indexes])
     places: dict[int, list[ToolCall]] = {at: [updated(answer.tool_calls[at], {"id": old[at].id})] for at in changed}
     if is_corrected:
         places |= {at: [] for at in asked}
@@ -95,64 +99,69 @@ def merged(
             places[asked[min(n, len(asked) - 1)]].append(call)
     calls = [one for at, call in enumerate(old) for one in places.get(at, [call])]
     notes = [Repair(kind="repeated_call", before=answer.tool_calls[at].name, after=None) for at in sorted((*again, *twice))]
-    gone = [dropped(turn, at, _CHANGED) for at in changed]
+    removed = [dropped_call(turn, at, _CHANGED) for at in changed]
     if is_corrected:
-        gone += _replaced(turn, asked, [report.calls[at].name for at in fresh], corrected)
+        removed += _replaced(turn, asked, [report.calls[at].name for at in fresh], corrected)
     changes = {"tool_calls": calls, "near_misses": [], "repairs": [*turn.envelope.repairs, *notes], **end}
     blocks = _blocks(turn.envelope, places)
-    return turn.envelope.model_copy(update=changes).attach(turn.envelope.source, turn.envelope.segments, blocks), gone
+    return turn.envelope.model_copy(update=changes).attach(turn.envelope.source, turn.envelope.segments, blocks), removed
 
 
 def with_all_withdrawn(turn: CorrectionTurn, answer: Envelope) -> tuple[Envelope, list[DroppedCall]]:
-    """The answer as the turn. The turn's calls, the failing ones and those that were kept meanwhile, do not run, but where the
-    answer makes them again. Calls of earlier answers that did not run are told on."""
+    """Return the answer as the turn, and the turn's calls that the answer does not repeat.
+
+    Records of calls that earlier answers dropped stay.
+    """
     old = turn.envelope.tool_calls
     if answer.tool_calls:
-        gone = _replaced(turn, range(len(old)), [call.name for call in answer.tool_calls], answer.tool_calls)
+        removed = _replaced(turn, range(len(old)), [call.name for call in answer.tool_calls], answer.tool_calls)
     else:
-        gone = [dropped(turn, at, _IN_WORDS) for at in range(len(old))]
-    notes = [repair for repair in turn.envelope.repairs if repair.kind in _NEVER_RAN]
-    return updated(answer, {"repairs": [*answer.repairs, *notes]}) if notes else answer, gone
+        removed = [dropped_call(turn, at, _IN_WORDS) for at in range(len(old))]
+    notes = [repair for repair in turn.envelope.repairs if repair.kind in _DROPPED_CALL_KINDS]
+    return updated(answer, {"repairs": [*answer.repairs, *notes]}) if notes else answer, removed
 
 
 def without_failing(turn: CorrectionTurn) -> tuple[Envelope, list[DroppedCall]]:
-    """The turn with the calls that may run; the others are taken back."""
+    """Return the turn with only the calls that may run, and the failing ones."""
     failing = turn.report.failing_indexes
     changed = updated(
         turn.envelope, {"tool_calls": [call for at, call in enumerate(turn.envelope.tool_calls) if at not in failing]}
     )
     blocks = _blocks(turn.envelope, {at: [] for at in failing})
-    gone = [dropped(turn, at) for at in sorted(failing)]
-    return changed.attach(turn.envelope.source, turn.envelope.segments, blocks), gone
+    removed = [dropped_call(turn, at) for at in sorted(failing)]
+    return changed.attach(turn.envelope.source, turn.envelope.segments, blocks), removed
 
 
-def dropped(turn: CorrectionTurn, at: int, became: str = "") -> DroppedCall:
-    """The call at this index as one that does not run: what is wrong with it or with its turn, and what `became` of it."""
+def dropped_call(turn: CorrectionTurn, at: int, outcome: str = "") -> DroppedCall:
+    """The call at index `at` as one that does not run, with its problem or that of its turn. `outcome` says what the model
+    did then."""
     own = [problem for problem in turn.problems if problem.call == at]
     of_turn = [problem for problem in turn.problems if problem.call is None]
     other = "other calls of its reply could not be used" if turn.problems else "the run ended before"
-    said = cut(summary(own or of_turn), _MAX_REASON) if own or of_turn else other
+    problem_text = cut(summary(own or of_turn), _MAX_REASON) if own or of_turn else other
     unknown = any(problem.kind == "unknown_tool" for problem in own)
-    reason = ". ".join([f"It did not run: {said}", *([became] if became else [])])
+    reason = ". ".join([f"It did not run: {problem_text}", *([outcome] if outcome else [])])
     kind: DroppedType = "not_found" if unknown else "validation" if own else "execution"
-    return DroppedCall(turn.envelope.tool_calls[at], f"{reason}.", kind, is_known=bool(became))
+    return DroppedCall(turn.envelope.tool_calls[at], f"{reason}.", kind, is_known=bool(outcome))
 
 
 def _replaced(turn: CorrectionTurn, asked: Iterable[int], names: Iterable[str], calls: Iterable[ToolCall]) -> list[DroppedCall]:
-    """Those of the calls at these indexes that were wrong, or that were not simply made once more. `calls` took their place,
-    which have the `names` as the report maps them."""
+    """Those of the calls at the indexes `asked` that were wrong, or that `calls` does not repeat.
+
+    `calls` replaced them; `names` are the tools that these resolve to.
+    """
     made, left = Counter(map(_as_written, calls)), Counter(names)
-    gone: list[DroppedCall] = []
+    removed: list[DroppedCall] = []
     for at in asked:
         name, key = turn.report.calls[at].name, _as_written(turn.envelope.tool_calls[at])
         is_named, is_same = left[name] > 0, made[key] > 0
         left[name] -= is_named
         made[key] -= is_same
         if not is_same:
-            gone.append(dropped(turn, at, _MADE_ANEW if is_named else _NOT_MADE_AGAIN))
-        elif any(problem.call == at and problem.kind not in _OF_GUESSES for problem in turn.problems):
-            gone.append(dropped(turn, at, _MADE_AGAIN))
-    return gone
+            removed.append(dropped_call(turn, at, _MADE_ANEW if is_named else _NOT_MADE_AGAIN))
+        elif any(problem.call == at and problem.kind not in _GUESS_KINDS for problem in turn.problems):
+            removed.append(dropped_call(turn, at, _MADE_AGAIN))
+    return removed
 
 
 def _as_written(call: ToolCall) -> Any:
@@ -160,36 +169,41 @@ def _as_written(call: ToolCall) -> Any:
 
 
 def _made_again(turn: CorrectionTurn, report: ValidationReport, tools: ToolSet) -> dict[int, list[int]]:
-    """Which of the answer's calls are kept ones, made once more: index in the answer -> indexes in the turn."""
-    keys = {at: _run_key(turn.report.calls[at], tools) for at in turn.kept}
+    """Which of the answer's calls repeat kept ones: index in the answer -> indexes in the turn."""
+    keys = {at: _run_key(turn.report.calls[at], tools) for at in turn.kept_indexes}
     found = {at: [kept for kept, key in keys.items() if key == _run_key(call, tools)] for at, call in enumerate(report.calls)}
     return {at: same for at, same in found.items() if same}
 
 
 def _changed(turn: CorrectionTurn, report: ValidationReport, again: Mapping[int, list[int]], asked: Sequence[int]) -> list[int]:
-    """The kept calls that the answer changes, where it makes the whole turn anew: as many calls, the kept ones in their places,
-    those alike in more arguments than in common with any call that was asked about."""
+    """The kept calls that the answer changes, if it repeats the whole turn.
+
+    Then the numbers of calls are equal, and the kept calls have their old positions. A changed call shares more arguments
+    with the kept call than with any failing call.
+    """
     new, old = report.calls, turn.report.calls
     if len(new) != len(old) or any(at not in places for at, places in again.items()):
         return []
     return [
         at
-        for at in turn.kept
+        for at in turn.kept_indexes
         if at not in again
         and new[at].name == old[at].name
-        and _in_common(new[at], old[at]) > max(_in_common(new[at], old[one]) for one in asked)
+        and _shared_arguments(new[at], old[at]) > max(_shared_arguments(new[at], old[one]) for one in asked)
     ]
 
 
-def _in_common(call: ToolCall, other: ToolCall) -> int:
+def _shared_arguments(call: ToolCall, other: ToolCall) -> int:
     """How many arguments the two calls share."""
     there = other.arguments or {}
     return sum(key in there and json_key(there[key]) == json_key(value) for key, value in (call.arguments or {}).items())
 
 
-def _fresh(found: Sequence[int], report: ValidationReport, asked: Sequence[int], tools: ToolSet) -> tuple[list[int], list[int]]:
-    """Of these calls of the answer those that are corrections, and those that say one of them once more: of more calls than were
-    asked for, the same one is meant once."""
+def _corrections(
+    found: Sequence[int], report: ValidationReport, asked: Sequence[int], tools: ToolSet
+) -> tuple[list[int], list[int]]:
+    """The answer's calls that are corrections, and those that repeat one of them. If there are surplus calls, equal ones
+    count once."""
     surplus, seen = len(found) - len(asked), list[Any]()
     fresh, twice = list[int](), list[int]()
     for at in found:
@@ -200,14 +214,14 @@ def _fresh(found: Sequence[int], report: ValidationReport, asked: Sequence[int],
 
 
 def _run_key(call: ToolCall, tools: ToolSet) -> Any:
-    """Equal for calls that do the same."""
+    """A key that is equal for calls with the same effect."""
     tool = tools.get(call.name)
     schema = tool.definition.parameters if tool is not None else {}
     return call.name, json_key(_filled(call.arguments, schema, schema))
 
 
 def _filled(value: Any, schema: Any, root: Any) -> Any:
-    """The value with the defaults that its schema gives to what is left out."""
+    """The value with its schema's defaults for missing properties."""
     reference = object_in(schema).get("$ref")
     if isinstance(reference, str):
         return _filled(value, resolve_pointer(root, reference), root) if is_object(value) else value
@@ -216,8 +230,8 @@ def _filled(value: Any, schema: Any, root: Any) -> Any:
         return [_filled(one, items, root) for one in value] if items else value
     if not is_object(value):
         return value
-    for way in (*_ways(schema, "anyOf", value, root), *_ways(schema, "oneOf", value, root)):
-        return _filled(value, way, root)
+    for branch in (*_matching_branches(schema, "anyOf", value, root), *_matching_branches(schema, "oneOf", value, root)):
+        return _filled(value, branch, root)
     properties = object_in(object_in(schema).get("properties"))
     if not properties:
         return value
@@ -229,12 +243,12 @@ def _list(value: Any) -> list[Any]:
     return value if is_list(value) else []
 
 
-def _ways(schema: Any, keyword: str, value: Mapping[str, Any], root: Any) -> list[Any]:
-    """The one way of `anyOf` or `oneOf` that is an object with all of the value's keys; none where several are, or none is."""
+def _matching_branches(schema: Any, keyword: str, value: Mapping[str, Any], root: Any) -> list[Any]:
+    """The only branch of `anyOf` or `oneOf` that is an object with all keys of the value. Empty if none or several are."""
     found: list[Any] = []
-    for way in _list(object_in(schema).get(keyword)):
-        reference = object_in(way).get("$ref")
-        target = resolve_pointer(root, reference) if isinstance(reference, str) else way
+    for branch in _list(object_in(schema).get(keyword)):
+        reference = object_in(branch).get("$ref")
+        target = resolve_pointer(root, reference) if isinstance(reference, str) else branch
         properties = object_in(object_in(target).get("properties"))
         if properties and value.keys() <= properties.keys():
             found.append(target)
@@ -242,7 +256,7 @@ def _ways(schema: Any, keyword: str, value: Mapping[str, Any], root: Any) -> lis
 
 
 def _blocks(envelope: Envelope, places: Mapping[int, Sequence[ToolCall]]) -> list[Block]:
-    """The history blocks with those of the calls at these indexes replaced by those of other calls."""
+    """The history blocks, where `places` maps a call's index to the calls that replace it."""
     if not envelope.blocks:
         return []
     left = [(at, call.id) for at, call in enumerate(envelope.tool_calls)]
@@ -262,13 +276,13 @@ def _block(call: ToolCall) -> ToolUseBlock:
     return ToolUseBlock(id=call.id, name=call.name, input=call.arguments, raw_input=call.raw_arguments)
 
 
-def _with_own_ids(calls: Sequence[ToolCall], kept: Iterable[str]) -> list[ToolCall]:
-    """Ids may count within one reply, so those of two replies may clash."""
-    taken, given = set(kept), list[ToolCall]()
+def _with_unique_ids(calls: Sequence[ToolCall], kept: Iterable[str]) -> list[ToolCall]:
+    """The calls with ids that do not clash with kept ones. A server may number each reply's calls from the start."""
+    used, renamed = set(kept), list[ToolCall]()
     for call in calls:
-        number, wanted = len(taken), call.id
-        while wanted in taken:
+        number, wanted = len(used), call.id
+        while wanted in used:
             wanted, number = f"call_{number}", number + 1
-        taken.add(wanted)
-        given.append(call if wanted == call.id else updated(call, {"id": wanted}))
-    return given
+        used.add(wanted)
+        renamed.append(call if wanted == call.id else updated(call, {"id": wanted}))
+    return renamed

@@ -1,4 +1,4 @@
-"""Typed output from any text: which values it holds, which of them is the answer, and the type's value of it, whole or partial.
+"""Typed output: finds values in a text, chooses the answer, and converts it to the output type, whole or partial.
 
-Calls are no matter of this room (`report`), and no model is asked again (`correction`).
+`validator.report` handles tool calls. `validator.correction` asks the model again.
 """

@@ -1,9 +1,10 @@
-"""The values that a text holds: JSON, sound or broken, alone, in fences or in prose.
+"""Finds the values in a text: JSON, valid or broken, alone, in code fences or in prose.
 
-A scan from bracket to bracket: each is read once, by the normaliser's readers, and the scan goes on behind what was
-read. Reasoning and what stands behind an example's or a denied lead-in are no values. What reads as nothing is skipped; values
-inside of it are parts of something that nobody could read, and none of them stands for the whole. Linear: brackets
-that lead nowhere draw on a budget of characters in proportion to the text.
+The scan goes from bracket to bracket. The normalizer's readers read each value once, and the scan continues after it. These
+are no candidates: values in reasoning, and values after a lead-in that marks an example or denies them. If a stretch cannot
+be read, the scan skips it. Values inside that stretch are parts of it, so none of them can be the answer.
+
+The scan is linear in the text: failed reads use up a budget of characters that is proportional to the text.
 """
 
 from __future__ import annotations
@@ -41,13 +42,15 @@ _WASTE_ALLOWED = 20_000
 _LEAST_WASTE = 200
 _LIMIT_WASTE = 4000
 MAX_CANDIDATES = 1000
-"""Values that are looked at; of more, an array type does not take the first thousand for all."""
+"""The most values that are considered. If a text holds more, it has no array type's value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A value and how it was read. `start`, `end`: where it stands. `complete` is False when the text ended inside
-    it."""
+    """A value, the repairs made to read it, and its position in the text.
+
+    `complete` is False if the text ends inside the value.
+    """
 
     value: Any
     start: int
@@ -55,38 +58,41 @@ class Candidate:
     repairs: tuple[Repair, ...] = ()
     complete: bool = True
     alone: bool = False
-    """Nothing but white space stands around it."""
-    announced: LeadIn = LeadIn.NOTHING
-    """Do the words before it name it the answer?"""
+    """Whether only white space surrounds it."""
+    announced: LeadIn = LeadIn.NONE
+    """What its lead-in says."""
     announced_at: int = -1
-    """Where the first value stands that has the same lead-in."""
+    """Where the first value with the same lead-in starts. -1 without a lead-in."""
 
 
 class Found(NamedTuple):
-    """`values` in order. `fences`: the bodies of closed code fences that hold something else and are neither
-    reasoning nor examples. `unread`:
-    something that begins like a value could not be read, or there was too much to look at."""
+    """`values` are in text order.
+
+    `fences` are the bodies of closed code fences without values, reasoning and examples. `unread`: whether a stretch that
+    begins like a value could not be read, or the text holds too much to read.
+    """
 
     values: list[Candidate]
     fences: list[tuple[int, int]]
     reasoning: list[ReasoningSpan]
     unread: bool = False
     members_left: bool = False
-    """Members of an object stand outside of every value: a bracket around them is missing."""
+    """Whether object members stand outside of all values, because a bracket around them is missing."""
     unreadable: Sequence[Candidate] = ()
-    """What begins like a value, ends, and cannot be read; of its value nothing is known."""
+    """Stretches that begin like a value and end, but cannot be read. Their values are empty."""
     begun: Sequence[Candidate] = ()
-    """What the end of the text broke off: values that are not complete, and what was begun and cannot be read."""
+    """What the end of the text cut off: incomplete values, and openings that cannot be read."""
     limit: str = ""
-    """The field of `Limits` that something is beyond and was not read for, if anything is."""
-    taken: Sequence[tuple[int, int]] = ()
-    """Where all of them stand, with what was denied, taken back or cannot be read: no prose to find a value in."""
+    """The field of `Limits` that the text exceeds. Empty if it exceeds none."""
+    occupied: Sequence[tuple[int, int]] = ()
+    """The positions of all values, with denied, withdrawn and unreadable ones. Prose outside of them may still hold a value."""
 
 
 def find_values(text: str, *, cut: bool) -> Found:
-    """The objects and arrays of a text, in order; the whole text alone where it is one sound JSON value of any type.
+    """Return the objects and arrays of a text, in order. If the whole text is one valid JSON value of any type, return only
+    that.
 
-    `cut`: the text may end inside a value, of which then only what is certain is read; else what is open is closed.
+    If `cut`, the text may end inside a value, and only its certain part is read. Otherwise open brackets are closed.
     """
     if len(text) > DEFAULT_LIMITS.text:
         return Found([], [], [], unread=True, limit="text")
@@ -96,7 +102,7 @@ def find_values(text: str, *, cut: bool) -> Found:
 
 
 def _sound(text: str, start: int, end: int, *, cut: bool = False, alone: bool = False) -> Candidate | None:
-    """A stretch of text as one JSON value that needs no repair."""
+    """Read a stretch of text as one JSON value that needs no repair. None if that fails."""
     body = text[start:end]
     stripped = body.strip()
     if stripped[:1] not in _STARTS:
@@ -112,8 +118,10 @@ _STARTS = frozenset('{["-0123456789tfn')
 
 
 class _Scan:
-    """One pass over a text. `broken` is where the last value that could not be read ends, as far as its brackets
-    tell: what is found before it is a part of that value."""
+    """One pass over a text.
+
+    `broken` is the end of the last unreadable value, as its brackets show. Values before that position are parts of it.
+    """
 
     def __init__(self, text: str, cut: bool) -> None:
         self.text, self.cut, self.broken, self.bracketed = text, cut, 0, 0
@@ -136,37 +144,36 @@ class _Scan:
         values, examples = self._without_examples(sorted([*scalars, *containers], key=lambda value: value.start))
         others = [fence for fence in fences if self.text[fence[0] : fence[1]].lstrip()[:1] not in ("{", "[")]
         denied = {fence: None for fence in others if self._is_example(fence, examples)}
-        kept = [fence for fence in others if fence not in denied]
+        remaining = [fence for fence in others if fence not in denied]
         members_left = self.members_left or any(map(self._holds_members, self._between(containers)))
         begun = [*(value for value in values if not value.complete), *self._begun(containers)]
         unreadable = list(self._with_lead_ins(self.closed_unread, containers))
         all_values = [*containers, *scalars, *self.closed_unread, *self.left_open]
-        taken = [*denied, *((one.start, one.end) for one in all_values)]
+        occupied = [*denied, *((one.start, one.end) for one in all_values)]
         unread = self.unread or members_left
-        return Found(values, kept, self.reasoning, unread, members_left, unreadable, begun, self.limit, taken)
+        return Found(values, remaining, self.reasoning, unread, members_left, unreadable, begun, self.limit, occupied)
 
     def _begun(self, containers: Sequence[Candidate]) -> Iterator[Candidate]:
-        """What was begun before the end of the text and is no value: a bracket that none closes, and an answer of which there
-        is no more than its lead-in."""
+        """Unfinished openings: brackets that nothing closes, and a lead-in at the end without its value."""
         text, since = self.text, containers[-1].end if containers else 0
         opened = [*self.left_open]
         if since and _ANNOUNCED.search(text, max(since, len(text) - _LOOKED_AT)):
             opened.append(Candidate(None, len(text), len(text), complete=False))
         for one in self._with_lead_ins(opened, containers):
-            if one.value is not None or one.announced > LeadIn.NOTHING:
+            if one.value is not None or one.announced > LeadIn.NONE:
                 yield one
 
     def _with_lead_ins(self, opened: Sequence[Candidate], containers: Sequence[Candidate]) -> Iterator[Candidate]:
         ends = [one.end for one in containers]
         for one in opened:
             at = bisect_right(ends, one.start)
-            yield replace(one, announced=lead_in(self.text, one.start, ends[at - 1] if at else 0, LeadIn.NOTHING))
+            yield replace(one, announced=lead_in(self.text, one.start, ends[at - 1] if at else 0, LeadIn.NONE))
 
     def _between(self, containers: Sequence[Candidate]) -> Iterator[tuple[int, int]]:
-        """The stretches of text around values and reasoning."""
-        taken = sorted([*((one.start, one.end) for one in containers), *((span.start, span.end) for span in self.reasoning)])
+        """The stretches of text outside of values and reasoning."""
+        occupied = sorted([*((one.start, one.end) for one in containers), *((span.start, span.end) for span in self.reasoning)])
         since = 0
-        for start, end in taken:
+        for start, end in occupied:
             if start > since:
                 yield since, start
             since = max(since, end)
@@ -176,17 +183,17 @@ class _Scan:
         return _MEMBER.search(self.text, *stretch) is not None
 
     def _scalar(self, start: int, end: int) -> Candidate | None:
-        """null, a number or a string may stand in a fence of its own."""
+        """Read a null, number or string that is alone in a fence."""
         if self.text.startswith(("{", "["), start):
             return None
         scalar = _sound(self.text, start, end)
         return scalar if scalar is not None and not isinstance(scalar.value, (dict, list)) else None
 
     def _without_examples(self, values: Sequence[Candidate]) -> tuple[list[Candidate], list[int]]:
-        """The values with what announces them, and where those begin that are examples."""
-        kept: list[Candidate] = []
+        """The values with their lead-ins, without examples, and the positions of the examples."""
+        remaining: list[Candidate] = []
         examples: list[int] = []
-        since, before, first = 0, LeadIn.NOTHING, -1
+        since, before, first = 0, LeadIn.NONE, -1
         for value in values:
             if not shares_lead_in(self.text, since, value.start):
                 before, first = lead_in(self.text, value.start, since, before), value.start
@@ -194,15 +201,15 @@ class _Scan:
             if before is LeadIn.EXAMPLE:
                 examples.append(value.start)
             else:
-                kept.append(replace(value, announced=before, announced_at=first) if before else value)
-        return kept, examples
+                remaining.append(replace(value, announced=before, announced_at=first) if before else value)
+        return remaining, examples
 
     def _is_example(self, fence: tuple[int, int], examples: list[int]) -> bool:
         start, end = fence
         at = bisect_left(examples, start)
         if at < len(examples) and examples[at] < end:
             return True
-        return lead_in(self.text, start, 0, LeadIn.NOTHING) is LeadIn.EXAMPLE
+        return lead_in(self.text, start, 0, LeadIn.NONE) is LeadIn.EXAMPLE
 
     def _in_reasoning(self, start: int, end: int) -> bool:
         at = bisect_right(self.reasoning, start, key=lambda span: span.start) - 1
@@ -231,13 +238,13 @@ class _Scan:
             position = _next_bracket(text, candidate.end)
 
     def _span(self, position: int) -> ReasoningSpan | None:
-        """The reasoning around a position. Positions only grow, so what is left behind is dropped."""
+        """The reasoning around a position. Positions only grow, so spans before it are dropped."""
         while self.spans and self.spans[-1].end <= position:
             self.spans.pop()
         return self.spans[-1] if self.spans and self.spans[-1].start <= position else None
 
     def _skip(self, position: int, read_to: int, *, noted: bool) -> None:
-        """Go over a bracket that leads to nothing. What it encloses is remembered, if that looks like JSON."""
+        """Skip a bracket that begins no readable value. If its content looks like JSON, remember where it ends."""
         self.waste -= max(read_to - position, _LEAST_WASTE)
         like_json = LIKE_JSON.match(self.text, position) is not None
         if noted and position >= (self.broken if like_json else self.bracketed):
@@ -255,8 +262,11 @@ class _Scan:
                 self.bracketed = end
 
     def _enclosed(self, start: int) -> tuple[int, bool]:
-        """Where what a bracket opens ends, and whether a bracket closes it, strings looked over or not. What none
-        closes ends with the fence that it stands in, or before the next one."""
+        """Where the content of a bracket ends, and whether a bracket closes it.
+
+        Brackets inside strings count in one of two tries. If nothing closes it, the content ends with its fence or before the
+        next one.
+        """
         text = self.text
         end = Extent(start).scan(text, final=True)
         if end >= 0 and (matching := _matching(text, start)) <= len(text):
@@ -267,8 +277,8 @@ class _Scan:
         return next((at for at, _ in reversed(self.fences) if at > start), len(text)), False
 
     def _is_part(self, candidate: Candidate) -> bool:
-        """Does it stand inside of something that could not be read? In brackets that look like prose only what stands
-        beside a comma does."""
+        """Whether the value stands inside something unreadable. In brackets that look like prose, only a value beside a comma
+        does."""
         if candidate.start < self.broken:
             return True
         before = self.text[max(0, candidate.start - _LEAST_WASTE) : candidate.start].rstrip()[-1:]
@@ -278,7 +288,7 @@ class _Scan:
         return part
 
     def _read(self, start: int) -> tuple[Candidate | None, int]:
-        """The value at `start`. One that its fence ends is whole, though it lacks brackets; one that the text ends is
+        """Read the value at `start`. A value that its fence ends is complete even without brackets; one that the text ends is
         cut."""
         text = self.text
         reading = _read_at(text, start, cut=self.cut)
@@ -294,13 +304,13 @@ class _Scan:
             ran_out = not reading.complete
         if reading.error is not None and reading.error.endswith("_limit"):
             self.limit = reading.error.removesuffix("_limit")
-            return None, max(reading.end, start) + _LIMIT_WASTE  # how far it had read is not told
+            return None, max(reading.end, start) + _LIMIT_WASTE  # the reader does not report how far it read
         if reading.error or not reading.values or not isinstance(reading.values[0], (dict, list)):
             return None, max(reading.end, start)
         return self._candidate(start, reading, whole=not ran_out), reading.end
 
     def _read_as_cut(self, start: int, reading: JsonReading) -> JsonReading:
-        """What cannot be read as whole may have been cut: it is read as such where nothing closes it."""
+        """If nothing closes the value, read it as a cut one."""
         if Extent(start).scan(self.text, final=True) >= 0:
             return reading
         self.waste -= len(self.text) - start
@@ -308,7 +318,7 @@ class _Scan:
         return cut if not cut.error and cut.end >= self.last and not cut.complete else reading
 
     def _fence_end(self, start: int) -> int | None:
-        """Where the fence around `start` ends. Starts only grow, so fences left behind are dropped."""
+        """Where the fence around `start` ends. Positions only grow, so earlier fences are dropped."""
         while self.fences and self.fences[-1][1] <= start:
             self.fences.pop()
         return self.fences[-1][1] if self.fences and self.fences[-1][0] <= start else None
@@ -327,13 +337,12 @@ _OPENER = re.compile(r"[{\[]")
 LIKE_JSON = re.compile(
     r"""\{\s*(?:["'“}]|[\w$-]+\s*[:=])|\[(?![^\[\]{}"'\n]{0,40}\))\s*(?:["'“{\[]|-?[\d.]|[$€£]\s*\d|(?:true|false|null)\b)"""
 )
-"""The look ahead: `[0, 5)` is an interval."""
+"""What begins like JSON. The look-ahead excludes intervals such as `[0, 5)`."""
 _BRACKETS = {"{": re.compile(r"[{}]"), "[": re.compile(r"[\[\]]")}
 
 
 def _matching(text: str, start: int) -> int:
-    """Just past the bracket that closes the one at `start`, counting those of its kind; beyond the end when none
-    does."""
+    """The position after the bracket that closes the one at `start`, counting only its kind; beyond the text if none does."""
     depth = 0
     for bracket in _BRACKETS[text[start]].finditer(text, start):
         depth += 1 if bracket[0] == text[start] else -1
@@ -343,7 +352,7 @@ def _matching(text: str, start: int) -> int:
 
 
 def _in_open_reasoning(candidate: Candidate) -> Candidate:
-    """A value in reasoning that never closes may be the answer: the model may have forgotten the closer."""
+    """A value in reasoning that never closes may be the answer, since the model may have forgotten the closing tag."""
     note = Repair(kind="in_open_reasoning", before=[candidate.start, candidate.end], after=None, safety="guess")
     return replace(candidate, repairs=(*candidate.repairs, note))
 
@@ -354,8 +363,8 @@ def _next_bracket(text: str, start: int) -> int:
 
 
 def _read_at(text: str, start: int, *, cut: bool = False) -> JsonReading:
-    """The value at `start`. Where several keys stand twice brackets between two objects are missing, one of which would
-    be lost: it cannot be read."""
+    """Read the value at `start`. If several keys occur twice, brackets between objects are missing, so it counts as
+    unreadable."""
     reading = read_json_value(text, start, cut=cut)
     if sum(repair.kind == "duplicate_key" for repair in reading.repairs) > 1:
         return JsonReading(complete=False, end=reading.end, error=UNREADABLE)
@@ -363,9 +372,11 @@ def _read_at(text: str, start: int, *, cut: bool = False) -> JsonReading:
 
 
 def _judged(repair: Repair, whole: bool) -> Repair:
-    """A reader's repair as typed output sees it: closing what the text left open is not lossless when the text may have gone
-    on, nor is taking one of two values of a key; a text in triple back-ticks is a form that strings may have, its layout
-    apart."""
+    """The reader's repair with the safety that it has for typed output.
+
+    If the text may continue, closing what is open is `truncated`. Choosing one of two values of a key is a `guess`. A string
+    in triple back-ticks is `coerced`.
+    """
     if repair.kind == "duplicate_key" and repair.before != repair.after:
         return repair.model_copy(update={"safety": "guess"})
     if repair.kind == "missing_closer" and not whole:
@@ -377,7 +388,7 @@ def _judged(repair: Repair, whole: bool) -> Repair:
 
 
 def _dedented(value: Any, repairs: Sequence[Repair]) -> Any:
-    """Strings that stood in triple back-ticks or triple quotes lose the indentation their lines share."""
+    """Remove the common indentation from strings that stood in triple back-ticks or triple quotes."""
     paths = {repair.path for repair in repairs if repair.kind in ("code_block", "triple_quotes")}
     return _dedent_at(value, paths, "") if paths else value
 
@@ -414,7 +425,7 @@ def _fenced(text: str) -> list[tuple[int, int]]:
 
 
 def only_fence(text: str) -> tuple[int, int] | None:
-    """The body of the one code fence that is all of a text, where its first line is certainly none of the body."""
+    """The body of the only code fence, if the fence is the whole text and its first line is certainly not part of the body."""
     bodies = _fenced(text) if text.lstrip()[:3] in ("```", "~~~") else []
     if len(bodies) != 1:
         return None
@@ -429,8 +440,7 @@ _OPENED_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*[\w+-]*|`+")
 
 
 def is_whole_answer(text: str, start: int, end: int) -> bool:
-    """Does nothing but reasoning and the marks of a fence stand around a value? The fence need not close: its end may be
-    what the reply lacks."""
+    """Whether only reasoning and fence marks surround a value. The fence need not close, since its end may be missing."""
     before, behind = _around(text, start, end)
     return (not before or _OPENED_FENCE.fullmatch(before) is not None) and not behind.strip("`~")
 
@@ -445,21 +455,24 @@ _NAMED = re.compile(
     (?: (?P<fence>`{3,}|~{3,})[ \t]*[\w+-]* | (?P<tick>`) )? \s*""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""All that may stand before a value for it to be certain that it is the answer and no draft, item or quotation."""
+"""Words that may stand before a value that is certainly the answer, and no draft, item or quotation."""
 _HEADING = re.compile(r"^#{1,6} (?=[\w*])", re.MULTILINE)
 _CLOSED = re.compile(r"[\s*_]*+(?P<mark>`{3,}|~{3,}|`)?[\s*_]*+(?:</[\w:-]++>\s*+)*+")
 
 
 def named_until(text: str) -> int:
-    """How far a text does nothing but name the answer that follows, and open its fence."""
+    """How far the text only introduces the answer that follows, and opens its fence."""
     found = _NAMED.match(text)
     return found.end() if found else 0
 
 
 def stands_alone(text: str, start: int, end: int, *, headed: bool = False) -> bool:
-    """Is a value, in a text that may have been cut, all that it says? Before it may stand reasoning, a fence and words that do
-    nothing but name the answer; behind it what closes those. Any other word, sign or item may have begun something of which the
-    value is no more than a part or a first idea. `headed`: the words may be a heading, of a text that is whole."""
+    """Whether the value is all that a text, perhaps a cut one, says.
+
+    Before it may stand reasoning, a fence and words that introduce the answer; after it, what closes those. Any other word,
+    sign or item could mean that the value is only a part or a draft. If `headed`, the words may be a heading; the text must
+    be whole.
+    """
     before, behind = _around(text, start, end)
     if headed:
         before = _HEADING.sub("", before)
@@ -470,7 +483,7 @@ def stands_alone(text: str, start: int, end: int, *, headed: bool = False) -> bo
 
 
 def _around(text: str, start: int, end: int) -> tuple[str, str]:
-    """What stands before and behind a value, without reasoning."""
+    """The text before and after a value, without reasoning."""
     before, behind, since = "", "", 0
     for span in [*reasoning_spans(text), ReasoningSpan(len(text), len(text), opened=True, closed=True)]:
         before += text[since : min(span.start, start)]

@@ -1,8 +1,8 @@
-"""Of several values in a text, is it certain which one is the answer?
+"""Decides whether it is certain which of several values in a text is the answer.
 
-It is where all say the same, and where the last one alone is named the answer (`Final answer:`). Otherwise the choice is a
-`guess`: a different value behind the chosen one may correct it. Values alone on one line, without a word between them, are a
-model that did not stop: the first of them is taken, recorded as `coerced`.
+It is certain if all values are equal, or if only the last one is introduced as the answer (`Final answer:`). Otherwise the
+choice is a `guess`, since a later value may correct the chosen one. If the whole text is one line of values without words
+between them, the model did not stop. Then the first value is chosen and recorded as `coerced`.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from llmcore.validator.output.lead_ins import LeadIn
 
 __all__ = ["Doubt", "Fit", "doubt_about", "preference"]
 
-_MAX_TOLD = 20
+_MAX_PLACES = 20
 
 
 class Fit(NamedTuple):
-    """A candidate brought into shape: the typed value, everything that was done, and whether the text ended inside
-    it."""
+    """A candidate converted to the type: the typed value, its JSON data, all repairs, and whether the text ended inside it."""
 
     value: Any
     data: Any
     repairs: list[Repair]
     complete: bool = True
-    of: Candidate | None = None
+    candidate: Candidate | None = None
 
 
 class Doubt(NamedTuple):
-    """What is beside a chosen value, recorded. `rivals`: how many different ones there are; `is_begun`: one of them was broken
-    off by the end of the text; `others_fit`: one of them fits."""
+    """The other values beside a chosen one, as a repair.
+
+    `rivals` counts the different values. `is_begun`: the end of the text cut off one of them. `others_fit`: one of them fits.
+    """
 
     note: Repair
     rivals: int
@@ -42,44 +43,50 @@ class Doubt(NamedTuple):
 
 
 def preference(fit: Fit) -> tuple[int, int, int]:
-    """What the text announces comes first, the last of its corrections before the others, then what can be trusted most."""
-    named_at = fit.of.announced_at if fit.of is not None else -1
+    """The sort key of a fit; the smallest wins. A value introduced as the answer wins, the last one first, then the most
+    trusted."""
+    named_at = fit.candidate.announced_at if fit.candidate is not None else -1
     return -int(named_at >= 0), -named_at, trust(fit.repairs)
 
 
 def doubt_about(
     best: Fit, fits: Sequence[Fit], meant: Sequence[Candidate], begun: Sequence[Candidate], text: str
 ) -> Doubt | None:
-    """What speaks against the chosen one. `fits`: all that fit; `meant`: what was to be a value of the type and is none;
-    `begun`: what the end of the text broke off and could have become one."""
-    chosen = best.of
+    """What makes the choice uncertain, None if nothing does.
+
+    `fits` are all that fit. `meant` were meant as values of the type but do not fit. `begun` were cut off by the end of the
+    text and could have fitted.
+    """
+    chosen = best.candidate
     if chosen is None:
         return None
-    fitting = [fit.of for fit in fits if fit.of is not None and fit.of is not chosen and fit.data != best.data]
-    rivals = [one for one in fitting if not _gives_way(one, chosen)]
-    rivals += [one for one in (*meant, *begun) if one is not chosen and not _gives_way(one, chosen)]
+    fitting = [
+        fit.candidate for fit in fits if fit.candidate is not None and fit.candidate is not chosen and fit.data != best.data
+    ]
+    rivals = [one for one in fitting if not _is_outranked(one, chosen)]
+    rivals += [one for one in (*meant, *begun) if one is not chosen and not _is_outranked(one, chosen)]
     if not rivals:
         return None
     is_begun = any(one is other for one in begun for other in rivals)
     others_fit = any(one is other for one in fitting for other in rivals)
-    goes_on = _is_one_line(text, [chosen, *fitting])
-    safety: Safety = "truncated" if is_begun else "coerced" if goes_on else "guess"
-    places = [[other.start, other.end] for other in (chosen, *rivals[:_MAX_TOLD])]
+    continues_after_end = _is_only_one_line(text, [chosen, *fitting])
+    safety: Safety = "truncated" if is_begun else "coerced" if continues_after_end else "guess"
+    places = [[other.start, other.end] for other in (chosen, *rivals[:_MAX_PLACES])]
     note = Repair(kind="several_fit", before=places, after=places[0], safety=safety)
     return Doubt(note, 1 + len(rivals), is_begun, others_fit)
 
 
-def _gives_way(other: Candidate, chosen: Candidate) -> bool:
-    """Is the other one an example, or does it stand before one that is named the answer? One behind it may be its correction."""
+def _is_outranked(other: Candidate, chosen: Candidate) -> bool:
+    """Whether the other value is an example, or precedes one introduced as the answer. A value after that one may correct it."""
     if other.announced is LeadIn.EXAMPLE:
         return True
     return chosen.announced is LeadIn.ANSWER and other.start < chosen.announced_at
 
 
-def _is_one_line(text: str, candidates: Sequence[Candidate]) -> bool:
-    """Are they all that the text says, on one line and with no word or sign between them?"""
-    since, said = 0, ""
+def _is_only_one_line(text: str, candidates: Sequence[Candidate]) -> bool:
+    """Whether the values, on one line without words or signs between them, are all that the text says."""
+    since, words = 0, ""
     for candidate in sorted(candidates, key=lambda one: one.start):
-        said += text[since : candidate.start].lstrip() if not since else text[since : candidate.start].strip(" \t")
+        words += text[since : candidate.start].lstrip() if not since else text[since : candidate.start].strip(" \t")
         since = candidate.end
-    return not said and not text[since:].strip()
+    return not words and not text[since:].strip()

@@ -1,8 +1,8 @@
-"""What fits the type and is yet no answer: the form of it, echoed, or an object that speaks of something else.
+"""Finds values that fit the type but are no answers: an echoed form, or an object about something else.
 
-A string that is a placeholder (`...`, `<your name>`) says what should stand there. Where fields have defaults, an object fits
-without one key of its type (`{"error": "not found"}`, the schema itself), or with a misspelt one, whose value is lost. All
-are recorded as a `guess`.
+A placeholder (`...`, `<your name>`) only describes a value. If all fields have defaults, an object fits without any key of
+the type (`{"error": "not found"}`, or the schema itself). It also fits with a misspelt key, whose value would be lost. Each
+of these is recorded as a `guess`.
 """
 
 from __future__ import annotations
@@ -21,49 +21,51 @@ __all__ = ["echoes_in"]
 
 
 def echoes_in(value: Any, schema: CompiledSchema) -> list[Repair]:
-    """A guess for each of them in an object or array. A text alone is what it says."""
+    """Return a `guess` for each echo in an object or array. A string is never an echo."""
     if not (is_object(value) or is_list(value)):
         return []
     echoes = _Echoes(schema)
-    echoes.look(value, schema.schema, "")
+    echoes.visit(value, schema.schema, "")
     return [Repair(kind=kind, path=path, before=found, after=found, safety="guess") for kind, path, found in echoes.found]
 
 
 class _Echoes:
-    """`found`: each as its kind, its path and what it says."""
+    """`found` holds each echo as its kind, path and value."""
 
     def __init__(self, schema: CompiledSchema) -> None:
         self.schema = schema
         self.found: list[tuple[str, str, Any]] = []
 
-    def look(self, value: Any, subschema: Any, path: str) -> None:
-        """Of an object or array."""
+    def visit(self, value: Any, subschema: Any, path: str) -> None:
+        """Collect the echoes in an object or array."""
         if is_object(value):
-            for kind, key in self._lost(value, subschema):
+            for kind, key in self._key_guesses(value, subschema):
                 self.found.append((kind, f"{path}.{key}".strip("."), value[key] if key else value))
             view = view_of(self.schema, self._only_branch(subschema, "object"))
             for key, item in value.items():
                 if isinstance(item, (dict, list)):
-                    self.look(item, view.value_schema(key), f"{path}.{key}" if path else key)
-                elif isinstance(item, str) and is_placeholder_value(item) and not self._names(item, view.value_schema(key)):
+                    self.visit(item, view.value_schema(key), f"{path}.{key}" if path else key)
+                elif isinstance(item, str) and is_placeholder_value(item) and not self._allows(item, view.value_schema(key)):
                     self.found.append(("placeholder", f"{path}.{key}" if path else key, item))
         else:
             view = view_of(self.schema, self._only_branch(subschema, "array"))
             for index, item in enumerate(value):
                 if isinstance(item, (dict, list)):
-                    self.look(item, view.item_schema(index), f"{path}[{index}]")
-                elif isinstance(item, str) and is_placeholder_value(item) and not self._names(item, view.item_schema(index)):
+                    self.visit(item, view.item_schema(index), f"{path}[{index}]")
+                elif isinstance(item, str) and is_placeholder_value(item) and not self._allows(item, view.item_schema(index)):
                     self.found.append(("placeholder", f"{path}[{index}]", item))
 
-    def _lost(self, value: dict[str, Any], subschema: Any) -> Iterator[tuple[str, str]]:
-        """Is no key of it the type's, or is one the type's but for its spelling? Where the type lists no keys, or says that it
-        takes others, any key is its own."""
+    def _key_guesses(self, value: dict[str, Any], subschema: Any) -> Iterator[tuple[str, str]]:
+        """The object's keys that make it doubtful: all are unknown, or one is a misspelt key of the type.
+
+        If the type lists no keys or allows other keys, every key is known.
+        """
         names: set[str] = set()
         for branch in self._branches(subschema):
             view = view_of(self.schema, branch)
             if view.types and "object" not in view.types:
                 continue
-            if not view.properties or view.patterns or self._takes_others(branch):
+            if not view.properties or view.patterns or self._allows_other_keys(branch):
                 return
             names |= view.properties.keys()
         unknown = value.keys() - names
@@ -75,20 +77,20 @@ class _Echoes:
         absent = {spelling(name) for name in names - value.keys()}
         yield from (("misspelt_key", key) for key in unknown if spelling(key) in absent)
 
-    def _takes_others(self, subschema: Any) -> bool:
+    def _allows_other_keys(self, subschema: Any) -> bool:
         found = self.schema.resolve(subschema)
         return is_object(found) and found.get("additionalProperties", False) is not False
 
-    def _names(self, value: str, subschema: Any) -> bool:
-        """Does the schema itself give this value?"""
+    def _allows(self, value: str, subschema: Any) -> bool:
+        """Whether the schema itself lists this value."""
         return any(value in (view_of(self.schema, branch).allowed or ()) for branch in self._branches(subschema))
 
     def _only_branch(self, subschema: Any, kind: str) -> Any:
-        """The alternative that takes such a value, where there is one; where there are several, what is inside is any value."""
+        """The only alternative that takes a value of this kind. If there are several, the schema of any value."""
         found = [branch for branch in self._branches(subschema) if kind in view_of(self.schema, branch).types]
         return found[0] if len(found) == 1 else True
 
     def _branches(self, subschema: Any) -> list[Any]:
-        """The alternatives of a schema; itself where it has none."""
+        """The alternatives of a schema, or the schema itself if it has none."""
         alternatives = view_of(self.schema, subschema).alternatives
         return [branch for each in alternatives for branch in each] or [subschema]

@@ -1,7 +1,7 @@
-"""Keys that a reader guessed and no schema names.
+"""Removes keys that the reader guessed and the schema does not list.
 
-In JSON without quotes a remark (`Note to self: ...`) reads like a key of several words. Where the schema lists its properties
-and is silent about others, such a key is left out again, recorded; any other unknown key stays, as JSON Schema says.
+In JSON without quotes, a remark (`Note to self: ...`) reads like a key of several words. If the schema lists properties and
+does not mention others, such a key is dropped and recorded. Any other unknown key stays, as JSON Schema demands.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KIND = "key_of_words"
 
 
 def without_guessed_keys(value: Any, repairs: Iterable[Repair], schema: CompiledSchema) -> tuple[Any, list[Repair]]:
-    """The value without guessed keys that the schema does not name, and a `guess` for each that was left out."""
+    """Return the value without guessed keys that the schema does not list, and a `guess` for each dropped key."""
     guessed = {(repair.path, repair.after) for repair in repairs if repair.kind == _KIND}
     dropped: list[Repair] = []
     return (_without(value, schema, schema.schema, "", guessed, dropped), dropped) if guessed else (value, dropped)
@@ -40,11 +40,11 @@ def _without(
         return value
     open_by_silence = bool(view.properties) and view.extra is True and not view.patterns and not view.alternatives
     known = {spelling(name) for name in view.properties}
-    kept: dict[str, Any] = {}
+    remaining: dict[str, Any] = {}
     for key, item in value.items():
         inner = f"{path}.{key}" if path else key
         if open_by_silence and (path, key) in guessed and spelling(key) not in known:
             dropped.append(Repair(kind="dropped_key", path=inner, before=item, safety="guess"))
         else:
-            kept[key] = _without(item, schema, view.value_schema(key), inner, guessed, dropped)
-    return kept
+            remaining[key] = _without(item, schema, view.value_schema(key), inner, guessed, dropped)
+    return remaining

@@ -1,7 +1,8 @@
-"""Which member of a union a value is: the one that was named (`read_named`), or the one that it will be when it has come.
+"""Decides to which member of a union a value belongs.
 
-The latter is certain once all others are ruled out: by a part that came whole and does not fit them (a discriminator, an item of
-a list), or by a key that they do not know where another does. Until then any of them may come of it.
+`read_named` handles a value whose member the model named. `Members` handles a value that is still arriving. Its member is
+certain once all others are excluded: by a complete part that does not fit them (a discriminator, a list item), or by a key
+that only some members know. Until then every member remains possible.
 """
 
 from __future__ import annotations
@@ -23,13 +24,16 @@ from llmcore.validator.schema.problems import join_path, type_name
 __all__ = ["Member", "Members", "read_named"]
 
 _CLASSES = frozenset({"model", "dataclass", "named-tuple", "enum"})
-"""Parts of pydantic's schemas whose values are of a class of their own, which a union of several takes as what they are."""
+"""Kinds of pydantic core schemas whose values are instances of a class. A union accepts these instances unchanged."""
 Path = tuple[str | int, ...]
 
 
 def read_named(reading: TypedReading, value: Any, repairs: Sequence[Repair], by_name: bool | None = None) -> Any:
-    """The typed value of data that were made to fit by these repairs. What stood under the name of a member of a union becomes
-    that member. Without the name the data may fit others, too, and pydantic would choose among them."""
+    """Return the typed value of data that the repairs made fit.
+
+    If the data stood under the name of a union member, the value becomes that member. Without the name, the data may fit
+    several members, and pydantic would choose one.
+    """
     peeled = {one.path: spelling(next(iter(one.before))) for one in repairs if one.kind == "peeled_wrapper"}
     parts = [*members_of(reading.core_schema)] if peeled else []
     if not any(part.get("type") == "union" for part in parts):
@@ -57,9 +61,10 @@ class Member(NamedTuple):
 
 
 class Members:
-    """`cut`: the paths of texts that the end broke off; `is_open`: may more come at this path?
+    """Finds the certain member of a union. Linear in the value and in the schemas: each pair of part and member is checked
+    once.
 
-    Of each part and each member is asked once, so this is linear in the value and in the schemas.
+    `cut` holds the paths of strings that the end cut off. `is_open` returns whether more may arrive at a path.
     """
 
     def __init__(self, strictness: Strictness, cut: Collection[str], is_open: Callable[[str], bool]) -> None:
@@ -68,7 +73,7 @@ class Members:
         self._known: dict[tuple[str, int], bool] = {}
 
     def certain(self, value: Any, members: Sequence[Member], path: str) -> int | None:
-        """The index of the one that the value is certain to be; None where it may be several, or none."""
+        """The index of the only possible member, None if several or none are possible."""
         left = [index for index, member in enumerate(members) if _is_of_kind(value, member)]
         if len(left) > 1:
             left = [index for index in left if not self._is_ruled_out(value, members[index], path)]
@@ -81,7 +86,7 @@ class Members:
         key = path, id(member.subschema)
         found = self._known.get(key)
         if found is None:
-            self._known[key] = False  # where it holds itself
+            self._known[key] = False  # in case the schema contains itself
             found = self._known[key] = self._cannot_become(value, member, path)
         return found
 
@@ -112,7 +117,7 @@ def _is_of_kind(value: Any, member: Member) -> bool:
 
 
 def _known_keys(value: dict[str, Any], member: Member) -> set[str]:
-    """The keys of the value that a member has a word for."""
+    """The keys of the value that a member knows."""
     view = view_of(*member)
     branches = [branch for alternatives in view.alternatives for branch in alternatives]
     known = {key for branch in branches for key in _known_keys(value, Member(member.schema, branch))}

@@ -1,11 +1,10 @@
-"""Typed partials of a value that is still coming: only what is certain.
+"""Typed partial values while a text is still arriving. They hold only what is certain.
 
 Rules
-- A cut text may go on, so of its last leaf only plain text is shown: never half a number, enum, literal, date or key.
-- What is missing is left out of dicts; in models and dataclasses it is the field's default, or None.
-- What came whole but does not fit its place is left out as well; a list ends before such an item, so that no other
-  moves to its place.
-- Of a union nothing is shown before it is certain which member comes (see `members`).
+- Of the last, unfinished leaf, only plain text is shown: never half a number, enum, literal, date or key.
+- Missing parts are absent from dicts. In models and dataclasses they are the field's default, or None.
+- A complete part that does not fit is absent as well. A list ends before such an item, so that no item moves to its index.
+- A union shows nothing until it is certain which member arrives (see `members`).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from typing_extensions import is_typeddict  # typing's own does not know the Typ
 
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.support.values.typed_data import TypedReading
-from llmcore.validator.coercion.aliases import by_schema_names
+from llmcore.validator.coercion.aliases import with_schema_names
 from llmcore.validator.coercion.coercer import Strictness, coerce
 from llmcore.validator.coercion.views import view_of
 from llmcore.validator.output.candidates import Candidate
@@ -37,14 +36,14 @@ __all__ = ["certain_part", "partial_value"]
 
 _ABSENT: Any = object()
 
-_HALVES = "".join(map(chr, range(0xD800, 0xDC00)))
-"""First halves of surrogate pairs: of a text that is still coming, the other half may follow."""
+_HIGH_SURROGATES = "".join(map(chr, range(0xD800, 0xDC00)))
+"""First halves of surrogate pairs. In an unfinished text, the second half may follow."""
 
 
 def certain_part(candidate: Candidate, schema: CompiledSchema, strictness: Strictness) -> Any:
-    """What of an incomplete value is certain, in the schema's shape; None when nothing is."""
+    """The certain part of an incomplete value, in the form that the schema demands. None if nothing is certain."""
     cut = {repair.path for repair in candidate.repairs if repair.kind == "cut_string"}
-    value, moves = by_schema_names(candidate.value, schema, schema.schema)
+    value, moves = with_schema_names(candidate.value, schema, schema.schema)
     for move in moves:
         cut = {move.path + path.removeprefix(move.before) if path.startswith(move.before) else path for path in cut}
     still_open = _open_paths(candidate)
@@ -55,7 +54,7 @@ def certain_part(candidate: Candidate, schema: CompiledSchema, strictness: Stric
 
 
 def _open_paths(candidate: Candidate) -> set[str]:
-    """Where the containers stand that more may come into: the last one in each, as many as lack their bracket."""
+    """The paths of the containers that may grow: the last one at each level, as many as lack their closing bracket."""
     closers = [repair.after for repair in candidate.repairs if repair.kind == "missing_closer"]
     number = sum(str(each).count("}") + str(each).count("]") for each in closers)
     value, path, paths = candidate.value, "", list[str]()
@@ -70,7 +69,10 @@ def _open_paths(candidate: Candidate) -> set[str]:
 
 
 class _Pruner:
-    """`cut` holds the path of the string that the text ended in, if any; `still_open` those of the containers around it."""
+    """Removes what is not certain from a value.
+
+    `cut` holds the path of the string in which the text ended, if any; `still_open` holds those of the containers around it.
+    """
 
     def __init__(self, schema: CompiledSchema, strictness: Strictness, cut: set[str], still_open: set[str]) -> None:
         self.schema, self.cut, self.still_open = schema, cut, still_open
@@ -79,7 +81,7 @@ class _Pruner:
 
     def part(self, value: Any, subschema: Any, path: str) -> Any:
         if isinstance(value, str) and path in self.cut:
-            return value.rstrip(_HALVES) if self._is_free_text(subschema) else _ABSENT
+            return value.rstrip(_HIGH_SURROGATES) if self._is_free_text(subschema) else _ABSENT
         if not (is_object(value) or is_list(value)):
             return self._coerced(value, subschema, _ABSENT)
         return self._container(value, subschema, path)
@@ -103,7 +105,7 @@ class _Pruner:
         return self._coerced(inside, subschema, inside)
 
     def _member(self, value: dict[str, Any] | list[Any], subschema: Any, path: str) -> Any:
-        """Of a union: the whole value as it fits, one that is still coming as the member that it is certain to be."""
+        """A complete value of a union as it fits; an unfinished one as its certain member."""
         if path not in self.still_open and (whole := self._coerced(value, subschema, _ABSENT)) is not _ABSENT:
             return whole
         part = _ABSENT
@@ -129,36 +131,36 @@ class _Pruner:
 
 
 def partial_value(data: Any, output: CompiledOutput) -> Any:
-    """The typed value of JSON data that may lack parts. Validators of models run only on parts that are whole."""
+    """The typed value of JSON data that may lack parts. Validators of models run only on complete parts."""
     if output.adapter is None:
         return data
     if not output.holds_unions and output.schema.is_valid(data) and not (finished := output.finish(data)).problems:
         return finished.value
     try:
-        return _built(output.output_type, data)
+        return _build(output.output_type, data)
     except KeyboardInterrupt:
         raise
     except BaseException:  # the type's own code: default factories, validators, `__hash__`
         return None
 
 
-def _built(annotation: Any, data: Any) -> Any:
-    """`data` as `annotation`, structures built without what they lack. None where it cannot be made."""
-    whole, annotation = annotation, _plain(annotation)
+def _build(annotation: Any, data: Any) -> Any:
+    """`data` as `annotation`; structures are built without their missing parts. None if that is impossible."""
+    whole, annotation = annotation, _unwrapped(annotation)
     if data is None or annotation is Any:
         return data
     origin = get_origin(annotation)
     if origin in (Union, types.UnionType):
-        return _of_union(whole, get_args(annotation), data)
+        return _build_union(whole, get_args(annotation), data)
     if is_object(data):
-        return _of_object(annotation, origin, data)
+        return _build_object(annotation, origin, data)
     if is_list(data):
-        return _of_array(annotation, origin, data)
+        return _build_array(annotation, origin, data)
     return _validated(annotation, data)
 
 
-def _plain(annotation: Any) -> Any:
-    """Without Annotated, NewType, type aliases, Required and the like."""
+def _unwrapped(annotation: Any) -> Any:
+    """The annotation without Annotated, NewType, type aliases, Required and the like."""
     while True:
         origin = get_origin(annotation)
         if origin is not None and origin in _WRAPPERS:
@@ -181,43 +183,43 @@ def _validated(annotation: Any, data: Any) -> Any:
         return None
 
 
-def _of_union(annotation: Any, branches: tuple[Any, ...], data: Any) -> Any:
-    """The member that the data are certain to be, whole or built; else what the union itself makes of them."""
+def _build_union(annotation: Any, branches: tuple[Any, ...], data: Any) -> Any:
+    """The data as their certain member, validated or built; else what the union itself makes of them."""
     if not (is_object(data) or is_list(data)):
         return _validated(annotation, data)
-    compiled = [compile_output(_plain(branch)).schema for branch in branches]
+    compiled = [compile_output(_unwrapped(branch)).schema for branch in branches]
     members = [Member(schema, schema.schema) for schema in compiled]
     index = Members("off", (), lambda path: True).certain(data, members, "")
     if index is None:
         return _validated(annotation, data)
     value = _validated(branches[index], data)
-    return _built(branches[index], data) if value is None else value
+    return _build(branches[index], data) if value is None else value
 
 
-def _of_object(annotation: Any, origin: Any, data: dict[str, Any]) -> Any:
+def _build_object(annotation: Any, origin: Any, data: dict[str, Any]) -> Any:
     cls: Any = origin or annotation
     if is_typeddict(cls):
         hints = get_type_hints(cls, include_extras=True)
-        return {key: _built(hints[key], item) for key, item in data.items() if key in hints}
+        return {key: _build(hints[key], item) for key, item in data.items() if key in hints}
     if isinstance(cls, type) and issubclass(cls, BaseModel):
-        return _model(cls, data)
+        return _build_model(cls, data)
     if isinstance(cls, type) and dataclasses.is_dataclass(cls):
-        return _dataclass(cls, data)
+        return _build_dataclass(cls, data)
     if isinstance(cls, type) and issubclass(cls, Mapping):
         key_type, value_type = get_args(annotation) or (str, Any)
-        return {_validated(key_type, key): _built(value_type, item) for key, item in data.items()}
+        return {_validated(key_type, key): _build(value_type, item) for key, item in data.items()}
     return _validated(annotation, data)
 
 
-def _model(cls: type[BaseModel], data: dict[str, Any]) -> BaseModel:
-    """An instance whose missing fields are their default or None; no validator of the model runs."""
+def _build_model(cls: type[BaseModel], data: dict[str, Any]) -> BaseModel:
+    """An instance whose missing fields are their default or None. No validator of the model runs."""
     instance = cls.model_construct()
     values = vars(instance)
     given: set[str] = set()
     for name, info in cls.model_fields.items():
         key = next((key for key in _field_names(info, name) if key in data), None)
         default = values.pop(name, None)
-        values[name] = default if key is None else _built(info.annotation, data[key])
+        values[name] = default if key is None else _build(info.annotation, data[key])
         given |= set() if key is None else {name}
     instance.model_fields_set.update(given)
     return instance
@@ -230,12 +232,12 @@ def _field_names(info: FieldInfo, name: str) -> list[str]:
     return [*(choice for choice in choices if isinstance(choice, str)), name]
 
 
-def _dataclass(cls: type[Any], data: dict[str, Any]) -> Any:
+def _build_dataclass(cls: type[Any], data: dict[str, Any]) -> Any:
     hints = get_type_hints(cls, include_extras=True)
     instance = object.__new__(cls)
     for each in dataclasses.fields(cls):
         if each.name in data:
-            value = _built(hints[each.name], data[each.name])
+            value = _build(hints[each.name], data[each.name])
         elif each.default_factory is not dataclasses.MISSING:
             value = each.default_factory()
         else:
@@ -244,14 +246,14 @@ def _dataclass(cls: type[Any], data: dict[str, Any]) -> Any:
     return instance
 
 
-def _of_array(annotation: Any, origin: Any, data: list[Any]) -> Any:
+def _build_array(annotation: Any, origin: Any, data: list[Any]) -> Any:
     cls: Any = origin or annotation
     arguments = get_args(annotation)
     if isinstance(cls, type) and issubclass(cls, tuple) and arguments and arguments[-1] is not Ellipsis:
-        return tuple(_built(each, item) for each, item in zip(arguments, data, strict=False))
+        return tuple(_build(each, item) for each, item in zip(arguments, data, strict=False))
     if hasattr(origin or annotation, "_fields"):
-        return _named_tuple(origin or annotation, data)
-    items = [_built(arguments[0] if arguments else Any, item) for item in data]
+        return _build_named_tuple(origin or annotation, data)
+    items = [_build(arguments[0] if arguments else Any, item) for item in data]
     makers: list[Any] = [tuple, frozenset, set]
     for make in makers:
         if cls is make:
@@ -262,8 +264,8 @@ def _of_array(annotation: Any, origin: Any, data: list[Any]) -> Any:
     return items
 
 
-def _named_tuple(cls: Any, data: list[Any]) -> Any:
-    """Fields that are missing are their default or None."""
+def _build_named_tuple(cls: Any, data: list[Any]) -> Any:
+    """A named tuple whose missing fields are their default or None."""
     hints = get_type_hints(cls, include_extras=True)
-    items = [_built(hints.get(name, Any), item) for name, item in zip(cls._fields, data, strict=False)]
+    items = [_build(hints.get(name, Any), item) for name, item in zip(cls._fields, data, strict=False)]
     return cls(*items, *(cls._field_defaults.get(name) for name in cls._fields[len(items) :]))

@@ -1,4 +1,4 @@
-"""JSON Schemas and what they say of a value: converted, checked, compiled once, judged within bounds, and the problems in words.
+"""JSON Schemas: converts, checks and compiles them, validates values within a budget, and describes the problems.
 
-No value is changed here, no text is read and no tool is known. Whoever judges, coerces or parses stands above.
+This package changes no value, reads no text and knows no tool. `judging`, `coercion` and `output` use it.
 """

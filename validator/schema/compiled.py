@@ -1,9 +1,8 @@
-"""JSON Schemas compiled once: values against schemas, as problems; never an exception on a value.
+"""Compiled JSON Schemas. Validation returns problems and never raises because of a value.
 
-`compile_schema` converts and checks a schema (see `drafts`), and caches by its content. A `CompiledSchema` then
-judges any value in time bounded by a budget, whatever schema and value hold: not-a-number, recursion, doubling and
-slow patterns end in a recorded problem. The value's size is counted first (`survey`); nothing is recursed into that is
-deeper than `Limits.depth`.
+`compile_schema` converts and checks a schema (see `drafts`) and caches it by content. A `CompiledSchema` validates any value
+within a budget: NaN, recursion, exponential growth and slow patterns become problems. `survey` first measures the value.
+Nothing recurses into a value deeper than `Limits.depth`.
 """
 
 from __future__ import annotations
@@ -40,27 +39,26 @@ __all__ = [
 ]
 
 ALIASES = "x-llmcore-aliases"
-"""Beside a property: the paths that pydantic reads it from, see `aliases`."""
+"""A keyword beside a property: the paths from which pydantic reads it. See `aliases`."""
 BASE_BUDGET = 20_000
-"""Subschema visits that any validation may make; `_VISITS_PER_NODE` more for each node of the value."""
+"""Subschema visits that any validation may make. Each node of the value adds `_VISITS_PER_NODE`."""
 _VISITS_PER_NODE = 12
 MAX_ERRORS = 64
-"""Errors that are looked at in order to choose the best."""
+"""The most errors that are compared to choose the best."""
 _MAX_REASONS = 16
-"""Errors that are looked at of each alternative of a union."""
+"""The most errors of each union alternative that are compared."""
 _CACHED_SCHEMAS = 1024
 
 _FAULTS = (RecursionError, ArithmeticError, TypeError, ValueError)
-"""What jsonschema's own keywords raise on values that no keyword foresaw."""
+"""What jsonschema's own keywords raise on unexpected values."""
 
 _cache: LRUCache[bytes, CompiledSchema] = LRUCache(_CACHED_SCHEMAS)
 
 
 def compile_schema(schema: JsonSchema) -> CompiledSchema:
-    """The compiled form of a schema, from the cache when the same content was compiled before. The schema is not
-    changed.
+    """Return the compiled form of a schema, from the cache if equal content was compiled before. The schema is not changed.
 
-    Raises `ToolDefinitionError` naming place and fix.
+    Raises `ToolDefinitionError`, which names the place and the fix.
     """
     text = _as_json(schema)
     key = sha256(text.encode("utf-8", "surrogatepass")).digest()
@@ -71,8 +69,9 @@ def compile_schema(schema: JsonSchema) -> CompiledSchema:
 
 
 def check_tool_schema(schema: JsonSchema, name: str = "") -> CompiledSchema:
-    """Check a tool's parameters at registration and return them compiled: any schema `compile_schema` takes that
-    admits an object. Raises `ToolDefinitionError` naming the tool, the place and the fix.
+    """Check a tool's parameters and return them compiled. The schema must allow an object.
+
+    Raises `ToolDefinitionError`, which names the tool, the place and the fix.
     """
     where = f"tool {name!r}: parameters: " if name else "parameters: "
     try:
@@ -86,7 +85,7 @@ def check_tool_schema(schema: JsonSchema, name: str = "") -> CompiledSchema:
 
 
 def check_tool(tool: ToolDefinition) -> CompiledSchema:
-    """As `check_tool_schema`, and the tool's examples are validated too."""
+    """Do the same as `check_tool_schema`, and validate the tool's examples."""
     compiled = check_tool_schema(tool.parameters, tool.name)
     admitted = CompiledTool(tool).types_of(tool.parameters)  # also by `anyOf` and `enum`
     if admitted and "object" not in admitted:
@@ -111,7 +110,7 @@ def _as_json(schema: JsonSchema) -> str:
 
 
 class CompiledSchema:
-    """A converted schema that judges values. `schema` is Draft 2020-12 with local references only; do not change it."""
+    """A converted schema that validates values. `schema` is Draft 2020-12 with local references only; do not change it."""
 
     __slots__ = ("_checks", "_root", "_targets", "_validators", "has_aliases", "schema", "views")
 
@@ -119,26 +118,26 @@ class CompiledSchema:
         self.schema, self.has_aliases = converted, has_aliases
         self._checks = Checks(self.target)
         self.views: dict[int, Any] = {}
-        """What `views` keeps of subschemas, by identity."""
+        """The cache of `view_of`, by the identity of a subschema."""
         self._targets: dict[str, Any] = {}
         self._root = HardenedValidator(converted, registry=EMPTY_REGISTRY)
         self._validators: dict[int, Validator] = {id(converted): self._root}
 
     def resolve(self, schema: Any) -> Any:
-        """Follow a subschema's `$ref`s; bounded, since `convert` refused loops."""
+        """Follow a subschema's `$ref`s. `convert` refused loops, so this ends."""
         while is_object(schema) and isinstance(reference := schema.get("$ref"), str):
             schema = self.target(reference)
         return schema
 
     def target(self, reference: str) -> Any:
-        """Where a (converted) reference leads."""
+        """The subschema to which a converted reference leads."""
         if reference not in self._targets:
             self._targets[reference] = resolve_pointer(self.schema, reference)
         return self._targets[reference]
 
     def problems(self, value: Any, *, most: int = MAX_PROBLEMS, at: Any = None) -> list[Problem]:
-        """What is wrong with the value, best first, at most `most`; empty when it fits. `at`: a subschema to judge
-        by."""
+        """Return the problems of the value, best first, at most `most`. Empty if it fits. `at` is a subschema to use instead
+        of the root."""
         found = survey(value)
         if found.problem is not None:
             return [found.problem]
@@ -150,32 +149,32 @@ class CompiledSchema:
         return sorted({str(problem): problem for problem in problems}.values(), key=_rank)[:most]
 
     def _reasons(self, run: KeywordRun, value: Any, alternative: Any) -> list[ValidationError]:
-        """Why an alternative does not take the value; none where what is left of the budget is too little to say."""
+        """Why an alternative does not accept the value. Empty if the budget is spent."""
         run.budget -= 1
         return self._errors(value, alternative, _MAX_REASONS, run)[0] if run.budget > 0 else []
 
     def is_valid(self, value: Any, *, at: Any = None) -> bool:
-        """Does the value fit? False also when that could not be found out."""
+        """Whether the value fits. False also if this could not be determined."""
         found = survey(value)
         return found.problem is None and self.fits(value, self.schema if at is None else at, self.new_run(found.nodes))
 
     def new_run(self, nodes: int) -> KeywordRun:
-        """A budget for values of so many nodes together."""
+        """A budget for values with so many nodes in total."""
         return KeywordRun(BASE_BUDGET + _VISITS_PER_NODE * nodes, self.target, self._validators, self._checks)
 
     def fits(self, value: Any, subschema: Any, run: KeywordRun) -> bool:
-        """As `is_valid`, of a surveyed value and one subschema, drawing on a budget shared with other questions."""
+        """Do the same as `is_valid` for a surveyed value and one subschema, with a budget that several checks share."""
         if isinstance(subschema, bool):
             return subschema
         return self.surely_fits(value, subschema) or self._errors(value, subschema, 1, run) == ([], None)
 
     def surely_fits(self, value: Any, subschema: Any) -> bool:
-        """Is the subschema a plain one, and the surveyed value found to fit it without asking the keywords?"""
+        """Whether the quick check accepts the surveyed value. False if the subschema has no quick check."""
         try:
             quick = self._checks.of(subschema)
             return quick is not None and quick(value)
         except RecursionError:
-            return False  # deep in the caller's own recursion: the keywords say what is to be said
+            return False  # the caller's stack is deep: the keywords decide
 
     def _errors(self, value: Any, subschema: Any, most: int, run: KeywordRun) -> tuple[list[ValidationError], Problem | None]:
         validator = self._validators.get(id(subschema))
@@ -200,6 +199,6 @@ _KINDS_IN_ORDER = ("missing", "type", "value", "unexpected", "schema")
 
 
 def _rank(problem: Problem) -> tuple[int, int]:
-    """Near the root first, and there what is missing before what is wrong before what is too much."""
+    """Problems near the root come first; there missing keys, then wrong values, then unexpected keys."""
     levels = problem.path.count(".") + problem.path.count("[")
     return levels, _KINDS_IN_ORDER.index(problem.kind) if problem.kind in _KINDS_IN_ORDER else len(_KINDS_IN_ORDER)

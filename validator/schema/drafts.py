@@ -1,11 +1,13 @@
-"""Schemas as tools are written, converted to one form: Draft 2020-12, local references only, known keywords checked.
+"""Converts schemas to one form: Draft 2020-12 with local references only, and with checked keywords.
 
-`convert` takes Draft 4, 6, 7, 2019-09 and 2020-12, OpenAPI 3.0's `nullable`, types under the names of other languages
-(`llmcore.types.schemas.type_names`), told apart by `$schema` and by shape. Afterwards every `$ref` is a JSON pointer into the
-same document and no `$schema`, `$id` or anchor is left, so nothing can be fetched and no other validator class can be
-switched to. It refuses, naming place and fix, what could not be validated: unknown types, bad patterns, references that
-lead nowhere or out, loops, too much of anything. Linear in the size of the schema; its own depth and size are capped before
-anything recurses.
+`convert` accepts Draft 4, 6, 7, 2019-09 and 2020-12, OpenAPI 3.0's `nullable`, and type names of other languages
+(`llmcore.types.schemas.type_names`). It recognizes them by `$schema` and by shape. Afterwards every `$ref` is a JSON pointer
+into the same document, and no `$schema`, `$id` or anchor is left. So nothing can be fetched, and no schema can select another
+validator class.
+
+It refuses what cannot be validated, and names the place and the fix: unknown types, invalid patterns, references that lead
+nowhere or outside, loops, and schemas that are too large. Linear in the size of the schema, whose depth and size are checked
+first.
 """
 
 from __future__ import annotations
@@ -28,13 +30,13 @@ _OLD_DRAFTS = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07")
 
 
 def convert(schema: JsonSchema) -> JsonSchema:
-    """Convert `schema` in place (give a copy) and return it. Raises `ToolDefinitionError`; messages begin with the
+    """Convert `schema` in place (pass a copy) and return it. Raises `ToolDefinitionError`, whose message begins with the
     place."""
     return _Conversion(schema).run()
 
 
 class _Conversion:
-    """One run: a worklist of subschemas, each repaired, checked, and its children added."""
+    """One conversion: a worklist of subschemas. Each is modernized and checked, and its children are added."""
 
     def __init__(self, root: JsonSchema) -> None:
         self.root = root
@@ -43,14 +45,14 @@ class _Conversion:
         self.waiting: list[tuple[Any, Path]] = [(root, ())]
         self.schemas: list[JsonSchema] = []
         self.seen: set[int] = set()
-        self.named: dict[str, Path] = {}
+        self.names: dict[str, Path] = {}
         self.references: list[tuple[JsonSchema, Path]] = []
 
     def run(self) -> JsonSchema:
         check_root(self.root)
         self._drain()
         done = 0
-        while done < len(self.references):  # a reference may lead to a place no keyword leads to: walk there too
+        while done < len(self.references):  # a reference may lead to a subschema under no known keyword
             self._link(*self.references[done])
             self._drain()
             done += 1
@@ -69,33 +71,33 @@ class _Conversion:
                 raise schema_error(path, f"a schema must be an object or true/false, got {shown_value(schema)}")
             if id(schema) not in self.seen:
                 self.seen.add(id(schema))
-                self._take(schema, path)
+                self._convert_one(schema, path)
 
-    def _take(self, schema: JsonSchema, path: Path) -> None:
-        _modernise(schema, self.old)
-        self._name(schema, path)
+    def _convert_one(self, schema: JsonSchema, path: Path) -> None:
+        _modernize(schema, self.old)
+        self._record_names(schema, path)
         check_keywords(schema, path)
         if "$ref" in schema:
             self.references.append((schema, path))
         self.schemas.append(schema)
         self.waiting.extend(_children(schema, path))
 
-    def _name(self, schema: JsonSchema, path: Path) -> None:
-        """Remember what a reference may call this schema, then forget the names themselves."""
+    def _record_names(self, schema: JsonSchema, path: Path) -> None:
+        """Record the names by which references may call this schema, and remove them."""
         schema.pop("$schema", None)
         for keyword in ("$anchor", "$dynamicAnchor"):
             if isinstance(anchor := schema.pop(keyword, None), str):
-                self.named[f"#{anchor}"] = path
+                self.names[f"#{anchor}"] = path
         for keyword in ("$id", "id") if self.old else ("$id",):
             if isinstance(schema.get(keyword), str):
-                self.named[str(schema.pop(keyword)).removesuffix("#")] = path
+                self.names[str(schema.pop(keyword)).removesuffix("#")] = path
 
     def _link(self, schema: JsonSchema, path: Path) -> None:
         reference = schema["$ref"]
         base, _, fragment = reference.partition("#")
-        prefix: Path | None = self.named.get(base) if base else ()
+        prefix: Path | None = self.names.get(base) if base else ()
         if fragment and not fragment.startswith("/"):
-            prefix, fragment = self.named.get(f"#{fragment}"), ""
+            prefix, fragment = self.names.get(f"#{fragment}"), ""
         if prefix is None:
             raise schema_error(
                 path, f"$ref {reference!r} leads out of the schema and is never fetched; put its target under $defs"
@@ -121,16 +123,16 @@ def _children(schema: JsonSchema, path: Path) -> Iterator[tuple[Any, Path]]:
             yield child, (*path, keyword, key)
 
 
-# --- older ways of saying it ------------------------------------------------------------------------------------------
+# --- older drafts -----------------------------------------------------------------------------------------------------
 
 
-def _modernise(schema: JsonSchema, old: bool) -> None:
-    if old and "$ref" in schema:  # up to draft 7 nothing beside $ref counts
+def _modernize(schema: JsonSchema, old: bool) -> None:
+    if old and "$ref" in schema:  # up to draft 7, keywords beside $ref have no effect
         for key in [key for key in schema if key not in ("$ref", "description", "title", "default", "definitions", "$schema")]:
             del schema[key]
-    _modernise_type(schema)
-    _modernise_items(schema)
-    _modernise_dependencies(schema)
+    _modernize_type(schema)
+    _modernize_items(schema)
+    _modernize_dependencies(schema)
     for keyword, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if isinstance(flag := schema.get(keyword), bool):  # draft 4
             del schema[keyword]
@@ -149,7 +151,7 @@ def _modernise(schema: JsonSchema, old: bool) -> None:
         _admit_null(schema)
 
 
-def _modernise_type(schema: JsonSchema) -> None:
+def _modernize_type(schema: JsonSchema) -> None:
     declared = schema.get("type")
     named = standard_type(declared)
     if declared is not None and named is None:
@@ -158,7 +160,7 @@ def _modernise_type(schema: JsonSchema) -> None:
         schema["type"] = named
 
 
-def _modernise_items(schema: JsonSchema) -> None:
+def _modernize_items(schema: JsonSchema) -> None:
     rest = schema.pop("additionalItems", None)
     if is_list(schema.get("items")):
         schema["prefixItems"] = schema.pop("items")
@@ -166,7 +168,7 @@ def _modernise_items(schema: JsonSchema) -> None:
             schema["items"] = rest
 
 
-def _modernise_dependencies(schema: JsonSchema) -> None:
+def _modernize_dependencies(schema: JsonSchema) -> None:
     dependencies = schema.pop("dependencies", None)
     for key, needed in dependencies.items() if is_object(dependencies) else ():
         names = [needed] if isinstance(needed, str) else needed

@@ -1,4 +1,4 @@
-"""The `format`s that are checked; any other name admits any text, as JSON Schema has it."""
+"""The `format`s that are checked. Any other format accepts any text, as JSON Schema demands."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import ipaddress
 import uuid
 from collections.abc import Callable
 
-__all__ = ["FORMATS", "fits_format", "names_one_thing"]
+__all__ = ["FORMATS", "fits_format", "is_identifier_format"]
 
 
 def fits_format(name: str, text: str) -> bool:
-    """Is `text` in the named format? Formats that are not in `FORMATS` admit any text."""
+    """Whether `text` has the named format. Formats that are not in `FORMATS` accept any text."""
     check = FORMATS.get(name)
     if check is None:
         return True
@@ -43,17 +43,17 @@ FORMATS: dict[str, Callable[[str], object]] = {
     "email": _email,
     "uri": _uri,
 }
-"""ISO 8601 as `datetime.fromisoformat` reads it, so a time without an offset passes: tools take it. A duration is any text but a
-bare number."""
+"""The check of each format. Dates and times are ISO 8601, as `datetime.fromisoformat` reads it. So a time without an offset
+passes. A duration is any text but a bare number."""
 
-_OTHER_NAMES = (
+_UNCHECKED_IDENTIFIERS = (
     "idn-email name-email hostname idn-hostname uri-reference uri-template iri iri-reference multi-host-uri json-pointer"
     " relative-json-pointer ipv4network ipv6network ipv4interface ipv6interface path file-path directory-path phone color"
 )
-_NAMES = frozenset({*FORMATS, *_OTHER_NAMES.split()})
+_IDENTIFIER_FORMATS = frozenset({*FORMATS, *_UNCHECKED_IDENTIFIERS.split()})
 
 
-def names_one_thing(format_name: str) -> bool:
-    """Does a text of this format name or number one thing, so that quotes around all of it are no part of it? All others are
-    prose, secrets or data, which are what they are."""
-    return format_name in _NAMES
+def is_identifier_format(format_name: str) -> bool:
+    """Whether texts of this format are identifiers, so that quotes around one are not part of it. Other formats may hold
+    prose or data."""
+    return format_name in _IDENTIFIER_FORMATS

@@ -1,14 +1,14 @@
-"""jsonschema's Draft 2020-12 keywords, hardened: the answers to the hazards that hostile schemas and values bring.
+"""jsonschema's Draft 2020-12 keywords, hardened against hostile schemas and values.
 
-- References are followed in the same document only, through a table made at compile time: nothing is ever fetched.
-- Patterns run with a timeout; after one timeout the pattern is not tried again in this validation.
-- `uniqueItems` hashes, `multipleOf` computes exactly, `format` checks those in `formats`.
-- No error quotes the instance: stock messages hold its repr, which is the whole of it for every alternative that fails.
-- Every visit of a subschema draws on a budget, so that doubling through anyOf and recursion ends in `TooMuchWork`.
+- References lead only within the document, through a table made when the schema is compiled. Nothing is fetched.
+- Patterns run with a timeout. After a timeout, the pattern is not tried again in this validation.
+- `uniqueItems` hashes, `multipleOf` computes exactly, and `format` checks the formats in `formats`.
+- No error quotes the instance. jsonschema's messages contain its whole repr for every failing alternative.
+- Every visit of a subschema counts in a budget. So exponential growth through anyOf and recursion ends in `TooMuchWork`.
 
-One validation runs inside a `KeywordRun`, which is found through a context variable since jsonschema calls keywords with the
-validator, the keyword's value, the instance and the schema only. Errors carry in `message` only what is not elsewhere
-in them (the missing key, the extra key): wording is for `explain`, which also judges why each alternative of a union fails.
+One validation uses one `KeywordRun`, held in a context variable, since jsonschema passes keywords no further arguments. An
+error's `message` holds only what its other fields do not (the missing key, the extra key). `wording.explain` writes the final
+message.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = ["HardenedValidator", "KeywordRun", "TooMuchWork", "Validator", "curre
 
 
 def _is_integer(_: object, value: object) -> bool:
-    """A float is one only where it is known which: 9007199254740992.0 is the nearest float of its neighbours too."""
+    """Whether the value is an integer. A float counts only if it is exact: 9007199254740992.0 also stands for its neighbours."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and whole(value) is not None
 
 
@@ -51,7 +51,7 @@ Errors = Iterator[ValidationError]
 
 
 class Validator(Protocol):
-    """What is used of a jsonschema validator; its own stubs leave the parameters of `evolve` unknown."""
+    """The methods of a jsonschema validator that are used. Its own stubs leave the parameters of `evolve` unknown."""
 
     def evolve(self, *, schema: Any) -> Validator: ...
     def iter_errors(self, instance: Any) -> Errors: ...
@@ -59,7 +59,7 @@ class Validator(Protocol):
 
 @dataclass(slots=True)
 class KeywordRun:
-    """One validation: what is left of its budget, where references lead, and the validators made for subschemas."""
+    """The state of one validation: its budget, the targets of references, and the validators of subschemas."""
 
     budget: int
     target: Callable[[str], Any]
@@ -73,7 +73,7 @@ class KeywordRun:
             raise TooMuchWork
 
     def matches(self, pattern: str, text: str) -> bool | None:
-        """None: it could not be told (the text is too long, or the pattern too slow)."""
+        """Whether the pattern matches. None if the text is too long or the pattern too slow."""
         self.visit()
         if len(text) > MAX_MATCHED or pattern in self.slow_patterns:
             return None
@@ -90,11 +90,11 @@ current_run: ContextVar[KeywordRun] = ContextVar("current_run")
 
 
 def _descend(validator: Validator, instance: Any, schema: Any, step: str | int | None = None) -> Errors:
-    """As `validator.descend`, with the subschema's validator made once."""
+    """Like `validator.descend`, but each subschema's validator is made once."""
     run = current_run.get()
     run.visit()
     if instance.__class__ not in _CONTAINERS and (quick := run.checks.of(schema)) is not None and quick(instance):
-        return  # containers are looked into once, not at every level
+        return  # containers are checked once, not at every level
     child = run.validators.get(id(schema))
     if child is None:
         child = run.validators[id(schema)] = validator.evolve(schema=schema)
@@ -144,11 +144,11 @@ def _properties(validator: Validator, properties: JsonSchema, instance: Any, sch
             if key in instance:
                 errors = _descend(validator, instance[key], subschema, key)
                 optional = instance[key] is None and key not in schema.get("required", ())
-                yield from map(_may_be_left_out, errors) if optional else errors
+                yield from map(_with_leave_out_hint, errors) if optional else errors
 
 
-def _may_be_left_out(error: ValidationError) -> ValidationError:
-    """Of a null where a key might be missing: that is what was meant, and what to do is told."""
+def _with_leave_out_hint(error: ValidationError) -> ValidationError:
+    """The error of a null for an optional key, with the advice to leave the key out."""
     error.message = LEAVE_OUT
     return error
 
@@ -236,7 +236,7 @@ def _unique_items(validator: Validator, wanted: bool, instance: Any, schema: Jso
 
 
 def json_key(value: Any) -> Any:
-    """Hashable, and equal exactly for JSON-equal values: 1 == 1.0, but True != 1."""
+    """A hashable key that is equal exactly for JSON-equal values: 1 == 1.0, but True != 1."""
     if value is None or isinstance(value, bool):
         return (type(value).__name__, value)
     if isinstance(value, (int, float)):
@@ -277,7 +277,7 @@ def _const(validator: Validator, wanted: Any, instance: Any, schema: JsonSchema)
 
 
 def _bound(applies: Callable[[Any], bool], holds: Callable[[Any, Any], bool]) -> Callable[..., Errors]:
-    """A keyword that compares: `holds(instance, bound)` for instances it applies to."""
+    """A keyword that compares: `holds(instance, bound)` for instances to which it applies."""
 
     def keyword(validator: Validator, bound: Any, instance: Any, schema: JsonSchema) -> Errors:
         if applies(instance) and not holds(instance, bound):
@@ -314,7 +314,7 @@ def _multiple_of(validator: Validator, step: float, instance: Any, schema: JsonS
 
 
 def _fraction(number: float) -> Fraction:
-    """By its decimal digits: 0.3 is a multiple of 0.1."""
+    """The number by its decimal digits, so that 0.3 is a multiple of 0.1."""
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
@@ -323,8 +323,8 @@ def _format(validator: Validator, name: str, instance: Any, schema: JsonSchema) 
         yield ValidationError("not in that format")
 
 
-def _visited(schema: Any) -> Iterable[tuple[str, Any]]:
-    """Called by jsonschema whenever it makes a validator for a subschema by itself (unevaluated*)."""
+def _count_visit(schema: Any) -> Iterable[tuple[str, Any]]:
+    """Count a visit. jsonschema calls this when it makes a validator for a subschema itself (`unevaluated*`)."""
     run = current_run.get(None)
     if run is not None:
         run.visit()
@@ -332,7 +332,7 @@ def _visited(schema: Any) -> Iterable[tuple[str, Any]]:
     return items
 
 
-# Any: the stubs ask for parameters as wide as any JSON value where each keyword knows its own.
+# Any: the stubs demand parameters of any JSON type, but each keyword has a narrower one.
 _KEYWORDS: dict[str, Any] = {
     **Draft202012Validator.VALIDATORS,
     **_BOUNDS,
@@ -365,5 +365,5 @@ HardenedValidator: Callable[..., Validator] = cast("Any", jsonschema_validators)
     meta_schema=Draft202012Validator.META_SCHEMA,
     validators=_KEYWORDS,
     type_checker=_TYPE_CHECKER,
-    applicable_validators=_visited,
+    applicable_validators=_count_visit,
 )

@@ -1,7 +1,7 @@
-"""Regular expressions out of schemas: ECMA 262 in, `regex` with a timeout out.
+r"""Regular expressions in schemas: translates ECMA 262 patterns for `regex`, which supports a timeout.
 
-A pattern may come from an untrusted tool server, so it never runs without a timeout, and after one timeout it is not
-tried again in the same validation. `$` means the very end and `\\d`, `\\w` are ASCII, as in ECMA 262.
+A pattern may come from an untrusted tool server, so it always runs with a timeout. After a timeout, it is not tried again in
+the same validation. As in ECMA 262, `$` is the very end, and `\d` and `\w` are ASCII.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ MATCH_TIMEOUT = 0.05
 """Seconds for one search."""
 
 MAX_MATCHED = 100_000
-"""Characters; a longer string is a problem, not a search."""
+"""The most characters that are searched. A longer string is a problem."""
 
 
 @lru_cache(maxsize=512)
 def compile_pattern(pattern: str) -> regex.Pattern[str]:
-    """Compile an ECMA pattern. Raises `PatternError` (a ValueError's kin: `regex.error`) for one that is none."""
+    """Compile an ECMA pattern. Raises `PatternError` (`regex.error`) for an invalid one."""
     translated = _translated(pattern)
-    unicode_properties = "\\p" in pattern or "\\P" in pattern  # under ASCII they would match ASCII letters only
+    unicode_properties = "\\p" in pattern or "\\P" in pattern  # with the ASCII flag, they would only match ASCII letters
     return regex.compile(translated, regex.UNICODE if unicode_properties else regex.ASCII)
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Does the pattern match anywhere in the text? Raises TimeoutError after `MATCH_TIMEOUT`."""
+    """Whether the pattern matches anywhere in the text. Raises TimeoutError after `MATCH_TIMEOUT`."""
     return compile_pattern(pattern).search(text, timeout=MATCH_TIMEOUT) is not None
 
 
@@ -65,7 +65,7 @@ def _token(pattern: str, position: int, in_class: bool) -> str:
 
 
 def _escape(token: str) -> str:
-    """`\\u{1F600}` and `\\cJ`, which `regex` does not know."""
+    r"""The token as a literal, if it is `\u{1F600}` or `\cJ`, which `regex` does not know."""
     if token.startswith("\\u{"):
         try:
             return regex.escape(chr(int(token[3:-1], 16)))

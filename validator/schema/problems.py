@@ -1,7 +1,7 @@
-"""What is wrong with a call or a value, in words a model can act on.
+"""Problems of a call or a value, in words that help a model.
 
-A `Problem` is data: the same one feeds the report, the error a caller sees and the prompt that asks the model again.
-Values are cut to a stated length and schemas are never quoted whole, since either may be huge.
+A `Problem` is data, which the report, the error for the caller and the correction prompt all use. Values are shortened and
+schemas are never quoted whole, since both may be huge.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = [
 ]
 
 LEAVE_OUT = "it is optional: leave the key out"
-"""What is told of a null in place of a key that is not required."""
+"""The advice for a null in an optional key."""
 NO_FIT = "no alternative fits"
-"""What an error of a union says where no alternative takes the value, and not several of a `oneOf`."""
+"""The message of a union's error if no alternative accepts the value."""
 ProblemKind = Literal[
     "unknown_tool",
     "unreadable_arguments",
@@ -48,24 +48,23 @@ ProblemKind = Literal[
     "near_miss",
     "no_value",
 ]
-"""`unknown_tool`: no offered tool has the name. `unreadable_arguments`: no object could be read. `incomplete`: the
-input ended inside the call or value. `untrusted`: only a repair that the strictness or the tool does not admit makes
-it readable. `doubtful`: the text around the call leaves open whether it is meant or only shown. `missing`,
-`unexpected`: a key. `type`, `value`: a value of the wrong type, or of the right type but not allowed. `schema`: the
-schema could not be applied. `no_call`: a call was required and none came. `near_miss`: text had the form of a call
-but failed a rule. `no_value`: the text holds nothing that could be the value."""
+"""`unknown_tool`: no offered tool has the name. `unreadable_arguments`: no object could be read. `incomplete`: the input
+ended inside the call or value. `untrusted`: it needs a repair that the strictness or the tool does not allow. `doubtful`:
+the text around the call leaves open whether it is meant. `missing`, `unexpected`: a key. `type`: a value of the wrong
+type. `value`: a value of the right type that is not allowed. `schema`: the schema could not be applied. `no_call`: a
+required call is missing. `near_miss`: text looks like a call but breaks a rule. `no_value`: the text holds no value."""
 
 MAX_PROBLEMS = 10
 MAX_SHOWN = 80
-"""Characters of a value that a problem shows."""
+"""The most characters of a value in a problem."""
 
 
 class Problem(Value):
-    """One thing that is wrong. `str(problem)` is the line a model is shown: `` `path`: expected ..., got ... ``.
+    """One problem. `str(problem)` is the line that a model receives: `` `path`: expected ..., got ... ``.
 
-    `path` is where, like `filters[0].city`; `""` is the whole. `call` is the index of the call in the report, None
-    when the problem belongs to no call; `tool` its name. `choices` are names or values the model may pick from, best
-    first.
+    `path` is the position, such as `filters[0].city`; `""` is the whole value. `call` is the index of the call in the report,
+    None for a problem without a call, and `tool` is its name. `choices` are names or values that the model may choose from,
+    best first.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -90,7 +89,7 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 def join_path(parts: Iterable[str | int]) -> str:
-    """`["filters", 0, "city"]` -> `filters[0].city`; keys that are no plain word are quoted: `["a b"]`."""
+    """`["filters", 0, "city"]` -> `filters[0].city`. Keys that are not plain words are quoted: `["a b"]`."""
     path = ""
     for part in parts:
         if isinstance(part, int):
@@ -124,7 +123,7 @@ def type_name(value: Any) -> str:
 
 
 def shown_value(value: Any, length: int = MAX_SHOWN) -> str:
-    """A value as a problem quotes it: its JSON type and, where short enough to help, the value itself."""
+    """A value as a problem shows it: its JSON type and, if it is short, the value itself."""
     kind = type_name(value)
     if value is None:
         return "null"
@@ -144,7 +143,7 @@ def shown_value(value: Any, length: int = MAX_SHOWN) -> str:
 
 
 def summary(problems: Sequence[Problem], most: int = 3) -> str:
-    """The first few problems on one line, for an error's message or an attempt's `detail`."""
+    """The first problems on one line, for an error's message or an attempt's `detail`."""
     text = "; ".join(str(problem) for problem in problems[:most])
     more = len(problems) - most
     return f"{text}; and {more} more" if more > 0 else text

@@ -1,8 +1,8 @@
-"""Whether a value surely fits a plain schema, found out ten times as fast as by jsonschema's keywords.
+"""Quick checks: accept a value of a plain schema ten times as fast as jsonschema's keywords.
 
-Most schemas are plain: types, properties, required keys, items, enums of text, one model or null. A check is a chain of
-closures made once for a subschema; it answers True only where the keywords would find nothing, and False wherever it does
-not know, so that they are asked. Each node of a value is looked at once: linear, without a budget.
+Most schemas are plain: types, properties, required keys, items, string enums, a model or null. A check is a chain of
+closures, made once per subschema. It returns True only if the keywords would find nothing, and False if it does not know;
+then the keywords decide. Each node of a value is checked once, so the time is linear and needs no budget.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from llmcore.support.values.narrowing import is_list, is_object
 __all__ = ["NAMES", "TITLE", "Check", "Checks"]
 
 NAMES = "x-llmcore-names"
-"""Beside `enum`: the name of each value, in order; beside `prefixItems`: of each item. Pydantic's schema has none of them."""
+"""A keyword beside `enum`: the name of each value, in order. Beside `prefixItems`: the name of each item. Pydantic's schema
+has neither."""
 
 TITLE = "x-llmcore-title"
-"""The name of a named tuple, which pydantic's schema does not have."""
+"""A keyword with the name of a named tuple, which pydantic's schema does not have."""
 
 Check = Callable[[Any], bool]
 
@@ -31,7 +32,7 @@ _CLASSES: dict[str, tuple[type, ...]] = {
     "array": (list,),
     "object": (dict,),
 }
-_SAYS_NOTHING = frozenset(
+_ANNOTATIONS = frozenset(
     {
         "title",
         "description",
@@ -49,19 +50,19 @@ _SAYS_NOTHING = frozenset(
     }
 )
 _MAX_NESTED = 40
-"""Subschemas in one another, references followed; deeper ones are left to the keywords."""
-_LEAF = frozenset({"type", "enum", "const"}) | _SAYS_NOTHING
-_LOOKING_INSIDE = ({"$ref"}, {"anyOf"}, {"properties", "additionalProperties", "items"})
+"""How deep subschemas may nest, references included. The keywords handle deeper ones."""
+_LEAF = frozenset({"type", "enum", "const"}) | _ANNOTATIONS
+_INNER_KEYWORDS = ({"$ref"}, {"anyOf"}, {"properties", "additionalProperties", "items"})
 
 
 class Checks:
-    """The checks of one schema document. `target`: where a reference leads."""
+    """The checks of one schema document. `target` returns the subschema to which a reference leads."""
 
     def __init__(self, target: Callable[[str], Any]) -> None:
         self._target = target
-        self._made: dict[int, Check | None] = {}
-        self._open: set[int] = set()  # those in the making
-        self._branching: set[int] = set()  # those that hold several alternatives which look into a value
+        self._checks: dict[int, Check | None] = {}
+        self._open: set[int] = set()  # those being made
+        self._branching: set[int] = set()  # those with several alternatives that check inside a value
         self._branches = 0
         self._inside = False  # of such alternatives
         self._makers: dict[str, Callable[[Any, dict[str, Any]], Check | None]] = {
@@ -71,40 +72,42 @@ class Checks:
             "$ref": lambda reference, _: self.of(self._target(reference)),
             "required": _required,
             "properties": self._properties,
-            "additionalProperties": self._others,
+            "additionalProperties": self._additional_properties,
             "items": self._items,
             "anyOf": self._any_of,
         }
 
     def of(self, schema: Any) -> Check | None:
-        """The check of a subschema of the document; None where it is not plain."""
+        """Return the check of a subschema of the document, None if it is not plain."""
         key = id(schema)
-        if key not in self._made and len(self._open) > _MAX_NESTED:
+        if key not in self._checks and len(self._open) > _MAX_NESTED:
             return None
         if self._inside and (key in self._open or key in self._branching):
-            return None  # alternatives in alternatives: each node would be looked at again and again
-        if key not in self._made:
+            return None  # nested alternatives would check each node many times
+        if key not in self._checks:
             before = self._branches
-            self._made[key] = lambda value: (made := self._made[key]) is not None and made(value)  # where it holds itself
+            self._checks[key] = lambda value: (
+                (made := self._checks[key]) is not None and made(value)
+            )  # in case the schema contains itself
             self._open.add(key)
             made = None
             try:
                 made = self._make(schema)
             finally:
-                self._made[key] = made
+                self._checks[key] = made
                 self._open.discard(key)
             if self._branches > before:
                 self._branching.add(key)
         self._branches += key in self._branching
-        return self._made[key]
+        return self._checks[key]
 
     def _make(self, schema: Any) -> Check | None:
         if schema is True:
             return lambda value: True
-        if not is_object(schema) or not set(schema) <= self._makers.keys() | _SAYS_NOTHING:
+        if not is_object(schema) or not set(schema) <= self._makers.keys() | _ANNOTATIONS:
             return None
-        if sum(not group.isdisjoint(schema) for group in _LOOKING_INSIDE) > 1:
-            return None  # each would look at the same parts, at every level again
+        if sum(not group.isdisjoint(schema) for group in _INNER_KEYWORDS) > 1:
+            return None  # each would check the same parts again, at every level
         checks: list[Check] = []
         for keyword in self._makers:
             if keyword in schema:
@@ -129,7 +132,7 @@ class Checks:
 
         return fits
 
-    def _others(self, allowed: Any, schema: dict[str, Any]) -> Check | None:
+    def _additional_properties(self, allowed: Any, schema: dict[str, Any]) -> Check | None:
         named = frozenset(schema.get("properties", ()))
         if allowed is False:
             return lambda value: not is_object(value) or named.issuperset(value)
@@ -143,7 +146,7 @@ class Checks:
         return None if check is None else lambda value: not is_list(value) or all(map(check, value))
 
     def _any_of(self, branches: list[Any], _: dict[str, Any]) -> Check | None:
-        """Several alternatives may look into a value, but none of them may hold such alternatives again."""
+        """The check of alternatives. Several may check inside a value, but none of these may contain such alternatives."""
         deep = [branch for branch in branches if not is_object(branch) or not set(branch) <= _LEAF]
         if len(deep) > 1:
             if self._inside:

@@ -1,7 +1,7 @@
-"""References inside a schema: JSON pointers followed, and the bound on how much applies to one value through them.
+"""References inside a schema: resolves JSON pointers, and bounds how many subschemas apply to one value.
 
-`$ref`, `anyOf`, `allOf`, `oneOf`, `not` and `if` apply to a value in place: a loop of them never ends, and each level of
-doubling doubles the work. `check_in_place` refuses both. It is memoised, so linear although it counts what doubles.
+`$ref`, `anyOf`, `allOf`, `oneOf`, `not` and `if` apply to the same value. A loop of them never ends, and nesting them can
+double the work at each level. `check_in_place` refuses both. It is memoized, so it is linear.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from llmcore.types.schemas.schema_shape import MAX_SCHEMA_DEPTH
 __all__ = ["IN_PLACE_LISTS", "MAX_IN_PLACE", "Path", "check_in_place", "pointer_to", "resolve_pointer"]
 
 MAX_IN_PLACE = 4096
-"""Subschemas that may apply to one and the same value, references followed."""
+"""The most subschemas that may apply to one value, including those behind references."""
 
 IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 _IN_PLACE_SINGLE = ("not", "if", "then", "else")
@@ -26,7 +26,7 @@ Path = tuple[str | int, ...]
 
 
 def resolve_pointer(root: Any, reference: str) -> Any:
-    """The target of a local `#/json/pointer`; raises KeyError when it leads nowhere."""
+    """Return the target of a local `#/json/pointer`. Raises KeyError if there is none."""
     target = root
     for step in reference[1:].split("/")[1:]:
         target = _step(target, _unescaped(step))
@@ -50,14 +50,15 @@ def pointer_to(path: Path) -> str:
 
 
 def check_in_place(root: JsonSchema, schemas: list[JsonSchema]) -> None:
-    """Refuse a document in which a reference leads back to itself in place, or too much applies to one value."""
+    """Raises `ToolDefinitionError` if a reference leads back to itself on the same value, or too many subschemas apply to one
+    value."""
     weights = _InPlace(root)
     for schema in schemas:
         weights.weigh(schema, 0)
 
 
 class _InPlace:
-    """How many subschemas apply to one value, references followed."""
+    """Counts how many subschemas apply to one value, including those behind references."""
 
     def __init__(self, root: JsonSchema) -> None:
         self.root = root

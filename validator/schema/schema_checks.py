@@ -1,7 +1,7 @@
-"""The keywords of one subschema, checked: what is no schema is refused with the place and, where it is plain, the fix.
+"""Checks the keywords of one subschema. Errors name the place and, if possible, the fix.
 
-Instead of jsonschema's `check_schema`, which takes 1.8 ms, refuses legal ECMA patterns and recurses as deep as the schema;
-this looks at one subschema at a time, and whoever walks the schema calls it.
+jsonschema's `check_schema` takes 1.8 ms, refuses legal ECMA patterns, and recurses as deep as the schema. These checks look
+at one subschema, and `drafts` calls them for each.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ SINGLE = (
 )  # fmt: skip
 MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 _VOCABULARY = frozenset((*LISTS, *MAPS, *COUNTS, *SINGLE, "dependencies", "default", "const", "example", "discriminator"))
-_SAYS_A_TYPE = frozenset(("type", "$ref", "anyOf", "oneOf", "allOf", "enum", "properties"))
-_WORDS = frozenset(("title", "description", "examples", "format", "pattern", "required"))
+_TYPE_KEYWORDS = frozenset(("type", "$ref", "anyOf", "oneOf", "allOf", "enum", "properties"))
+_ANNOTATIONS = frozenset(("title", "description", "examples", "format", "pattern", "required"))
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
@@ -37,7 +37,7 @@ def schema_error(path: Path, message: str) -> ToolDefinitionError:
 
 
 def check_keywords(schema: JsonSchema, path: Path) -> None:
-    """Raises `ToolDefinitionError` for a keyword whose value cannot be one."""
+    """Raises `ToolDefinitionError` for a keyword with an invalid value."""
     _check_type(schema, path)
     for keyword in ("$ref", "pattern", "format", "title", "description"):
         if keyword in schema and not isinstance(schema[keyword], str):
@@ -52,23 +52,25 @@ def check_keywords(schema: JsonSchema, path: Path) -> None:
         raise schema_error((*path, "multipleOf"), "must be greater than 0")
     _check_containers(schema, path)
     _check_patterns(schema, path)
-    if _SAYS_A_TYPE.isdisjoint(schema):
+    if _TYPE_KEYWORDS.isdisjoint(schema):
         _check_misspelt(schema, path)
 
 
 def _check_misspelt(schema: JsonSchema, path: Path) -> None:
-    """A schema that says nothing of a type takes any value: not where it means to say it. Other keywords that nobody knows are
+    """Refuse a schema that seems to misspell a type keyword, since it would accept any value. Other unknown keywords are
     allowed."""
     for key in schema:
-        if key in _VOCABULARY or key in _WORDS or key.startswith(("$", "x-")):
+        if key in _VOCABULARY or key in _ANNOTATIONS or key.startswith(("$", "x-")):
             continue
-        if meant := next(iter(difflib.get_close_matches(key, _SAYS_A_TYPE, 1, 0.8)), None):
+        if meant := next(iter(difflib.get_close_matches(key, _TYPE_KEYWORDS, 1, 0.8)), None):
             raise schema_error((*path, key), f"unknown keyword; did you mean {meant!r}?")
 
 
 def check_root(schema: JsonSchema) -> None:
-    """Raises `ToolDefinitionError` for a whole schema that is only its properties, or has them under a misspelt keyword: it would
-    take any value. Keywords that nobody knows are allowed, such as `x-order`."""
+    """Raises `ToolDefinitionError` for a root schema that is only a mapping of properties, or that misspells `properties`.
+
+    Such a schema would accept any value. Other unknown keywords, such as `x-order`, are allowed.
+    """
     if "properties" in schema:
         return
     for key, value in schema.items():
@@ -76,7 +78,7 @@ def check_root(schema: JsonSchema) -> None:
             continue
         if difflib.get_close_matches(key.lower(), ["properties"], 1, 0.8):
             raise schema_error((key,), "unknown keyword; did you mean 'properties'?")
-        if not key.startswith(("$", "x-")) and not _SAYS_A_TYPE.isdisjoint(value):
+        if not key.startswith(("$", "x-")) and not _TYPE_KEYWORDS.isdisjoint(value):
             raise schema_error((key,), "a property stands under 'properties': {'type': 'object', 'properties': {...}}")
 
 
@@ -99,13 +101,13 @@ def _check_type(schema: JsonSchema, path: Path) -> None:
     for name in declared if is_list(declared) else [declared]:
         if name not in TYPES:
             raise schema_error(
-                (*path, "type"), f"unknown type {shown_value(name)}{_meant(name)}; the types are {', '.join(TYPES)}"
+                (*path, "type"), f"unknown type {shown_value(name)}{_type_hint(name)}; the types are {', '.join(TYPES)}"
             )
     if is_list(declared) and not declared:
         raise schema_error((*path, "type"), "an empty list of types admits nothing")
 
 
-def _meant(name: Any) -> str:
+def _type_hint(name: Any) -> str:
     if not isinstance(name, str):
         return ""
     lowered = name.lower()

@@ -1,4 +1,4 @@
-"""What a value is, before any schema is asked about it: one pass, which every call takes. Linear; raises nothing."""
+"""Measures a value in one pass before it is validated. Linear; raises nothing."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from llmcore.validator.schema.problems import Problem, cut, join_path
 __all__ = ["Survey", "survey"]
 
 _Place = tuple[Any, Any]
-"""(the place around it, or None; the key or index in it)"""
+"""(the parent's place or None, the key or index in the parent)"""
 
 
-_SOUND = frozenset({str, int, bool, type(None)})
-"""Of a value of these kinds there is nothing to find."""
+_PLAIN_KINDS = frozenset({str, int, bool, type(None)})
+"""Values of these types need no further check."""
 
 
 class Survey(NamedTuple):
-    """What one look over a value found: its size, whether it holds floats such as 5.0, and why no schema may be
-    asked."""
+    """The number of nodes in a value, whether it has floats such as 5.0, and a problem that prevents validation."""
 
     nodes: int
     whole_floats: bool
@@ -29,9 +28,12 @@ class Survey(NamedTuple):
 
 
 def survey(value: Any, *, depth: int = DEFAULT_LIMITS.depth) -> Survey:
-    """Count a value's nodes and find what no schema may be asked about: numbers that are not finite, too deep nesting,
-    what is not JSON. One pass, level by level, no recursion."""
-    if value.__class__ is dict and _SOUND.issuperset(map(type, value.values())):  # as most arguments are
+    """Count a value's nodes, and find what prevents validation: non-finite numbers, nesting that is too deep, values that are
+    not JSON.
+
+    One pass, level by level, without recursion.
+    """
+    if value.__class__ is dict and _PLAIN_KINDS.issuperset(map(type, value.values())):  # most arguments are such
         return Survey(1 + len(value), False, None)
     nodes, whole_floats = 0, False
     level: list[tuple[Any, _Place | None]] = [(value, None)]
@@ -39,7 +41,7 @@ def survey(value: Any, *, depth: int = DEFAULT_LIMITS.depth) -> Survey:
         below: list[tuple[Any, _Place | None]] = []
         nodes += len(level)
         for item, place in level:
-            if item.__class__ in _SOUND or isinstance(item, str):
+            if item.__class__ in _PLAIN_KINDS or isinstance(item, str):
                 continue
             if is_object(item):
                 below += [(child, (place, key)) for key, child in item.items()]
@@ -47,17 +49,17 @@ def survey(value: Any, *, depth: int = DEFAULT_LIMITS.depth) -> Survey:
                 below += [(child, (place, index)) for index, child in enumerate(item)]
             elif isinstance(item, float):
                 if not math.isfinite(item):
-                    return Survey(nodes, False, _unsound(place, "a finite number", cut(str(item), 40)))
+                    return Survey(nodes, False, _survey_problem(place, "a finite number", cut(str(item), 40)))
                 whole_floats = whole_floats or item.is_integer()
             elif not isinstance(item, int):
-                return Survey(nodes, False, _unsound(place, "a JSON value", type(item).__name__))
+                return Survey(nodes, False, _survey_problem(place, "a JSON value", type(item).__name__))
         if not below:
             return Survey(nodes, whole_floats, None)
         level = below
-    return Survey(nodes, False, _unsound(None, f"at most {depth} levels of nesting", "more"))
+    return Survey(nodes, False, _survey_problem(None, f"at most {depth} levels of nesting", "more"))
 
 
-def _unsound(place: _Place | None, expected: str, got: str) -> Problem:
+def _survey_problem(place: _Place | None, expected: str, got: str) -> Problem:
     steps: list[Any] = []
     while place is not None:
         place, step = place

@@ -1,6 +1,6 @@
-"""Numbers that JSON has not, or no float holds: which one it was and where it stood, for telling the model what to change.
+"""Finds numbers that JSON or a float cannot hold, so that a problem can name them.
 
-Readers refuse NaN, infinities and numbers beyond every float without a word on them. Asked only when nothing could be read.
+Readers refuse NaN, infinities and numbers beyond every float without a reason. This is used only if nothing could be read.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from llmcore.validator.schema.survey import survey
 
 __all__ = ["unsound_number"]
 
-_TRIED = 20
-"""Brackets at which JSON is looked for."""
+_MAX_BRACKETS = 20
+"""The most brackets at which JSON is tried."""
 _STARTS = re.compile(r"[{\[]")
 _TOKEN = re.compile(r"(?<![\w\"'.])(?:[-+]?(?:NaN|Infinity|inf)|[-+]?\d[\d.]{0,400}[eE]\+?\d{1,20})(?![\w\"'])")
 _MAX_SHOWN = 40
 
 
-class _Written(float):
-    """A float that is shown as it was written."""
+class _LiteralFloat(float):
+    """A float whose text is the literal in the source."""
 
     __slots__ = ("_literal",)
     _literal: str
 
-    def __new__(cls, literal: str) -> _Written:
+    def __new__(cls, literal: str) -> _LiteralFloat:
         made = super().__new__(cls, literal)
         made._literal = literal
         return made
@@ -36,14 +36,14 @@ class _Written(float):
         return self._literal
 
 
-_DECODER = json.JSONDecoder(parse_constant=_Written, parse_float=_Written)
+_DECODER = json.JSONDecoder(parse_constant=_LiteralFloat, parse_float=_LiteralFloat)
 
 
 def unsound_number(text: str) -> Problem | None:
-    """The first number in a text's JSON that no value can hold; None where there is none."""
+    """A problem with the first number in a text's JSON that no value can hold, None without one."""
     first = _STARTS.search(text)
     start = first.start() if first else len(text) - len(text.lstrip())
-    for _ in range(_TRIED):
+    for _ in range(_MAX_BRACKETS):
         try:
             value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
@@ -56,16 +56,16 @@ def unsound_number(text: str) -> Problem | None:
         if bracket is None:
             return None
         start = bracket.start()
-    return _of_no_json(text)
+    return _number_in_invalid_json(text)
 
 
-def _of_no_json(text: str) -> Problem | None:
+def _number_in_invalid_json(text: str) -> Problem | None:
     if not _STARTS.search(text):
         return None
     for token in _TOKEN.finditer(text):
         if not math.isfinite(float(token[0])):
             got = f"{cut(token[0], _MAX_SHOWN)} at character {token.start()}"
             return Problem(
-                kind="value", expected="a finite number", got=got, message=f"it holds {got}, which is no finite number"
+                kind="value", expected="a finite number", got=got, message=f"it holds {got}, which is not a finite number"
             )
     return None

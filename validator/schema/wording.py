@@ -1,7 +1,7 @@
-"""From jsonschema's errors to problems a model can act on: what was expected, what came, and which values would do.
+"""Turns jsonschema's errors into problems that a model can act on: what was expected, what it gave, and allowed values.
 
-One row of `_WORDS` per keyword. Of alternatives the one that fits best is explained; when none stands out, what they
-have in common is said in one line. Neither values nor schemas are quoted whole.
+`_WORDS` has one row per keyword. Of a union, the alternative that fits best is explained. If none fits best, one line lists
+all of them. Neither values nor schemas are quoted whole.
 """
 
 from __future__ import annotations
@@ -22,21 +22,23 @@ __all__ = ["close_to", "explain", "schema_in_words"]
 _MAX_CHOICES = 20
 _MAX_PATTERN = 120
 _OF_UNIONS = {"anyOf", "oneOf", "discriminator", "title", "description", "default", "examples"}
-"""Keywords that no more than a union has."""
+"""The keywords of a schema that is only a union."""
 
 Path = tuple[str | int, ...]
 Resolve = Callable[[Any], Any]
 Reasons = Callable[[Any, Any], list[ValidationError]]
 
 
-def explain(error: ValidationError, resolve: Resolve, reasons: Reasons, base: Path = (), said: str = "") -> list[Problem]:
-    """The problems that one error stands for, at least one. `resolve` follows a schema's `$ref`; `reasons` gives the errors of a
-    value and one alternative, none where the alternative takes the value or cannot be judged. `said`: which alternative of the
-    innermost union the value says that it is."""
+def explain(error: ValidationError, resolve: Resolve, reasons: Reasons, base: Path = (), chosen: str = "") -> list[Problem]:
+    """Return the problems that one error stands for, at least one.
+
+    `resolve` follows a schema's `$ref`. `reasons` returns the errors of a value and one alternative; it is empty if the
+    alternative fits or cannot be checked. `chosen` says which alternative of the innermost union the value's tag names.
+    """
     path = (*base, *error.path)
     if error.message == NO_FIT:
-        return _explain_alternatives(error, resolve, reasons, path, said)
-    return [_as_written(_explain_one(error, resolve, path), said)]
+        return _explain_alternatives(error, resolve, reasons, path, chosen)
+    return [_with_suffix(_explain_one(error, resolve, path), chosen)]
 
 
 def _explain_one(error: ValidationError, resolve: Resolve, path: Path) -> Problem:
@@ -49,8 +51,8 @@ def _explain_one(error: ValidationError, resolve: Resolve, path: Path) -> Proble
     return _problem(kind, path, expected, _got(error), choices=_choices(error))
 
 
-def _as_written(problem: Problem, said: str) -> Problem:
-    return updated(problem, {"expected": problem.expected + said, "message": problem.message + said}) if said else problem
+def _with_suffix(problem: Problem, chosen: str) -> Problem:
+    return updated(problem, {"expected": problem.expected + chosen, "message": problem.message + chosen}) if chosen else problem
 
 
 def _problem(kind: ProblemKind, path: Path, expected: str, got: str, choices: Sequence[str] = ()) -> Problem:
@@ -73,7 +75,7 @@ def _got(error: ValidationError) -> str:
 
 
 def _missing(error: ValidationError, resolve: Resolve, path: Path) -> Problem:
-    name, given = error.message, _given(error)
+    name, given = error.message, _instance(error)
     properties = _properties_of(error)
     wanted = resolve(properties.get(name, {}))
     where = join_path((*path, name))
@@ -93,7 +95,7 @@ def _unexpected(error: ValidationError, resolve: Resolve, path: Path) -> Problem
         where = join_path(path)
         got = shown_value(error.instance)
         return Problem(kind="unexpected", path=where, expected="nothing here", got=got, message=f"`{where}` is not allowed")
-    key, given = error.message, _given(error)
+    key, given = error.message, _instance(error)
     where = join_path((*path, key))
     near = close_to(key, [name for name in _properties_of(error) if name not in given])
     hint = f", did you mean `{near[0]}`?" if near else ""
@@ -107,7 +109,7 @@ def _unexpected(error: ValidationError, resolve: Resolve, path: Path) -> Problem
     )
 
 
-def _given(error: ValidationError) -> dict[str, Any]:
+def _instance(error: ValidationError) -> dict[str, Any]:
     instance: object = error.instance
     return instance if is_object(instance) else {}
 
@@ -119,7 +121,7 @@ def _properties_of(error: ValidationError) -> dict[str, Any]:
 
 
 def close_to(word: str, words: Iterable[str]) -> list[str]:
-    """Those of `words` that `word` may have meant, nearest first; never for names of absurd length."""
+    """Return those of `words` that `word` may mean, nearest first. Only the first 100 characters count."""
     short = {name.lower(): name for name in words if len(name) <= 100}
     return [short[near] for near in difflib.get_close_matches(word[:100].lower(), list(short)[:500], 3, 0.6)]
 
@@ -156,7 +158,7 @@ def _enum(error: ValidationError) -> tuple[ProblemKind, str]:
     return "value", _one_of(_keyword_value(error))
 
 
-def _says(template: str, plural: str = "") -> Callable[[ValidationError], tuple[ProblemKind, str]]:
+def _template(template: str, plural: str = "") -> Callable[[ValidationError], tuple[ProblemKind, str]]:
     def words(error: ValidationError) -> tuple[ProblemKind, str]:
         value = cut(str(error.validator_value), _MAX_PATTERN)
         return "value", template.format(value) + (plural if error.validator_value != 1 else "")
@@ -172,19 +174,19 @@ _WORDS: dict[str, Callable[[ValidationError], tuple[ProblemKind, str]]] = {
     "type": _types,
     "enum": _enum,
     "const": lambda error: ("value", _literal(error.validator_value)),
-    "minimum": _says("at least {}"),
-    "maximum": _says("at most {}"),
-    "exclusiveMinimum": _says("more than {}"),
-    "exclusiveMaximum": _says("less than {}"),
-    "multipleOf": _says("a multiple of {}"),
-    "minLength": _says("at least {} character", "s"),
-    "maxLength": _says("at most {} character", "s"),
-    "minItems": _says("at least {} item", "s"),
-    "maxItems": _says("at most {} item", "s"),
-    "minProperties": _says("at least {} key", "s"),
-    "maxProperties": _says("at most {} key", "s"),
-    "pattern": _says("text that matches the pattern {}"),
-    "format": _says("text in the format {}"),
+    "minimum": _template("at least {}"),
+    "maximum": _template("at most {}"),
+    "exclusiveMinimum": _template("more than {}"),
+    "exclusiveMaximum": _template("less than {}"),
+    "multipleOf": _template("a multiple of {}"),
+    "minLength": _template("at least {} character", "s"),
+    "maxLength": _template("at most {} character", "s"),
+    "minItems": _template("at least {} item", "s"),
+    "maxItems": _template("at most {} item", "s"),
+    "minProperties": _template("at least {} key", "s"),
+    "maxProperties": _template("at most {} key", "s"),
+    "pattern": _template("text that matches the pattern {}"),
+    "format": _template("text in the format {}"),
     "uniqueItems": lambda error: ("value", "items that all differ"),
     "contains": lambda error: ("value", "the items that `contains` asks for"),
     "not": lambda error: ("value", "a value that the schema does not exclude"),
@@ -195,12 +197,13 @@ _WORDS: dict[str, Callable[[ValidationError], tuple[ProblemKind, str]]] = {
 # --- alternatives -----------------------------------------------------------------------------------------------------
 
 
-def _explain_alternatives(error: ValidationError, resolve: Resolve, reasons: Reasons, path: Path, said: str) -> list[Problem]:
-    """What is wrong with the alternative that is meant, or with the key that says which one is; else what all of them are."""
+def _explain_alternatives(error: ValidationError, resolve: Resolve, reasons: Reasons, path: Path, chosen: str) -> list[Problem]:
+    """The problems of the alternative that is meant, or of the tag that selects it; else one problem that lists the
+    alternatives."""
     alternatives = [*_flat(_keyword_value(error), resolve)]
-    meant, told = alternatives, list[str]()
+    meant, tags = alternatives, list[str]()
     if is_object(error.instance):
-        given = _given(error)
+        given = _instance(error)
         meant = [branch for branch in alternatives if _takes_objects(branch)]
         while tag := _tag_of(meant, given, resolve):
             name, values, literal = tag
@@ -208,24 +211,24 @@ def _explain_alternatives(error: ValidationError, resolve: Resolve, reasons: Rea
                 kind: ProblemKind = "value" if literal else "missing"
                 got = shown_value(given[name]) if literal else "nothing"
                 choices = [str(value) for value in values[:_MAX_CHOICES]]
-                return [_as_written(_problem(kind, (*path, name), _one_of(values), got, choices), said)]
+                return [_with_suffix(_problem(kind, (*path, name), _one_of(values), got, choices), chosen)]
             meant = [branch for branch in meant if literal in map(_literal, _values_at(branch, name, resolve))]
-            told.append(f"`{name}` is {literal}")
-            said = f" (as {' and '.join(told)})"
+            tags.append(f"`{name}` is {literal}")
+            chosen = f" (as {' and '.join(tags)})"
     found = [reasons(error.instance, branch) for branch in meant]
     ranked = sorted(found, key=_misfit)
     if all(found) and (len(found) == 1 or (found and _misfit(ranked[0]) < _misfit(ranked[1]) and _misfit(ranked[0])[0] == 0)):
-        return [problem for inner in ranked[0] for problem in explain(inner, resolve, reasons, path, said)]
+        return [problem for inner in ranked[0] for problem in explain(inner, resolve, reasons, path, chosen)]
     values = [value for branch in alternatives for value in _constants(branch)]
     if values and all(map(_constants, alternatives)):
         choices = [str(value) for value in values[:_MAX_CHOICES]]
-        return [_as_written(_problem("value", path, _one_of(values), shown_value(error.instance), choices), said)]
+        return [_with_suffix(_problem("value", path, _one_of(values), shown_value(error.instance), choices), chosen)]
     forms = list(dict.fromkeys(schema_in_words(branch, resolve) for branch in alternatives))[:6]
-    return [_as_written(_problem("type", path, " or ".join(forms), shown_value(error.instance)), said)]
+    return [_with_suffix(_problem("type", path, " or ".join(forms), shown_value(error.instance)), chosen)]
 
 
 def _flat(branches: Iterable[Any], resolve: Resolve) -> Iterator[Any]:
-    """The alternatives, with those of a union in its place. No schema is compiled in which they are without end."""
+    """The alternatives, where nested unions are replaced by their own. Compiled schemas have no endless unions."""
     for branch in map(resolve, branches):
         inner = (branch.get("anyOf") or branch.get("oneOf")) if is_object(branch) and branch.keys() <= _OF_UNIONS else None
         if inner:
@@ -243,28 +246,28 @@ def _values_at(schema: dict[str, Any], name: str, resolve: Resolve) -> list[Any]
 
 
 def _tag_of(alternatives: Sequence[Any], given: dict[str, Any], resolve: Resolve) -> tuple[str, list[Any], str] | None:
-    """A key by which objects say which of the alternatives they are, what is admitted there, and the literal that is given.
+    """A key whose value selects an alternative: the key, its allowed values, and the literal given.
 
-    Where some of the alternatives do not know the key, it counts only if the object has a value there that the others admit.
+    If some alternatives do not have the key, it counts only if the object's value is one that the others allow.
     """
     for name in dict.fromkeys(name for branch in alternatives for name in branch.get("properties", {})):
-        own = [_values_at(branch, name, resolve) for branch in alternatives]
-        admitted = {_literal(value): value for values in own for value in values}
-        groups = {frozenset(map(_literal, values)) for values in own}
+        tag_values = [_values_at(branch, name, resolve) for branch in alternatives]
+        admitted = {_literal(value): value for values in tag_values for value in values}
+        groups = {frozenset(map(_literal, values)) for values in tag_values}
         if len(groups) == 1 or sum(map(len, groups)) != len(admitted):
             continue
-        said = _literal(given[name]) if name in given else ""
+        chosen = _literal(given[name]) if name in given else ""
         is_free = any(
-            not values and name in branch.get("properties", {}) for values, branch in zip(own, alternatives, strict=True)
+            not values and name in branch.get("properties", {}) for values, branch in zip(tag_values, alternatives, strict=True)
         )
-        if all(own) or (said in admitted and not is_free):
-            return name, list(admitted.values()), said
+        if all(tag_values) or (chosen in admitted and not is_free):
+            return name, list(admitted.values()), chosen
     return None
 
 
 def _misfit(errors: Sequence[ValidationError]) -> tuple[int, int, int]:
-    """How far a value is from an alternative: wrong at its root (type, const) first, then a wrong tag, then how many
-    errors."""
+    """How far a value is from an alternative: wrong at its root (type, const) counts most, then a wrong tag, then the number
+    of errors."""
     at_root = any(not error.path and error.validator in ("type", "enum", "const") for error in errors)
     wrong_tag = any(len(error.path) == 1 and error.validator in ("const", "enum") for error in errors)
     return int(at_root), int(wrong_tag), len(errors)

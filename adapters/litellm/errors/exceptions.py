@@ -227,7 +227,7 @@ def all_kinds(error: BaseException) -> set[str]:
 def shown_and_read(error: BaseException, body: dict[str, Any], answered: Answered | None) -> tuple[str, str]:
     """The words to show, and all that is told, of which the meaning is read: the server's, else the exception's message."""
     if answered is not None and (said := answered.said) is not None:
-        return said.words or NO_WORDS, both_ends(said.told)
+        return said.words or NO_WORDS, both_ends(said.all_text)
     message = both_ends(_message(error))
     whole: object = getattr(error, "body", None)  # OpenAI's client has what stands under `error`
     shown = words_in(body if body else whole if isinstance(whole, str) else "") or without_bytes(message)

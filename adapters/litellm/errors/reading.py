@@ -35,7 +35,7 @@ from llmcore.adapters.litellm.errors.waits import retry_after, wait_in_words
 from llmcore.adapters.litellm.errors.words import place_words, server_words, without_tips
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.output import output_plan, output_tools
-from llmcore.adapters.request.parts import asks_for, joined_parts
+from llmcore.adapters.request.parts import all_parts, joined_parts
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.refusals import RefusalFacts, RefusalKind
@@ -202,7 +202,7 @@ def read(error: BaseException, call: ModelCall | None, scrubber: Scrubber | None
     means = meanings(_without_own_name(said, call)) | {
         name for name, called in _CALLED.items() if any(re.search(called, code) for code in codes)
     }
-    held = asks_for(call) if call is not None else frozenset[str]()
+    held = all_parts(call) if call is not None else frozenset[str]()
     text = _marked(said, call)
     refused = tuple(dict.fromkeys(_refused(said, text, str(body.get("param") or "")[:_LONGEST_PARAM], call, codes, held)))
     named = frozenset(part for field in marks_in(text) if (part := part_of(field, call)) in held)

@@ -20,7 +20,7 @@ from typing import Any
 from weakref import WeakSet
 
 from llmcore.adapters.litellm.patches.patch import Patch
-from llmcore.adapters.wire.watching import TrafficWatch
+from llmcore.adapters.wire.traffic_watch import TrafficWatch
 from llmcore.support.code.fork_safe_lock import ForkSafeLock
 
 __all__ = ["PATCHES", "close_clients_of_loop", "foreign_transports", "in_use", "register_loop"]

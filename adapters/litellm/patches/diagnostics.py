@@ -19,7 +19,7 @@ from functools import wraps
 from typing import Any
 
 from llmcore.adapters.litellm.patches.patch import Patch
-from llmcore.adapters.wire.watching import current_watch
+from llmcore.adapters.wire.traffic_watch import current_watch
 
 __all__ = ["PATCHES", "filter_warnings"]
 

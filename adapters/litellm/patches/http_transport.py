@@ -20,7 +20,7 @@ from llmcore.adapters.litellm.patches.patch import Patch
 from llmcore.adapters.litellm.warm_up import canned_answer, is_warm_up
 from llmcore.adapters.request.conversation.twin_calls import unmarked_body
 from llmcore.adapters.wire.inflating import ACCEPTED
-from llmcore.adapters.wire.watching import TrafficWatch, WireExchange, current_watch
+from llmcore.adapters.wire.traffic_watch import TrafficWatch, WireExchange, current_watch
 
 __all__ = ["PATCHES", "same_server", "watched"]
 
@@ -43,7 +43,7 @@ class _WatchedStream(httpx.AsyncByteStream):
         self._exchange = exchange
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._exchange.passed_on()
+        return self._exchange.litellm_body()
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -66,7 +66,7 @@ async def _rewritten(request: httpx.Request, watch: TrafficWatch) -> httpx.Reque
     """The request with what was asked for (`Outgoing`), and with the numbers that LiteLLM was only shown by a mark."""
     body = await request.aread()
     signed = request.headers.get("authorization", "").startswith(_SIGNED)
-    asked = watch.leaving(request.method, str(request.url), body, signed=signed)
+    asked = watch.outgoing_body(request.method, str(request.url), body, signed=signed)
     written, sent = unmarked_body(asked), watch.headers(request.headers.raw)
     if written == body and sent == request.headers.raw:
         return request

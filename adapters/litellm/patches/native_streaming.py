@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from llmcore.adapters.litellm.patches.patch import Patch
-from llmcore.adapters.wire.watching import current_watch
+from llmcore.adapters.wire.traffic_watch import current_watch
 
 __all__ = ["PATCHES"]
 

@@ -13,7 +13,7 @@ from functools import wraps
 from typing import Any
 
 from llmcore.adapters.litellm.patches.patch import Patch
-from llmcore.adapters.wire.watching import current_watch
+from llmcore.adapters.wire.traffic_watch import current_watch
 from llmcore.support.values.narrowing import is_object, object_in
 
 __all__ = ["PATCHES"]

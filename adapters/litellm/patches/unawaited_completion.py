@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Any
 
 from llmcore.adapters.litellm.patches.patch import Patch
-from llmcore.adapters.wire.watching import current_watch
+from llmcore.adapters.wire.traffic_watch import current_watch
 
 __all__ = ["PATCHES"]
 
@@ -22,7 +22,7 @@ def _given_to_watch(function: Callable[..., Any]) -> Callable[..., Any]:
     def completion(*args: Any, **kwargs: Any) -> Any:
         made, watch = function(*args, **kwargs), current_watch()
         if watch is not None and inspect.iscoroutine(made):
-            watch.made(made)
+            watch.note_coroutine(made)
         return made
 
     return completion

@@ -1,1 +1,1 @@
-"""The conversation of a request as a wire takes it: messages, history, special tokens, tools as text."""
+"""The conversation of a request in a wire format: messages, history, special tokens, and tools described in text."""

@@ -1,8 +1,8 @@
-"""Our message history as LiteLLM takes it: OpenAI-style dicts, with what each provider adds to them.
+"""Renders the message history for LiteLLM: dicts in OpenAI's format, with what each provider adds.
 
-Every history goes through `sound_history` first. Native mode keeps calls and results structured; the prompted modes
-write them as text. Provider parts (`ProviderBlock`, thinking with signatures) return only to the provider they came
-from. Nothing given is modified. O(length of the history).
+Every history passes through `sound_history` first. In native mode, calls and results are structures; in prompted modes they
+are text. Provider-specific parts (`ProviderBlock`, signed thinking) return only to their own provider. Inputs are not
+modified. O(length of the history).
 """
 
 from __future__ import annotations
@@ -37,14 +37,13 @@ __all__ = ["IMAGE_NOTE", "render_messages"]
 
 Rendered = dict[str, Any]
 IMAGE_NOTE = "Image returned by the tool"
-"""How the text before an image begins that a tool returned, where a wire takes images only from the user."""
+"""How the text before a tool's image begins, if the wire format accepts images only from the user."""
 
 
 def render_messages(call: ModelCall, provider: Provider, names: NameMap, instructions: str = "") -> list[Rendered]:
-    """The messages of a call, its system prompt first. `instructions` (what a prompted mode teaches) end the system
-    prompt."""
+    """Return the messages of a call, with the system prompt first. `instructions` (of a prompted mode) end the system prompt."""
     turns = _rendered(call, provider, names, instructions)
-    if provider.wire == "ollama" or provider.loses_images:  # LiteLLM writes the texts of a message one behind the other there
+    if provider.wire == "ollama" or provider.loses_images:  # there, LiteLLM joins the texts of a message without a separator
         return [{**turn, "content": _one_text_first(turn.get("content"))} for turn in turns]
     return turns
 
@@ -70,12 +69,12 @@ def _rendered(call: ModelCall, provider: Provider, names: NameMap, instructions:
     opening = _system_message(system, provider)
     if provider.takes_system_messages:
         return [*opening, *turns]
-    said: list[Rendered] = [{**message, "role": "user"} for message in opening]
-    return [*_merged([*said, *turns[:1]]), *turns[1:]]
+    opening_turns: list[Rendered] = [{**message, "role": "user"} for message in opening]
+    return [*_merged([*opening_turns, *turns[:1]]), *turns[1:]]
 
 
 def _leading_system(history: Sequence[Message], everywhere: bool) -> tuple[list[TextBlock], list[Message]]:
-    """The text of the system messages that open the history (or of all of them), and the history without those."""
+    """The texts of the system messages at the start of the history (or everywhere), and the history without them."""
     texts: list[TextBlock] = []
     rest: list[Message] = []
     for message in history:
@@ -114,13 +113,15 @@ def _part(block: TextBlock | ImageBlock, provider: Provider) -> Rendered:
     return {"type": "image_url", "image_url": {"url": url, **detail}, **_cached(block, provider)}
 
 
-def _content(blocks: Iterable[Block], provider: Provider, *, given: bool = True) -> str | list[Rendered]:
-    """Text as one str, unless an image or a cache mark asks for parts. `given`: the parts were made by somebody who meant them
-    apart; a model's own are pieces of one text."""
+def _content(blocks: Iterable[Block], provider: Provider, *, separate: bool = True) -> str | list[Rendered]:
+    """Text as one str, or parts if there is an image or a cache mark.
+
+    `separate`: the parts were written as separate texts. A model's own parts are pieces of one text.
+    """
     shown = [block for block in blocks if isinstance(block, TextBlock | ImageBlock)]
     parts = [_part(block, provider) for block in shown]
     if all(part["type"] == "text" and "cache_control" not in part for part in parts):
-        return as_one_text(part["text"] for part in parts) if given else "".join(part["text"] for part in parts)
+        return as_one_text(part["text"] for part in parts) if separate else "".join(part["text"] for part in parts)
     return parts
 
 
@@ -134,7 +135,7 @@ def _images(block: ToolResultBlock) -> list[ImageBlock]:
 
 
 class _Native:
-    """Calls and results as the wire's own structures."""
+    """Renders calls and results as structures of the wire format."""
 
     def __init__(self, provider: Provider, names: NameMap) -> None:
         self._provider = provider
@@ -154,7 +155,7 @@ class _Native:
         return [turn] if content else []
 
     def _results(self, blocks: Iterable[ToolResultBlock]) -> list[Rendered]:
-        """One tool message a result. Images go along where the wire takes them, else in a user message after the
+        """One tool message for each result. Images follow in a user message, if the wire format does not accept them in
         results."""
         rendered: list[Rendered] = []
         shown: list[Rendered] = []
@@ -174,12 +175,12 @@ class _Native:
         return [*rendered, {"role": "user", "content": shown}] if shown else rendered
 
     def _assistant(self, message: Message) -> Rendered:
-        said = message.content if self._provider.returns_refusals else _with_refusal_text(message.content)
-        rendered: Rendered = {"role": "assistant", "content": _content(said, self._provider, given=False) or None}
+        blocks = message.content if self._provider.returns_refusals else _with_refusal_text(message.content)
+        rendered: Rendered = {"role": "assistant", "content": _content(blocks, self._provider, separate=False) or None}
         calls = list(self._calls(message.content))
         if calls:
             rendered["tool_calls"] = marked_twins(calls) if self._provider.wire == "gemini" else calls
-        _RETURNED.get(self._provider.wire or "", _nothing)(rendered, said)
+        _RETURN_PARTS.get(self._provider.wire or "", _return_nothing)(rendered, blocks)
         if not self._provider.returns_refusals:
             rendered.pop("refusal", None)
         if self._provider.returns_reasoning and calls:
@@ -199,12 +200,12 @@ class _Native:
                 yield {**call, **_cached(block, self._provider), **self._annotated(annotations)}
 
     def _annotated(self, following: Iterable[Block]) -> Rendered:
-        """What the opaque parts after a call say of it: Gemini's thought signature (as its own wire or as LiteLLM has it), and
-        `extra_content`, in which OpenAI-compatible servers carry the same."""
+        """What provider-specific blocks after a call add to it: Gemini's thought signature, and `extra_content` of
+        OpenAI-compatible servers."""
         for block in following:
             data = block.data if isinstance(block, ProviderBlock) else {}
-            told = {**object_in(data.get("provider_specific_fields")), **data}
-            signature = told.get("thoughtSignature") or told.get("thought_signature")
+            fields = {**object_in(data.get("provider_specific_fields")), **data}
+            signature = fields.get("thoughtSignature") or fields.get("thought_signature")
             if signature and self._provider.wire == "gemini":
                 return {"provider_specific_fields": {"thought_signature": signature}}
             if "extra_content" in data and self._provider.wire == "openai-chat":
@@ -213,17 +214,17 @@ class _Native:
 
 
 def _with_refusal_text(blocks: Sequence[Block]) -> Sequence[Block]:
-    """The blocks, and the words of a refusal as a paragraph behind them, for a wire that has no part of its own for it."""
-    told = (block.data.get("refusal") for block in blocks if isinstance(block, ProviderBlock))
-    refusals = [str(words) for words in told if words]
+    """The blocks with a refusal's words as a last paragraph, for wire formats without a field for it."""
+    texts = (block.data.get("refusal") for block in blocks if isinstance(block, ProviderBlock))
+    refusals = [str(words) for words in texts if words]
     if not refusals:
         return blocks
     is_more = any(isinstance(block, TextBlock) and block.text for block in blocks)
     return [*blocks, TextBlock(text="\n\n".join([*([""] if is_more else []), *refusals]))]
 
 
-def _nothing(rendered: Rendered, blocks: Sequence[Block]) -> None:
-    """A wire that takes no opaque parts back."""
+def _return_nothing(rendered: Rendered, blocks: Sequence[Block]) -> None:
+    """For wire formats that accept no provider-specific parts."""
 
 
 def _return_openai_parts(rendered: Rendered, blocks: Sequence[Block]) -> None:
@@ -233,7 +234,7 @@ def _return_openai_parts(rendered: Rendered, blocks: Sequence[Block]) -> None:
 
 
 def _return_thinking(rendered: Rendered, blocks: Sequence[Block]) -> None:
-    """Thinking with its signature goes before everything else."""
+    """Put signed thinking before everything else."""
     thinking = [_thinking(block) for block in blocks if isinstance(block, ThinkingBlock | RedactedThinkingBlock)]
     signed = [part for part in thinking if part]
     if signed:
@@ -241,7 +242,7 @@ def _return_thinking(rendered: Rendered, blocks: Sequence[Block]) -> None:
 
 
 def _return_anthropic_parts(rendered: Rendered, blocks: Sequence[Block]) -> None:
-    """The provider's own tool parts keep their place in the text, and a text what it cites."""
+    """Put the provider's own tool parts at their place in the text, and citations at their text."""
     _return_thinking(rendered, blocks)
     own = [block for block in blocks if isinstance(block, ProviderBlock) and block.provider == "anthropic"]
     parts: list[Rendered] = []
@@ -264,16 +265,16 @@ def _thinking(block: Block) -> Rendered:
     return {}
 
 
-_RETURNED = {
+_RETURN_PARTS = {
     "openai-chat": _return_openai_parts,
     "anthropic": _return_anthropic_parts,
     "bedrock-converse": _return_thinking,
 }
-"""How opaque parts and thinking go back on each wire."""
+"""How provider-specific parts and thinking return in each wire format."""
 
 
 class _Prompted:
-    """Calls and results as text, in the form the prompt teaches."""
+    """Renders calls and results as text, in the form that the prompt describes."""
 
     def __init__(self, call: ModelCall, provider: Provider) -> None:
         self._call = call
@@ -295,7 +296,7 @@ class _Prompted:
 
 
 def _merged(turns: Iterable[Rendered]) -> list[Rendered]:
-    """Neighbours of one role as one message: chat templates of local servers want strict alternation."""
+    """Merge neighbouring messages of one role. Chat templates of local servers require strict alternation."""
     merged: list[Rendered] = []
     for turn in turns:
         if merged and merged[-1]["role"] == turn["role"]:
@@ -308,8 +309,8 @@ def _merged(turns: Iterable[Rendered]) -> list[Rendered]:
 def _joined(first: str | list[Rendered], second: str | list[Rendered]) -> str | list[Rendered]:
     if isinstance(first, str) and isinstance(second, str):
         return f"{first}\n\n{second}"
-    return [*_parts_of(first), *_parts_of(second)]
+    return [*_as_parts(first), *_as_parts(second)]
 
 
-def _parts_of(content: str | list[Rendered]) -> list[Rendered]:
+def _as_parts(content: str | list[Rendered]) -> list[Rendered]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content

@@ -1,9 +1,8 @@
-"""Tools, calls, results and output schemas as text, for models that are not offered the provider's own tool calling.
+"""Describes tools, calls, results and output schemas as text, for models that are not offered native tool calling.
 
-Three prompted modes teach one form each: `text` the dialect of the given `CallWriter`, `json_schema` and `json_object`
-the library's envelope (`{"toolCalls": [...], "content": ..., "needsMoreWork": ...}`). Native mode is taught nothing;
-only where strict instructions are configured is it told not to write calls as text. Everything here is pure text,
-O(size of the tools).
+Each prompted mode describes one form: `text` the dialect of the given `CallWriter`, `json_schema` and `json_object` llmcore's
+envelope (`{"toolCalls": [...], "content": ..., "needsMoreWork": ...}`). Native mode describes nothing. If strict instructions
+are configured, it forbids calls written as text. Everything here is pure text. O(size of the tools).
 """
 
 from __future__ import annotations
@@ -44,20 +43,20 @@ _RESULTS: dict[str, str] = {
     "glm45": "<tool_response>\n{text}\n</tool_response>",
     "tool_code": "```tool_output\n{text}\n```",
 }
-"""How the families with a trained form are given a result; the others get `_RESULT`."""
+"""The result format of model families that were trained with one. The others get `_RESULT`."""
 _RESULT = "Result of {name}:\n{text}"
 
 
 def instructions(call: ModelCall, tools: tuple[ToolDefinition, ...], plan: OutputPlan) -> str:
-    """What the system prompt must teach for this call, `""` if nothing. `tools` are those offered, the output tool
-    included."""
+    """Return what the system prompt must say for this call, `""` if nothing. `tools` are those offered, including the output
+    tool."""
     if call.mode == "native_tools":
         return _STRICT_NATIVE if call.strict_json_instructions and tools else ""
     offered = () if call.request.tool_choice == "none" and plan != "tool" else tools
     parts = [_tools_section(offered)] if offered else []
     if offered:
         parts.append(_ENVELOPE if call.mode in _ENVELOPE_MODES else _text_section(offered, call.writer))
-        parts.extend(_choice(call.request.tool_choice, call.request.parallel_tool_calls, plan))
+        parts.extend(_choice_lines(call.request.tool_choice, call.request.parallel_tool_calls, plan))
     elif call.output_schema is not None:
         parts.append(_output_section(object_schema(call.output_schema)))
     elif call.mode in _ENVELOPE_MODES:
@@ -68,10 +67,10 @@ def instructions(call: ModelCall, tools: tuple[ToolDefinition, ...], plan: Outpu
 
 
 def _tools_section(tools: Iterable[ToolDefinition]) -> str:
-    return "# Tools\nYou may call these tools:\n\n" + "\n\n".join(_described(tool) for tool in tools)
+    return "# Tools\nYou may call these tools:\n\n" + "\n\n".join(_description(tool) for tool in tools)
 
 
-def _described(tool: ToolDefinition) -> str:
+def _description(tool: ToolDefinition) -> str:
     lines = [f"## {tool.name}"]
     if tool.description:
         lines.append(tool.description)
@@ -90,17 +89,17 @@ def _text_section(tools: Iterable[ToolDefinition], writer: CallWriter | None) ->
     )
 
 
-def _choice(choice: ToolChoice, parallel: bool | None, plan: OutputPlan) -> list[str]:
-    told: list[str] = []
+def _choice_lines(choice: ToolChoice, parallel: bool | None, plan: OutputPlan) -> list[str]:
+    lines: list[str] = []
     if is_object(choice):
-        told.append(f'Now call the tool "{choice["name"]}".')
+        lines.append(f'Now call the tool "{choice["name"]}".')
     elif choice == "required":
-        told.append("Now call at least one tool; do not answer by text alone.")
+        lines.append("Now call at least one tool; do not answer by text alone.")
     if parallel is False:
-        told.append("Make at most one call in a message.")
+        lines.append("Make at most one call in a message.")
     if plan == "tool":
-        told.append(_FINAL_BY_TOOL)
-    return told
+        lines.append(_FINAL_BY_TOOL)
+    return lines
 
 
 def _output_section(schema: JsonSchema) -> str:
@@ -108,8 +107,8 @@ def _output_section(schema: JsonSchema) -> str:
 
 
 def envelope_schema(tools: Iterable[ToolDefinition]) -> JsonSchema:
-    """The JSON Schema of an envelope whose calls are of `tools`: one `anyOf` branch a tool, its parameters as they
-    are."""
+    """Return the JSON Schema of an envelope with calls of `tools`: one `anyOf` branch per tool, with its parameters
+    unchanged."""
     definitions: JsonSchema = {}
     branches = [_call_schema(tool, definitions) for tool in tools]
     schema: JsonSchema = {
@@ -126,7 +125,7 @@ def envelope_schema(tools: Iterable[ToolDefinition]) -> JsonSchema:
 
 
 def _call_schema(tool: ToolDefinition, definitions: JsonSchema) -> JsonSchema:
-    """A call of one tool. Its own `$defs` move to the root under the tool's name, and its references with them."""
+    """The schema of a call of one tool. Its `$defs` move to the root under the tool's name, and its references follow them."""
     arguments = tool.parameters
     own: Mapping[str, Any] = arguments.get("$defs") or {}
     if own:
@@ -165,8 +164,7 @@ _EXAMPLE_FORMATS = {
 
 
 def example_arguments(tool: ToolDefinition) -> dict[str, Any]:
-    """Arguments for an example call: the tool's first own example, else made from the schema (required properties
-    only)."""
+    """Return arguments for an example call: the tool's first example, else values for the schema's required properties."""
     if tool.examples:
         return tool.example_arguments[0]
     made = _example(tool.parameters, tool.parameters, 0)
@@ -176,7 +174,7 @@ def example_arguments(tool: ToolDefinition) -> dict[str, Any]:
 def _example(schema: Any, root: JsonSchema, depth: int) -> Any:
     if not is_object(schema) or depth > 6:
         return "text"
-    schema = _followed(schema, root)
+    schema = _dereferenced(schema, root)
     for key in ("examples", "enum"):
         if schema.get(key):
             return schema[key][0]
@@ -195,8 +193,8 @@ def _example(schema: Any, root: JsonSchema, depth: int) -> Any:
     return _EXAMPLE_FORMATS.get(schema.get("format", ""), _EXAMPLE_VALUES.get(str(kind), "text"))
 
 
-def _followed(schema: JsonSchema, root: JsonSchema) -> JsonSchema:
-    """The schema behind a local reference, or the first branch that is not null of a union."""
+def _dereferenced(schema: JsonSchema, root: JsonSchema) -> JsonSchema:
+    """The target of a local reference, or the first branch of a union that is not null."""
     for _ in range(8):
         reference = schema.get("$ref")
         if isinstance(reference, str) and reference.startswith("#/$defs/"):
@@ -215,7 +213,7 @@ def _followed(schema: JsonSchema, root: JsonSchema) -> JsonSchema:
 
 
 def write_calls(call: ModelCall, text: str, calls: Iterable[tuple[str, dict[str, Any]]]) -> str:
-    """An assistant turn of the history as the model should have written it in this call's mode."""
+    """Return an assistant turn of the history as the model would write it in this call's mode."""
     made = list(calls)
     if call.mode in _ENVELOPE_MODES and call.tools:
         entries = [{"name": name, "arguments": arguments} for name, arguments in made]
@@ -228,7 +226,7 @@ def write_calls(call: ModelCall, text: str, calls: Iterable[tuple[str, dict[str,
 
 
 def write_result(call: ModelCall, name: str, text: str) -> str:
-    """A tool's result as the user turn of a prompted mode says it."""
+    """Return a tool's result as the user turn of a prompted mode."""
     if call.mode in _ENVELOPE_MODES:
         return json.dumps({"toolResult": {"name": name, "content": text}}, ensure_ascii=False)
     form = _RESULTS.get(call.writer.dialect if call.writer else "", _RESULT)

@@ -1,7 +1,8 @@
-"""What a model says, without the joiners that broke the special tokens of its request (`adapters.request.special_tokens`).
+"""Removes the joiners that broke the request's special tokens from a model's reply (see `special_tokens`).
 
-It is restored behind the normaliser, so that a token which a model quotes is no marker of a call. The places that an envelope
-names in its source are moved; those of events count in the text as it came. O(length), whatever the chunking."""
+This happens after the normalizer, so that a token which a model quotes is no marker of a call. Positions in an envelope's
+source are adjusted. Positions in events refer to the text as it arrived. O(length), for any chunking.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +29,11 @@ from llmcore.types import (
     ToolUseBlock,
 )
 
-__all__ = ["Restoring", "restored_envelope", "restored_withheld"]
+__all__ = ["EventRestorer", "restored_envelope", "restored_withheld"]
 
 
-class _Stretch:
-    """A text that comes in pieces: what may become a broken token waits for the rest of it."""
+class _TextRestorer:
+    """Restores a text that arrives in pieces. What may become a broken token waits for the rest of it."""
 
     def __init__(self, joiners: Joiners) -> None:
         self._joiners = joiners
@@ -40,7 +41,7 @@ class _Stretch:
 
     def feed(self, piece: str) -> str:
         text = self._waiting + piece
-        end = self._joiners.begun(text)
+        end = self._joiners.unfinished_from(text)
         places = [place for place in self._joiners.places(text) if place[0] < end]
         self._waiting = text[end:]
         return without(text[:end], places)
@@ -50,20 +51,20 @@ class _Stretch:
         return self._joiners.restored(text)
 
 
-class Restoring:
+class EventRestorer:
     """Restores the events of one reply."""
 
     def __init__(self, joiners: Joiners) -> None:
         self._joiners = joiners
-        self._text = _Stretch(joiners)
-        self._reasoning = _Stretch(joiners)
-        self._arguments: dict[int, _Stretch] = {}
+        self._text = _TextRestorer(joiners)
+        self._reasoning = _TextRestorer(joiners)
+        self._arguments: dict[int, _TextRestorer] = {}
 
     def events(self, events: list[Event]) -> list[Event]:
         return [restored for event in events for restored in self._event(event)]
 
     def rest(self) -> list[Event]:
-        """What waited for more, at the end of the reply."""
+        """The text that was waiting, at the end of the reply."""
         found: list[Event] = [TextDelta(text) for text in (self._text.rest(),) if text]
         return [*found, *(ReasoningDelta(text) for text in (self._reasoning.rest(),) if text)]
 
@@ -73,25 +74,25 @@ class Restoring:
         if isinstance(event, ReasoningDelta):
             return [ReasoningDelta(text)] if (text := self._reasoning.feed(event.text)) else []
         if isinstance(event, ArgumentsDelta):
-            stretch = self._arguments.setdefault(event.index, _Stretch(self._joiners))
+            stretch = self._arguments.setdefault(event.index, _TextRestorer(self._joiners))
             return [ArgumentsDelta(event.index, text)] if (text := stretch.feed(event.json)) else []
         if isinstance(event, ToolCallFinished):
             left = self._arguments.pop(event.index).rest() if event.index in self._arguments else ""
-            said: list[Event] = [ArgumentsDelta(event.index, left)] if left else []
-            return [*said, ToolCallFinished(event.index, _call(self._joiners, event.call, None))]
+            deltas: list[Event] = [ArgumentsDelta(event.index, left)] if left else []
+            return [*deltas, ToolCallFinished(event.index, _call(self._joiners, event.call, None))]
         if isinstance(event, Repaired):
             return [Repaired(event.index, _repair(self._joiners, event.repair))]
         return [event]
 
 
-def restored_withheld(joiners: Joiners, held: str, start: int) -> str:
-    """Of a text that was not told yet, what is certain, from its character `start` on."""
-    end = joiners.begun(held)
-    return without(held[:end], [place for place in joiners.places(held) if place[0] < end])[start:]
+def restored_withheld(joiners: Joiners, withheld: str, start: int) -> str:
+    """Return the certain part of a text that was not emitted yet, from character `start` on."""
+    end = joiners.unfinished_from(withheld)
+    return without(withheld[:end], [place for place in joiners.places(withheld) if place[0] < end])[start:]
 
 
 def restored_envelope(joiners: Joiners, envelope: Envelope) -> Envelope:
-    """The envelope as if the request's tokens had not been broken."""
+    """Return the envelope as if the request's tokens had not been broken."""
     places = joiners.places(envelope.source)
     at = [place for place, _ in places]
     moved = partial(_moved, at)

@@ -1,12 +1,15 @@
-"""Special tokens in the text of a request: broken on the way out, whole again in what comes back.
+"""Breaks special tokens in the text of a request, and restores them in the reply.
 
-Servers that tokenise special tokens wherever they stand would take one in a tool's result, `<|im_start|>` say, for the beginning
-of a turn. `broken` puts a zero-width joiner behind the first character of each. It does so in all words of a request; it leaves
-what a provider signed or encrypted, a provider's own parts, and images. A token that has joiners there already gets one more, so
-that `Joiners` can take off exactly what was put in: of a reply it changes only the tokens that this request held, as they were
-sent. The tokens are data, below; a test holds them against the markers that the normaliser knows. Tags (`<tool_call>`) stay.
+Some servers tokenize special tokens anywhere. They would take `<|im_start|>` in a tool's result for the beginning of a turn.
+`broken` puts a zero-width joiner after the first character of each token, in all words of a request. It leaves signed or
+encrypted content, provider-specific parts and images unchanged.
 
-O(length), and O(length x log tokens) for what comes back."""
+A token that already has joiners gets one more, so that `Joiners` can remove exactly what was added. In a reply, only the
+tokens of this request change. The tokens are data, below; a test compares them with the normalizer's markers. Tags
+(`<tool_call>`) stay.
+
+O(length), and O(length x log tokens) for replies.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,7 @@ _TOKENS = {
     "\u273f": ("(?:FUNCTION|ARGS|RESULT|RETURN)\u273f",),
     _BAR: (rf"(?:DSML|GCML){_BAR}",),
 }
-"""What may follow the first character of a special token, by that character. No token is the beginning of another one."""
+"""What may follow the first character of a special token, by that character. No token is the beginning of another."""
 _WORDS = ("refusal", "name")
 """Fields of a `ProviderBlock` that a chat template renders as words of the message."""
 _TOKEN = re.compile("|".join(f"{first}{JOINER}{{0,32}}(?:{'|'.join(rest)})" for first, rest in _TOKENS.items()))
@@ -71,7 +74,7 @@ _MAY_BE_BROKEN = re.compile(rf"(?:{'|'.join(_TOKENS)})(?={JOINER}|\\u200[dD])|\\
 
 
 class _Forms:
-    """Broken tokens as they may stand in a reply, each with the place of its joiner."""
+    """Broken tokens as they may stand in a reply, each with the position of its joiner."""
 
     def __init__(self, forms: dict[str, tuple[int, int]]) -> None:
         self._joiners = forms
@@ -79,7 +82,7 @@ class _Forms:
         self._longest = max(map(len, forms), default=0)
 
     def joiner_at(self, text: str, at: int) -> tuple[int, int] | None:
-        """Where in `text` the joiner of the form that stands at `at` begins and ends."""
+        """The start and end of the joiner in the broken token at `at`, None without one."""
         window = text[at : at + self._longest]
         place = bisect_right(self._sorted, window) - 1
         if place < 0 or not window.startswith(self._sorted[place]):
@@ -87,8 +90,8 @@ class _Forms:
         begin, end = self._joiners[self._sorted[place]]
         return at + begin, at + end
 
-    def begun(self, text: str) -> int:
-        """Where what may become a form begins at the end of the text; its length where nothing does."""
+    def unfinished_from(self, text: str) -> int:
+        """Where a possible unfinished token begins at the end of the text; the text's length if there is none."""
         for at in range(max(0, len(text) - self._longest + 1), len(text)):
             rest = text[at:]
             place = bisect_left(self._sorted, rest)
@@ -106,7 +109,7 @@ def _as_ascii(text: str) -> str:
 
 
 class Joiners:
-    """What was put into one request, by the tokens as they were sent. Takes it off again."""
+    """The broken tokens of one request. Removes the joiners from a reply."""
 
     def __init__(self, sent: Collection[str]) -> None:
         forms: dict[str, tuple[int, int]] = {}
@@ -117,31 +120,31 @@ class Joiners:
         self._forms = _Forms(forms)
 
     def places(self, text: str) -> list[tuple[int, int]]:
-        """Where the joiners stand that were put in, as (start, end): in words, or escaped in JSON."""
+        """The added joiners in a text, as (start, end), also in escaped form in JSON."""
         found = (self._forms.joiner_at(text, first.start()) for first in _MAY_BE_BROKEN.finditer(text))
         return [place for place in found if place is not None]
 
-    def begun(self, text: str) -> int:
-        """Up to where a text that goes on can be restored: behind it a token may have begun."""
-        return self._forms.begun(text)
+    def unfinished_from(self, text: str) -> int:
+        """Up to where an unfinished text can be restored. A token may have begun after that."""
+        return self._forms.unfinished_from(text)
 
     def restored(self, text: str) -> str:
-        """The text without the joiners that were put in."""
+        """The text without the added joiners."""
         return without(text, self.places(text)) if text else text
 
     def restored_value(self, value: Any) -> Any:
-        """JSON data with its texts and keys restored."""
+        """JSON data with restored texts and keys."""
         return _mapped(value, self.restored)
 
 
 def without(text: str, places: Iterable[tuple[int, int]]) -> str:
-    """The text without what stands at the places, which are in order."""
-    kept: list[str] = []
+    """Return the text without the given ranges, which are in order."""
+    parts: list[str] = []
     at = 0
     for start, end in places:
-        kept.append(text[at:start])
+        parts.append(text[at:start])
         at = end
-    return "".join([*kept, text[at:]])
+    return "".join([*parts, text[at:]])
 
 
 def _mapped(value: Any, change: Any) -> Any:
@@ -153,19 +156,19 @@ def _mapped(value: Any, change: Any) -> Any:
 
 
 def _tokens_in(text: str) -> list[tuple[int, int]]:
-    """Where the special tokens begin and end. One may begin within another one, or with its last character."""
+    """The start and end of each special token. One may begin within another, or with its last character."""
     found = (_TOKEN.match(text, first.start()) for first in _FIRST.finditer(text))
     return [token.span() for token in found if token is not None]
 
 
 def _joined_behind(text: str, places: Sequence[int]) -> str:
-    """The text with a joiner behind each of the characters at these places."""
+    """The text with a joiner after each of these characters."""
     begins = [0, *(place + 1 for place in places)]
     return JOINER.join([text[begin:end] for begin, end in zip(begins, [*begins[1:], len(text)], strict=True)])
 
 
 def broken_text(text: str) -> tuple[str, list[str]]:
-    """The text with its special tokens broken, and these as they stand in it."""
+    """Return the text with broken special tokens, and these tokens as they stand in it."""
     found = _tokens_in(text)
     if not found:
         return text, []
@@ -175,18 +178,20 @@ def broken_text(text: str) -> tuple[str, list[str]]:
 
 
 def broken(request: Request) -> tuple[Request, Joiners | None]:
-    """The request with the special tokens in its words broken, and what takes the joiners off a reply; the request itself and
-    None where there are none."""
-    breaking = _Breaking()
-    messages = [breaking.message(message) for message in request.messages]
-    system = breaking.system(request.system)
-    if not breaking.tokens:
+    """Return the request with broken special tokens, and what removes the joiners from a reply.
+
+    If there are no special tokens, return the request itself and None.
+    """
+    breaker = _TokenBreaker()
+    messages = [breaker.message(message) for message in request.messages]
+    system = breaker.system(request.system)
+    if not breaker.tokens:
         return request, None
-    return updated(request, {"messages": messages, "system": system}), Joiners(breaking.tokens)
+    return updated(request, {"messages": messages, "system": system}), Joiners(breaker.tokens)
 
 
 def joiners_in(sent: object) -> Joiners | None:
-    """What takes the joiners off the reply to a request that was recorded as it was sent; None where it holds no broken token."""
+    """Return what removes the joiners from the reply to a recorded request. None if it has no broken token."""
     tokens = {text[begin:end] for text in texts_in(sent) for begin, end in _tokens_in(text) if text[begin + 1] == JOINER}
     return Joiners(tokens) if tokens else None
 
@@ -194,8 +199,8 @@ def joiners_in(sent: object) -> Joiners | None:
 _B = TypeVar("_B", bound=Value)
 
 
-class _Breaking:
-    """Breaks the tokens of one request and remembers them."""
+class _TokenBreaker:
+    """Breaks the tokens of one request and records them."""
 
     def __init__(self) -> None:
         self.tokens: set[str] = set()
@@ -218,7 +223,7 @@ class _Breaking:
         return [next(texts) if isinstance(block, TextBlock) else self._block(block) for block in blocks]
 
     def _texts(self, blocks: list[TextBlock]) -> list[TextBlock]:
-        """Texts that may be sent as one: a token may begin in one and end in the next."""
+        """Break the tokens of texts that may be sent as one: a token may begin in one and end in the next."""
         if len(blocks) < 2:
             return [_with(block, "text", self._text(block.text)) for block in blocks]
         whole = "".join(block.text for block in blocks)
@@ -226,8 +231,8 @@ class _Breaking:
         places, changed, begin = [place for place, _ in _tokens_in(whole)], list[TextBlock](), 0
         for block in blocks:
             end = begin + len(block.text)
-            here = [place - begin for place in places[bisect_left(places, begin) : bisect_left(places, end)]]
-            changed.append(_with(block, "text", _joined_behind(block.text, here)))
+            inside = [place - begin for place in places[bisect_left(places, begin) : bisect_left(places, end)]]
+            changed.append(_with(block, "text", _joined_behind(block.text, inside)))
             begin = end
         return changed
 
@@ -237,14 +242,14 @@ class _Breaking:
         if isinstance(block, ToolUseBlock):
             changes: dict[str, Any] = {"id": self._text(block.id), "name": self._text(block.name)}
             changes["input"] = _mapped(block.input, self._text)
-            if block.input is None:  # what was written goes out in its place
+            if block.input is None:  # `raw_input` is sent instead
                 changes["raw_input"] = self._text(block.raw_input)
             same = all(value == getattr(block, name) for name, value in changes.items())
             return block if same else updated(block, changes)
         if isinstance(block, ThinkingBlock) and not block.signature:
             return _with(block, "thinking", self._text(block.thinking))
         if isinstance(block, ProviderBlock):
-            words = {key: self._text(said) for key in _WORDS if isinstance(said := block.data.get(key), str)}
+            words = {key: self._text(words) for key in _WORDS if isinstance(words := block.data.get(key), str)}
             return _with(block, "data", {**block.data, **words})
         return block
 

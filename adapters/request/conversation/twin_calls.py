@@ -1,5 +1,7 @@
-"""A call that is made twice in one turn, which LiteLLM would send to Gemini once: the name of the second goes to LiteLLM with a
-mark that nobody can know, and the transport takes the mark out of the request's bytes."""
+"""Marks a call that occurs twice in one turn, since LiteLLM would send it to Gemini only once.
+
+The name of the second call gets an unpredictable mark for LiteLLM. The transport removes the mark from the request's bytes.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +18,24 @@ _TWIN_IN_TEXT, _TWIN_IN_BYTES = re.compile(rf"{_TWIN}\d+:"), re.compile(rf"{_TWI
 
 
 def marked_twins(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The calls of one message as they go to LiteLLM, each that equals an earlier one with a mark before its name."""
+    """Return the calls of one message for LiteLLM. Each call that equals an earlier one has a mark before its name."""
     seen: set[tuple[str, str]] = set()
     marked: list[dict[str, Any]] = []
     for at, call in enumerate(calls):
         function = call["function"]
-        made = (function["name"], function["arguments"])
-        marked.append({**call, "function": {**function, "name": f"{_TWIN}{at}:{made[0]}"}} if made in seen else call)
-        seen.add(made)
+        key = (function["name"], function["arguments"])
+        marked.append({**call, "function": {**function, "name": f"{_TWIN}{at}:{key[0]}"}} if key in seen else call)
+        seen.add(key)
     return marked
 
 
 def unmarked_body(body: bytes) -> bytes:
-    """A request's body with names without marks."""
+    """Return a request's body without marks."""
     return _TWIN_IN_BYTES.sub(b"", body) if _TWIN.encode() in body else body
 
 
 def unmarked(value: Any) -> Any:
-    """JSON data, for showing what is sent: names without marks."""
+    """Return JSON data without marks, for recordings."""
     if isinstance(value, str):
         return _TWIN_IN_TEXT.sub("", value) if _TWIN in value else value
     if is_object(value):

@@ -14,12 +14,12 @@ from pydantic import ValidationError
 
 from llmcore.adapters.base import Adapter, ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
-from llmcore.adapters.request.conversation.restored_tokens import Restoring, restored_envelope, restored_withheld
+from llmcore.adapters.request.conversation.restored_tokens import EventRestorer, restored_envelope, restored_withheld
 from llmcore.adapters.request.conversation.special_tokens import Joiners, broken
-from llmcore.adapters.request.outgoing import not_again
+from llmcore.adapters.request.outgoing import repeated_refusal
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.adapters.secrets.scrubber import Scrubber
-from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply, may_be_one_event
+from llmcore.adapters.wire.terminators import ends_reply, is_whole_reply, may_be_stream_event
 from llmcore.hooks import HookChain, StreamedSoFar
 from llmcore.normalizer import Normalizer, normalize
 from llmcore.run.deadline import GRACE, within
@@ -88,7 +88,7 @@ class RefusedRequests:
     def check(self, adapter: Adapter, call: ModelCall) -> None:
         """Raises `RequestRefused` if the same request was refused before."""
         if self._words and (words := self._words.get(_request_key(adapter, call) or "")):
-            raise not_again(words)
+            raise repeated_refusal(words)
 
 
 def _request_key(adapter: Adapter, call: ModelCall) -> str | None:
@@ -119,7 +119,7 @@ class Sending:
         self._call = call
         request, self._joiners = broken(call.request) if call.neutralise_tokens else (call.request, None)
         self._sent = call if self._joiners is None else updated(call, {"request": request})
-        self._restoring = None if self._joiners is None else Restoring(self._joiners)
+        self._restoring = None if self._joiners is None else EventRestorer(self._joiners)
         self.tools = tools
         """The tools that the reply may call."""
         self._hooks = hooks
@@ -354,7 +354,7 @@ class Sending:
         Text has no end marker, so an adapter that yields text is trusted to yield all of it.
         """
         has_end = self._ended or envelope.finish_reason or not is_object(self._last)
-        if has_end or ends_reply(self._last) or (is_whole_reply(self._last) and not may_be_one_event(self._last)):
+        if has_end or ends_reply(self._last) or (is_whole_reply(self._last) and not may_be_stream_event(self._last)):
             return
         self.envelope = updated(envelope, {"truncated": True})
         endpoint = self._call.endpoint

@@ -203,7 +203,7 @@ class RunModels:
         """Whether no place of any model is cooling down."""
         return self._catalog.cooldown.is_idle
 
-    def resting(self, model: str, deployment: str) -> float:
+    def cooldown_left(self, model: str, deployment: str) -> float:
         return self._catalog.cooldown.left(model, deployment)
 
     def failed(self, model: str, deployment: str, failure: LLMCoreError) -> None:

@@ -49,7 +49,7 @@ class EnclosingRun:
 
     @property
     def is_over(self) -> bool:
-        return self.ledger.has_refused_below
+        return self.ledger.has_refused_child
 
     @property
     def seconds_uncounted(self) -> float:

@@ -55,7 +55,7 @@ class ChildRuns:
     def check(self) -> None:
         """Raises what a child run met and must end this run, too: `LimitExceeded` of the shared budget, or an error of the
         checkpoint."""
-        self._ledger.check_refused_below()
+        self._ledger.check_refused_child()
         if self._unsaved is not None:
             raise self._unsaved
 

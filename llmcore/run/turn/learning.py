@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.capabilities import is_learnable
 from llmcore.adapters.capabilities.facts import writes
-from llmcore.adapters.request.choices import calls_for_one, requires_call
+from llmcore.adapters.request.choices import expects_call, requires_call
 from llmcore.adapters.request.parts import MODES, UBIQUITOUS, joined_parts, parts_of
 from llmcore.fallback import Plan
 from llmcore.models import ModelConfig
@@ -137,7 +137,7 @@ class Learning:
         can = call.capabilities or Capabilities()
         if call.mode != "native_tools" or can.native_tools is True or requires_call(call, can):
             return
-        if calls_for_one(call, can) and not reply.tool_calls and is_prose(reply.content):
+        if expects_call(call, can) and not reply.tool_calls and is_prose(reply.content):
             self._ignored[plan.model, plan.deployment] = ("native_tools", False)
 
     def learn_from_answer(self, config: ModelConfig, plan: Plan, call: ModelCall, *, obeyed: bool) -> None:

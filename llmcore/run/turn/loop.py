@@ -17,7 +17,7 @@ from typing import Literal, cast
 from pydantic import ValidationError
 
 from llmcore.adapters.secrets.known_secrets import hide_in_error
-from llmcore.fallback import FallbackContext, Plan, best_place, first_well, resting
+from llmcore.fallback import FallbackContext, Plan, best_deployment, cooldown_left, first_available_model
 from llmcore.run.deadline import needed_loop
 from llmcore.run.endpoints.choices import RunModels
 from llmcore.run.endpoints.first_choice import FirstChoice, revise_model
@@ -387,23 +387,23 @@ class Run:
         mode_matters = attempt.mode_matters
         self.state.ledger.start_turn(None if self._attempts_fixed else self._models.attempts)
         plan, asked = self._first_plan(mode_matters), TurnRequest(self.state, attempt)
-        return FallbackContext(self._models, self.state.ledger, plan, mode_matters, asked=asked)
+        return FallbackContext(self._models, self.state.ledger, plan, mode_matters, turn_request=asked)
 
     def _first_plan(self, mode_matters: bool) -> Plan:
         """The turn's model. If that model is resting, a model that it escalates to."""
         models, wanted = self._models, self._model.alias
-        model = wanted if models.all_well else first_well(models, wanted)
+        model = wanted if models.all_well else first_available_model(models, wanted)
         deployments = models.deployments(model)
         deployment = self._deployment if model == wanted and self._deployment in deployments else deployments[0]
-        if len(deployments) > 1 and (deployment != self._deployment or models.resting(model, deployment)):
-            deployment = best_place(models, model)
+        if len(deployments) > 1 and (deployment != self._deployment or models.cooldown_left(model, deployment)):
+            deployment = best_deployment(models, model)
         mode = self._first_mode(
             models.modes(model, deployment), mode_matters, stays=model == wanted and deployment == self._deployment
         )
         if model == wanted:
             without = self._without if deployment == self._deployment and mode == self._mode else frozenset[str]()
             return Plan(model, mode, detail=self._mode_change_detail(mode, deployment), deployment=deployment, without=without)
-        detail = f"{wanted} failed before and is left aside for {resting(models, wanted):.1f} s more"
+        detail = f"{wanted} failed before and is left aside for {cooldown_left(models, wanted):.1f} s more"
         _log.info("%s; %s is asked", detail, model)
         return Plan(model, mode, "model", detail, deployment=deployment)
 

@@ -369,7 +369,7 @@ class RunState:
         """If a reply is being corrected, record all its calls as not run."""
         loop, self._correction = self._correction, None
         if loop is not None:
-            self.note_dropped([*loop.given_up, *left_out_calls(loop.result.envelope)])
+            self.note_dropped([*loop.all_dropped, *left_out_calls(loop.result.envelope)])
 
     def note_dropped(self, dropped: Sequence[DroppedCall]) -> None:
         """Record calls of a reply that never entered the history."""

@@ -74,5 +74,5 @@ TOLD: list[tuple[Any, tuple[str, str, bool]]] = [
 
 @pytest.mark.parametrize(("bodies", "expected"), TOLD)
 def test_what_is_told(bodies: Any, expected: tuple[str, str, bool]) -> None:
-    told = BodyFacts.by(bodies)
+    told = BodyFacts.of(bodies)
     assert (told.id, told.model, told.counted) == expected

@@ -44,7 +44,7 @@ async def test_openais_organization_is_told_to_nobody_else(adapter: LiteLLMAdapt
 @pytest.mark.parametrize(("provider", "what"), [("bedrock", "AWS_BEARER_TOKEN_BEDROCK"), ("vertex_ai", "sign-in")])
 def test_a_token_of_the_environment_goes_to_no_stranger(provider: str, what: str) -> None:
     endpoint = Endpoint(provider=provider, model="a.b", base_url="http://127.0.0.1:9", alias="m")
-    with pytest.raises(AuthenticationFailed, match=f"{what} goes to the own hosts of {provider} only, so nothing was sent"):
+    with pytest.raises(AuthenticationFailed, match=f"{what} is only sent to {provider}'s own hosts, so nothing was sent"):
         prepare(call_of(endpoint), Capabilities())
     at_home = endpoint.model_copy(update={"base_url": "https://us-east-1.amazonaws.com/x", "provider": "bedrock"})
     assert prepare(call_of(at_home), Capabilities()).arguments["api_key"] is None
@@ -102,8 +102,8 @@ def test_a_detour_that_no_such_variable_names_is_an_error(monkeypatch: pytest.Mo
     with pytest.raises(
         ConfigError, match=r"openai: the environment \(SOME_PROXY\) would send this to http://127.0.0.1:9, so nothing"
     ):
-        outgoing.leaves("http://127.0.0.1:9/v1/chat/completions", b"{}", signed=False)
-    assert outgoing.leaves("https://api.openai.com/v1/chat/completions", b"{}", signed=False) == b"{}"
+        outgoing.outgoing_body("http://127.0.0.1:9/v1/chat/completions", b"{}", signed=False)
+    assert outgoing.outgoing_body("https://api.openai.com/v1/chat/completions", b"{}", signed=False) == b"{}"
 
 
 def test_a_key_that_was_given_goes_in_place_of_a_token() -> None:

@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-from llmcore.adapters.wire.inflating import InflateRefusal
+from llmcore.adapters.wire.inflating import ErrorInflater
 from llmcore.types import CapabilityRefused, LLMCoreError, RequestRefused
 from tests.adapters.conftest import call_of, endpoint_at
 from tests.helpers.wire_server import Failure, WireServer
@@ -37,8 +37,8 @@ async def test_of_a_body_that_cannot_be_read_the_status_counts(adapter: LiteLLMA
 
 
 def test_a_whole_body_is_unpacked_as_ever() -> None:
-    assert b"".join(InflateRefusal("gzip", 8).feed(gzip.compress(WORDS.encode()))) == WORDS.encode()
-    packed = InflateRefusal("br", 8)
+    assert b"".join(ErrorInflater("gzip", 8).feed(gzip.compress(WORDS.encode()))) == WORDS.encode()
+    packed = ErrorInflater("br", 8)
     assert (
         b"".join(piece for part in (WORDS.encode(), b" and more") for piece in packed.feed(part)) == WORDS.encode() + b" and more"
     )

@@ -28,7 +28,7 @@ def test_every_name_fits_and_comes_back(given_names: list[str], rule: NameRule) 
     sent = [names.sent(name) for name in given_names]
     assert all(rule.fits(name) for name in sent)
     assert len(set(sent)) == len(given_names)
-    assert [names.back(name) for name in sent] == given_names
+    assert [names.original(name) for name in sent] == given_names
 
 
 def test_a_stand_in_is_readable_and_steady() -> None:

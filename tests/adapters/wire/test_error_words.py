@@ -48,7 +48,7 @@ def body_of(shape: Any) -> bytes:
 def test_the_words_are_found_in_any_shape(shape: Any) -> None:
     said = error_words(body_of(shape))
     assert WORDS in said.words
-    assert WORDS in said.told
+    assert WORDS in said.all_text
     assert "<" not in said.words
 
 
@@ -57,7 +57,7 @@ def test_what_an_entry_is_about_stands_before_its_words() -> None:
         body_of({"detail": [{"loc": ["body", "tools"], "msg": "Extra inputs are not permitted", "input": ["echo"]}]})
     )
     assert said.words == "body.tools: Extra inputs are not permitted"
-    assert "echo" not in said.told
+    assert "echo" not in said.all_text
 
 
 def test_the_error_object_is_found_and_a_cut_one_says_so() -> None:

@@ -19,7 +19,7 @@ from llmcore.adapters.litellm.patches.http_transport import watched
 from llmcore.adapters.litellm.patches.patch import replace
 from llmcore.adapters.wire.extent import too_many_values
 from llmcore.adapters.wire.inflating import Inflater, UnknownEncoding, inflater_of
-from llmcore.adapters.wire.watching import TrafficWatch, WireExchange
+from llmcore.adapters.wire.traffic_watch import TrafficWatch, WireExchange
 from llmcore.normalizer import normalize
 from llmcore.types import DEFAULT_LIMITS, Limits, LLMCoreError, RemoteServerError, ToolSet
 from tests.adapters.conftest import WEATHER, call_of, endpoint_at
@@ -203,7 +203,7 @@ async def test_only_watched_requests_are_touched_and_secrets_of_their_urls_are_n
     async with httpx.AsyncClient(transport=_Local()) as client:
         assert (await client.get(url, headers={"accept-encoding": "br"})).request.headers["accept-encoding"] == "br"
         watch = TrafficWatch(DEFAULT_LIMITS, streamed=False, known=True)
-        with watch.watching():
+        with watch.active():
             assert (await client.get(url)).content == b"{}"
         assert watch.exchange is not None
         assert watch.exchange.url == "https://example.test/v1/chat/completions"
@@ -249,14 +249,14 @@ async def test_litellm_reads_no_name_that_is_too_long_to_be_one(
     small: LiteLLMAdapter, fact: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[bytes] = []
-    passed_on = WireExchange.passed_on
+    litellm_body = WireExchange.litellm_body
 
     async def spied(self: WireExchange) -> AsyncGenerator[bytes, None]:
-        async for piece in passed_on(self):
+        async for piece in litellm_body(self):
             read.append(piece)
             yield piece
 
-    monkeypatch.setattr(WireExchange, "passed_on", spied)
+    monkeypatch.setattr(WireExchange, "litellm_body", spied)
     message = {"role": "assistant", "content": "Hi"}
     body = {"id": "1", "model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}], fact: "m" * 15_000}
     with WireServer([Raw([json.dumps(body).encode()])]) as server:

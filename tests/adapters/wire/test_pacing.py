@@ -13,7 +13,7 @@ import pytest
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.engine import litellm
-from llmcore.adapters.wire.watching import TrafficWatch, WireExchange
+from llmcore.adapters.wire.traffic_watch import TrafficWatch, WireExchange
 from llmcore.models import ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.support.code.cooperative_work import Pace
@@ -50,7 +50,7 @@ def _exchange(data: bytes, **headers: str) -> WireExchange:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("read", ["passed_on", "events"])
+@pytest.mark.parametrize("read", ["litellm_body", "events"])
 async def test_others_run_between_the_pieces_of_a_stream(monkeypatch: pytest.MonkeyPatch, read: str, packed: bool) -> None:
     monkeypatch.setattr("llmcore.support.code.cooperative_work._LONGEST", -1)
     data = b'data: {"choices": []}\n\n' * 10_000

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from llmcore.adapters.wire.framing import EventLines, Frames, Sent, TooLong
-from llmcore.adapters.wire.terminators import StreamEnd, ends_reply, is_whole_reply, may_be_one_event, says_it_is_not_over
+from llmcore.adapters.wire.terminators import StreamEnd, ends_reply, is_whole_reply, may_be_stream_event, says_incomplete
 from tests.helpers.wires import WIRES, Turn, frames
 
 ENDS: list[dict[str, Any]] = [
@@ -63,7 +63,7 @@ NO_ENDS: list[dict[str, Any]] = [
 def judged(*events: dict[str, Any]) -> StreamEnd:
     end = StreamEnd()
     for event in events:
-        end.saw(event)
+        end.add(event)
     return end
 
 
@@ -162,7 +162,7 @@ CALLING: dict[str, Any] = {"message": {"content": "", "tool_calls": [{"function"
     ],
 )
 def test_a_body_may_say_that_it_is_not_over(body: dict[str, Any]) -> None:
-    assert says_it_is_not_over(body)
+    assert says_incomplete(body)
     assert not is_whole_reply(body)
 
 
@@ -181,7 +181,7 @@ def test_a_body_may_say_that_it_is_not_over(body: dict[str, Any]) -> None:
     ],
 )
 def test_a_body_that_says_nothing_of_its_end_is_whole(body: dict[str, Any]) -> None:
-    assert not says_it_is_not_over(body)
+    assert not says_incomplete(body)
     assert is_whole_reply(body)
 
 
@@ -208,7 +208,7 @@ def test_blocks_are_a_models_by_themselves(content: Any) -> None:
     ],
 )
 def test_some_wires_have_events_in_the_shape_of_bodies(event: Any, may: bool) -> None:
-    assert may_be_one_event(event) is may
+    assert may_be_stream_event(event) is may
 
 
 @pytest.mark.parametrize("kind", ["response.completed", "response.incomplete", "response.failed"])

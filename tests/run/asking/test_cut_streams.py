@@ -269,5 +269,5 @@ async def test_a_call_whose_arguments_had_not_begun_when_the_room_was_up_does_no
 def test_a_response_that_is_incomplete_without_a_reason_says_so_at_its_end(kind: str) -> None:
     for response in ({"status": "incomplete"}, {} if kind == "response.incomplete" else {"status": "incomplete"}):
         end = StreamEnd()
-        end.saw({"type": kind, "response": response})
+        end.add({"type": kind, "response": response})
         assert (end.finished, end.word) == (True, "incomplete")

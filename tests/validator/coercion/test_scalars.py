@@ -8,7 +8,7 @@ import pytest
 
 from llmcore.types import OutputParseError
 from llmcore.validator import parse
-from llmcore.validator.coercion.scalars import choice_in_prose, number_in_prose, truth_in_prose
+from llmcore.validator.coercion.scalars import boolean_in_prose, choice_in_prose, number_in_prose
 from tests.helpers.growth import assert_linear
 
 
@@ -92,14 +92,14 @@ def test_a_choice_may_be_a_denial_itself(text: str, choices: list[str], named: s
     ("text", "truth"), [("I think it is true", True), ("no, false", None), ("hardly true", None), ("No", False)]
 )
 def test_a_truth_that_something_denies_is_none(text: str, truth: bool | None) -> None:
-    assert truth_in_prose(text) is truth
+    assert boolean_in_prose(text) is truth
 
 
 @pytest.mark.parametrize("piece", ["not urgent ", "urgent. ", "5 k ", "- 5 ", "1 0", "n't ", "un-"])
 def test_prose_is_read_in_linear_time(piece: str) -> None:
     def read(size: int) -> Any:
         text = piece * (size // len(piece))
-        return choice_in_prose(text, CHOICES), number_in_prose(text), truth_in_prose(text)
+        return choice_in_prose(text, CHOICES), number_in_prose(text), boolean_in_prose(text)
 
     assert_linear(read, 5000)
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from llmcore.normalizer import normalize
 from llmcore.types import CallerError, Envelope, NearMiss, TextBlock, ToolCall, ToolUseBlock
 from llmcore.validator import Correction, CorrectionLoop, correct, parse_detailed
-from llmcore.validator.correction.loop import MORE_ROOM, CorrectionResult
+from llmcore.validator.correction.loop import DEFAULT_REASK_TOKENS, CorrectionResult
 from tests.validator.schemas import call, weather_tools
 
 TOOLS = weather_tools()
@@ -245,7 +245,7 @@ def test_a_cut_call_is_asked_again_with_more_room() -> None:
     assert "cut off" in text_of(asked[0])
     assert result.ok
     _, (correction,) = run(cut, turn(GOOD))
-    assert correction.max_tokens == MORE_ROOM
+    assert correction.max_tokens == DEFAULT_REASK_TOKENS
 
 
 def test_an_unknown_name_goes_back_with_the_list_of_names() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from llmcore.adapters.litellm.engine import litellm_now
 from llmcore.adapters.litellm.patches.diagnostics import filter_warnings
-from llmcore.adapters.wire.watching import TrafficWatch
+from llmcore.adapters.wire.traffic_watch import TrafficWatch
 from llmcore.types import DEFAULT_LIMITS
 
 Unpatch = Callable[[str], None]
@@ -44,4 +44,4 @@ def unpatch(monkeypatch: pytest.MonkeyPatch) -> Unpatch:
 def watched() -> AbstractContextManager[None]:
     """The block is a part of a call of ours."""
     filter_warnings()
-    return TrafficWatch(DEFAULT_LIMITS, streamed=False, known=True).watching()
+    return TrafficWatch(DEFAULT_LIMITS, streamed=False, known=True).active()

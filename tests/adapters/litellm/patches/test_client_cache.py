@@ -18,7 +18,7 @@ from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.engine import close_clients, litellm
 from llmcore.adapters.litellm.patches.client_cache import PATCHES, in_use, register_loop
 from llmcore.adapters.litellm.patches.patch import replace
-from llmcore.adapters.wire.watching import TrafficWatch
+from llmcore.adapters.wire.traffic_watch import TrafficWatch
 from llmcore.support.values.narrowing import object_in, objects_in
 from llmcore.types import Limits
 from tests.adapters.conftest import KEY, call_of, endpoint_at

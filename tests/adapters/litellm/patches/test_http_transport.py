@@ -14,7 +14,7 @@ from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.litellm.engine import litellm_now
 from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.litellm.patches.http_transport import same_server
-from llmcore.adapters.wire.watching import TrafficWatch
+from llmcore.adapters.wire.traffic_watch import TrafficWatch
 from llmcore.types import DEFAULT_LIMITS, ConfigError, RemoteServerError, Request
 from tests.adapters.conftest import KEY, PROVIDERS, call_of, endpoint_at
 from tests.adapters.litellm.patches.conftest import Unpatch
@@ -57,7 +57,7 @@ async def test_litellm_keeps_nothing_of_what_the_server_sent(
     if not patched:
         unpatch("http_transport")
     module, watch = litellm_now(), TrafficWatch(DEFAULT_LIMITS, streamed=False, known=True)
-    with WireServer([Turn("hi")]) as server, watch.watching():
+    with WireServer([Turn("hi")]) as server, watch.active():
         endpoint = endpoint_at(server, provider)
         asked: dict[str, Any] = {"model": f"{provider}/{endpoint.model}", "messages": [{"role": "user", "content": "x"}]}
         await module.acompletion(**asked, api_key="k", api_base=endpoint.base_url)

@@ -14,7 +14,7 @@ import pytest
 
 from llmcore.adapters.litellm.engine import litellm_now
 from llmcore.adapters.litellm.patches.unawaited_completion import PATCHES
-from llmcore.adapters.wire.watching import TrafficWatch
+from llmcore.adapters.wire.traffic_watch import TrafficWatch
 from llmcore.types import DEFAULT_LIMITS
 
 pytestmark = pytest.mark.anyio
@@ -34,7 +34,7 @@ async def test_what_was_made_for_a_cancelled_request_is_closed(made_first: bool)
         return made[-1]
 
     async def acompletion() -> None:
-        with watch.watching():
+        with watch.active():
             complete = PATCHES[0].wrap(completion)
             if made_first:
                 complete()
@@ -54,7 +54,7 @@ async def test_what_was_made_for_a_cancelled_request_is_closed(made_first: bool)
 
 async def test_what_is_made_for_a_request_that_goes_on_is_awaited() -> None:
     watch = TrafficWatch(DEFAULT_LIMITS, streamed=False, known=True)
-    with watch.watching():
+    with watch.active():
         made = PATCHES[0].wrap(_request)()
         assert inspect.getcoroutinestate(made) == inspect.CORO_CREATED
         await made
@@ -85,7 +85,7 @@ async def test_litellm_leaves_the_coroutine_of_a_cancelled_request(patched: bool
         with_watch = TrafficWatch(DEFAULT_LIMITS, streamed=False, known=True)
 
         async def ask() -> None:
-            with with_watch.watching():
+            with with_watch.active():
                 await module.acompletion(model="openai/gpt-4o", api_key="k", messages=[{"role": "user", "content": "x"}])
 
         task = asyncio.create_task(ask())
