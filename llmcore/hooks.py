@@ -23,14 +23,14 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from llmcore.support.code.suggestions import hint
-from llmcore.tools.leaving import LeftBehind, nothing_uncounted, within_seconds
-from llmcore.tools.refusals import HOOK_MARK
-from llmcore.tools.within import had
+from llmcore.tools.definition.function_checks import HOOK_MARK
+from llmcore.tools.execution.abandonment import LeftBehind, nothing_uncounted, within_seconds
+from llmcore.tools.schema.unwrapping import had
 from llmcore.types import ConfigError, Envelope, Message, Request, Timeout, ToolCall
 from llmcore.types.input.argument_errors import in_words, naming
 
 if TYPE_CHECKING:
-    from llmcore.tools.outcome import Outcome
+    from llmcore.tools.results.outcome import Outcome
 
 __all__ = ["HookChain", "Hooks", "HooksGiven", "StreamedSoFar", "Veto", "check_members", "hook"]
 

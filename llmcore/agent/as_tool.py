@@ -12,8 +12,8 @@ from llmcore.agent.talk import Talk
 from llmcore.run import RunResult
 from llmcore.run.setup.parent_run import LeftWithin, enclosing, going_on, left_within
 from llmcore.tools import RunContext, Tool
-from llmcore.tools.execution import CallSuspended
-from llmcore.tools.options import OptionsByName, ToolOptions
+from llmcore.tools.definition.options import OptionsByName, ToolOptions
+from llmcore.tools.execution.call import CallSuspended
 from llmcore.types import CallerError, ConfigError, RetryTool
 
 __all__ = ["agent_tool", "tool_description"]

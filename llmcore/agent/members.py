@@ -19,8 +19,8 @@ from llmcore.hooks import check_members
 from llmcore.run.caller_functions import CallersFunction
 from llmcore.support.code.suggestions import slip_of
 from llmcore.tools import Tool
-from llmcore.tools.tool import is_tool
-from llmcore.tools.within import tool_within
+from llmcore.tools.definition.tool import is_tool
+from llmcore.tools.schema.unwrapping import tool_within
 from llmcore.types import ConfigError, ToolDefinitionError
 
 __all__ = [

@@ -19,7 +19,7 @@ from llmcore.run.setup.options import INSTEAD as OF_RUNS
 from llmcore.run.setup.options import PER_RUN, OptionsOfRuns
 from llmcore.run.setup.settings import checked_options
 from llmcore.support.code.suggestions import unknown
-from llmcore.tools.web_search import Searcher
+from llmcore.tools.definition.web_search import Searcher
 from llmcore.types import ConfigError, Message, Request
 from llmcore.types.input.argument_errors import Kind, check_kinds, is_async, takes_positional
 from llmcore.types.requests import OptionsOfAnyModel

@@ -16,8 +16,8 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.agent.options import Emit
 from llmcore.run import RunResult, event_json
 from llmcore.support.values.json_data import json_data
-from llmcore.tools.leaving import LeftBehind, within_seconds
-from llmcore.tools.threads import ThreadCall
+from llmcore.tools.execution.abandonment import LeftBehind, within_seconds
+from llmcore.tools.execution.threads import ThreadCall
 from llmcore.types import AttemptStarted, Finished, ToolResult, Waiting
 from llmcore.types.input.argument_errors import is_async
 from llmcore.types.logs import failure_name, logger

@@ -14,7 +14,7 @@ from typing import Any, get_origin, get_type_hints
 
 from llmcore.run.deadline import thread_within
 from llmcore.tools import RunContext
-from llmcore.tools.leaving import LeftBehind, nothing_uncounted, within_seconds
+from llmcore.tools.execution.abandonment import LeftBehind, nothing_uncounted, within_seconds
 from llmcore.types import ConfigError, Timeout
 from llmcore.types.input.argument_errors import is_async, naming
 

@@ -21,7 +21,7 @@ from llmcore.support.values.json_data import as_json
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.testing.failures import failed_generation_body
 from llmcore.testing.usages import identity_in, usage_of_body
-from llmcore.tools import leaving
+from llmcore.tools.execution import abandonment
 from llmcore.types import (
     ConfigError,
     Envelope,
@@ -183,7 +183,7 @@ _AS_THEY_ARE = frozenset({str, dict})
 
 async def heeding(awaitable: Awaitable[T]) -> T:
     """Await what a test's own function gave. One that goes on when it is cancelled is left behind."""
-    return await leaving.within_seconds(awaitable, None, "a reply function")
+    return await abandonment.within_seconds(awaitable, None, "a reply function")
 
 
 async def resolved(answer: Any, own: Callable[[], Request]) -> Any:

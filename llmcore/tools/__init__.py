@@ -3,12 +3,12 @@
 Importing this package teaches `ToolSet` to take plain functions.
 """
 
-from llmcore.tools.compiling import compile_tools
 from llmcore.tools.config import ToolConfig, ToolErrors
 from llmcore.tools.context import RunContext, current_tool_call_id
-from llmcore.tools.decorator import tool
-from llmcore.tools.registry import ToolRegistry
-from llmcore.tools.tool import Tool, ToolOptions, as_tool, checked_tool
+from llmcore.tools.definition.compiling import compile_tools
+from llmcore.tools.definition.decorator import tool
+from llmcore.tools.definition.registry import ToolRegistry
+from llmcore.tools.definition.tool import Tool, ToolOptions, as_tool, checked_tool
 from llmcore.types import RetryConfig, ToolSet
 
 __all__ = [

@@ -16,9 +16,9 @@ from urllib.parse import quote
 from llmcore.support.code.suggestions import unknown
 from llmcore.support.values.json_data import json_data
 from llmcore.support.values.narrowing import is_list, is_object
-from llmcore.tools.compiling import compile_tools
-from llmcore.tools.signature import hints_of, schema_of_type
-from llmcore.tools.tool import Tool, is_tool
+from llmcore.tools.definition.compiling import compile_tools
+from llmcore.tools.definition.tool import Tool, is_tool
+from llmcore.tools.schema.signature import hints_of, schema_of_type
 from llmcore.types import ConfigError, JsonSchema, ToolDefinition
 from llmcore.types.tools import tools_in
 

@@ -6,11 +6,11 @@ deep for a parameter asks `current_tool_call_id()`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol
+from typing import Any, Generic, Protocol, cast, overload
 
 from typing_extensions import TypeVar  # with a default, so that a bare RunContext is one of any deps
 
@@ -18,7 +18,7 @@ from llmcore.support.values.copies import copied
 from llmcore.types import Message, ToolProgress, Usage
 from llmcore.types.input.argument_errors import in_words
 
-__all__ = ["DepsT", "ProgressSink", "RunContext", "TryState", "Within", "current_tool_call_id", "tool_call_id"]
+__all__ = ["DepsT", "MessageCopies", "ProgressSink", "RunContext", "TryState", "Within", "current_tool_call_id", "tool_call_id"]
 
 DepsT = TypeVar("DepsT", default=Any)
 
@@ -171,3 +171,33 @@ class RunContext(Generic[DepsT]):
     def within(self) -> Within | None:
         """The run, for runs that are made within it; None for a context that was made by hand."""
         return self._within
+
+
+class MessageCopies(Sequence[Message]):
+    """A read-only view of a history. Each access returns copies, so that a tool cannot change the history."""
+
+    __slots__ = ("_messages",)
+
+    def __init__(self, messages: Iterable[Message]) -> None:
+        self._messages = tuple(messages)
+
+    @overload
+    def __getitem__(self, index: int) -> Message: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Message, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Message | tuple[Message, ...]:
+        return copied(self._messages[index])
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._messages == tuple(cast("Sequence[object]", other))
+
+    def __hash__(self) -> int:
+        return hash(len(self._messages))
+
+    def __repr__(self) -> str:
+        return repr(self._messages)

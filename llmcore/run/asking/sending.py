@@ -30,7 +30,7 @@ from llmcore.support.code.emitter import Tell
 from llmcore.support.values.copies import copied, updated
 from llmcore.support.values.json_data import encodable
 from llmcore.support.values.narrowing import is_object, object_in
-from llmcore.tools import leaving
+from llmcore.tools.execution import abandonment
 from llmcore.types import (
     CapabilityRefused,
     Envelope,
@@ -177,7 +177,7 @@ class Sending:
 
     async def _asked(self, awaitable: Awaitable[T], seconds: float | None) -> T:
         if self._may_be_deaf:
-            awaitable = leaving.within_seconds(awaitable, None, "the adapter")
+            awaitable = abandonment.within_seconds(awaitable, None, "the adapter")
         try:
             return await within(seconds, awaitable)
         except (LLMCoreError, StopAsyncIteration):
@@ -242,7 +242,7 @@ class Sending:
         try:
             await self._read(stream, normalizer, so_far, tell)
         finally:
-            await leaving.close_awaitable(stream, GRACE)
+            await abandonment.close_awaitable(stream, GRACE)
             if self.envelope is None:  # broken off: what had come is kept
                 normalizer.finish("cancelled")
                 self.envelope = updated(self._restored(normalizer.envelope), {"truncated": True})

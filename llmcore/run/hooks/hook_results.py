@@ -29,8 +29,8 @@ from llmcore.run.results.history import fit_call, fit_reply
 from llmcore.run.setup.settings import Toolbox, resolve_request
 from llmcore.support.values.copies import copied, updated
 from llmcore.tools import Tool, as_tool
-from llmcore.tools.outcome import Outcome, is_sound
-from llmcore.tools.results import UnwritableResult, shortened_text
+from llmcore.tools.results.outcome import Outcome, is_sound
+from llmcore.tools.results.rendering import UnwritableResult, shortened_text
 from llmcore.types import (
     Block,
     CallerError,

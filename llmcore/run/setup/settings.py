@@ -28,7 +28,7 @@ from llmcore.run.setup.parent_run import ParentRun, enclosing
 from llmcore.support.code.suggestions import mistake_in
 from llmcore.support.values.copies import made, updated
 from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
-from llmcore.tools.schema_fragments import fillable
+from llmcore.tools.schema.fragments import fillable
 from llmcore.types import (
     Budget,
     CallerError,

@@ -22,9 +22,9 @@ from llmcore.run.turn.unknown_calls import not_found
 from llmcore.support.code.emitter import Tell, silently
 from llmcore.support.values.copies import copied
 from llmcore.tools import RunContext, Tool, ToolConfig
-from llmcore.tools.execution import run_call
-from llmcore.tools.outcome import Outcome, synthetic, unfinished
-from llmcore.tools.tool_run import News, NotBegun, ToolRun
+from llmcore.tools.execution.call import run_call
+from llmcore.tools.execution.parallel_calls import News, NotBegun, ToolRun
+from llmcore.tools.results.outcome import Outcome, synthetic, unfinished
 from llmcore.types import Event, ToolCall, ToolStarted
 
 __all__ = ["TurnCalls"]

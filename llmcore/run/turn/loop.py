@@ -40,7 +40,7 @@ from llmcore.run.turn.strategy_request import TurnRequest
 from llmcore.support.code.emitter import Tell, emit_after, event_stream
 from llmcore.support.values.copies import copied
 from llmcore.support.values.identity import alike
-from llmcore.tools.outcome import unfinished
+from llmcore.tools.results.outcome import unfinished
 from llmcore.types import (
     AttemptReason,
     Event,

@@ -41,9 +41,9 @@ from llmcore.run.turn.resumed_calls import ResumedCalls
 from llmcore.support.values.copies import copied, made, updated
 from llmcore.support.values.json_data import encodable
 from llmcore.tools import RunContext
-from llmcore.tools.copies import MessageCopies
-from llmcore.tools.outcome import Outcome, synthetic
-from llmcore.tools.results import UnwritableResult, written
+from llmcore.tools.context import MessageCopies
+from llmcore.tools.results.outcome import Outcome, synthetic
+from llmcore.tools.results.rendering import UnwritableResult, written
 from llmcore.types import (
     Block,
     Envelope,
