@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from llmcore.support.code.suggestions import hint
 from llmcore.tools.definition.function_checks import HOOK_MARK
-from llmcore.tools.execution.abandonment import LeftBehind, nothing_uncounted, within_seconds
-from llmcore.tools.schema.unwrapping import had
+from llmcore.tools.execution.abandonment import Abandoned, await_foreign, nothing_uncounted
+from llmcore.tools.schema.unwrapping import getattr_or_none
 from llmcore.types import ConfigError, Envelope, Message, Request, Timeout, ToolCall
 from llmcore.types.input.argument_errors import in_words, naming
 
@@ -265,7 +265,7 @@ def _marked_in(kind: type) -> Mapping[str, Sequence[str]]:
 
 def _marks_of(value: object) -> tuple[str, ...]:
     """Which hooks a function or method was marked as."""
-    given = had(value, "__func__") or value
+    given = getattr_or_none(value, "__func__") or value
     return getattr(given, HOOK_MARK, ()) if isinstance(given, FunctionType) else ()
 
 
@@ -286,7 +286,7 @@ def check_members(
 def _refuse_hidden(owner: type, name: str, value: object) -> None:
     """Raises `ConfigError` for a marked method below a decorator that makes no method of it."""
     for below in ("fget", "func", "__wrapped__"):
-        if _marks_of(had(value, below)):
+        if _marks_of(getattr_or_none(value, below)):
             kind = type(value).__name__
             raise ConfigError(
                 f"{owner.__name__}.{name}: {kind} hides the hook below it, which would never be asked; mark a method"
@@ -430,8 +430,8 @@ class HookChain:
         if left is not None and name in _HAVE_GRACE:
             left += _GRACE
         try:
-            return await within_seconds(value, left, f"the hook {name}", self._uncounted)
-        except LeftBehind:
+            return await await_foreign(value, left, f"the hook {name}", self._uncounted)
+        except Abandoned:
             raise Timeout(f"the run's deadline has passed while the hook {name} ran", status=None) from None
 
 

@@ -49,13 +49,13 @@ def agent_tool(agent: Asked, settings: Mapping[str, Any], *, talk: Talk | None, 
             history = () if left is None else left.state
             return _answer(agent, await _asked(agent, message, context, left, message_history=history, **options), context)
         async with talk.turns:
-            if left is None and talk.waits_within(context.within):
+            if left is None and talk.waits_within(context.enclosing_run):
                 raise RetryTool("what was asked before waits for somebody's answer: ask again when that has its result")
             talk.left_within = None
             try:
                 return _answer(agent, await _asked_on(agent, talk, message, context, left, options), context)
             except CallSuspended:
-                talk.left_within = context.within
+                talk.left_within = context.enclosing_run
                 raise
 
     told = {"name": _tool_name(agent.name), "description": tool_description(agent, settings), "timeout": _SECONDS}
@@ -80,7 +80,7 @@ async def _asked_on(
 
 async def _asked(agent: Asked, message: str, context: RunContext[Any], left: LeftWithin | None, **options: Any) -> RunResult[Any]:
     """The agent's run, where it was left waiting by what its caller said. Raises `CallHeld` for answers that do not fit."""
-    parent = context.of_its_run()
+    parent = context.for_delegated_run()
     if left is None:
         return await agent.run(message, parent=parent, **options)
     try:

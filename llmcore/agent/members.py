@@ -20,7 +20,7 @@ from llmcore.run.caller_functions import CallersFunction
 from llmcore.support.code.suggestions import slip_of
 from llmcore.tools import Tool
 from llmcore.tools.definition.tool import is_tool
-from llmcore.tools.schema.unwrapping import tool_within
+from llmcore.tools.schema.unwrapping import wrapped_tool
 from llmcore.types import ConfigError, ToolDefinitionError
 
 __all__ = [
@@ -134,7 +134,7 @@ def adopt(kind: type) -> None:
         setattr(kind, _MESSAGES, vars(kind)["messages"])
         delattr(kind, "messages")
     for name, value in dict[str, object](vars(kind)).items():
-        within = None if name.startswith("__") or _is_tool(value) else cast("Tool | None", tool_within(value))
+        within = None if name.startswith("__") or _is_tool(value) else cast("Tool | None", wrapped_tool(value))
         if within is None:
             continue
         if not isinstance(value, FunctionType):

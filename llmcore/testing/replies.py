@@ -183,7 +183,7 @@ _AS_THEY_ARE = frozenset({str, dict})
 
 async def heeding(awaitable: Awaitable[T]) -> T:
     """Await what a test's own function gave. One that goes on when it is cancelled is left behind."""
-    return await abandonment.within_seconds(awaitable, None, "a reply function")
+    return await abandonment.await_foreign(awaitable, None, "a reply function")
 
 
 async def resolved(answer: Any, own: Callable[[], Request]) -> Any:

@@ -1,6 +1,6 @@
-"""Tools: from functions to schemas and back to calls. How they are run stands in `llmcore.tools.execution`.
+"""Tools: functions become JSON Schemas, and a model's calls become calls of the functions.
 
-Importing this package teaches `ToolSet` to take plain functions.
+If this package is imported, `ToolSet` accepts plain functions too.
 """
 
 from llmcore.tools.config import ToolConfig, ToolErrors

@@ -177,7 +177,7 @@ class Sending:
 
     async def _asked(self, awaitable: Awaitable[T], seconds: float | None) -> T:
         if self._may_be_deaf:
-            awaitable = abandonment.within_seconds(awaitable, None, "the adapter")
+            awaitable = abandonment.await_foreign(awaitable, None, "the adapter")
         try:
             return await within(seconds, awaitable)
         except (LLMCoreError, StopAsyncIteration):

@@ -22,9 +22,9 @@ class Progress:
     A thread puts its events before its result, by the same queue of the event loop, so they are told before it.
     """
 
-    def __init__(self, watch: Watchers, turn: int, hear: Callable[[Any], object] | None, *, hears_nested: bool) -> None:
+    def __init__(self, watch: Watchers, turn: int, hear: Callable[[Any], object] | None, *, wants_nested_events: bool) -> None:
         self.turn = turn
-        self.hears_nested = hears_nested
+        self.wants_nested_events = wants_nested_events
         self._watch = watch
         self._hear = hear
         self._loop = asyncio.get_running_loop()

@@ -58,14 +58,14 @@ class ParentRun:
 
     def __init__(self, run: EnclosingRun, context: RunContext[Any]) -> None:
         """`context`: of the call, which may be carried out by this inner run."""
-        call_id, is_the_calls = context.tool_call_id, context.is_of_its_run
-        self._name, self._hearing = context.tool_name, context.hearing()
+        call_id, is_the_calls = context.tool_call_id, context.is_delegated
+        self._name, self._hearing = context.tool_name, context.nested_event_sink()
         self.ledger = run.ledger
         self.is_the_calls = is_the_calls
         self.saves = is_the_calls and run.save is not None
         self._run = run
         self._call_id = call_id
-        self._try = context.in_thread()
+        self._try = context.thread_try()
 
     def stopping(self) -> AbstractContextManager[object]:
         """The task that carries the inner run out is cancelled when nobody waits for the call any more. Where the call is a task
@@ -80,7 +80,7 @@ class ParentRun:
             if task is not None and not loop.is_closed():
                 loop.call_soon_threadsafe(task.cancel)
 
-        return self._try.stopping(stop)
+        return self._try.on_cancel(stop)
 
     @property
     def hears(self) -> bool:
@@ -110,7 +110,7 @@ class ParentRun:
 
 def enclosing(context: RunContext[Any] | None) -> ParentRun | None:
     """The place that a `RunContext` tells; None for one that was made by hand."""
-    within = None if context is None else context.within
+    within = None if context is None else context.enclosing_run
     if context is None or not isinstance(within, EnclosingRun):
         return None
     return ParentRun(within, context)
@@ -118,7 +118,7 @@ def enclosing(context: RunContext[Any] | None) -> ParentRun | None:
 
 def left_within(context: RunContext[Any]) -> LeftWithin | None:
     """What an earlier run of the call's tool left waiting, taken once."""
-    return context.within.left.pop(context.tool_call_id, None) if isinstance(context.within, EnclosingRun) else None
+    return context.enclosing_run.left.pop(context.tool_call_id, None) if isinstance(context.enclosing_run, EnclosingRun) else None
 
 
 def going_on(function: F) -> F:

@@ -28,7 +28,7 @@ from llmcore.run.setup.parent_run import ParentRun, enclosing
 from llmcore.support.code.suggestions import mistake_in
 from llmcore.support.values.copies import made, updated
 from llmcore.tools import Tool, ToolConfig, checked_tool, compile_tools
-from llmcore.tools.schema.fragments import fillable
+from llmcore.tools.schema.fragments import without_empty_enums
 from llmcore.types import (
     Budget,
     CallerError,
@@ -189,7 +189,7 @@ def _current_definition(tool: Tool) -> ToolDefinition | Tool | None:
     if not tool.is_dynamic:
         return tool
     definition = tool.definition
-    parameters = fillable(definition.parameters)
+    parameters = without_empty_enums(definition.parameters)
     if parameters is None:
         _log.info("tool %s is left out, for it has nothing to choose from now", tool.name, extra={"tool": tool.name})
         return None

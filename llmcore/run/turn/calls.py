@@ -23,7 +23,7 @@ from llmcore.support.code.emitter import Tell, silently
 from llmcore.support.values.copies import copied
 from llmcore.tools import RunContext, Tool, ToolConfig
 from llmcore.tools.execution.call import run_call
-from llmcore.tools.execution.parallel_calls import News, NotBegun, ToolRun
+from llmcore.tools.execution.parallel_calls import CallEvent, NotStarted, ParallelCalls
 from llmcore.tools.results.outcome import Outcome, synthetic, unfinished
 from llmcore.types import Event, ToolCall, ToolStarted
 
@@ -50,7 +50,7 @@ class TurnCalls:
         self._save = save
         self._is_told = is_told
         self._withheld: dict[str, Callable[[], Outcome]] = {}
-        self._running: ToolRun | None = None
+        self._running: ParallelCalls | None = None
         self._is_over = False
 
     def _seconds_left(self) -> float | None:
@@ -74,14 +74,14 @@ class TurnCalls:
         context = state.context()
         runnable = [call for call in calls if call.id not in fates and self._toolbox.can_run(call.name)]
         alone = [call.id for call in runnable if self._runs_alone(call)]
-        running = self._running = ToolRun(
+        running = self._running = ParallelCalls(
             runnable,
             partial(self._run_call, context),
             self._tools,
             self._withheld,
             listening=self._is_told,
-            alone=alone,
-            stopped=self._with_what_it_ran,
+            sequential=alone,
+            finish_unfinished=self._with_what_it_ran,
         )
         progress = self._progress(running)
         if progress is not None:
@@ -121,14 +121,14 @@ class TurnCalls:
             raise ending
         state.ledger.check_tool_calls()
 
-    def _progress(self, running: ToolRun) -> Progress | None:
+    def _progress(self, running: ParallelCalls) -> Progress | None:
         """Who is told what the calls emit; None where nobody would hear it."""
         state = self._state
         if not self._is_told and not state.watch.has("tool_progress"):
             return None
-        hear = running.tell if self._is_told else None
-        hears_nested = self._is_told and state.settings.nested_events
-        return Progress(state.watch, state.tool_turns, hear, hears_nested=hears_nested)
+        hear = running.emit if self._is_told else None
+        wants_nested_events = self._is_told and state.settings.nested_events
+        return Progress(state.watch, state.tool_turns, hear, wants_nested_events=wants_nested_events)
 
     def _runs_alone(self, call: ToolCall) -> bool:
         tool = self._toolbox.get(call.name)
@@ -168,7 +168,7 @@ class TurnCalls:
             waiting = await approval_due(tool, decided, context, state.ledger.seconds_left)
             if waiting is not None:
                 state.hold(decided, waiting)
-                return Outcome(decided, [], held=True)
+                return Outcome(decided, [], suspended=True)
         if not state.ledger.take_tool_call():
             return await self._passed(decided, synthetic(decided, _NO_CALL_LEFT))
         await self._save(partial(self._begin, decided))
@@ -177,7 +177,7 @@ class TurnCalls:
         try:
             with scope:
                 outcome = await run_call(decided, tool, context, self._tools, self._seconds_left, withheld, self._tell_retry)
-            if outcome.held:
+            if outcome.suspended:
                 withheld(lambda: outcome)
                 state.hold_within(decided)
                 self._tell_ended(lambda: outcome)
@@ -193,7 +193,7 @@ class TurnCalls:
             self._tell_ended(lambda: self._with_what_it_ran(became()))
             raise
         await self._save(None)
-        if outcome.held and outcome.raised is not None:  # the caller's answers do not fit: saved, as it waits again
+        if outcome.suspended and outcome.raised is not None:  # the caller's answers do not fit: saved, as it waits again
             raise outcome.raised
         return outcome
 
@@ -204,7 +204,7 @@ class TurnCalls:
         """The call is about to start, and is saved as that: but not where another one's end keeps it from that, for nobody would
         know that it never began."""
         if self._is_over or (self._running is not None and self._running.is_ending):
-            raise NotBegun
+            raise NotStarted
         self._state.begin(call)
 
     def _starts(self, call: ToolCall, tool: Tool) -> Scope:
@@ -215,7 +215,7 @@ class TurnCalls:
         summary = tool.summary_of(call.arguments) if tool.options.summary is not None else ""
         started = ToolStarted(call.id, call.name, copied(call.arguments), self._state.tool_turns, summary)
         if self._is_told and self._running is not None:
-            self._running.tell(started)
+            self._running.emit(started)
         return watch.begins("tool_started", started)
 
     def _tell_retry(self, tried: Outcome, n: int, wait: float) -> None:
@@ -252,15 +252,15 @@ class TurnCalls:
         return outcome
 
 
-async def _run_and_emit(running: ToolRun, turn: int | None, tell: Tell[Event]) -> None:
+async def _run_and_emit(running: ParallelCalls, turn: int | None, tell: Tell[Event]) -> None:
     """Carry the calls out, and tell of each when it starts, and what became of it (`turn` None: nothing), also of those that the
     end of one cut short, before its error is raised."""
     told = set[str]()
 
-    async def coming(one: Outcome | News) -> None:
+    async def coming(one: Outcome | CallEvent) -> None:
         if not isinstance(one, Outcome):
             await tell(one)
-        elif turn is not None and not one.held:
+        elif turn is not None and not one.suspended:
             told.add(one.call.id)
             await tell(one.event(turn))
 
@@ -270,7 +270,7 @@ async def _run_and_emit(running: ToolRun, turn: int | None, tell: Tell[Event]) -
     except Exception as error:
         failure = error
     for outcome in running.outcomes if turn is not None else ():
-        if outcome.call.id not in told and not outcome.held:
+        if outcome.call.id not in told and not outcome.suspended:
             await tell(outcome.event(turn or 0))
     if failure is not None:
         raise failure

@@ -43,7 +43,7 @@ from llmcore.support.values.json_data import encodable
 from llmcore.tools import RunContext
 from llmcore.tools.context import MessageCopies
 from llmcore.tools.results.outcome import Outcome, synthetic
-from llmcore.tools.results.rendering import UnwritableResult, written
+from llmcore.tools.results.rendering import UnwritableResult, to_text
 from llmcore.types import (
     Block,
     Envelope,
@@ -268,7 +268,7 @@ class RunState:
 
     def context(self) -> RunContext[Any]:
         """What tools and the caller's functions may know of the run, as it stands now."""
-        return RunContext(self.settings.deps, self.ledger.usage, MessageCopies(self.messages)).of(self.inner.enclosing)
+        return RunContext(self.settings.deps, self.ledger.usage, MessageCopies(self.messages)).in_run(self.inner.enclosing)
 
     def recorded(self, adapter: Adapter) -> Adapter:
         """The adapter, its requests recorded where this run is."""
@@ -404,7 +404,7 @@ class RunState:
 
     def outcomes(self, outcomes: Iterable[Outcome]) -> list[Outcome]:
         """These and those that were saved of this turn, in call order."""
-        by_call = self.done | {outcome.call.id: outcome for outcome in outcomes if not outcome.held}
+        by_call = self.done | {outcome.call.id: outcome for outcome in outcomes if not outcome.suspended}
         return [by_call[use.id] for use in last_calls(self.messages) if use.id in by_call]
 
     def add_results(self, blocks: Sequence[ToolResultBlock]) -> None:
@@ -532,7 +532,7 @@ class RunState:
         """
         asked = self.settings.output
         try:
-            text, is_written = encodable(written(ended.value) if ended.text is None else ended.text), True
+            text, is_written = encodable(to_text(ended.value) if ended.text is None else ended.text), True
         except UnwritableResult as error:
             text, is_written = f"({error})", False
         value = copied(ended.value)

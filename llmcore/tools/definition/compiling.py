@@ -19,7 +19,7 @@ from llmcore.support.code.fork_safe_lock import ForkSafeLock
 from llmcore.support.values.copies import copied
 from llmcore.support.values.identity import Same
 from llmcore.support.values.narrowing import is_object
-from llmcore.tools.definition.tool import Tool, holds_objects
+from llmcore.tools.definition.tool import Tool, references_objects
 from llmcore.types import ToolDefinition, ToolSet
 from llmcore.types.schemas.schema_shape import check_schema_shape, is_json_tree
 from llmcore.types.tools import LiveTools, check_definition, tools_in
@@ -52,7 +52,7 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
     if any(isinstance(tool, Tool) and tool.is_dynamic for tool in given):
         return ToolSet(given)  # never kept: its schema may differ at each look
     _check(given)  # before `repr` and `deepcopy` recurse into them
-    if any(map(holds_objects, given)):
+    if any(map(references_objects, given)):
         snapshot = tuple(map(_snapshot, given))
         made = ToolSet(snapshot)
         with _lock:

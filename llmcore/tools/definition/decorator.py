@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from llmcore.support.code.option_signatures import show_options
-from llmcore.tools.definition.function_checks import not_a_function
+from llmcore.tools.definition.function_checks import describe_non_function
 from llmcore.tools.definition.options import OptionsByName, ToolOptions
 from llmcore.tools.definition.tool import Tool
 from llmcore.types import ToolDefinitionError
@@ -34,7 +34,7 @@ else:
 
 
 class Decorator(Protocol):
-    """What `tool(...)` with options alone gives: the tool has the signature of the function it is put on."""
+    """The decorator that `tool(...)` with options returns. The tool has the signature of the decorated function."""
 
     @overload
     def __call__(self, function: Callable[Concatenate[type[O], P], R], /) -> ClassTool[O, P, R]: ...
@@ -59,26 +59,28 @@ def tool(**options: Unpack[OptionsByName]) -> Decorator: ...
 def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[OptionsByName]) -> Tool[..., Any] | Decorator:
     """Make a tool of a function or method, sync or async: `@tool` or `@tool(name=..., ...)`.
 
-    The schema comes from the signature, the type hints (`Annotated`, pydantic's `Field`) and the docstring (Google,
-    NumPy, Sphinx); arguments arrive as the annotated types. A parameter annotated `RunContext` is injected and
-    hidden. The options are those of `ToolOptions`; `params` and `required` lay a schema of one's own over the
-    inferred one, and any schema keyword there may be a callable (of the instance, for methods) that is asked anew for
-    each request. `read_only` says that running the tool changes nothing, so that a call which needed a guess may run.
-    Of a `Tool` it makes the same tool with these options in place of its own; so it does above a decorator or a
-    `functools.partial` that stands above one.
+    The schema comes from the signature, the type hints (`Annotated`, pydantic's `Field`) and the docstring (Google, NumPy,
+    Sphinx). Arguments arrive as values of the annotated types; an unannotated parameter accepts anything. A parameter annotated
+    `RunContext` is injected, and the schema omits it.
 
-    Raises `ToolDefinitionError` at once for a signature no model can fill: positional-only parameters, `*args`, a
-    type without a JSON Schema, an option that is none or has a wrong value, an example that does not fit; and for a class, a
-    generator, or a method without its object. An unannotated parameter takes anything.
+    The options are those of `ToolOptions`. `params` and `required` override the inferred schema. Any schema keyword in `params`
+    may be a callable, which is called for each request, of a method with the instance.
+
+    If the function is a `Tool` or wraps one (a decorator, a `functools.partial`), the new tool keeps the options that are not
+    given here.
+
+    Raises `ToolDefinitionError` at once: for a signature that no model can fill (positional-only parameters, `*args`, a type
+    without a JSON Schema), an unknown option or a wrong value, an example that does not fit the schema, a class, or a method
+    without its object.
     """
     if function is not None and not callable(function):
         raise ToolDefinitionError(
-            f"tool takes a function, or options by name as in @tool(name=...), not {not_a_function(function)}"
+            f"tool takes a function, or options by name as in @tool(name=...), not {describe_non_function(function)}"
         )
-    ToolOptions.of(options)  # what is wrong with them is wrong at once
+    ToolOptions.of(options)  # raises now, not when the decorator is applied
 
     def decorate(decorated: Callable[P, R], /) -> Tool[P, R]:
-        return Tool.over(decorated, options)
+        return Tool.from_function(decorated, options)
 
     return cast("Decorator", decorate) if function is None else decorate(function)
 

@@ -1,4 +1,4 @@
-"""What looks like a function and cannot be a tool, refused where it is given, with what to give instead."""
+"""Errors for callables that cannot be tools. Each error says what to give instead."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Callable
 from typing import Any
 
 from llmcore.support.code.suggestions import describe_value
-from llmcore.tools.schema.unwrapping import had, innermost, refuse_hidden
+from llmcore.tools.schema.unwrapping import getattr_or_none, innermost, refuse_hidden_tool
 from llmcore.types import ToolDefinitionError
 
-__all__ = ["HOOK_MARK", "defined_in_a_class", "is_method", "not_a_function", "refuse"]
+__all__ = ["HOOK_MARK", "defined_in_a_class", "describe_non_function", "is_method", "refuse_non_tool"]
 
 HOOK_MARK = "__llmcore_hooks__"
-"""Where a function says which hooks it is."""
+"""The attribute with the names of the hooks that `@hook` made a function."""
 
 
-def refuse(function: Callable[..., Any]) -> None:
-    """Raises `ToolDefinitionError` for a class, a hook, and a method that was taken from its class."""
+def refuse_non_tool(function: Callable[..., Any]) -> None:
+    """Raises `ToolDefinitionError` for what cannot be a tool: a class, a hook, or a method that was read from its class."""
     if isinstance(function, type):
         name = function.__name__
         raise ToolDefinitionError(
@@ -27,28 +27,28 @@ def refuse(function: Callable[..., Any]) -> None:
             "function of one argument"
         )
     if not callable(function):
-        raise ToolDefinitionError(f"a tool takes a function, or options by name, not {not_a_function(function)}")
-    innermost(function)  # raises where there is none
+        raise ToolDefinitionError(f"a tool takes a function, or options by name, not {describe_non_function(function)}")
+    innermost(function)  # raises for an endless chain of wrappers
     if hasattr(function, "dispatch") and hasattr(function, "registry"):
         raise ToolDefinitionError(
             f"{getattr(function, '__name__', 'it')} is dispatched by the type of its first argument, which models give by name: "
             "wrap it in a function with an annotation for that"
         )
-    refuse_hidden(function)
+    refuse_hidden_tool(function)
     if marks := getattr(function, HOOK_MARK, ()):
         raise ToolDefinitionError(
-            f"{function.__qualname__} is marked as a hook (@hook.{marks[0]}), which a tool is never asked as: write two functions"
+            f"{function.__qualname__} is marked as a hook (@hook.{marks[0]}) and cannot be a tool as well: write two functions"
         )
-    if had(function, "__partialmethod__") is not None or had(function, "_partialmethod") is not None:
-        raise ToolDefinitionError("a partialmethod without its object is no tool: give it of one of the class's objects")
-    if is_method(function) and _stands_in_its_class(function):
+    if getattr_or_none(function, "__partialmethod__") is not None or getattr_or_none(function, "_partialmethod") is not None:
+        raise ToolDefinitionError("a partialmethod without its object is no tool: read it from an object of the class")
+    if is_method(function) and _is_in_finished_class(function):
         owner, _, name = function.__qualname__.rpartition(".")
         fix = f"give {owner}(...).{name}, or write @tool above it in the class"
         raise ToolDefinitionError(f"{function.__qualname__} is a method without its object: {fix}")
 
 
-def not_a_function(given: object) -> str:
-    """What was given, and where it is known, what to write."""
+def describe_non_function(given: object) -> str:
+    """A description of a value that is no function, with the fix if there is a usual one."""
     if isinstance(given, classmethod):
         return "a classmethod: write @classmethod above @tool"
     if isinstance(given, property):
@@ -57,7 +57,7 @@ def not_a_function(given: object) -> str:
 
 
 def defined_in_a_class(function: object) -> bool:
-    """Does it stand in a class body?"""
+    """Whether the function was defined in a class body."""
     if not isinstance(function, types.FunctionType):
         return False
     owner = function.__qualname__.rpartition(".")[0]
@@ -65,14 +65,14 @@ def defined_in_a_class(function: object) -> bool:
 
 
 def is_method(function: object) -> bool:
-    """Is this a method as it stands in a class body? Then its first parameter is the instance, and no argument."""
+    """Whether it is a function of a class body whose first parameter is the instance or the class."""
     if not defined_in_a_class(function) or not isinstance(function, types.FunctionType):
         return False
     return next(iter(inspect.signature(function).parameters), "") in ("self", "cls")
 
 
-def _stands_in_its_class(function: Callable[..., Any]) -> bool:
-    """Is the class made already, with this function in it? While its body runs, where `@tool` stands, it is not."""
+def _is_in_finished_class(function: Callable[..., Any]) -> bool:
+    """Whether the class of the function exists and has it. It does not exist yet while `@tool` runs in its body."""
     found: Any = sys.modules.get(function.__module__)
     for step in function.__qualname__.split(".")[:-1]:
         found = getattr(found, step, None)

@@ -1,4 +1,4 @@
-"""What a tool's author may say beyond the function itself, checked where it is said."""
+"""The options of a tool (`@tool(name=..., timeout=...)`) and the checks of their values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from llmcore.types import RetryConfig, ToolDefinitionError
 from llmcore.types.input.argument_errors import is_async, takes_positional
 
 __all__ = [
-    "GIVEN_WITH_A_SCHEMA",
+    "SIGNATURE_OPTIONS",
     "Approval",
     "OptionsByName",
     "Params",
@@ -31,7 +31,7 @@ Approval = bool | OfValue
 
 
 class OptionsByName(TypedDict, total=False):
-    """The options as keywords, so that an editor completes them and a misspelt one fails the type check."""
+    """The options as typed keywords: editors complete them, and type checkers refuse a misspelt one."""
 
     name: str | None
     description: str | None
@@ -54,19 +54,25 @@ class OptionsByName(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ToolOptions:
-    """What a tool's author may say beyond the function itself. None = take it from the function.
+    """The options of a tool. None takes the value from the function.
 
-    `params`: JSON Schema fragments by parameter, or a type (BaseModel, dataclass, TypedDict) that is the function's
-    one argument. `preprocess` takes and returns the arguments, or None where it changed them in place; `postprocess` the result;
-    either may be async.
-    `timeout` in seconds, `retries` a number or a `RetryConfig`: they win over the run's. A retry after a timeout waits for
-    no thread: see `docs/reliability.md`. `summary`: a call in words for users, a format text (`"Weather of {city}"`) or a
-    function of the arguments. `requires_approval`: True, or a function of a call's arguments (and of the `RunContext`), sync or
-    async; where it gives True, or a text that says why, the call waits for the caller's approval. So it does where the function
-    raises. `idempotent`: a call that was started and whose outcome is not known may be run again.
-    `sequential`: of the calls of a turn, those before it have ended when it begins, and those behind it begin when it has ended.
+    `params`: JSON Schema fragments by parameter, or a type (BaseModel, dataclass, TypedDict) that is the function's only
+    argument.
+    `required`: the names of the required parameters.
+    `preprocess`: a function of the arguments that returns the new ones, or None if it changed them in place; sync or async.
+    `postprocess`: a function of the result that returns the new one; sync or async.
+    `read_only`: running the tool changes nothing, so a call that needed a guess may run.
+    `strict`: asks the provider for its strict mode.
+    `examples`: example arguments, which must fit the schema.
+    `timeout`: seconds for each try. `retries`: how many follow the first, or a `RetryConfig`. Both override the run's. A retry
+    after a timeout does not wait for the thread of the last try: see `docs/reliability.md`.
+    `summary`: describes a call to users, as a format text (`"Weather of {city}"`) or a function of the arguments.
+    `requires_approval`: True, or a function of the arguments (and of the `RunContext`), sync or async. If it returns True or a
+    reason, or raises, the call waits for the caller's approval.
+    `idempotent`: a call that was started and whose outcome is unknown may run again.
+    `sequential`: the call starts after the calls before it have ended, and the calls after it start when it has ended.
 
-    Raises `ToolDefinitionError` for a value that is none of its option's.
+    Raises `ToolDefinitionError` for a wrong value.
     """
 
     name: str | None = None
@@ -97,30 +103,30 @@ class ToolOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> ToolOptions:
-        """Options by name. Raises `ToolDefinitionError`, also for a name that is no option."""
+        """The options of a mapping. Raises `ToolDefinitionError` for an unknown option or a wrong value."""
         return cls(**checked_tool_options(options))
 
-    def without(self, names: Collection[str]) -> ToolOptions:
-        """These, of a tool whose parameters of these names are bound: nothing is told of them."""
+    def without_parameters(self, names: Collection[str]) -> ToolOptions:
+        """The same options without every mention of the parameters of these names, which `functools.partial` has bound."""
         if not names:
             return self
         params, required = self.params, self.required
         return replace(
             self,
-            params=params if params is None or isinstance(params, type) else _but(params, names),
+            params=params if params is None or isinstance(params, type) else _without_keys(params, names),
             required=None if required is None else [name for name in required if name not in names],
-            examples=[_but(example, names) for example in self.examples],
-            summary=None if isinstance(self.summary, str) and _names_one(self.summary, names) else self.summary,
+            examples=[_without_keys(example, names) for example in self.examples],
+            summary=None if isinstance(self.summary, str) and _mentions_any(self.summary, names) else self.summary,
         )
 
     def overlaid(self, other: ToolOptions | None) -> ToolOptions:
-        """These, with what `other` has that is not the default laid over them."""
-        told = {} if other is None else {field.name: getattr(other, field.name) for field in fields(other)}
-        return replace(self, **{name: value for name, value in told.items() if value != getattr(_DEFAULTS, name)})
+        """The same options, with those of `other` that differ from the defaults in place of them."""
+        values = {} if other is None else {field.name: getattr(other, field.name) for field in fields(other)}
+        return replace(self, **{name: value for name, value in values.items() if value != getattr(_DEFAULTS, name)})
 
 
 def checked_tool_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options, all of which exist. Raises `ToolDefinitionError` for a name that is none."""
+    """The given options. Raises `ToolDefinitionError` for an unknown one."""
     names = [field.name for field in fields(ToolOptions)]
     for name in options:
         if name not in names:
@@ -129,15 +135,15 @@ def checked_tool_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def is_tool_name(name: object) -> bool:
-    """May a tool be called so? What no provider takes is refused here; what only some refuse, where it is sent."""
+    """Whether some provider accepts the name. A name that only some providers refuse is refused when a request is sent."""
     return isinstance(name, str) and re.fullmatch(r"[\w.:/-]+", name) is not None
 
 
-def _but(given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+def _without_keys(given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name not in names}
 
 
-def _names_one(summary: str, names: Collection[str]) -> bool:
+def _mentions_any(summary: str, names: Collection[str]) -> bool:
     return any(re.search(rf"\{{{re.escape(name)}\W", summary) for name in names)
 
 
@@ -163,7 +169,7 @@ def _is_collection(value: object) -> bool:
 
 
 def _is_list_of(kind: type[Any], value: Any) -> bool:
-    return _is_collection(value) and all(isinstance(one, kind) for one in value)
+    return _is_collection(value) and all(isinstance(item, kind) for item in value)
 
 
 def _is_count(value: object) -> bool:
@@ -180,8 +186,8 @@ _INSTEAD = {
     "parallel": "it is `sequential=True` for a tool that runs alone",
 }
 _PARAMS = "JSON Schemas by parameter, or a type with fields (a model, a dataclass, a TypedDict)"
-GIVEN_WITH_A_SCHEMA = ("params", "required")
-"""What says how the schema is made: it has no meaning where one is given."""
+SIGNATURE_OPTIONS = ("params", "required")
+"""The options that change the schema of the signature. `Tool.from_definition` refuses them."""
 _OPTION_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "name": (is_tool_name, "a text of letters, digits and any of _ - . : /"),
     "description": (_is_text, "a text"),

@@ -1,5 +1,4 @@
-"""A named collection of tools that may grow and shrink while others read it. Thread-safe; every operation is O(1) or
-O(n)."""
+"""`ToolRegistry`: tools by name, which may be added and removed while runs read them."""
 
 from __future__ import annotations
 
@@ -23,10 +22,10 @@ _CONFLICTS = ("error", "ours", "theirs")
 
 @in_words()
 class ToolRegistry(LiveTools):
-    """Tools by name. Iterating gives a snapshot of them in the order of registration; it goes wherever tools are taken, and is
-    read live there: an orchestrator, and a run that goes on, offer what is registered when a turn begins.
+    """Tools by name, in the order of registration. Thread-safe; iteration reads a snapshot.
 
-    Anything that is a tool may be registered: a `Tool`, a function, a provider's tool dict.
+    Every parameter for tools accepts a registry. An orchestrator and its runs offer the tools that are registered when a turn
+    begins. A `Tool`, a function and a provider's tool dict can be registered.
     """
 
     def __init__(self, tools: Iterable[object] = ()) -> None:
@@ -34,7 +33,7 @@ class ToolRegistry(LiveTools):
         self._tools: dict[str, Tool] = {}
         self._version = 0
         for given in tools_in(tools):
-            self._registered(given, None, replace=False)
+            self._add(given, None, replace=False)
 
     @overload
     def register(self, given: Callable[P, R], *, name: str | None = None, replace: bool = False) -> Tool[P, R]: ...
@@ -48,18 +47,18 @@ class ToolRegistry(LiveTools):
     def register(self, given: object = None, *, name: str | None = None, replace: bool = False) -> Tool[..., Any] | Decorator:
         """Add a tool and return it, so that `@registry.register` and `@registry.register(name=...)` decorate a function.
 
-        Raises `ToolDefinitionError` when the name is taken and `replace` is False, the schema is none, or an example does not
-        fit it.
+        Raises `ToolDefinitionError` if the name is registered and `replace` is False, the schema is invalid, or an example does
+        not fit it.
         """
         if given is None:
 
             def decorate(function: Callable[P, R], /) -> Tool[P, R]:
-                return cast("Tool[P, R]", self._registered(function, name, replace=replace))
+                return cast("Tool[P, R]", self._add(function, name, replace=replace))
 
             return cast("Decorator", decorate)
-        return self._registered(given, name, replace=replace)
+        return self._add(given, name, replace=replace)
 
-    def _registered(self, given: object, name: str | None, *, replace: bool) -> Tool:
+    def _add(self, given: object, name: str | None, *, replace: bool) -> Tool:
         made = _named(given, name)
         with self._lock:
             if made.name in self._tools and not replace:
@@ -70,7 +69,7 @@ class ToolRegistry(LiveTools):
 
     @property
     def version(self) -> int:
-        """Another number after each change."""
+        """A number that grows with each change."""
         return self._version
 
     def tools_now(self) -> list[Tool]:
@@ -81,12 +80,12 @@ class ToolRegistry(LiveTools):
             return self._tools.get(name)
 
     def list(self) -> list[Tool]:
-        """The tools, in the order of registration."""
+        """A snapshot of the tools, in the order of registration."""
         with self._lock:
             return [*self._tools.values()]
 
     def unregister(self, name: str) -> Tool:
-        """Remove a tool and return it. Raises `ToolDefinitionError` when there is none of that name."""
+        """Remove a tool and return it. Raises `ToolDefinitionError` if no tool has that name."""
         with self._lock:
             if name not in self._tools:
                 raise ToolDefinitionError(f"no tool {name!r} is registered; {hint(name, sorted(self._tools))}")
@@ -94,17 +93,16 @@ class ToolRegistry(LiveTools):
             return self._tools.pop(name)
 
     def clone(self) -> ToolRegistry:
-        """A registry of its own with the same tools. What is changed in their schemas, examples or tags there changes nothing
-        here."""
+        """A registry with deep copies of the tools: changes of their schemas, examples or tags do not affect this one."""
         made = ToolRegistry()
         made._tools = {tool.name: tool.deep_copy() for tool in self.list()}
         return made
 
     def merge(self, other: Iterable[object], *, on_conflict: Literal["error", "ours", "theirs"] = "error") -> ToolRegistry:
-        """A new registry with the tools of both, which shares with neither what can change. A name that stands for different
-        tools is an error unless told which wins.
+        """A new registry with deep copies of the tools of both. If both have the same tool, it is taken once.
 
-        Raises `ConfigError` for another `on_conflict`.
+        `on_conflict`: for a name of two different tools, "error" raises `ToolDefinitionError`, "ours" keeps the tool of this
+        registry, "theirs" takes the other one. Raises `ConfigError` for any other value.
         """
         if on_conflict not in _CONFLICTS:
             raise ConfigError(
@@ -124,7 +122,7 @@ class ToolRegistry(LiveTools):
         return made
 
     def tool_set(self) -> ToolSet:
-        """The definitions as they are now, compiled."""
+        """The current tools, compiled."""
         return ToolSet(self.list())
 
     def __iter__(self) -> Iterator[Tool]:
@@ -141,10 +139,10 @@ class ToolRegistry(LiveTools):
 
 
 def _named(given: object, name: str | None) -> Tool:
-    """The tool, under this name where one is given: a function may have none of its own (`lambda`)."""
+    """The checked tool of `given`, renamed if a name is given. A `lambda` has no usable name, so it gets this one at once."""
     if name is None:
         return checked_tool(given)
     if callable(given) and not is_tool(given):
-        return Tool.over(given, {"name": name}).check()
+        return Tool.from_function(given, {"name": name}).check()
     made = as_tool(given)
     return (made if made.name == name else made.renamed(name)).check()

@@ -1,7 +1,4 @@
-"""Web search as an ordinary tool, for models whose provider has none of its own: the search itself is the caller's function.
-
-No engine of ours: any function of a query, and of a number of results if it takes one, sync or async, will do.
-"""
+"""Web search as an ordinary tool, for models whose provider has no web search. The caller's function does the search."""
 
 from __future__ import annotations
 
@@ -18,28 +15,28 @@ __all__ = ["WEB_SEARCH", "Searcher", "web_search_tool"]
 
 WEB_SEARCH = "web_search"
 """The tool's name."""
-_MOST = 5
+_DEFAULT_MAX_RESULTS = 5
 _DESCRIPTION = "Search the web. Returns the results found, the best first."
 
 Searcher = Callable[..., Any]
-"""`search(query)` or `search(query, max_results)`, sync or async: text, or anything that can be written as JSON, usually a list
-of results with title, URL and text."""
+"""`search(query)` or `search(query, max_results)`, sync or async. It returns text or JSON data, usually a list of results with
+title, URL and text."""
 
 
 def web_search_tool(search: Searcher, *, description: str = _DESCRIPTION) -> Tool:
-    """The tool `web_search(query, max_results=5)`, run by `search`. Of a list no more than `max_results` come back.
+    """The tool `web_search(query, max_results=5)`, which calls `search`. A list of results is cut to `max_results`.
 
-    Raises `ConfigError` for what cannot be called with a query.
+    Raises `ConfigError` if `search` cannot be called with a query.
     """
-    both = _takes_a_number(search)
+    passes_max_results = _accepts_max_results(search)
 
     def arguments(query: str, max_results: int) -> tuple[Any, ...]:
-        return (query, max_results) if both else (query,)
+        return (query, max_results) if passes_max_results else (query,)
 
-    async def run_async(query: str, max_results: int = _MOST) -> Any:
+    async def run_async(query: str, max_results: int = _DEFAULT_MAX_RESULTS) -> Any:
         return _first(await search(*arguments(query, max_results)), max_results)
 
-    def run(query: str, max_results: int = _MOST) -> Any:
+    def run(query: str, max_results: int = _DEFAULT_MAX_RESULTS) -> Any:
         return _first(search(*arguments(query, max_results)), max_results)
 
     asynchronous = is_async(search)
@@ -53,12 +50,12 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
 }
 
 
-def _takes_a_number(search: object) -> bool:
+def _accepts_max_results(search: object) -> bool:
     if not callable(search):
         raise ConfigError(f"web_search must be a function of a query, not {type(search).__name__}")
     try:
         signature = inspect.signature(search)
-    except ValueError:  # built in: it says nothing of itself
+    except ValueError:  # a builtin without a signature
         return False
     for given in (("", 1), ("",)):
         try:
@@ -70,5 +67,4 @@ def _takes_a_number(search: object) -> bool:
 
 
 def _first(found: Any, number: int) -> Any:
-    """The results, a list of them cut to the number that was asked for."""
     return found[:number] if is_list(found) else found

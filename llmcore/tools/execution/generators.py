@@ -1,6 +1,6 @@
-"""Tools that are generators: what they yield is progress, and what they return is the result.
+"""Tools that are generators: their yields are progress, and their return value is the result.
 
-An async generator cannot return a value, so each of its yields is progress, and the last one is the result as well.
+An async generator cannot return a value, so its last yield is the result as well as progress.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from collections.abc import AsyncGenerator, Generator
 from typing import Any, cast
 
 from llmcore.tools.context import RunContext
-from llmcore.tools.execution.abandonment import LeftBehind
+from llmcore.tools.execution.abandonment import Abandoned
 
-__all__ = ["carried_through"]
+__all__ = ["run_generator"]
 
 
-def carried_through(made: Any, context: RunContext[Any]) -> Any:
-    """The result of what the function gave: its value, or an awaitable of it. Anything but a generator is the result itself."""
+def run_generator(made: Any, context: RunContext[Any]) -> Any:
+    """Run the generator that a tool returned. Returns its result, or an awaitable of it; anything else is returned unchanged."""
     if inspect.isasyncgen(made):
-        return _of_async(cast("AsyncGenerator[Any, None]", made), context)
-    return _of_sync(cast("Generator[Any, None, Any]", made), context) if inspect.isgenerator(made) else made
+        return _run_async(cast("AsyncGenerator[Any, None]", made), context)
+    return _run_sync(cast("Generator[Any, None, Any]", made), context) if inspect.isgenerator(made) else made
 
 
-def _of_sync(steps: Generator[Any, None, Any], context: RunContext[Any]) -> Any:
-    """Runs in the tool's thread. It ends at the next `yield` when nobody waits any more. Raises `LeftBehind` then."""
+def _run_sync(steps: Generator[Any, None, Any], context: RunContext[Any]) -> Any:
+    """Run it in the tool's thread. If the call is cancelled, raises `Abandoned` at the next `yield`."""
     while True:
         try:
             value = next(steps)
@@ -32,14 +32,14 @@ def _of_sync(steps: Generator[Any, None, Any], context: RunContext[Any]) -> Any:
         context.emit(value)
         if context.cancelled:
             steps.close()
-            raise LeftBehind
+            raise Abandoned
 
 
-async def _of_async(steps: AsyncGenerator[Any, None], context: RunContext[Any]) -> Any:
+async def _run_async(steps: AsyncGenerator[Any, None], context: RunContext[Any]) -> Any:
     value = None
     async for value in steps:
         context.emit(value)
         if context.cancelled:
             await steps.aclose()
-            raise LeftBehind
+            raise Abandoned
     return value

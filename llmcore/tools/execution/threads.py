@@ -1,9 +1,8 @@
-"""Threads for code that may block: one for each call in progress, made on demand and used again when idle.
+"""Threads for blocking code: one for each call in progress, created on demand and reused when idle.
 
-asyncio's own pool is of no use here: it has few threads, which name look-ups and LiteLLM need too, so that tools that
-block would stop every request of the process; and the interpreter waits for its threads before it ends. So there is
-no upper bound (with one, tools that wait for other tools could wait for ever), and the threads are daemons. A forked
-child begins without threads.
+asyncio's default executor does not fit. It has few threads, which DNS look-ups and LiteLLM need too, so blocking tools would stop
+every request of the process. And the interpreter waits for its threads at exit. So the number of threads here is unbounded (a
+bound could deadlock tools that wait for other tools), and they are daemons. A forked child starts without them.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ T = TypeVar("T")
 IDLE_SECONDS = 10.0
 
 idle: deque[_Worker] = deque()
-"""Appending, popping and removing are atomic, so no lock is needed, which a fork could leave locked."""
+"""The idle workers. Deque operations are atomic, so no lock is needed, which a fork could leave locked."""
 
 
 class ThreadCall:
-    """A call of a function in a thread, with the context variables of the caller; begun at once.
+    """A call of a function in a thread, started at once, with the context variables of the caller.
 
-    Raises `RuntimeError` when the system gives no more threads.
+    Raises `RuntimeError` if the system cannot start another thread.
     """
 
     def __init__(self, function: Callable[[], Any]) -> None:
@@ -45,17 +44,17 @@ class ThreadCall:
         self._context = contextvars.copy_context()
         self._function = function
         self.is_running = True
-        _hand_out(self)
+        _assign(self)
 
     async def result(self) -> Any:
-        """What the function gave. What it raised comes inside `Raised`, also exceptions that end programs."""
+        """The value of the function. Raises `Raised` with whatever the function raised, `SystemExit` included."""
         value = await self._future
         if isinstance(value, Raised):
             raise value
         return value
 
-    def carry_out(self) -> Any:
-        """In the thread: the function's value, or `Raised`."""
+    def run(self) -> Any:
+        """In the thread: call the function. Returns its value, or `Raised`."""
         try:
             return self._context.run(self._function)
         except BaseException as error:
@@ -64,34 +63,34 @@ class ThreadCall:
             self.is_running = False
 
     def deliver(self, value: Any) -> None:
-        """In the thread: hand the value to the event loop, which may have ended meanwhile."""
+        """In the thread: pass the value to the event loop, unless it is closed."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._resolve, value)
 
     def _resolve(self, value: Any) -> None:
         if not self._future.done():
             self._future.set_result(value)
-        elif inspect.iscoroutine(value):  # nobody waits for it any more
+        elif inspect.iscoroutine(value):  # nobody will await it
             value.close()
 
 
 class UnboundedExecutor(ThreadPoolExecutor):
-    """An executor for event loops (which take no other class than this base) that never lets work wait for other work."""
+    """An executor that runs each submitted function at once. Event loops accept only subclasses of `ThreadPoolExecutor`."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         future: Future[T] = Future()
-        _hand_out(_Work(future, lambda: fn(*args, **kwargs)))
+        _assign(_Work(future, lambda: fn(*args, **kwargs)))
         return future
 
 
 class _Work:
-    """One function handed to an `UnboundedExecutor`."""
+    """One function submitted to an `UnboundedExecutor`."""
 
     def __init__(self, future: Future[Any], function: Callable[[], Any]) -> None:
         self._future = future
         self._function = function
 
-    def carry_out(self) -> Any:
+    def run(self) -> Any:
         if not self._future.set_running_or_notify_cancel():
             return None
         try:
@@ -108,16 +107,16 @@ class _Work:
             self._future.set_result(value)
 
 
-class _ForAThread(Protocol):
-    """What a thread is handed: `deliver` is given what `carry_out` gave. Neither raises anything."""
+class _ThreadJob(Protocol):
+    """A job for a worker, which passes the value of `run` to `deliver`. Neither raises."""
 
-    def carry_out(self) -> Any: ...
+    def run(self) -> Any: ...
 
     def deliver(self, value: Any) -> None: ...
 
 
-def _hand_out(call: _ForAThread) -> None:
-    """Raises `RuntimeError` when the system gives no more threads."""
+def _assign(call: _ThreadJob) -> None:
+    """Start the call in an idle or new thread. Raises `RuntimeError` if the system cannot start one."""
     try:
         worker = idle.pop()
     except IndexError:
@@ -126,13 +125,13 @@ def _hand_out(call: _ForAThread) -> None:
 
 
 class _Worker:
-    """One thread. It counts as idle before its value is delivered, so that the next call finds it."""
+    """One thread. It becomes idle before it delivers a value, so that the next call can use it."""
 
     def __init__(self) -> None:
-        self._calls: queue.SimpleQueue[_ForAThread] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[_ThreadJob] = queue.SimpleQueue()
         threading.Thread(target=self._work, name="llmcore-tool", daemon=True).start()
 
-    def take(self, call: _ForAThread) -> None:
+    def take(self, call: _ThreadJob) -> None:
         self._calls.put(call)
 
     def _work(self) -> None:
@@ -142,13 +141,13 @@ class _Worker:
             except queue.Empty:
                 try:
                     idle.remove(self)
-                except ValueError:  # somebody took this worker just now and is about to hand it a call
+                except ValueError:  # `_assign` has just popped this worker and will send it a call
                     continue
                 return
-            value = call.carry_out()
+            value = call.run()
             idle.append(self)
             call.deliver(value)
-            del call, value  # an idle thread holds on to nothing
+            del call, value  # an idle thread must not keep them alive
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork

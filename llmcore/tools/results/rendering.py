@@ -1,6 +1,7 @@
-"""What a tool returned, as the text and blocks a model is shown. A long text keeps its first and last part and says
-so. Whatever it was, the text can be encoded, and writing it takes bounded memory. It asks the value's own code (`__str__`,
-serializers), so it belongs where the tool's time limit holds.
+"""Turning a tool's result into the text and image blocks for the model.
+
+The text is valid Unicode of bounded length; of a long one the start and the end remain, around a note. Serializing runs code of
+the value (`__str__`, serializers), so callers do it within the tool's time limit.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.tools.results.inspection import CONTENTS, Inspection, UnwritableResult, inspect_value, is_scalar
 from llmcore.types import ImageBlock, TextBlock
 
-__all__ = ["UnwritableResult", "error_text_of", "escaped", "message_of", "rendered", "result_text", "shortened_text", "written"]
+__all__ = ["UnwritableResult", "error_text_of", "escaped", "message_of", "rendered", "result_text", "shortened_text", "to_text"]
 
 ResultBlock = TextBlock | ImageBlock
 
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
-_MOST_SHOWN = 80
-"""Characters of a key that is told of."""
-_MOST_TOLD = 20
-"""Members of an exception group that are told of."""
-_DOTS = "..."
-_LEAST_KEPT = 20
-"""Characters of a long text that are kept beside the note of its size, or there is no note."""
+_MAX_KEY_CHARS = 80
+"""The length of a key in an error message."""
+_MAX_GROUP_MEMBERS = 20
+"""How many errors of an exception group an error message names."""
+_ELLIPSIS = "..."
+_MIN_KEPT_CHARS = 20
+"""If fewer characters remain beside the note of the size, there is no note."""
 
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -38,20 +39,21 @@ _NO_BLOCKS: list[ResultBlock] = []
 
 
 def rendered(value: Any, max_chars: int) -> list[ResultBlock]:
-    """The value as result blocks: at most one text block of at most `max_chars`, then the blocks the tool gave
-    itself.
+    """The value as result blocks: at most one text block of at most `max_chars`, then the blocks that the value contains.
 
-    Text stays as it is, bytes become text (those that are no UTF-8 in base64), anything else JSON.
-    A tool returns extra content (images) by returning blocks, alone or in a list or tuple beside its text:
-    `return "a map", ImageBlock(...)`. An image that stands deeper (in a dict, a model) comes behind the text. The text has
-    `[image 1]` in its place, which counts the images of the result.
+    Text stays as it is. Bytes become text, in base64 if they are no UTF-8. Anything else becomes JSON.
+
+    A tool returns images as blocks, alone or in a list or tuple beside its text: `return "a map", ImageBlock(...)`. A nested
+    image (in a dict, a model) follows the text, which has `[image N]` in its place: the Nth image of the result.
+
+    Raises `UnwritableResult`.
     """
     if type(value) in _SCALARS:
         plain, blocks = [value], _NO_BLOCKS
     else:
-        plain, own = _separated(value)
-        blocks = [*own]  # and more while the rest is written
-    text = "\n".join(written(one, blocks) for one in plain)
+        plain, given = _separated(value)
+        blocks = [*given]  # `to_text` appends nested images
+    text = "\n".join(to_text(part, blocks) for part in plain)
     return [
         *([made(TextBlock, text=shortened_text(text, max_chars))] if text or not blocks else []),
         *map(_encodable_block, blocks),
@@ -76,17 +78,18 @@ def _separated(value: Any) -> tuple[list[Any], list[ResultBlock]]:
 
 
 def result_text(value: Any) -> str:
-    """A str as it is, bytes as their text or in base64, anything else as JSON;
-    what JSON does not know, as its `str()`. Never raises: a value that
-    cannot be written (a cycle, an iterator, a failing `__str__`) is described."""
+    """The text of a value, as of `to_text`. Never raises: the text of a value that cannot be serialized says why."""
     try:
-        return written(value)
+        return to_text(value)
     except UnwritableResult as error:
         return f"({error})"
 
 
-def written(value: Any, blocks: list[ResultBlock] | None = None) -> str:
-    """As `result_text`. Raises `UnwritableResult`. `blocks`: where images go that stand in the value."""
+def to_text(value: Any, blocks: list[ResultBlock] | None = None) -> str:
+    """The text of a value: a str as it is, bytes as UTF-8 or in base64, anything else as JSON, with `str()` of unknown objects.
+
+    Images in the value are appended to `blocks`. Raises `UnwritableResult` for a cycle, an iterator or a failing `__str__`.
+    """
     try:
         if issubclass(type(value), str):
             return escaped(str.__str__(value))
@@ -95,7 +98,7 @@ def written(value: Any, blocks: list[ResultBlock] | None = None) -> str:
         plain: object = value if is_scalar(value) else _as_data(value, blocks)
         try:
             return to_json(plain, inf_nan_mode="strings").decode()
-        except PydanticSerializationError:  # text that is no valid Unicode, which `json` lets through
+        except PydanticSerializationError:  # invalid Unicode, which `json` accepts
             return escaped(json.dumps(plain, ensure_ascii=False, separators=(",", ":")))
     except UnwritableResult:
         raise
@@ -104,8 +107,8 @@ def written(value: Any, blocks: list[ResultBlock] | None = None) -> str:
 
 
 def _bytes_as_text(value: bytes | bytearray) -> str:
-    """What is UTF-8 as its text, anything else in base64, as pydantic writes it within other data."""
-    inspect_value(value)  # bounded
+    """UTF-8 as text, anything else in base64, as pydantic serializes bytes within other data."""
+    inspect_value(value)  # raises if it is too large
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -113,51 +116,51 @@ def _bytes_as_text(value: bytes | bytearray) -> str:
 
 
 def _as_data(value: Any, blocks: list[ResultBlock] | None) -> Any:
-    look = inspect_value(value)
-    written = look if look.is_plain else _inspect_serialized(value) or look
-    for one in written.other_keys:
-        _check_keys(one)
-    data = to_jsonable_python(value, fallback=look.text_of, bytes_mode="base64")
-    return data if blocks is None or not look.blocks else _with_block_numbers(data, look.blocks, blocks)
+    inspection = inspect_value(value)
+    serialized = inspection if inspection.is_plain else _inspect_serialized(value) or inspection
+    for each in serialized.other_keys:
+        _check_keys(each)
+    data = to_jsonable_python(value, fallback=inspection.fallback_text, bytes_mode="base64")
+    return data if blocks is None or not inspection.blocks else _with_block_numbers(data, inspection.blocks, blocks)
 
 
-def _with_block_numbers(data: Any, held: Sequence[ResultBlock], blocks: list[ResultBlock]) -> Any:
-    """The data with texts in place of the blocks `held`: of an image its number among the result's, whose `blocks` it joins."""
+def _with_block_numbers(data: Any, inspected: Sequence[ResultBlock], blocks: list[ResultBlock]) -> Any:
+    """The data, in which each block of `inspected` is replaced by its text or `[image N]`. Images are appended to `blocks`."""
     if is_list(data):
-        return [_with_block_numbers(item, held, blocks) for item in data]
+        return [_with_block_numbers(item, inspected, blocks) for item in data]
     if not is_object(data):
         return data
-    found = next((one for one in held if data.get("type") == one.type and _is_written_as(one, data)), None)
+    found = next((block for block in inspected if data.get("type") == block.type and _is_serialized_as(block, data)), None)
     if found is None:
-        return {key: _with_block_numbers(item, held, blocks) for key, item in data.items()}
+        return {key: _with_block_numbers(item, inspected, blocks) for key, item in data.items()}
     if isinstance(found, TextBlock):
         return found.text
     blocks.append(found)
     return f"[image {sum(isinstance(block, ImageBlock) for block in blocks)}]"
 
 
-def _is_written_as(block: ResultBlock, data: dict[Any, Any]) -> bool:
+def _is_serialized_as(block: ResultBlock, data: dict[Any, Any]) -> bool:
     names: tuple[str, ...] = ("text",) if isinstance(block, TextBlock) else ("url", "data", "media_type")
     return all(data.get(name) == getattr(block, name) for name in names)
 
 
 def _inspect_serialized(value: Any) -> Inspection | None:
-    """Models may make iterators while they are written; written as Python data they leave them as they are."""
+    """The inspection of the value as Python data. A model's serializers may return iterators, which that leaves unread."""
     try:
         dumped = _ANYTHING.dump_python(value, warnings=False)
-    except Exception:  # what fails here fails as JSON too, or not at all (a set of models)
+    except Exception:  # serializing to JSON fails too, or does not need this (a set of models)
         return None
     return inspect_value(dumped)
 
 
 def _check_keys(value: dict[Any, Any]) -> None:
-    """Raises `UnwritableResult` where two keys are the same text (`1` and `"1"`): one value would be lost."""
+    """Raises `UnwritableResult` if two keys have the same text in JSON (`1` and `"1"`): one value would be lost."""
     keys: list[Any] = list(dict[Any, Any].keys(value))
     if len(_keys_in_json(keys)) == len(keys):
         return
     texts = Counter(text for key in keys for text in _keys_in_json([key]))
     [(most, _)] = texts.most_common(1)
-    raise UnwritableResult(f"holds several keys that are {shortened_text(most, _MOST_SHOWN)!r} in JSON; use keys of one type")
+    raise UnwritableResult(f"holds several keys that are {shortened_text(most, _MAX_KEY_CHARS)!r} in JSON; use keys of one type")
 
 
 def _keys_in_json(keys: Sequence[Any]) -> dict[str, None]:
@@ -166,19 +169,19 @@ def _keys_in_json(keys: Sequence[Any]) -> dict[str, None]:
 
 
 def error_text_of(error: BaseException) -> str:
-    """The class and message of an error, with those of a group's members; also when its `__str__` fails."""
+    """The class and message of an error, and those of an exception group's members. Never raises."""
     lines: list[str] = []
-    waiting: list[BaseException] = [error]
-    while waiting and len(lines) < _MOST_TOLD:
-        one = waiting.pop(0)
-        lines.append(f"{type(one).__name__}: {message_of(one)}")
-        members: Sequence[BaseException] = getattr(one, "exceptions", ()) if issubclass(type(one), BaseExceptionGroup) else ()
-        waiting[:0] = members
+    pending: list[BaseException] = [error]
+    while pending and len(lines) < _MAX_GROUP_MEMBERS:
+        each = pending.pop(0)
+        lines.append(f"{type(each).__name__}: {message_of(each)}")
+        members: Sequence[BaseException] = getattr(each, "exceptions", ()) if issubclass(type(each), BaseExceptionGroup) else ()
+        pending[:0] = members
     return escaped(": ".join([lines[0], "; ".join(lines[1:])] if lines[1:] else lines))
 
 
 def message_of(error: BaseException) -> str:
-    """What the error says; never raises."""
+    """`str(error)`. Never raises."""
     try:
         return str(error)
     except BaseException:
@@ -186,21 +189,23 @@ def message_of(error: BaseException) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text as UTF-8 can hold it: halves of surrogate pairs become escapes (`\\udc80`), all else stays."""
+    """The text with lone surrogates escaped (`\\udc80`), so that UTF-8 can encode it."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def shortened_text(text: str, max_chars: int) -> str:
-    """The text, or its first and last part around a note that states its full size in characters: no more than `max_chars`, the
-    note among them. Where that has no room for the note, the first part and three dots."""
+    """The text, cut to `max_chars` characters: its start, a note of its full size, and its end.
+
+    If `max_chars` is too small for the note, the start and three dots.
+    """
     if len(text) <= max_chars:
         return text
-    room = max_chars - len(_note(len(text), len(text)))
-    if room < _LEAST_KEPT:
-        return text[: max(max_chars - len(_DOTS), 0)] + _DOTS[:max_chars]
-    head = room * 2 // 3
-    tail = room - head
-    return text[:head] + _note(len(text) - room, len(text)) + text[-tail:]
+    kept = max_chars - len(_note(len(text), len(text)))
+    if kept < _MIN_KEPT_CHARS:
+        return text[: max(max_chars - len(_ELLIPSIS), 0)] + _ELLIPSIS[:max_chars]
+    head = kept * 2 // 3
+    tail = kept - head
+    return text[:head] + _note(len(text) - kept, len(text)) + text[-tail:]
 
 
 def _note(left_out: int, whole: int) -> str:

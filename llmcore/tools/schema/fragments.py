@@ -1,9 +1,11 @@
-"""The caller's own schema laid over the one of the signature: `@tool(params=..., required=...)`.
+"""Merging the author's schema fragments with the schema of the signature: `@tool(params=..., required=...)`.
 
-`params` = parameters, each with a JSON Schema fragment; the others stay as the signature has them, unless a preprocess function
-stands between, which may make them: then the model sees those of `params` alone. A fragment that says which type it is
-replaces the signature's schema, any other is laid over it. Any keyword's value may be callable; it is asked anew for
-each request, with the instance for methods: `{"enum": lambda self: self.tables()}`.
+`params` maps parameters to JSON Schema fragments. A fragment that states a type replaces the signature's schema of the parameter;
+any other fragment is merged into it. Parameters without a fragment keep the signature's schema. If the tool has a preprocess
+function, which may make the other parameters, the model sees only those of `params`.
+
+The value of any keyword may be a callable. It is called for each request, of a method with the instance:
+`{"enum": lambda self: self.tables()}`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from llmcore.tools.schema.signature import SignatureSchema
 from llmcore.types import JsonSchema, ToolDefinitionError
 from llmcore.types.input.argument_errors import is_async, takes_positional
 
-__all__ = ["check_callables", "fillable", "is_dynamic", "merge_fragments", "resolve_references"]
+__all__ = ["check_callables", "is_dynamic", "merge_fragments", "resolve_callables", "without_empty_enums"]
 
 _STATES_A_TYPE = frozenset({"type", "$ref", "anyOf", "oneOf", "allOf", "const", "properties", "items"})
 _HAS_SUBSCHEMAS = frozenset({"$defs", "definitions"})
@@ -33,30 +35,30 @@ def merge_fragments(
     *,
     has_preprocess: bool,
 ) -> JsonSchema:
-    """The tool's schema with `fragments` laid over its properties; `required` None = as the signature says. With a preprocess
-    function they are all its properties.
+    """The tool's schema: the signature's, with `fragments` merged into its properties.
 
-    Raises `ToolDefinitionError` when fragments, `required` and signature do not fit together. A preprocess function
-    may take and give other arguments than the model does, so with one the signature is not held against the
-    fragments.
+    `required`: None means that the signature decides. With a preprocess function, `fragments` are all the properties, and their
+    names are not compared with the signature's, for the function may change the arguments.
+
+    Raises `ToolDefinitionError` if fragments, `required` and signature do not fit together.
     """
     inferred = signature.schema.get("properties", {})
     kept = [] if has_preprocess else [name for name in inferred if name not in fragments]
     _check(signature, fragments, required, kept, has_preprocess=has_preprocess)
     merged: JsonSchema = {key: value for key, value in signature.schema.items() if key in _HAS_SUBSCHEMAS}
     merged["type"] = "object"
-    laid = {name: _laid_over(inferred.get(name, {}), copied(dict(part))) for name, part in fragments.items()}
-    merged["properties"] = laid | {name: inferred[name] for name in kept}
-    told = signature.required if required is None else required
-    needed = [name for name in fragments if name in told]
-    needed += [name for name in kept if name in signature.required or name in told]
+    declared = {name: _merged(inferred.get(name, {}), copied(dict(part))) for name, part in fragments.items()}
+    merged["properties"] = declared | {name: inferred[name] for name in kept}
+    required_names = signature.required if required is None else required
+    needed = [name for name in fragments if name in required_names]
+    needed += [name for name in kept if name in signature.required or name in required_names]
     if needed:
         merged["required"] = needed
     merged["additionalProperties"] = signature.schema.get("additionalProperties", False)
     return merged
 
 
-def _laid_over(inferred: Mapping[str, Any], fragment: Mapping[str, Any]) -> JsonSchema:
+def _merged(inferred: Mapping[str, Any], fragment: Mapping[str, Any]) -> JsonSchema:
     if _STATES_A_TYPE & fragment.keys():
         kept = {key: inferred[key] for key in ("description",) if key in inferred}
         return {**kept, **fragment}
@@ -81,7 +83,7 @@ def _check(
 
 
 def is_dynamic(schema: object) -> bool:
-    """Does a callable stand anywhere in the schema?"""
+    """Whether the schema contains a callable."""
     if isinstance(schema, Mapping):
         return any(is_dynamic(value) for value in cast("Mapping[str, Any]", schema).values())
     if isinstance(schema, list):
@@ -90,7 +92,7 @@ def is_dynamic(schema: object) -> bool:
 
 
 def check_callables(schema: object, count: int, where: str) -> None:
-    """Raises `ToolDefinitionError` for a callable that cannot be asked with so many arguments, one (the object) or none."""
+    """Raises `ToolDefinitionError` for a callable that cannot be called with `count` arguments: one (the instance) or none."""
     if isinstance(schema, Mapping):
         for key, value in cast("Mapping[str, Any]", schema).items():
             check_callables(value, count, f"{where}.{key}")
@@ -101,15 +103,17 @@ def check_callables(schema: object, count: int, where: str) -> None:
         if is_async(schema):
             raise ToolDefinitionError(f"{where}: {_name(schema)} is async, and a schema is made without waiting; let it be sync")
         if not takes_positional(schema, count):
-            asked = "with the object" if count else "with nothing, for the tool is no method"
-            raise ToolDefinitionError(f"{where} is asked {asked}, and cannot be {describe_value(schema)}")
+            arguments = "with the object" if count else "without arguments, for the tool is no method"
+            raise ToolDefinitionError(f"{where} is called {arguments}, and cannot be {describe_value(schema)}")
 
 
-def fillable(parameters: JsonSchema) -> JsonSchema | None:
-    """The parameters without those for which there is no value to choose now (an `enum` of nothing, which providers refuse);
-    None where one of them is required: then no call could be made."""
+def without_empty_enums(parameters: JsonSchema) -> JsonSchema | None:
+    """The parameters without optional ones that have an empty `enum`, which providers refuse.
+
+    None if a required parameter has one: then no call is possible.
+    """
     properties = object_in(parameters.get("properties"))
-    empty = [name for name, part in properties.items() if _chooses_from_nothing(part)]
+    empty = [name for name, part in properties.items() if _has_empty_enum(part)]
     if not empty:
         return parameters
     if any(name in empty for name in parameters.get("required", ())):
@@ -117,33 +121,38 @@ def fillable(parameters: JsonSchema) -> JsonSchema | None:
     return {**parameters, "properties": {name: part for name, part in properties.items() if name not in empty}}
 
 
-def _chooses_from_nothing(schema: object) -> bool:
+def _has_empty_enum(schema: object) -> bool:
     if is_object(schema):
-        return schema.get("enum") == [] or any(map(_chooses_from_nothing, schema.values()))
-    return is_list(schema) and any(map(_chooses_from_nothing, schema))
+        return schema.get("enum") == [] or any(map(_has_empty_enum, schema.values()))
+    return is_list(schema) and any(map(_has_empty_enum, schema))
 
 
-def resolve_references(schema: object, ask: Callable[[Callable[..., Any]], Any], where: str) -> Any:
-    """The schema with each callable replaced by a copy of what `ask` got from it: a list that changes later must not
-    change the requests that were already made.
+def resolve_callables(schema: object, evaluate: Callable[[Callable[..., Any]], Any], where: str) -> Any:
+    """The schema with each callable replaced by a copy of its value, which `evaluate(callable)` returns.
 
-    Raises `ToolDefinitionError` naming the place (`where` and on) of one that fails, or gives what is no JSON.
+    Without the copy, a list that changes later would change requests that were already built.
+
+    Raises `ToolDefinitionError` for a callable that fails or returns no JSON. `where` is the path of the schema in the message.
     """
     if isinstance(schema, Mapping):
-        return {key: resolve_references(value, ask, f"{where}.{key}") for key, value in cast("Mapping[str, Any]", schema).items()}
+        return {
+            key: resolve_callables(value, evaluate, f"{where}.{key}") for key, value in cast("Mapping[str, Any]", schema).items()
+        }
     if isinstance(schema, list):
-        return [resolve_references(value, ask, f"{where}[{index}]") for index, value in enumerate(cast("list[object]", schema))]
-    return copied(_asked(schema, ask, where)) if callable(schema) else schema
+        return [
+            resolve_callables(value, evaluate, f"{where}[{index}]") for index, value in enumerate(cast("list[object]", schema))
+        ]
+    return copied(_evaluated(schema, evaluate, where)) if callable(schema) else schema
 
 
-def _asked(keyword: Callable[..., Any], ask: Callable[[Callable[..., Any]], Any], where: str) -> Any:
+def _evaluated(keyword: Callable[..., Any], evaluate: Callable[[Callable[..., Any]], Any], where: str) -> Any:
     try:
-        value = ask(keyword)
+        value = evaluate(keyword)
     except Exception as error:
         raise ToolDefinitionError(f"{where}: {_name(keyword)} failed with {type(error).__name__}: {error}") from error
     if inspect.isawaitable(value):
         if inspect.iscoroutine(value):
-            value.close()  # or Python says that it was never awaited
+            value.close()  # else Python warns that it was never awaited
         raise ToolDefinitionError(f"{where}: {_name(keyword)} gave an awaitable, and a schema is made without waiting")
     try:
         json.dumps(value)

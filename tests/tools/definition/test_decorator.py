@@ -93,7 +93,7 @@ def test_what_is_declared_not_required_and_left_out_arrives_as_none() -> None:
 def test_a_method_without_its_object_is_an_error_that_says_so() -> None:
     with pytest.raises(ToolDefinitionError, match=r"instance\.add_layer"):
         as_tool(Map.add)
-    with pytest.raises(ToolDefinitionError, match="asks the instance"):
+    with pytest.raises(ToolDefinitionError, match="needs the instance"):
         _ = Map.add.definition
 
 

@@ -25,10 +25,10 @@ def test_a_summary_shows_what_is_left_out_by_its_default() -> None:
 @pytest.mark.parametrize(
     ("summary", "words"),
     [
-        ("Order {quantity} x {itme}", "has {quantity}, and no parameter is called so; there are {item}, {qty}"),
+        ("Order {quantity} x {itme}", "has {quantity}, and no parameter has that name; there are {item}, {qty}"),
         ("Order {itme}", "did you mean {item}?"),
         ("Order {item:{qyt}}", "did you mean {qty}?"),
-        ("Order {}", "has {}, and no parameter is called so"),
+        ("Order {}", "has {}, and no parameter has that name"),
         ("Order {item", "a brace of the text is {{"),
     ],
 )

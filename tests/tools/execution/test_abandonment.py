@@ -16,7 +16,7 @@ from typing import Any
 import anyio
 import pytest
 
-from llmcore.tools.execution.abandonment import Errand, LeftBehind, Level, Raised, within_seconds
+from llmcore.tools.execution.abandonment import AbandonableTask, Abandoned, Raised, WaitScope, await_foreign
 
 pytestmark = pytest.mark.anyio
 variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
@@ -47,16 +47,16 @@ async def test_what_ends_in_time_gives_its_value_or_raises_its_error() -> None:
     async def bad() -> str:
         raise KeyError("bad")
 
-    assert await within_seconds(good(), 10) == "value"
-    assert await within_seconds(good(), None) == "value"
+    assert await await_foreign(good(), 10) == "value"
+    assert await await_foreign(good(), None) == "value"
     with pytest.raises(KeyError):
-        await within_seconds(bad(), 10)
+        await await_foreign(bad(), 10)
 
 
 async def test_awaitables_that_are_no_coroutines_are_awaited() -> None:
     future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     asyncio.get_running_loop().call_soon(future.set_result, "from a future")
-    assert await within_seconds(future, 10) == "from a future"
+    assert await await_foreign(future, 10) == "from a future"
 
 
 @pytest.mark.parametrize("error", [None, ValueError("late"), SystemExit(1)])
@@ -64,9 +64,9 @@ async def test_code_that_ignores_its_cancellation_is_left_behind_without_a_word(
     error: BaseException | None, caplog: pytest.LogCaptureFixture
 ) -> None:
     stubborn = Stubborn(error)
-    errand = Errand(stubborn())
+    errand = AbandonableTask(stubborn())
     started = time.perf_counter()
-    with pytest.raises(LeftBehind):
+    with pytest.raises(Abandoned):
         await errand.wait(0.01)
     assert time.perf_counter() - started < 30
     assert errand.is_running
@@ -87,8 +87,8 @@ async def test_code_that_obeys_is_waited_for() -> None:
             await asyncio.sleep(0.01)
             cleaned.append(True)
 
-    with pytest.raises(LeftBehind):
-        await within_seconds(obedient(), 0.01)
+    with pytest.raises(Abandoned):
+        await await_foreign(obedient(), 0.01)
     assert cleaned == [True]
 
 
@@ -103,7 +103,7 @@ async def test_a_second_cancellation_leaves_it_the_moment_it_has() -> None:
             await asyncio.sleep(0.02)
             cleaned.append(True)
 
-    caller = asyncio.create_task(within_seconds(obedient(), None))
+    caller = asyncio.create_task(await_foreign(obedient(), None))
     await asyncio.sleep(0.01)
     caller.cancel("first")
     await stopped.wait()
@@ -119,15 +119,15 @@ async def test_who_waits_further_out_lets_those_within_end(seconds: float | None
     stubborn, ended = Stubborn(), list[int]()
 
     async def deep(depth: int) -> None:
-        await within_seconds(asyncio.sleep(0), 10)  # what has ended before is none of those that are within
+        await await_foreign(asyncio.sleep(0), 10)  # what has ended before is none of those that are within
         try:
-            await within_seconds(stubborn() if depth == 0 else deep(depth - 1), seconds)
+            await await_foreign(stubborn() if depth == 0 else deep(depth - 1), seconds)
         finally:
             await asyncio.sleep(0.03)
             ended.append(depth)
 
     started = time.perf_counter()
-    caller = asyncio.create_task(within_seconds(deep(6), seconds))
+    caller = asyncio.create_task(await_foreign(deep(6), seconds))
     if seconds is None:
         await asyncio.sleep(0.02)
         caller.cancel()
@@ -150,12 +150,12 @@ async def test_code_that_waits_for_more_and_more_in_place_of_ending_is_left_behi
 
     async def restless() -> None:
         while not release.is_set():
-            with contextlib.suppress(asyncio.CancelledError, LeftBehind):
-                await within_seconds(slow_to_end(), 0.01)
+            with contextlib.suppress(asyncio.CancelledError, Abandoned):
+                await await_foreign(slow_to_end(), 0.01)
 
     asyncio.get_running_loop().call_later(30, release.set)
-    errand = Errand(restless())
-    with pytest.raises(LeftBehind):
+    errand = AbandonableTask(restless())
+    with pytest.raises(Abandoned):
         await errand.wait(0.01)
     assert errand.is_running
     assert not release.is_set()
@@ -181,8 +181,8 @@ async def test_what_blocks_the_loop_takes_no_time_from_what_ends() -> None:
             await asyncio.sleep(0)
 
     blocking = asyncio.create_task(block())
-    with pytest.raises(LeftBehind):
-        await within_seconds(obedient(), 0.01)
+    with pytest.raises(Abandoned):
+        await await_foreign(obedient(), 0.01)
     cleaned_in_time = [*cleaned]
     await blocking
     assert cleaned_in_time == [True]
@@ -201,10 +201,10 @@ async def test_an_eager_task_is_waited_for_like_any_other() -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert await within_seconds(good(), 10) == "value"
-            assert await within_seconds(good(asyncio.sleep(0.01)), 10) == "value"
-            with pytest.raises(LeftBehind):
-                await within_seconds(stubborn(), 0.01)
+            assert await await_foreign(good(), 10) == "value"
+            assert await await_foreign(good(asyncio.sleep(0.01)), 10) == "value"
+            with pytest.raises(Abandoned):
+                await await_foreign(stubborn(), 0.01)
     finally:
         loop.set_task_factory(before)
     stubborn.release.set()
@@ -217,8 +217,8 @@ async def test_a_late_value_never_counts() -> None:
             await asyncio.sleep(60)
         return "late"
 
-    with pytest.raises(LeftBehind):
-        await within_seconds(late(), 0.01)
+    with pytest.raises(Abandoned):
+        await await_foreign(late(), 0.01)
 
 
 @pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError()])
@@ -226,7 +226,7 @@ async def test_errors_that_would_end_the_loop_or_the_caller_are_values(error: Ba
     async def raising() -> None:
         raise error
 
-    settled: Any = await Errand(raising()).wait(10)
+    settled: Any = await AbandonableTask(raising()).wait(10)
     assert isinstance(settled, Raised)
     assert settled.error is error
 
@@ -239,12 +239,12 @@ async def test_a_cancellation_of_its_own_is_no_cancellation_of_the_caller() -> N
         await asyncio.sleep(60)
 
     with pytest.raises(RuntimeError, match="cancelled by its own code"):
-        await within_seconds(cancels_itself(), 10)
+        await await_foreign(cancels_itself(), 10)
 
 
 async def test_a_cancellation_of_the_caller_passes_and_leaves_the_code_behind() -> None:
     stubborn = Stubborn()
-    caller = asyncio.create_task(within_seconds(stubborn(), None))
+    caller = asyncio.create_task(await_foreign(stubborn(), None))
     await asyncio.sleep(0.01)
     caller.cancel()
     started = time.perf_counter()
@@ -259,7 +259,7 @@ async def test_a_cancel_scope_that_cancels_over_and_over_is_obeyed() -> None:
     stubborn = Stubborn()
     started = time.perf_counter()
     with anyio.move_on_after(0.01) as scope:
-        await within_seconds(stubborn(), None)
+        await await_foreign(stubborn(), None)
     assert scope.cancelled_caught
     assert time.perf_counter() - started < 30
     stubborn.release.set()
@@ -271,7 +271,7 @@ async def test_many_are_left_behind_in_the_time_of_one() -> None:
     tasks = [asyncio.create_task(each()) for each in stubborn]
     await asyncio.sleep(0)
     started = time.perf_counter()
-    await Level().leave(*tasks)
+    await WaitScope().cancel(*tasks)
     assert time.perf_counter() - started < 30
     for each in stubborn:
         each.release.set()
@@ -287,7 +287,7 @@ async def test_what_a_task_raises_when_it_is_left_is_dropped(caplog: pytest.LogC
 
     task = asyncio.create_task(raises_instead())
     await asyncio.sleep(0)
-    await Level().leave(task)
+    await WaitScope().cancel(task)
     del task
     gc.collect()
     assert not caplog.records  # asyncio logs what nobody asked for
@@ -297,7 +297,7 @@ async def test_context_variables_that_it_sets_hold_for_the_caller() -> None:
     async def sets() -> None:
         variable.set("inside")
 
-    await within_seconds(sets(), 10)
+    await await_foreign(sets(), 10)
     assert variable.get() == "inside"
 
 
@@ -310,7 +310,7 @@ def test_a_real_ctrl_c_gets_out_of_the_loop() -> None:
     loop = asyncio.new_event_loop()
     try:
         with pytest.raises(KeyboardInterrupt):
-            loop.run_until_complete(within_seconds(interrupted(), None))
+            loop.run_until_complete(await_foreign(interrupted(), None))
         for task in asyncio.all_tasks(loop):
             task.cancel()
         loop.run_until_complete(asyncio.sleep(0))
@@ -325,7 +325,7 @@ async def test_who_waits_for_what_was_cancelled_before_it_began_is_woken() -> No
         raise AssertionError("it began")
 
     before = asyncio.all_tasks()
-    errand = Errand(never_begun())
+    errand = AbandonableTask(never_begun())
     [task] = asyncio.all_tasks() - before
     task.cancel()
     ended = await asyncio.wait_for(errand.wait(None), 5)
@@ -348,7 +348,7 @@ async def test_what_ends_wakes_who_waits_in_the_next_turn_of_the_loop() -> None:
     counter = asyncio.create_task(counting())
     await asyncio.sleep(0)
     before = turns
-    assert await Errand(at_once()).wait(10) == "value"
+    assert await AbandonableTask(at_once()).wait(10) == "value"
     assert turns - before <= 2
     counter.cancel()
 
@@ -363,7 +363,7 @@ async def test_who_waits_may_be_closed_half_way() -> None:
         finally:
             ended.append("it")
 
-    waiting = Errand(hang()).wait(None)
+    waiting = AbandonableTask(hang()).wait(None)
     waiting.send(None)
     await asyncio.sleep(0)
     waiting.close()

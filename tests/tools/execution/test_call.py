@@ -19,7 +19,7 @@ from llmcore.support.code.emitter import event_stream
 from llmcore.testing import FakeModel
 from llmcore.tools import RetryConfig, RunContext, Tool, ToolConfig, as_tool, current_tool_call_id, tool
 from llmcore.tools.execution.call import run_call
-from llmcore.tools.execution.parallel_calls import ToolRun
+from llmcore.tools.execution.parallel_calls import ParallelCalls
 from llmcore.tools.results.outcome import Outcome
 from llmcore.types import ImageBlock, RetryTool, TerminateLoop, TextBlock, ToolCall, ToolError
 
@@ -182,7 +182,7 @@ async def test_a_tool_that_says_only_how_often_waits_as_the_run_says() -> None:
         raise OSError("down")
 
     config = ToolConfig(retry=RetryConfig(max_retries=9, base=0))
-    outcome = await run_call(call(arguments={}), f, CONTEXT, config, tried=lambda outcome, n, wait: waits.append(wait))
+    outcome = await run_call(call(arguments={}), f, CONTEXT, config, on_retry=lambda outcome, n, wait: waits.append(wait))
     assert outcome.retries == 2
     assert waits == [0, 0]
 
@@ -213,12 +213,12 @@ def test_back_off_grows_to_its_bound_with_jitter() -> None:
 # Several calls
 
 
-async def gathered(run: ToolRun) -> list[Outcome]:
+async def gathered(run: ParallelCalls) -> list[Outcome]:
     async with aclosing(event_stream(run.run)) as outcomes:
         return [outcome async for outcome in outcomes if isinstance(outcome, Outcome)]
 
 
-def run_of(count: int, function: Callable[[str], Any], config: ToolConfig) -> ToolRun:
+def run_of(count: int, function: Callable[[str], Any], config: ToolConfig) -> ParallelCalls:
     cut_short: dict[str, Callable[[], Outcome]] = {}
 
     async def run(made: ToolCall) -> Outcome:
@@ -228,7 +228,7 @@ def run_of(count: int, function: Callable[[str], Any], config: ToolConfig) -> To
 
         return await run_call(made, as_tool(f), CONTEXT, ToolConfig(), cut_short=partial(cut_short.__setitem__, made.id))
 
-    return ToolRun([call(call_id=f"c{number}") for number in range(count)], run, config, cut_short)
+    return ParallelCalls([call(call_id=f"c{number}") for number in range(count)], run, config, cut_short)
 
 
 async def test_calls_run_in_parallel_up_to_the_limit() -> None:
