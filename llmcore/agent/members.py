@@ -17,7 +17,7 @@ from typing import Any, cast
 from llmcore.agent.options import INSTEAD, OPTIONS, checked_agent_options
 from llmcore.hooks import check_members
 from llmcore.run.caller_functions import CallersFunction
-from llmcore.support.code.suggestions import slip_of
+from llmcore.support.code.suggestions import misspelled
 from llmcore.tools import Tool
 from llmcore.tools.definition.tool import is_tool
 from llmcore.tools.schema.unwrapping import wrapped_tool
@@ -114,7 +114,7 @@ def refuse_misspelt_option(kind: str, name: str) -> None:
 
 @lru_cache(maxsize=1024)
 def _almost_an_option(name: str) -> str | None:
-    near = slip_of(name, OPTIONS)
+    near = misspelled(name, OPTIONS)
     if near is None or name in OPTIONS or name == near.removesuffix("s").partition("_")[0]:  # one `message` is no misspelling
         return None
     return near
@@ -227,14 +227,14 @@ def _kind_of(value: object) -> str:
 
 def _refuse_misspelt(base: type, name: str, value: object) -> None:
     own = [*_SEEDS_NAMES, *_SEEDS_NAMES.values(), *_AS_METHODS]
-    if callable(value) and name not in own and name not in OPTIONS and (near := slip_of(name, own)) is not None:
+    if callable(value) and name not in own and name not in OPTIONS and (near := misspelled(name, own)) is not None:
         raise ConfigError(f"{base.__name__}.{name} is never asked; did you mean {near!r}? Call it otherwise if it is a helper")
     is_type = isinstance(value, type) and name.islower()  # of output, say; a class of the class's own has a capital letter
     if name.startswith("_") or name in OPTIONS or isinstance(value, property | staticmethod | classmethod):
         return
     if callable(value) and not is_type:
         return
-    near = slip_of(name, OPTIONS)
+    near = misspelled(name, OPTIONS)
     if name in INSTEAD or near is not None:
         meant = INSTEAD.get(name) or f"did you mean {near!r}?"
         raise ConfigError(f"{base.__name__}.{name} is no option; {meant} Call it _{name} if it is the class's own")

@@ -281,7 +281,9 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max
         )
     try:
         content = sound(ToolResultBlock(tool_use_id=call.id, content=given.content).content)
-        given = replace(given, call=call, content=content, ran=as_it_was.ran, raised=as_it_was.raised, suspended=as_it_was.suspended)
+        given = replace(
+            given, call=call, content=content, ran=as_it_was.ran, raised=as_it_was.raised, suspended=as_it_was.suspended
+        )
         return consistent_outcome(before, given, max_chars)
     except (ConfigError, ValidationError):  # of a block that is none
         raise _refused(hook, "the outcome's `content` must be a list of TextBlock and ImageBlock") from None

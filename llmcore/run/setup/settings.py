@@ -42,7 +42,7 @@ from llmcore.types import (
 from llmcore.types.input.message_input import given_messages
 from llmcore.types.logs import logger
 from llmcore.types.requests import TextCalls
-from llmcore.types.tools import LiveTools, sources_in, tools_given, tools_in
+from llmcore.types.tools import LiveTools, live_tools_in, tools_given, tools_in
 
 __all__ = [
     "TOOL_OPTIONS",
@@ -93,7 +93,7 @@ class Toolbox:
     def of(cls, tools: Iterable[object]) -> Toolbox:
         """Anything that is a tool. Raises `ToolDefinitionError`."""
         given = tools if isinstance(tools, LiveTools | ToolSet) else tuple(tools_given(tools))
-        seen = [(source, source.version) for source in sources_in(given)]  # first: what comes later is seen at the next look
+        seen = [(source, source.version) for source in live_tools_in(given)]  # first: what comes later is seen at the next look
         return cls(checked_tool(one) for one in tools_in(given))._following(seen, lambda: cls.of(given))
 
     def _following(self, sources: Iterable[tuple[LiveTools, int]], anew: Callable[[], Toolbox]) -> Toolbox:

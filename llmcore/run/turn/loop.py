@@ -366,7 +366,7 @@ class Run:
         self.state.ended = True
         result = self._result()
         if isinstance(error, Timeout) and not result.attempts:
-            error.with_words(f"{error}; nothing was sent")
+            error.set_message(f"{error}; nothing was sent")
         if isinstance(error, LLMCoreError):
             hide_in_error(error)
         with_partial(error, result, result.attempts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["mypyc_attr", "state_of", "take_state"]
+__all__ = ["mypyc_attr", "set_slots_state", "slots_state"]
 
 if TYPE_CHECKING:
     from mypy_extensions import mypyc_attr
@@ -20,15 +20,15 @@ else:
         return lambda kind: kind
 
 
-def state_of(value: Any) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+def slots_state(value: Any) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """The state of an object with slots, as `object.__getstate__` gives it: its other attributes, and those of its slots."""
     slots = {name: getattr(value, name) for name in value.__match_args__ if hasattr(value, name)}
     others = {name: item for name, item in getattr(value, "__dict__", {}).items() if name not in slots}
     return others or None, slots
 
 
-def take_state(value: Any, state: tuple[dict[str, Any] | None, dict[str, Any]]) -> None:
-    """Set what `state_of` gave."""
+def set_slots_state(value: Any, state: tuple[dict[str, Any] | None, dict[str, Any]]) -> None:
+    """Set what `slots_state` gave."""
     for attributes in state:
         for name, item in (attributes or {}).items():
             object.__setattr__(value, name, item)

@@ -15,7 +15,7 @@ from typing import get_origin
 
 from pydantic import ValidationError
 
-__all__ = ["describe_value", "dollars", "hint", "meant", "mistake_in", "nearest", "slip_of", "unknown"]
+__all__ = ["describe_value", "dollars", "hint", "meant", "misspelled", "mistake_in", "nearest", "unknown"]
 
 _MAX_SHOWN = 40
 _ALIKE = 0.85  # of two names one of which is a slip of the other
@@ -48,7 +48,7 @@ def hint(name: str, known: Iterable[str], instead: Mapping[str, str] | None = No
     if instead and name in instead:
         return instead[name]
     names = list(known)
-    if instead and (slip := slip_of(name, instead)) is not None and slip_of(name, names) is None:
+    if instead and (slip := misspelled(name, instead)) is not None and misspelled(name, names) is None:
         return f"did you mean {slip!r}? {instead[slip]}"
     if (near := nearest(name, names)) is not None:
         return f"did you mean {near!r}?"
@@ -62,7 +62,7 @@ def meant(name: str, known: Collection[str]) -> str | None:
     return nearest(name, known, _ALIKE)
 
 
-def slip_of(name: str, known: Iterable[str]) -> str | None:
+def misspelled(name: str, known: Iterable[str]) -> str | None:
     """The known name that this one, which is another, was surely meant to be: nearly the same, or two neighbouring letters are
     exchanged, or one is another. Stricter than `meant`, for names that somebody else may give to things of his own."""
     names = list(known)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-__all__ = ["of_test", "test_failure_in"]
+__all__ = ["mark_test_failure", "test_failure_in"]
 
 E = TypeVar("E", bound=BaseException)
 _MARK = "_of_a_test"
 
 
-def of_test(error: E) -> E:
+def mark_test_failure(error: E) -> E:
     """The error, marked as the test's."""
     setattr(error, _MARK, True)
     return error

@@ -20,7 +20,7 @@ from pydantic_core import PydanticUndefined
 from llmcore.support.code.suggestions import mistake_in, unknown
 from llmcore.support.values.narrowing import is_object, kind_of
 
-__all__ = ["Value", "assign_field", "copied", "filled_in", "made", "updated", "wordy_fields"]
+__all__ = ["Value", "assign_field", "copied", "made", "new_model", "text_fields", "updated"]
 
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ def _note_type(
         _FLAT.add(kind)
 
 
-def wordy_fields(kind: object) -> tuple[str, ...] | None:
+def text_fields(kind: object) -> tuple[str, ...] | None:
     """The fields of a type that may hold text, or a number of any size; None for a type that is not derived from `Value`. To ask
     pydantic takes several times as long."""
     return _WORDS.get(kind)
@@ -100,7 +100,7 @@ _set_extra: Final = BaseModel.__dict__["__pydantic_extra__"].__set__
 _set_private: Final = BaseModel.__dict__["__pydantic_private__"].__set__
 
 
-def filled_in(kind: type[Model], fields: dict[str, Any], given: set[str], private: dict[str, Any] | None = None) -> Model:
+def new_model(kind: type[Model], fields: dict[str, Any], given: set[str], private: dict[str, Any] | None = None) -> Model:
     """A new model of all these fields, its own from now on: nothing is checked or converted. Its slots are set as they are, which
     takes half as long as by `object.__setattr__`."""
     new = _new(kind)
@@ -152,7 +152,7 @@ def made(kind: type[Model], **fields: Any) -> Model:
     else:
         names = tuple(fields)
         given = shared.get(names) or shared.setdefault(names, {*names})
-    new = _new(kind)  # as `filled_in`, which would be a call more
+    new = _new(kind)  # as `new_model`, which would be a call more
     _set_fields(new, values)
     _set_given(new, given)
     _set_extra(new, None)

@@ -8,16 +8,16 @@ __all__ = ["Same", "alike"]
 class Same:
     """Equal to itself alone: a key for an object that need not be hashable. Holds the object, so that its id stays its own."""
 
-    __slots__ = ("held",)
+    __slots__ = ("value",)
 
-    def __init__(self, held: object) -> None:
-        self.held = held
+    def __init__(self, value: object) -> None:
+        self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and other.held is self.held
+        return isinstance(other, Same) and other.value is self.value
 
     def __hash__(self) -> int:
-        return id(self.held)
+        return id(self.value)
 
 
 def alike(one: object, other: object) -> bool:

@@ -18,7 +18,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from llmcore.support.values.merged_keys import members_of
 from llmcore.support.values.narrowing import is_object
 
-__all__ = ["TypedReading", "is_json", "listed"]
+__all__ = ["TypedReading", "is_json", "with_lists"]
 
 _ATOMIC = frozenset({"any", "str", "int", "float", "bool", "none"})
 _AROUND = frozenset({"nullable", "default", "list", "definitions", "definition-ref", "model-fields", "model-field"})
@@ -53,7 +53,7 @@ class TypedReading:
 
         What pydantic would read only when somebody asks for it (an `Iterable` field of a class) is read, too: as a list.
         """
-        return self.whole(self._read(value, by_name))
+        return self.fully_validated(self._read(value, by_name))
 
     def _read(self, value: Any, by_name: bool | None) -> Any:
         if not self._mode_matters:
@@ -73,11 +73,11 @@ class TypedReading:
 
     def read_python(self, value: Any, by_name: bool | None = None) -> Any:
         """The typed value of Python objects, which stay what they are."""
-        return self.whole(self._validate_python(value, by_name=by_name))
+        return self.fully_validated(self._validate_python(value, by_name=by_name))
 
-    def whole(self, value: Any) -> Any:
+    def fully_validated(self, value: Any) -> Any:
         """A value of the type, all of which was read."""
-        return listed(value) if self._validates_lazily else value
+        return with_lists(value) if self._validates_lazily else value
 
     @cached_property
     def _validates_lazily(self) -> bool:
@@ -93,21 +93,21 @@ class TypedReading:
         return not all(map(_is_same, members_of(self.core_schema)))
 
 
-def listed(value: Any, path: tuple[int | str, ...] = ()) -> Any:
+def with_lists(value: Any, path: tuple[int | str, ...] = ()) -> Any:
     """The value, with a list for each iterator in it that validates its items when they are asked for. Raises what they raise."""
     kind: Any = value.__class__
     if kind.__name__ == _LATE and kind.__module__.startswith("pydantic_core"):
-        return listed(_items(value, path), path)
+        return with_lists(_items(value, path), path)
     if issubclass(kind, list):
-        value[:] = [listed(item, (*path, index)) for index, item in enumerate(value)]
+        value[:] = [with_lists(item, (*path, index)) for index, item in enumerate(value)]
     elif issubclass(kind, dict):
-        value.update({key: listed(item, (*path, str(key))) for key, item in value.items()})
+        value.update({key: with_lists(item, (*path, str(key))) for key, item in value.items()})
     elif issubclass(kind, tuple):
         make = cast("Callable[[list[Any]], Any]", getattr(value, "_make", value.__class__))  # of a named tuple
-        return make([listed(item, (*path, index)) for index, item in enumerate(value)])
+        return make([with_lists(item, (*path, index)) for index, item in enumerate(value)])
     elif issubclass(kind, BaseModel) or is_dataclass(kind):
         for name in dict.fromkeys([*getattr(value, "__dict__", ()), *getattr(kind, "__dataclass_fields__", ())]):
-            object.__setattr__(value, name, listed(getattr(value, name), (*path, name)))
+            object.__setattr__(value, name, with_lists(getattr(value, name), (*path, name)))
     return value
 
 

@@ -21,7 +21,7 @@ from llmcore.support.values.identity import Same
 from llmcore.support.values.narrowing import is_object
 from llmcore.tools.definition.tool import Tool, references_objects
 from llmcore.types import ToolDefinition, ToolSet
-from llmcore.types.schemas.schema_shape import check_schema_shape, is_json_tree
+from llmcore.types.schemas.schema_shape import check_schema_shape, is_small_json_tree
 from llmcore.types.tools import LiveTools, check_definition, tools_in
 
 __all__ = ["compile_tools"]
@@ -72,7 +72,7 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
 
 def _check(given: Iterable[object]) -> None:
     """Raises `ToolDefinitionError` for schemas that nothing may recurse into; one look tells of most sets that they hold none."""
-    if is_json_tree(
+    if is_small_json_tree(
         [[one.parameters, one.description, one.examples] if isinstance(one, ToolDefinition) else one for one in given]
     ):
         return

@@ -280,7 +280,7 @@ class _Try:
         call, max_chars = self._call, self._max_chars
         if isinstance(error, TerminateLoop):
             text = result_text(error.value) if error.value is not None else "The run was ended by this tool."
-            return Outcome(call, rendered(error.written_as(text), max_chars), copied(error.value), ended=error)
+            return Outcome(call, rendered(error.set_text(text), max_chars), copied(error.value), ended=error)
         if isinstance(error, CallSuspended):
             return Outcome(call, [], suspended=True)
         if isinstance(error, ToolError) and is_readable_error(error):

@@ -75,7 +75,7 @@ def failed(call: ToolCall, error: ToolError, max_chars: int) -> Outcome:
     If the error does not name the call, a copy does: a tool may raise one error for several calls.
     """
     if not error.tool_name or not error.tool_id:
-        error = error.of_call(call.name, call.id)
+        error = error.for_call(call.name, call.id)
     if len(error.message) > MAX_WORDS:
         return failed_with(call, error.message, error.type, error, max_chars, error.details)
     return Outcome(call, [TextBlock(text=shortened_text(escaped(error.message), max_chars))], None, error)
