@@ -1,6 +1,6 @@
-"""What `inspect.signature` and `help` tell of a function that takes its options as `**options`: each by its name and type.
+"""Signatures that list each option of a function with `**options`, for `inspect.signature` and `help`.
 
-A checker reads the same from `Unpack`. Nothing is made before somebody asks.
+Type checkers read the same from `Unpack`. A signature is built when it is first read.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def show_options(function: Callable[..., Any], options: type[Any], more: Mapping[str, Any] = _NOTHING) -> None:
-    """Let a function's signature tell the keys of `options`, a TypedDict, and `more` of that kind, in place of `**options`."""
-    vars(function)["__signature__"] = _Shown(inspect.unwrap(function), options, more)
+    """Make the signature of a function list the keys of `options`, a TypedDict, and of `more` instead of `**options`."""
+    vars(function)["__signature__"] = _LazySignature(inspect.unwrap(function), options, more)
 
 
 class _NotGiven:
-    """What stands for the default of an option that may be left out."""
+    """The default that the signature shows for each option."""
 
     def __repr__(self) -> str:
         return "..."
@@ -30,37 +30,37 @@ class _NotGiven:
 _NOT_GIVEN = _NotGiven()
 
 
-class _Shown(inspect.Signature):
-    """A signature that is made when it is looked at."""
+class _LazySignature(inspect.Signature):
+    """A signature that is built when it is first read."""
 
-    __slots__ = ("_function", "_made", "_more", "_options")
+    __slots__ = ("_function", "_more", "_options", "_signature")
 
     def __init__(self, function: Callable[..., Any], options: type[Any], more: Mapping[str, Any]) -> None:
         self._function, self._options, self._more = function, options, more
-        self._made: inspect.Signature | None = None
+        self._signature: inspect.Signature | None = None
 
     @property
     def parameters(self) -> MappingProxyType[str, inspect.Parameter]:
-        return self._whole().parameters
+        return self._resolved().parameters
 
     @property
     def return_annotation(self) -> Any:
-        return self._whole().return_annotation
+        return self._resolved().return_annotation
 
-    def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]  # the same keywords, by whatever name
-        return self._whole().replace(**changes)
+    def replace(self, **changes: Any) -> inspect.Signature:  # type: ignore[override]  # any keywords
+        return self._resolved().replace(**changes)
 
     def __reduce__(self) -> Any:
-        return self._whole().__reduce__()
+        return self._resolved().__reduce__()
 
-    def _whole(self) -> inspect.Signature:
-        if self._made is None:
+    def _resolved(self) -> inspect.Signature:
+        if self._signature is None:
             plain = inspect.signature(self._function)
-            own = [one for one in plain.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-            told = {**self._more, **self._options.__annotations__}
-            options = [_option(name, kind) for name, kind in told.items() if name not in plain.parameters]
-            self._made = plain.replace(parameters=[*own, *options])
-        return self._made
+            declared = [each for each in plain.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+            types = {**self._more, **self._options.__annotations__}
+            options = [_option(name, kind) for name, kind in types.items() if name not in plain.parameters]
+            self._signature = plain.replace(parameters=[*declared, *options])
+        return self._signature
 
 
 def _option(name: str, kind: Any) -> inspect.Parameter:
