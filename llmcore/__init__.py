@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from llmcore.tools import ToolSet as ToolSet
     from llmcore.tools import current_tool_call_id as current_tool_call_id
     from llmcore.tools import tool as tool
-    from llmcore.tools.outcome import Outcome as Outcome
+    from llmcore.tools.results.outcome import Outcome as Outcome
     from llmcore.types import *  # noqa: F403  (the shared words; pinned by tests/test_public_surface.py)
     from llmcore.validator import ParseDetail as ParseDetail
     from llmcore.validator import Problem as Problem
@@ -89,7 +89,7 @@ _NAMES_BY_MODULE = {
     "llmcore.run.asking.probing": "ProbeFinding ProbeReport",
     "llmcore.testing": "FakeModel ReplayAdapter",
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",
-    "llmcore.tools.execution": "Outcome",
+    "llmcore.tools.results.outcome": "Outcome",
     "llmcore.types": (
         "DEFAULT_LIMITS ArgumentsDelta Attempt AttemptFailed AttemptReason AttemptStarted AuthenticationFailed Block Budget "
         "CacheControl CallWriter CallerError CallsPending CapabilityRefused CompiledTool ConfigError ContextOverflow Envelope "

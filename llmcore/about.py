@@ -1,4 +1,4 @@
-"""What this installation is: its version, and which of its modules are compiled."""
+"""The version of this installation, and which of its modules are compiled."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ __all__ = ["BuildInfo", "build_info"]
 
 
 class BuildInfo(NamedTuple):
-    """What is installed. Its `str` is one line."""
+    """The build that is installed. Its `str` is one line."""
 
     version: str
     compiled: tuple[str, ...]
-    """The packages that hold compiled modules, sorted; empty in a pure build and in a checkout."""
+    """The packages with compiled modules, sorted; empty in a pure build and in a checkout."""
     python: str
-    """E.g. `CPython 3.11.7`."""
+    """For example `CPython 3.11.7`."""
     platform: str
-    """E.g. `linux-x86_64`."""
+    """For example `linux-x86_64`."""
 
     def __str__(self) -> str:
         build = f"compiled: {', '.join(self.compiled)}" if self.compiled else "pure Python"
@@ -30,7 +30,7 @@ class BuildInfo(NamedTuple):
 
 
 def build_info() -> BuildInfo:
-    """Which build of llmcore this is. Loads none of the modules it asks about."""
+    """The build of llmcore that is installed. Imports none of its modules."""
     return BuildInfo(
         version=llmcore.__version__,
         compiled=_compiled(),

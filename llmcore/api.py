@@ -1,6 +1,6 @@
-"""The functions of the public face that take any kind of tool: they compile the tools and hand on to the layers.
+"""The public `normalize`, `Normalizer` and `validate`. They compile the given tools and call the layers.
 
-What the parameters mean is said here, once; a layer's own function says only where it differs.
+Their docstrings explain the parameters. The layers' own functions document only differences.
 """
 
 from __future__ import annotations
@@ -53,27 +53,33 @@ def normalize(
 ) -> Envelope:
     """Turn any model's reply into one `Envelope`. Never raises on a reply.
 
-    `reply`: text, or any provider's JSON (a whole body or its message or output part: dict, list, `Reply`, an object with
-    `model_dump()`), told apart by its shape; text inside a native reply goes through the text dialects too. A list may also
-    hold the events of a stream. Bytes are what a server sent: a provider's JSON body, else text. A str is what a model
-    wrote, also where it is JSON: load a body (`json.loads`) first, or give its bytes. None, a reply without content, is empty.
-    `tools`: a `ToolSet`, or an iterable of tools, functions and OpenAI/Anthropic tool dicts. None = not told which; an empty
-    list = none were offered, so no text is ever a call. Plain lists are compiled once and cached by content.
-    `dialects`: registry names to restrict text calls to; None = recognise them from the text. Where frames say what is a call
-    (Harmony, Kimi K3, Inkling), a form in the answer counts only if you name it here. `finish_reason`: the provider's word or
-    ours, where the reply does not hold it. `reasoning_open`: the prompt opened the reasoning. `forced_tool`: bare
-    arguments belong to it. `text_calls`: "standard" takes the calls in text that docs/trust.md takes for meant.
-    "alone" makes a call in text a guess, unless the reply holds nothing but calls and reasoning. With "off" text is never a call.
+    `reply`: one of these, where text within a native reply is searched for calls too:
 
-    Raises `ToolDefinitionError` when `tools` holds something that is no tool, `ConfigError` for an unknown dialect name, a
-    `forced_tool` that is none of the tools, and an option of another kind.
+    - a str: the text that a model wrote. If you have a provider's body as text, load it (`json.loads`) or give its bytes.
+    - a provider's JSON, recognised by its shape: a whole body or its message or output part, as a dict, list, `Reply` or object
+      with `model_dump()`. A list may also contain the events of a stream.
+    - bytes: a provider's JSON body, else text.
+    - None: a reply without content.
+
+    `tools`: a `ToolSet`, or an iterable of tools, functions and OpenAI or Anthropic tool dicts. None means that the tools are
+    unknown. An empty list means that none were offered, so no text is a call. Lists are compiled once and cached by content.
+    `dialects`: the names of the dialects that text calls may have; None recognises them from the text. In a reply with frames
+    (Harmony, Kimi K3, Inkling), another form in the answer counts only if you name it here.
+    `finish_reason`: the provider's word or llmcore's, if the reply does not have it.
+    `reasoning_open`: the prompt opened the reasoning.
+    `forced_tool`: the tool that bare arguments belong to.
+    `text_calls`: with "standard", calls in text count that the model means by the rules of docs/trust.md. With "alone", a call in
+    text is a guess unless the reply has nothing but calls and reasoning. With "off", text is never a call.
+
+    Raises `ToolDefinitionError` if `tools` contains something that is no tool. Raises `ConfigError` for an unknown dialect, a
+    `forced_tool` that is none of the tools, and an option of a wrong type.
     """
     check_limits(limits)
     compiled = None if tools is None else compile_tools(tools)
     if not (dialects is finish_reason is forced_tool is None and reasoning_open is False and text_calls == "standard"):
-        _check("normalize", compiled, dialects, reasoning_open, forced_tool, finish_reason, text_calls)
+        _check_options("normalize", compiled, dialects, reasoning_open, forced_tool, finish_reason, text_calls)
     return _normalize(
-        reply if isinstance(reply, str) else _loaded(reply),
+        reply if isinstance(reply, str) else _decoded(reply),
         compiled,
         dialects=dialects,
         finish_reason=finish_reason,
@@ -84,7 +90,7 @@ def normalize(
     )
 
 
-def _check(
+def _check_options(
     thing: str,
     tools: ToolSet | None,
     dialects: Collection[str] | None,
@@ -93,12 +99,12 @@ def _check(
     finish_reason: str | None = None,
     text_calls: str = "standard",
 ) -> None:
-    """Raises `ConfigError` for an option of another kind, and for a name that there is not."""
+    """Raises `ConfigError` for an option of a wrong type, and for an unknown dialect or tool."""
     given = {"dialects": dialects, "reasoning_open": reasoning_open, "forced_tool": forced_tool, "finish_reason": finish_reason}
     given["text_calls"] = text_calls
     check_kinds(thing, given, _KINDS)
     if dialects is not None:
-        from llmcore.normalizer import dialect  # only where one is named
+        from llmcore.normalizer import dialect  # imported on demand
 
         for name in dialects:
             dialect(name)
@@ -107,8 +113,8 @@ def _check(
         raise ConfigError(f"{thing}: `forced_tool` is {forced_tool[:80]!r}, which is none of the tools; {fix}")
 
 
-def _loaded(reply: object) -> object:
-    """Bytes as the body or the text that they are, None as no text; anything else as it is."""
+def _decoded(reply: object) -> object:
+    """Bytes as a body or text, None as an empty text; anything else unchanged."""
     if reply is None:
         return ""
     if not isinstance(reply, bytes | bytearray):
@@ -118,7 +124,7 @@ def _loaded(reply: object) -> object:
         body: object = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    from llmcore.normalizer.native.wires import bodies_of_list, wire_of  # only here: who reads text does not pay for the wires
+    from llmcore.normalizer.native.wires import bodies_of_list, wire_of  # imported on demand
 
     is_body = wire_of(body) is not None if is_object(body) else is_list(body) and bool(bodies_of_list(body))
     return body if is_body else text
@@ -126,10 +132,10 @@ def _loaded(reply: object) -> object:
 
 @in_words()
 class Normalizer(_Normalizer):
-    """The same engine, incremental: `feed` text deltas or a provider's stream events, then `finish`.
+    """Normalizes a stream: `feed` text deltas or a provider's stream events, then call `finish`.
 
-    The parameters are those of `normalize`. `envelope` equals `normalize()` of the joined text, however it was cut. Once
-    finished, a `Normalizer` takes no more; make a new one for the next reply. One thread at a time may feed it.
+    The parameters are those of `normalize`. `envelope` equals `normalize()` of the joined text, whatever the chunks. A finished
+    `Normalizer` accepts no more input: create a new one for the next reply. Only one thread at a time may feed it.
     """
 
     def __init__(
@@ -144,7 +150,7 @@ class Normalizer(_Normalizer):
     ) -> None:
         check_limits(limits)
         compiled = None if tools is None else compile_tools(tools)
-        _check("Normalizer", compiled, dialects, reasoning_open, forced_tool, text_calls=text_calls)
+        _check_options("Normalizer", compiled, dialects, reasoning_open, forced_tool, text_calls=text_calls)
         super().__init__(
             compiled,
             dialects=dialects,
@@ -159,20 +165,20 @@ class Normalizer(_Normalizer):
 def validate(
     envelope: Envelope, tools: ToolSet | Iterable[object], *, strictness: Literal["off", "safe", "lenient"] = "safe"
 ) -> ValidationReport:
-    """Check an envelope's calls against the tools, repairing what `strictness` allows; no model is asked.
+    """Validate an envelope's calls against the tools, with the repairs that `strictness` allows. It makes no request.
 
-    Every repair is recorded on the call it changed. The calls are copies. Never raises on what a model wrote.
-    Raises `CallerError` for anything but an `Envelope`, and for another strictness.
+    The calls of the report are copies, and each has the repairs that changed it. Never raises on what a model wrote. Raises
+    `CallerError` for anything but an `Envelope`, and for an unknown strictness.
     """
-    _refuse_replies(envelope)
-    from llmcore.validator import validate as check  # only here: who normalises does not pay for the validator's libraries
+    _require_envelope(envelope)
+    from llmcore.validator import validate as check  # loads jsonschema
     from llmcore.validator.coercion.conversions import check_strictness
 
     check_strictness(strictness)
     return copied(check(envelope, compile_tools(tools), strictness=strictness))
 
 
-def _refuse_replies(given: object) -> None:
+def _require_envelope(given: object) -> None:
     if not isinstance(given, Envelope):
         fix = "validate(normalize(reply, tools), tools)"
         raise CallerError(f"validate takes an Envelope, not {describe_value(given)}; a reply is normalised first: {fix}")

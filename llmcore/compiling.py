@@ -20,7 +20,7 @@ from llmcore.support.values.copies import copied
 from llmcore.support.values.identity import Same
 from llmcore.support.values.narrowing import is_object
 from llmcore.types import ToolDefinition, ToolSet
-from llmcore.types.schemas.schema_shape import check_schema_shape, is_json_tree
+from llmcore.types.schemas.schema_shape import check_schema_shape, is_small_json_tree
 from llmcore.types.tools import LiveTools, check_definition, tools_in
 
 __all__ = ["compile_tools"]
@@ -53,11 +53,11 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
         return known[2]
     are_objects_held = False
     if not _DATA.issuperset(map(type, given)):
-        from llmcore.tools.tool import holds_objects, is_tool  # which also teaches `ToolSet` to take functions
+        from llmcore.tools.definition.tool import is_tool, references_objects  # which also teaches `ToolSet` to take functions
 
         if any(is_tool(tool) and tool.is_dynamic for tool in given):
             return ToolSet(given)  # never kept: its schema may differ at each look
-        are_objects_held = any(map(holds_objects, given))
+        are_objects_held = any(map(references_objects, given))
     _check(given)  # before `repr` and `deepcopy` recurse into them
     if are_objects_held:
         snapshot = tuple(map(_snapshot, given))
@@ -79,7 +79,7 @@ def compile_tools(tools: Iterable[object]) -> ToolSet:
 
 def _check(given: Iterable[object]) -> None:
     """Raises `ToolDefinitionError` for schemas that nothing may recurse into; one look tells of most sets that they hold none."""
-    if is_json_tree(
+    if is_small_json_tree(
         [[one.parameters, one.description, one.examples] if isinstance(one, ToolDefinition) else one for one in given]
     ):
         return

@@ -24,14 +24,14 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from llmcore.support.code.suggestions import hint
-from llmcore.tools.leaving import LeftBehind, nothing_uncounted, within_seconds
-from llmcore.tools.refusals import HOOK_MARK
-from llmcore.tools.within import had
+from llmcore.tools.definition.function_checks import HOOK_MARK
+from llmcore.tools.execution.abandonment import Abandoned, await_foreign, nothing_uncounted
+from llmcore.tools.schema.unwrapping import getattr_or_none
 from llmcore.types import ConfigError, Envelope, Message, Request, Timeout, ToolCall
 from llmcore.types.input.argument_errors import in_words, naming
 
 if TYPE_CHECKING:
-    from llmcore.tools.outcome import Outcome
+    from llmcore.tools.results.outcome import Outcome
 
 __all__ = ["HookChain", "Hooks", "HooksGiven", "StreamedSoFar", "Veto", "check_members", "hook"]
 
@@ -266,7 +266,7 @@ def _marked_in(kind: type) -> Mapping[str, Sequence[str]]:
 
 def _marks_of(value: object) -> tuple[str, ...]:
     """The hooks that a function or method was marked as."""
-    given = had(value, "__func__") or value
+    given = getattr_or_none(value, "__func__") or value
     return getattr(given, HOOK_MARK, ()) if isinstance(given, FunctionType) else ()
 
 
@@ -290,7 +290,7 @@ def check_members(
 def _refuse_hidden(owner: type, name: str, value: object) -> None:
     """Raises `ConfigError` for a marked method below a decorator that returns no method."""
     for below in ("fget", "func", "__wrapped__"):
-        if _marks_of(had(value, below)):
+        if _marks_of(getattr_or_none(value, below)):
             kind = type(value).__name__
             raise ConfigError(
                 f"{owner.__name__}.{name}: {kind} hides the hook below it, which would never be called; mark a method"
@@ -437,8 +437,8 @@ class HookChain:
         if left is not None and name in _HOOKS_WITH_GRACE:
             left += _GRACE
         try:
-            return await within_seconds(value, left, f"the hook {name}", self._uncounted)
-        except LeftBehind:
+            return await await_foreign(value, left, f"the hook {name}", self._uncounted)
+        except Abandoned:
             raise Timeout(f"the run's deadline has passed while the hook {name} ran", status=None) from None
 
 

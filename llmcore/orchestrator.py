@@ -56,7 +56,7 @@ from llmcore.support.code.function_types import OfContext
 from llmcore.support.code.option_signatures import show_options
 from llmcore.support.code.suggestions import meant, unknown
 from llmcore.tools import RunContext, Tool
-from llmcore.tools.web_search import Searcher, web_search_tool
+from llmcore.tools.definition.web_search import Searcher, web_search_tool
 from llmcore.types import ConfigError, JsonSchema, Request, TextBlock
 from llmcore.types.input.argument_errors import Kind, check_kinds, in_words, trim_arguments
 

@@ -87,7 +87,7 @@ def hide_in_error(error: LLMCoreError) -> None:
         if id(part) in seen:
             continue
         seen.add(id(part))
-        part.with_words(*(scrubber.text(arg) if isinstance(arg, str) else arg for arg in part.args))
+        part.set_message(*(scrubber.text(arg) if isinstance(arg, str) else arg for arg in part.args))
         for link in ("__cause__", "__context__"):
             beneath: BaseException | None = getattr(part, link)
             if isinstance(beneath, LLMCoreError):

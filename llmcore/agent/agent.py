@@ -41,7 +41,7 @@ from llmcore.run.streaming.run_stream import RunStream, SyncRunStream, sync_stre
 from llmcore.run.turn.loop import Run
 from llmcore.support.code.option_signatures import show_options
 from llmcore.tools import RunContext, Tool
-from llmcore.tools.options import OptionsByName
+from llmcore.tools.definition.options import OptionsByName
 from llmcore.types import (
     CallerError,
     CallsPending,

@@ -12,8 +12,8 @@ from llmcore.agent.conversation import Conversation
 from llmcore.run import RunResult
 from llmcore.run.setup.parent_run import WaitingRun, parent_run_of, resuming, take_waiting_run
 from llmcore.tools import RunContext, Tool
-from llmcore.tools.execution import CallSuspended
-from llmcore.tools.options import OptionsByName, ToolOptions
+from llmcore.tools.definition.options import OptionsByName, ToolOptions
+from llmcore.tools.execution.call import CallSuspended
 from llmcore.types import CallerError, ConfigError, RetryTool
 
 __all__ = ["agent_tool", "tool_description"]
@@ -56,7 +56,7 @@ def agent_tool(
                 agent, await _run_agent(agent, message, context, waiting_run, message_history=history, **options), context
             )
         async with conversation.lock:
-            if waiting_run is None and conversation.is_waiting_within(context.within):
+            if waiting_run is None and conversation.is_waiting_within(context.enclosing_run):
                 raise RetryTool("what was asked before waits for somebody's answer: ask again when that has its result")
             conversation.waiting_parent = None
             try:
@@ -64,7 +64,7 @@ def agent_tool(
                     agent, await _run_in_conversation(agent, conversation, message, context, waiting_run, options), context
                 )
             except CallSuspended:
-                conversation.waiting_parent = context.within
+                conversation.waiting_parent = context.enclosing_run
                 raise
 
     defaults = {"name": _tool_name(agent.name), "description": tool_description(agent, settings), "timeout": _SECONDS}
@@ -98,7 +98,7 @@ async def _run_agent(
 ) -> RunResult[Any]:
     """The agent's run. If it was left waiting, it resumes with the caller's answers. Raises `CallSuspended` if they do not
     fit."""
-    parent = context.of_its_run()
+    parent = context.for_delegated_run()
     if waiting_run is None:
         return await agent.run(message, parent=parent, **options)
     try:

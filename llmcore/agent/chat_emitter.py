@@ -16,8 +16,8 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.agent.options import Emit
 from llmcore.run import RunResult, event_json
 from llmcore.support.values.json_data import json_data
-from llmcore.tools.leaving import LeftBehind, within_seconds
-from llmcore.tools.threads import ThreadCall
+from llmcore.tools.execution.abandonment import Abandoned, await_foreign
+from llmcore.tools.execution.threads import ThreadCall
 from llmcore.types import AttemptStarted, Finished, ToolResult, Waiting
 from llmcore.types.input.argument_errors import is_async
 from llmcore.types.logs import failure_name, logger
@@ -92,8 +92,8 @@ class ChatEmitter:
             return
         seconds = _MAX_SECONDS if most is None else min(_MAX_SECONDS, most)
         try:
-            await within_seconds(self._call(self._emit, data), seconds, "socket_emit")
-        except LeftBehind:
+            await await_foreign(self._call(self._emit, data), seconds, "socket_emit")
+        except Abandoned:
             self._emit = None
             _log.warning("socket_emit of agent %s did not end within %.3g s and was left behind", self._name, seconds)
         except Exception as error:

@@ -21,10 +21,10 @@ from typing import Any, cast
 from llmcore.agent.options import OPTIONS, SUGGESTIONS, checked_agent_options
 from llmcore.hooks import check_members
 from llmcore.run.caller_functions import CallersFunction
-from llmcore.support.code.suggestions import slip_of
+from llmcore.support.code.suggestions import misspelled
 from llmcore.tools import Tool
-from llmcore.tools.tool import is_tool
-from llmcore.tools.within import tool_within
+from llmcore.tools.definition.tool import is_tool
+from llmcore.tools.schema.unwrapping import wrapped_tool
 from llmcore.types import ConfigError, ToolDefinitionError
 
 __all__ = [
@@ -121,7 +121,7 @@ def refuse_misspelt_option(kind: str, name: str) -> None:
 
 @lru_cache(maxsize=1024)
 def _almost_an_option(name: str) -> str | None:
-    near = slip_of(name, OPTIONS)
+    near = misspelled(name, OPTIONS)
     if (
         near is None or name in OPTIONS or name == near.removesuffix("s").partition("_")[0]
     ):  # a singular `message` is no misspelling
@@ -145,7 +145,7 @@ def convert_members(kind: type) -> None:
         setattr(kind, _MESSAGES, vars(kind)["messages"])
         delattr(kind, "messages")
     for name, value in dict[str, object](vars(kind)).items():
-        within = None if name.startswith("__") or _is_tool(value) else cast("Tool | None", tool_within(value))
+        within = None if name.startswith("__") or _is_tool(value) else cast("Tool | None", wrapped_tool(value))
         if within is None:
             continue
         if not isinstance(value, FunctionType):
@@ -236,14 +236,14 @@ def _kind_of(value: object) -> str:
 
 def _refuse_misspelt(base: type, name: str, value: object) -> None:
     own = [*_PRIVATE_SPELLINGS, *_PRIVATE_SPELLINGS.values(), *_METHOD_OPTIONS]
-    if callable(value) and name not in own and name not in OPTIONS and (near := slip_of(name, own)) is not None:
+    if callable(value) and name not in own and name not in OPTIONS and (near := misspelled(name, own)) is not None:
         raise ConfigError(f"{base.__name__}.{name} is never called; did you mean {near!r}? Rename it if it is a helper")
     is_type = isinstance(value, type) and name.islower()  # such as an output type; nested classes begin with a capital letter
     if name.startswith("_") or name in OPTIONS or isinstance(value, property | staticmethod | classmethod):
         return
     if callable(value) and not is_type:
         return
-    near = slip_of(name, OPTIONS)
+    near = misspelled(name, OPTIONS)
     if name in SUGGESTIONS or near is not None:
         meant = SUGGESTIONS.get(name) or f"did you mean {near!r}?"
         raise ConfigError(f"{base.__name__}.{name} is no option; {meant} Call it _{name} if it is the class's own")

@@ -80,7 +80,7 @@ def _users_code(module: str) -> Generator[None]:
     except ImportError as error:
         raise ConfigError(f"cannot import {module!r}: {error}") from error
     except BaseException as error:
-        from llmcore.tools.results import message_of  # a `__str__` of theirs may fail
+        from llmcore.tools.results.rendering import message_of  # a `__str__` of theirs may fail
 
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
         where = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}"

@@ -14,7 +14,7 @@ from typing import Any, get_origin, get_type_hints
 
 from llmcore.run.deadline import thread_within
 from llmcore.tools import RunContext
-from llmcore.tools.leaving import LeftBehind, nothing_uncounted, within_seconds
+from llmcore.tools.execution.abandonment import Abandoned, await_foreign, nothing_uncounted
 from llmcore.types import ConfigError, Timeout
 from llmcore.types.input.argument_errors import is_async, naming
 
@@ -61,8 +61,8 @@ async def called(
     if not inspect.isawaitable(given):
         return given
     try:
-        return await within_seconds(given, seconds, what, uncounted)
-    except LeftBehind:
+        return await await_foreign(given, seconds, what, uncounted)
+    except Abandoned:
         raise Timeout(f"the run's deadline has passed while {what} ran", status=None) from None
 
 

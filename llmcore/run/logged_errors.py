@@ -8,7 +8,7 @@ from typing import Any
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.support.code.quoted_words import clipped_words
-from llmcore.tools.results import error_text_of
+from llmcore.tools.results.rendering import error_text_of
 from llmcore.types.logs import content_logger
 
 __all__ = ["without_content"]

@@ -15,7 +15,7 @@ from typing import Any
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.support.code.suggestions import describe_value
-from llmcore.support.code.test_failures import of_test
+from llmcore.support.code.test_failures import mark_test_failure
 from llmcore.support.values.bounds import is_amount
 from llmcore.support.values.copies import copied
 from llmcore.testing.replies import (
@@ -245,7 +245,7 @@ class FakeModel:
         try:
             return await self._answered(call)
         except AssertionError as error:
-            of_test(error)
+            mark_test_failure(error)
             raise
 
     async def _answered(self, call: ModelCall) -> Any:
@@ -285,7 +285,7 @@ class FakeModel:
             f"FakeModel was given {given} and this is request {len(self.requests)}, {why(call)}; add a reply, or a default. "
             f"The last reply was {last if self._last_answer is not None else 'none'}"
         )
-        return of_test(ConfigError(words))
+        return mark_test_failure(ConfigError(words))
 
     def _usage(self, request: Request, answer: Any) -> Usage | None:
         if self._usage_each is not None or self._count_tokens is None:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.wire.error_events import error_in
 from llmcore.adapters.wire.streaming import EventStream
-from llmcore.support.code.test_failures import of_test
+from llmcore.support.code.test_failures import mark_test_failure
 from llmcore.support.values.narrowing import is_list, objects_in
 from llmcore.testing.failures import failed_generation_body, recorded_error
 from llmcore.testing.fake import why
@@ -116,7 +116,7 @@ class ReplayAdapter:
         if number > len(exchanges):
             held = f"{len(exchanges)} {'exchange' if len(exchanges) == 1 else 'exchanges'}"
             words = f"the transcript {self.transcript.label} holds {held} and this is request {number}, {why(call)}"
-            raise of_test(ConfigError(words))
+            raise mark_test_failure(ConfigError(words))
         self.calls.append(call)
         exchange = exchanges[number - 1]
         if self._match == "messages":
@@ -134,7 +134,7 @@ class ReplayAdapter:
                 f"the transcript {self.transcript.label} was recorded for another request than request {number}, {why(call)}: "
                 f"{found}. Record it anew, or give match='none' to replay it all the same"
             )
-            raise of_test(ConfigError(words))
+            raise mark_test_failure(ConfigError(words))
 
     def __repr__(self) -> str:
         return f"ReplayAdapter({self.transcript.label!r}: {len(self.calls)} of {len(self.transcript.exchanges)} exchanges used)"

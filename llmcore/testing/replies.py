@@ -15,13 +15,13 @@ from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.wire.error_events import error_in
 from llmcore.adapters.wire.terminators import why_no_reply
 from llmcore.support.code.quoted_words import clipped_words
-from llmcore.support.code.test_failures import of_test
+from llmcore.support.code.test_failures import mark_test_failure
 from llmcore.support.values.copies import made
 from llmcore.support.values.json_data import as_json
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.testing.failures import failed_generation_body
 from llmcore.testing.usages import identity_in, usage_of_body
-from llmcore.tools import leaving
+from llmcore.tools.execution import abandonment
 from llmcore.types import (
     ConfigError,
     Envelope,
@@ -183,7 +183,7 @@ _AS_THEY_ARE = frozenset({str, dict})
 
 async def heeding(awaitable: Awaitable[T]) -> T:
     """Await what a test's own function gave. One that goes on when it is cancelled is left behind."""
-    return await leaving.within_seconds(awaitable, None, "a reply function")
+    return await abandonment.await_foreign(awaitable, None, "a reply function")
 
 
 async def resolved(answer: Any, own: Callable[[], Request]) -> Any:
@@ -209,7 +209,7 @@ def raise_if_error(answer: Any) -> None:
     if isinstance(answer, type) and issubclass(answer, BaseException):
         answer = answer("an error scripted for a test")
     if isinstance(answer, AssertionError):
-        raise of_test(answer)
+        raise mark_test_failure(answer)
     if isinstance(answer, Mapping):
         told = error_in(dict(cast("Mapping[str, Any]", answer)))
         answer = told if told is None or failed_generation_body(answer) is None else None

@@ -1,13 +1,13 @@
-"""Tools: from functions to schemas and back to calls. How they are run stands in `llmcore.tools.execution`.
+"""Tools: functions become JSON Schemas, and a model's calls become calls of the functions.
 
-Importing this package teaches `ToolSet` to take plain functions.
+If this package is imported, `ToolSet` accepts plain functions too.
 """
 
 from llmcore.tools.config import ToolConfig, ToolErrors
 from llmcore.tools.context import RunContext, current_tool_call_id
-from llmcore.tools.decorator import tool
-from llmcore.tools.registry import ToolRegistry
-from llmcore.tools.tool import Tool, ToolOptions, as_tool, checked_tool
+from llmcore.tools.definition.decorator import tool
+from llmcore.tools.definition.registry import ToolRegistry
+from llmcore.tools.definition.tool import Tool, ToolOptions, as_tool, checked_tool
 from llmcore.types import RetryConfig, ToolSet
 
 __all__ = [

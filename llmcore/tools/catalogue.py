@@ -1,7 +1,7 @@
 """A catalogue of tools for people and programs: Markdown, OpenAPI 3.1, JSON.
 
-Everything comes from the tools' definitions, as a model is told them. Names and descriptions may come from anywhere (an MCP
-server, say): in Markdown they are text and never markup.
+It shows the definitions that a model sees. Names and descriptions may come from untrusted sources, such as an MCP server, so the
+Markdown escapes them.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from urllib.parse import quote
 from llmcore.support.code.suggestions import unknown
 from llmcore.support.values.json_data import json_data
 from llmcore.support.values.narrowing import is_list, is_object
-from llmcore.tools.signature import hints_of, schema_of_type
-from llmcore.tools.tool import Tool, is_tool
+from llmcore.tools.definition.tool import Tool, is_tool
+from llmcore.tools.schema.signature import hints_of, schema_of_type
 from llmcore.types import ConfigError, JsonSchema, ToolDefinition, ToolSet
 from llmcore.types.tools import tools_in
 
 __all__ = ["Format", "catalogue", "openapi"]
 
 Format = Literal["markdown", "openapi", "json"]
-_DATA = frozenset({"const", "default", "enum", "example", "examples"})
-"""Keywords of a schema whose values are no schemas."""
+_VALUE_KEYWORDS = frozenset({"const", "default", "enum", "example", "examples"})
+"""The keywords of a schema whose values are data, not schemas."""
 _APPROVALS = {"always": "Needs approval.", "sometimes": "Some calls need approval."}
-_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-"""Keywords whose values have schemas under names of their own."""
+_SCHEMA_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+"""The keywords whose values map names to schemas."""
 _BOUNDS = {
     "minimum": "At least {}", "maximum": "At most {}", "exclusiveMinimum": "Above {}", "exclusiveMaximum": "Below {}",
     "minLength": "At least {} characters", "maxLength": "At most {} characters", "minItems": "At least {} items",
@@ -38,45 +38,48 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 
 
 def catalogue(tools: object, form: Format = "markdown", *, title: str = "Tools", version: str = "1.0.0") -> str:
-    """The tools as a text: Markdown, an OpenAPI 3.1 document, or a JSON list that is read as tools again (all JSON is indented).
+    """The tools as a text: Markdown, an indented OpenAPI 3.1 document, or an indented JSON list, which `ToolSet` accepts again.
 
-    `tools` are a list, registry or tool set, or an `Orchestrator` or `Agent`, whose tools they then are (a function that gives
-    them is asked). Schemas that ask at run time are asked
-    now. Raises `CallerError` for what is no tool, and for another `form`.
+    `tools`: a list, a registry, a tool set, or an `Orchestrator` or `Agent`, whose tools are listed. Dynamic schemas are
+    evaluated now.
+
+    Raises `ToolDefinitionError` for what is no tool, and `ConfigError` for an unknown `form`.
     """
-    made = _FORMS.get(form)
+    made = _WRITERS.get(form)
     if made is None:
-        raise ConfigError(unknown("a catalogue", "form", str(form), _FORMS))
+        raise ConfigError(unknown("a catalogue", "form", str(form), _WRITERS))
     return made(list(_listed(tools)), title, version)
 
 
 def openapi(tools: object, *, title: str = "Tools", version: str = "1.0.0") -> dict[str, Any]:
-    """The tools as the data of an OpenAPI 3.1 document: each is `POST /tools/NAME` with its arguments as the body."""
+    """The tools as the data of an OpenAPI 3.1 document: each is `POST /tools/NAME`, with its arguments as the body."""
     return _openapi(list(_listed(tools)), title, version)
 
 
-class _Listed:
-    """One tool, and what is known of what it gives."""
+class _Entry:
+    """One tool of the catalogue: its definition, the schema of its result, and when it needs approval (see `_approval`)."""
 
-    def __init__(self, definition: ToolDefinition, gives: JsonSchema | None, approval: str) -> None:
+    def __init__(self, definition: ToolDefinition, result_schema: JsonSchema | None, approval: str) -> None:
         self.definition = definition
         self.approval = approval
-        self.gives = gives
+        self.result_schema = result_schema
 
 
-def _listed(tools: object) -> Iterator[_Listed]:
+def _listed(tools: object) -> Iterator[_Entry]:
     listed: Callable[[], Iterable[object]] | None = getattr(tools, "list_tools", None)
     given = list(tools_in(tools if listed is None else listed()))
-    by_name = {one.name: one for one in given if is_tool(one)}
+    by_name = {tool.name: tool for tool in given if is_tool(tool)}
     for tool in ToolSet(given):
         found = by_name.get(tool.name)
-        yield _Listed(
-            tool.definition, None if found is None else _gives(found.function, found.options.postprocess), _approval(found)
+        yield _Entry(
+            tool.definition,
+            None if found is None else _result_schema(found.function, found.options.postprocess),
+            _approval(found),
         )
 
 
-def _gives(function: Any, postprocess: Any) -> JsonSchema | None:
-    """The schema of what a function returns, where it says so and nothing changes it."""
+def _result_schema(function: Any, postprocess: Any) -> JsonSchema | None:
+    """The schema of a function's annotated result; None without an annotation, or if `postprocess` may change the result."""
     if function is None or postprocess is not None:
         return None
     with suppress(Exception):  # a return type need not have a schema
@@ -89,28 +92,30 @@ def _gives(function: Any, postprocess: Any) -> JsonSchema | None:
 # JSON and OpenAPI
 
 
-def _as_json(tools: list[_Listed], title: str, version: str) -> str:
-    return _written([one.definition.model_dump(mode="json", exclude_defaults=True) for one in tools])
+def _as_json(tools: list[_Entry], title: str, version: str) -> str:
+    return _json_text([entry.definition.model_dump(mode="json", exclude_defaults=True) for entry in tools])
 
 
-def _as_openapi(tools: list[_Listed], title: str, version: str) -> str:
-    return _written(_openapi(tools, title, version))
+def _as_openapi(tools: list[_Entry], title: str, version: str) -> str:
+    return _json_text(_openapi(tools, title, version))
 
 
-def _written(data: Any) -> str:
+def _json_text(data: Any) -> str:
     return json.dumps(json_data(data), indent=2, ensure_ascii=False) + "\n"
 
 
-def _openapi(tools: list[_Listed], title: str, version: str) -> dict[str, Any]:
+def _openapi(tools: list[_Entry], title: str, version: str) -> dict[str, Any]:
     schemas: dict[str, Any] = {}
     paths: dict[str, Any] = {}
-    for one in tools:
-        arguments = _entered(schemas, f"{one.definition.name}_arguments", one.definition.parameters)
-        result: dict[str, Any] = {"description": "What the tool gives."}
-        if one.gives is not None:
-            result["content"] = {"application/json": {"schema": _entered(schemas, f"{one.definition.name}_result", one.gives)}}
-        paths[f"/tools/{quote(one.definition.name, safe='')}"] = {"post": _operation(one, arguments, result)}
-    tags = dict.fromkeys(tag for one in tools for tag in one.definition.tags)
+    for entry in tools:
+        arguments = _add_schema(schemas, f"{entry.definition.name}_arguments", entry.definition.parameters)
+        result: dict[str, Any] = {"description": "What the tool returns."}
+        if entry.result_schema is not None:
+            result["content"] = {
+                "application/json": {"schema": _add_schema(schemas, f"{entry.definition.name}_result", entry.result_schema)}
+            }
+        paths[f"/tools/{quote(entry.definition.name, safe='')}"] = {"post": _operation(entry, arguments, result)}
+    tags = dict.fromkeys(tag for entry in tools for tag in entry.definition.tags)
     document: dict[str, Any] = {"openapi": "3.1.0", "info": {"title": title, "version": version}}
     if tags:
         document["tags"] = [{"name": tag} for tag in tags]
@@ -118,13 +123,13 @@ def _openapi(tools: list[_Listed], title: str, version: str) -> dict[str, Any]:
 
 
 def _approval(tool: Tool | None) -> str:
-    """When a call of it needs approval: a key of `_APPROVALS`, "" for never."""
-    asked = tool.options.requires_approval if tool is not None else False
-    return "" if asked is False else "always" if asked is True else "sometimes"
+    """When a call of the tool needs approval: a key of `_APPROVALS`, "" for never."""
+    option = tool.options.requires_approval if tool is not None else False
+    return "" if option is False else "always" if option is True else "sometimes"
 
 
-def _operation(told: _Listed, arguments: JsonSchema, result: dict[str, Any]) -> dict[str, Any]:
-    definition = told.definition
+def _operation(entry: _Entry, arguments: JsonSchema, result: dict[str, Any]) -> dict[str, Any]:
+    definition = entry.definition
     content: dict[str, Any] = {"schema": arguments}
     if definition.examples:
         examples = enumerate(definition.example_arguments, 1)
@@ -137,48 +142,48 @@ def _operation(told: _Listed, arguments: JsonSchema, result: dict[str, Any]) -> 
     if definition.tags:
         operation["tags"] = list(definition.tags)
     operation["x-read-only"] = definition.read_only
-    if told.approval:
-        operation["x-requires-approval"] = told.approval
+    if entry.approval:
+        operation["x-requires-approval"] = entry.approval
     return operation if definition.version is None else {**operation, "x-version": definition.version}
 
 
-def _entered(schemas: dict[str, Any], name: str, schema: JsonSchema) -> dict[str, str]:
-    """Enter a schema among the document's, under a name that may stand there. Its own `#/...` then point below that name."""
+def _add_schema(schemas: dict[str, Any], name: str, schema: JsonSchema) -> dict[str, str]:
+    """Add a schema to the document under a valid, unused name, and return a reference to it. Its own `#/...` are adapted."""
     key = plain = re.sub(r"[^a-zA-Z0-9._-]", "_", name)
     number = 1
     while key in schemas:
         number += 1
         key = f"{plain}_{number}"
     place = f"#/components/schemas/{key}"
-    schemas[key] = _moved(schema, place)
+    schemas[key] = _with_references_below(schema, place)
     return {"$ref": place}
 
 
-def _moved(schema: Any, place: str) -> Any:
+def _with_references_below(schema: Any, place: str) -> Any:
     if is_list(schema):
-        return [_moved(one, place) for one in schema]
+        return [_with_references_below(each, place) for each in schema]
     if not is_object(schema):
         return schema
     moved: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "$ref" and isinstance(value, str) and (value == "#" or value.startswith("#/")):
             moved[key] = place + value[1:]
-        elif key in _DATA:
+        elif key in _VALUE_KEYWORDS:
             moved[key] = value
-        elif key in _MAPS and is_object(value):
-            moved[key] = {name: _moved(one, place) for name, one in value.items()}
+        elif key in _SCHEMA_MAPS and is_object(value):
+            moved[key] = {name: _with_references_below(each, place) for name, each in value.items()}
         else:
-            moved[key] = _moved(value, place)
+            moved[key] = _with_references_below(value, place)
     return moved
 
 
 # Markdown
 
 
-def _as_markdown(tools: list[_Listed], title: str, version: str) -> str:
-    definitions = [one.definition for one in tools]
-    approvals = [one.approval for one in tools]
-    parts = [f"# {_text(title)}", _table(["tool", "what it does"], [_index_row(one) for one in definitions])]
+def _as_markdown(tools: list[_Entry], title: str, version: str) -> str:
+    definitions = [entry.definition for entry in tools]
+    approvals = [entry.approval for entry in tools]
+    parts = [f"# {_text(title)}", _table(["tool", "what it does"], [_index_row(each) for each in definitions])]
     for definition, approval in zip(definitions, approvals, strict=True):
         parts += _section(definition, approval)
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -209,14 +214,14 @@ def _section(definition: ToolDefinition, approval: str) -> Iterator[str]:
 
 def _parameter_row(name: str, schema: Any, is_required: bool) -> list[str]:
     part: Mapping[str, Any] = schema if is_object(schema) else {}
-    said = [_text(str(part["description"])).rstrip(".") + "."] if part.get("description") else []
-    said += [f"{words.format(_cell(_json(part[key])))}." for key, words in _BOUNDS.items() if key in part]
-    said += [f"Default: {_cell(_json(part['default']))}."] if "default" in part else []
-    return [_cell(name), _type_words(part), "yes" if is_required else "", " ".join(said)]
+    sentences = [_text(str(part["description"])).rstrip(".") + "."] if part.get("description") else []
+    sentences += [f"{words.format(_cell(_json(part[key])))}." for key, words in _BOUNDS.items() if key in part]
+    sentences += [f"Default: {_cell(_json(part['default']))}."] if "default" in part else []
+    return [_cell(name), _type_words(part), "yes" if is_required else "", " ".join(sentences)]
 
 
 def _type_words(schema: Any) -> str:
-    """A schema's type in words: `string`, one of its values, a list of such, one of several."""
+    """A schema's type for readers: `string`, `list of string`, its values or its alternatives."""
     part: Mapping[str, Any] = schema if is_object(schema) else {}
     if is_list(values := part.get("enum")):
         return " or ".join(_cell(_json(value)) for value in values)
@@ -234,7 +239,7 @@ def _type_words(schema: Any) -> str:
 
 
 def _is_nested(schema: Any) -> bool:
-    """Is there more to it than a table of parameters tells?"""
+    """Whether a table of parameters does not show the whole schema."""
     return any(f'"{key}":' in json.dumps(json_data(schema.get("properties"))) for key in ("$ref", "properties", "allOf"))
 
 
@@ -245,29 +250,28 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _text(said: str, *, at_start: bool = False) -> str:
-    """Words as they are, whatever they would be in Markdown. `at_start` of a line: lists stay lists, underlines and rules do
-    not."""
-    escaped = _MARKUP.sub(r"\\\1", said.rstrip())
+def _text(text: str, *, at_start: bool = False) -> str:
+    """The text with Markdown escaped. `at_start` of a line: lists stay lists, but underlines and rules are escaped."""
+    escaped = _MARKUP.sub(r"\\\1", text.rstrip())
     return re.sub(r"^(\s*)([=+-])(?=\2|\s*$)", r"\1\\\2", escaped) if at_start else " ".join(escaped.split())
 
 
-def _code(said: str) -> str:
-    """A code span that holds any text."""
-    text = " ".join(said.split())
+def _code(text: str) -> str:
+    """The text as a code span, whatever backquotes it contains."""
+    text = " ".join(text.split())
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     space = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{space}{text}{space}{fence}"
 
 
-def _cell(said: str) -> str:
-    """A code span within a table, where even a code span ends at a bar that is not marked."""
-    return _code(said).replace("|", "\\|")
+def _cell(text: str) -> str:
+    """The text as a code span in a table, where an unescaped bar ends even a code span."""
+    return _code(text).replace("|", "\\|")
 
 
 def _fenced(data: Any) -> str:
-    text = _written(data)
+    text = _json_text(data)
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
     return f"{fence}json\n{text}{fence}"
 
@@ -276,4 +280,8 @@ def _json(value: Any) -> str:
     return json.dumps(json_data(value), ensure_ascii=False)
 
 
-_FORMS: dict[str, Callable[[list[_Listed], str, str], str]] = {"markdown": _as_markdown, "openapi": _as_openapi, "json": _as_json}
+_WRITERS: dict[str, Callable[[list[_Entry], str, str], str]] = {
+    "markdown": _as_markdown,
+    "openapi": _as_openapi,
+    "json": _as_json,
+}

@@ -1,4 +1,4 @@
-"""How tools are offered and run. Plain values, checked when they are made."""
+"""`ToolConfig`: how a run offers tools to the model and runs them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from llmcore.types import RetryConfig, ToolChoice
 __all__ = ["ToolConfig", "ToolErrors"]
 
 ToolErrors = Literal["continue", "abort", "retry"]
-"""What a failed tool does: `continue` tells the model, `abort` ends the run with the `ToolError`, `retry` runs it
-again with back-off and then tells the model."""
+"""What the run does after a tool failed.
+
+`continue` returns the error to the model. `abort` ends the run with the `ToolError`. `retry` runs the tool again after a
+back-off, and returns the error to the model when the retry budget is spent.
+"""
 
 
 def _names(given: object) -> object:
@@ -27,13 +30,18 @@ def _names(given: object) -> object:
 
 
 class ToolConfig(Value):
-    """The settings of a run's tools: the orchestrator's, with those of the model's `tools:` in the registry laid over
-    them, and over both the run's own. `Orchestrator` and its runs take one as `tool_config=`.
+    """The settings of a run's tools. `Orchestrator` and its runs take one as `tool_config=`.
 
-    `allowed` None = all. `tool_choice` None = the request's. `max_turns`: how many times tools may run before the
-    final answer. `max_parallel`: how many run at once. `timeout`: seconds for each try, None = none; a tool's own
-    `timeout` and `retries` win. `max_result_chars` (200 or more): a longer result keeps its first and last part around a
-    note of its full size, which counts in it.
+    A setting of the run overrides one of the model's `tools:` in the registry, which overrides one of the orchestrator.
+
+    `allowed`: the names of the tools that may be offered; None allows all.
+    `tool_choice`: None uses the request's.
+    `max_turns`: in how many turns tools may run before the final answer.
+    `max_parallel`: how many calls of one turn run at the same time.
+    `timeout`: seconds for each try; None sets no limit. A tool's own `timeout` and `retries` override it and `retry`.
+    `max_result_chars`: at least 200. A longer result is cut to that length: its start, a note of its full size, and its end.
+
+    Raises `ConfigError` for an unknown setting or a wrong value.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -56,7 +64,7 @@ class ToolConfig(Value):
     max_result_chars: Annotated[int, whole_number(200)] = 100_000
 
     def overlaid(self, other: ToolConfig | None) -> ToolConfig:
-        """These, with what `other` sets explicitly laid over them."""
+        """These settings, with those that `other` sets explicitly in place of them."""
         if other is None or not other.model_fields_set:
             return self
         return self.model_copy(update={name: getattr(other, name) for name in other.model_fields_set})

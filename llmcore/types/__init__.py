@@ -1,6 +1,6 @@
-"""The shared words of every layer: messages, tools, the envelope, events, errors, usage and limits.
+"""The types that all layers share: messages, tools, the envelope, events, errors, usage and limits.
 
-The ground floor: imports nothing of llmcore above it, and of others only pydantic.
+This package imports no other layer of llmcore, and no third-party package except pydantic.
 """
 
 from llmcore.types.envelope import Envelope, FinishReason, NearMiss, Repair, Safety, Segment, SegmentKind, ToolCall

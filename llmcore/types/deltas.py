@@ -1,7 +1,7 @@
-"""The events of which a stream has one for each chunk; `events` has the others, and exports these with them.
+"""The events that a stream has for each chunk. `events` has the other events, and exports these too.
 
-They stand apart because they are compiled: a fifth of what a chunk cost on the compiled build was to call a constructor that is
-not. Each writes its own out, since mypyc leaves the one that `dataclass` makes to Python.
+This module is compiled, because calling interpreted constructors took a fifth of the time of a chunk on the compiled build. Each
+class defines its constructor, because mypyc does not compile the one that `dataclass` generates.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from llmcore.support.code.mypyc_compat import mypyc_attr, state_of, take_state
+from llmcore.support.code.mypyc_compat import mypyc_attr, set_slots_state, slots_state
 
 __all__ = ["ArgumentsDelta", "ReasoningDelta", "TextDelta"]
 
@@ -39,8 +39,8 @@ class ReasoningDelta:
 @mypyc_attr(allow_interpreted_subclasses=True, serializable=True)
 @dataclass(slots=True)
 class ArgumentsDelta:
-    """A piece of a call's arguments. The pieces of a sound body join to JSON equal to its arguments; where a body needed
-    repair they are a preview, and `ToolCallFinished` is the truth."""
+    """A piece of a call's arguments. The pieces of a valid body join to the JSON of its arguments. If the body needs repair,
+    they are a preview, and `ToolCallFinished` has the arguments."""
 
     index: int
     json: str
@@ -50,18 +50,20 @@ class ArgumentsDelta:
         self.json = json
 
 
-def _say(kind: Any, words: str) -> None:
-    """What a compiled class leaves out: its docstring, the slots by which pydantic knows how to make one, and a state for copies
-    and pickles that holds the attributes of classes derived from it, and that the pure build reads."""
+def _restore_attributes(kind: Any, words: str) -> None:
+    """Set what a compiled class lacks: its docstring, the slots that pydantic reads, and a state for copies and pickles.
+
+    The state includes the attributes of derived classes, and the pure build can read it.
+    """
     if not kind.__doc__:
         kind.__doc__, kind.__slots__ = words, kind.__match_args__
-        kind.__getstate__, kind.__setstate__ = state_of, take_state
+        kind.__getstate__, kind.__setstate__ = slots_state, set_slots_state
 
 
-_say(TextDelta, "More content.")
-_say(ReasoningDelta, "More reasoning.")
-_say(
+_restore_attributes(TextDelta, "More content.")
+_restore_attributes(ReasoningDelta, "More reasoning.")
+_restore_attributes(
     ArgumentsDelta,
-    "A piece of a call's arguments. The pieces of a sound body join to JSON equal to its arguments; where a body needed\n"
-    "repair they are a preview, and `ToolCallFinished` is the truth.",
+    "A piece of a call's arguments. The pieces of a valid body join to the JSON of its arguments. If the body needs repair,\n"
+    "they are a preview, and `ToolCallFinished` has the arguments.",
 )

@@ -1,4 +1,4 @@
-"""The envelope: what any reply, in whatever protocol or dialect it came, becomes."""
+"""`Envelope`: the one form of every reply, whatever its protocol or dialect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 from pydantic import AliasChoices, ConfigDict, Field, PrivateAttr
 
-from llmcore.support.values.copies import Value, copied, filled_in, made
+from llmcore.support.values.copies import Value, copied, made, new_model
 from llmcore.support.values.json_data import JsonData, JsonObject, JsonText
 from llmcore.types.messages import Block, TextBlock, ThinkingBlock, ToolUseBlock
 
@@ -24,11 +24,12 @@ __all__ = [
 ]
 
 Safety = Literal["lossless", "coerced", "guess", "truncated"]
-"""How far a repair can be trusted.
+"""How reliable a repair is.
 
-`lossless`: only one reading is possible (trailing comma, quotes, comments, a fence, Python literals, missing closers
-of a message that was not cut). `coerced`: a schema-guided change of type that loses nothing. `guess`: likely, not
-certain (inner quotes, a missing comma, anything after an invented result). `truncated`: the input ended inside. """
+`lossless`: only one reading is possible (a trailing comma, quotes, comments, a fence, Python literals, missing closers of a
+message that was not truncated). `coerced`: a change of type by the schema that loses nothing. `guess`: likely, not certain (inner
+quotes, a missing comma, anything after an invented result). `truncated`: the input ended within the value.
+"""
 
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "error", "cancelled"]
 
@@ -36,7 +37,7 @@ SegmentKind = Literal["content", "reasoning", "call", "markup"]
 
 
 class Repair(Value):
-    """One edit or conversion that was made. `path` is where: `""` the whole, else like `filters[0].city`."""
+    """One edit or conversion of a reply. `path`: its place, such as `filters[0].city`; `""` is the whole."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -48,12 +49,15 @@ class Repair(Value):
 
 
 class ToolCall(Value):
-    """A call the model made.
+    """A call that the model made.
 
-    `arguments` is None when no object could be read: an empty `{}` is never invented. `raw_arguments` is the text
-    (JSON for native calls) they were read from. `id` is the reply's own, else `call_<n>` by position. `span` is
-    (start, end) in the source text, None for native calls. `complete` is False when the input ended inside the call;
-    such a call is never run. `known`: is the name one of the tools given; None when no tools were told."""
+    `id`: that of the reply, else `call_<n>` by position.
+    `arguments`: None if no object could be read; an empty `{}` is never invented.
+    `raw_arguments`: the text of the arguments, JSON for native calls.
+    `span`: (start, end) in the source text; None for native calls.
+    `complete`: False if the input ended within the call. Such a call never runs.
+    `known`: whether the name is that of a given tool; None if no tools were given.
+    """
 
     model_config = ConfigDict(frozen=True)
     texts: ClassVar[Mapping[str, tuple[str, ...]]] = {"arguments": ("raw_arguments", "rawArguments")}
@@ -70,17 +74,16 @@ class ToolCall(Value):
 
     @classmethod
     def trusted(cls, fields: dict[str, Any]) -> ToolCall:
-        """A call of all fields, by name, that are right already: nothing is validated. For the normaliser."""
-        return filled_in(cls, fields, _CALLS_FIELDS)
+        """A call of valid fields, all of which are given. Nothing is validated. For the normaliser."""
+        return new_model(cls, fields, _CALLS_FIELDS)
 
 
 _CALLS_FIELDS = {*ToolCall.model_fields}
-"""What cannot change shares them, as `copies.made` does."""
+"""Shared by all calls, as in `copies.made`: the fields of a frozen model are set once."""
 
 
 class NearMiss(Value):
-    """Text that had the form of a call but failed a rule. It is content and never runs; layer 3 may ask the model
-    about it."""
+    """Text in the form of a call that breaks a rule. It is content and never runs. The validator may ask the model about it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -90,7 +93,7 @@ class NearMiss(Value):
 
 
 class Segment(NamedTuple):
-    """A stretch of a source text: `text[start:end]` became `kind`. The segments of a source tile it without gaps."""
+    """A part of a source text: `text[start:end]` is of the `kind`. The segments of a source cover it without gaps."""
 
     start: int
     end: int
@@ -104,18 +107,19 @@ def tool_use(call: ToolCall) -> ToolUseBlock:
 
 
 class Envelope(Value):
-    """The one shape of a reply.
+    """The one form of every reply.
 
-    `content` is the text for the user, in order, with call markup and reasoning removed. `needs_more_work` is what
-    the model said; when it said nothing, True if there are calls, else None. `finish_reason` is ours, `finish_word`
-    the provider's own. `truncated`: the input ended inside a call, or a limit ended it before any of the answer
-    came; in the result of a run also that a limit, an error or a filter ended the reply anywhere. `blocks` keeps order
-    and opaque parts, enough to rebuild the history. `repairs` are those that belong to no call, e.g. a call in the text
-    dropped because the same one came natively, or one cut off before its name.
+    `content`: the text for the user, in order, without call markup and reasoning.
+    `needs_more_work`: what the model stated; if it stated nothing, True if there are calls, else None.
+    `finish_reason`: llmcore's term. `finish_word`: the provider's word.
+    `truncated`: the input ended within a call, or a limit ended it before the answer began. In the result of a run also: a
+    limit, an error or a filter ended the reply anywhere.
+    `repairs`: those of no single call. For example, a call in the text is dropped if the reply has the same native call.
 
-    `model_dump_json()` works whatever the model wrote: text that UTF-8 cannot encode and numbers that JSON has not are
-    written as `json_data` says. It holds the fields: `source` and `segments` are empty in what is read back, and `blocks` those
-    that the fields make. Pickles and deep copies hold what is computed lazily, computed."""
+    `model_dump_json()` works whatever the model wrote: `json_data` converts text that UTF-8 cannot encode and numbers that JSON
+    does not have. It writes the fields only. In an envelope that is read back, `source` and `segments` are empty, and the
+    fields make `blocks`. Pickles and deep copies contain all of them.
+    """
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -137,24 +141,25 @@ class Envelope(Value):
 
     @property
     def source(self) -> str:
-        """The text that `span` and `segments` count in: the reply itself, or the joined text parts of a native
-        reply."""
+        """The text that `span` and `segments` refer to: the reply, or the joined text parts of a native reply."""
         private: Any = self.__pydantic_private__
         source: str = private["_source"]  # `self._source` takes 2 us
         return source
 
     @property
     def segments(self) -> list[Segment]:
-        """Tiles `source`: every character is content, reasoning, call or markup. Computed when first asked for."""
+        """The segments of `source`: every character is content, reasoning, call or markup. Computed on first access."""
         if callable(self._segments):
             self._segments = tuple(self._segments())
         return list(self._segments)
 
     @property
     def blocks(self) -> list[Block]:
-        """The assistant turn as history blocks, in order: text, thinking, tool_use and opaque provider parts. Of an envelope
-        made by hand, or read from JSON, those that its fields make. The envelope's own list: what is changed in it is changed
-        in the envelope."""
+        """The reply as blocks of the history, in order: text, thinking, tool_use and opaque provider parts.
+
+        The blocks of an envelope that a caller constructed, or that was read from JSON, are made from its fields. The list is the
+        envelope's own, so changing it changes the envelope.
+        """
         private: Any = self.__pydantic_private__
         known: Callable[[], Sequence[Block]] | Sequence[Block] | None = private["_blocks"]
         if isinstance(known, list):
@@ -165,14 +170,14 @@ class Envelope(Value):
 
     @property
     def is_calls_alone(self) -> bool:
-        """Does it hold calls and nothing else that could be a block?"""
+        """Whether the reply has nothing but calls."""
         private: Any = self.__pydantic_private__
         return not (self.content or self.reasoning) and private["_blocks"] is None
 
     def _of_fields(self) -> list[Block]:
-        thoughts = [ThinkingBlock(thinking=self.reasoning)] if self.reasoning.strip() else []
-        words = [TextBlock(text=self.content)] if self.content.strip() else []
-        return [*thoughts, *words, *map(tool_use, self.tool_calls)]
+        thinking = [ThinkingBlock(thinking=self.reasoning)] if self.reasoning.strip() else []
+        text = [TextBlock(text=self.content)] if self.content.strip() else []
+        return [*thinking, *text, *map(tool_use, self.tool_calls)]
 
     def attach(
         self,
@@ -180,8 +185,7 @@ class Envelope(Value):
         segments: Callable[[], Sequence[Segment]] | Sequence[Segment],
         blocks: Callable[[], Sequence[Block]] | Sequence[Block],
     ) -> Self:
-        """Give the parts that are computed lazily; for the normaliser and for adapters that build envelopes. Returns
-        self."""
+        """Set the parts that are computed lazily, and return self. For the normaliser and for adapters that build envelopes."""
         private = {
             "_source": source,
             "_segments": segments,
@@ -191,7 +195,7 @@ class Envelope(Value):
         return self
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """As any type's; `update` may name `source`, `segments` and `blocks` as well. `deep` makes no difference."""
+        """A copy, as of any `Value`. `update` may also set `source`, `segments` and `blocks`. `deep` has no effect."""
         fields = dict(update or {})
         source, segments, blocks = (fields.pop(name, None) for name in ("source", "segments", "blocks"))
         made = super().model_copy(update=fields)
@@ -208,9 +212,11 @@ class Envelope(Value):
         segments: Callable[[], Sequence[Segment]] | Sequence[Segment],
         blocks: Callable[[], Sequence[Block]] | Sequence[Block] | None,
     ) -> Envelope:
-        """An envelope of all fields, by name, that are right already: nothing is validated. For the normaliser: to
-        validate and `attach` takes longer than to read a short reply. `blocks` None: those that the fields make."""
-        return filled_in(cls, fields, _FIELDS, {"_source": source, "_segments": segments, "_blocks": blocks})
+        """An envelope of valid fields, all of which are given. Nothing is validated. If `blocks` is None, the fields make them.
+
+        For the normaliser: to validate and to `attach` would take longer than to read a short reply.
+        """
+        return new_model(cls, fields, _FIELDS, {"_source": source, "_segments": segments, "_blocks": blocks})
 
     def __getstate__(self) -> dict[Any, Any]:
         self._compute()
@@ -221,16 +227,16 @@ class Envelope(Value):
         return super().__deepcopy__(memo)
 
     def _compute(self) -> None:
-        """Leave nothing lazy: a computation holds on to its reader, which cannot be copied."""
+        """Compute the lazy parts. Before that they reference their reader, which cannot be copied."""
         _ = self.segments, self.blocks
 
     def __eq__(self, other: object) -> bool:
-        """Equal fields: what the replies say, not the text that they came as (`source`, `segments`, `blocks`), which JSON does
-        not keep. So what was saved equals what is read back."""
+        """Compares the fields, not `source`, `segments` and `blocks`, which JSON does not keep. So an envelope that is read back
+        equals the saved one."""
         return self.__dict__ == other.__dict__ if isinstance(other, Envelope) else NotImplemented
 
     def canonical(self) -> dict[str, Any]:
-        """The envelope as prompts ask for it: `{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}`."""
+        """The form that prompts ask for: `{"toolCalls": [{"name", "arguments"}], "content", "needsMoreWork"}`."""
         return {
             "toolCalls": [{"name": call.name, "arguments": call.arguments} for call in self.tool_calls],
             "content": self.content,

@@ -1,4 +1,4 @@
-"""Every error of the library. Blame is in the class.
+"""The errors of the library. The base class says who is at fault.
 
     LLMCoreError
     ├── CallerError               the call or the configuration is wrong: fix it; never retried
@@ -22,14 +22,14 @@
     │   ├── CapabilityRefused
     │   ├── RequestRefused
     │   └── Timeout
-    ├── InternalError             ours: please report it
+    ├── InternalError             llmcore's fault: please report it
     ├── ToolError                 a tool failed
     ├── CallsPending              calls wait for the caller, so there is no answer yet; nobody's fault
     └── FallbackExhausted         every strategy failed; raised from the first failure, and an instance of each failure's class
     Control (not errors; raised by tools): TerminateLoop, RetryTool
 
-Every error that ends a run carries what was done so far: `partial` (a `RunResult` or None) and `attempts`. An `Attempt` in turn
-carries the error that ended it, so both stand here.
+Every error that ends a run has the result so far: `partial` (a `RunResult` or None) and `attempts`. An `Attempt` has the error
+that ended it, so this module defines both.
 """
 
 from __future__ import annotations
@@ -86,49 +86,51 @@ E = TypeVar("E", bound="LLMCoreError")
 
 
 class LLMCoreError(Exception):
-    """The root. `partial` and `attempts` are filled when the error ends a run.
+    """The base class. `partial` and `attempts` are set when the error ends a run.
 
-    Every error can be copied and sent to another process, with its fields, `partial` and `attempts`, unless a value that
-    a tool returned to the run (`partial.tool_results`) cannot. Its cause goes along as it is when it is ours or a plain
-    builtin exception; of any other the name and the text. Its message can be encoded, whatever a server or a hook put
-    into it, is at most `MAX_MESSAGE` characters long and shows nothing that looks like a key.
+    Every error can be copied and pickled with its fields, `partial` and `attempts`, unless a value that a tool returned
+    (`partial.tool_results`) cannot. A pickle keeps a cause that is an llmcore error or a plain builtin exception; of any other
+    cause it keeps the class name and the message.
+
+    The message is valid UTF-8 of at most `MAX_MESSAGE` characters, and anything in it that looks like a key is masked.
     """
 
     partial: Any = None
     attempts: Sequence[Attempt] = ()
     facts: RefusalFacts = NO_FACTS
-    """What the server's error says, if a server sent one."""
+    """The contents of the server's error response, if a server sent one."""
     status: int | None = None
-    """The HTTP status, None if there was none."""
+    """The HTTP status; None if there is none."""
     dropped: Sequence[str] = ()
-    """What was left out of the request that failed, as `Attempt.dropped` tells it."""
+    """The parts that the failed request omitted; see `Attempt.dropped`."""
     sent_as: str = ""
-    """A digest of where that request went and of its body, where an adapter saw it leave."""
+    """A digest of the failed request's URL and body; "" if no adapter recorded it."""
 
     def __init__(self, *args: Any, facts: RefusalFacts | None = None) -> None:
-        super().__init__(*map(_sayable, args))
+        super().__init__(*map(_safe_argument, args))
         if facts is not None:
             self.facts, self.status = facts, facts.status
 
     def with_request(self, dropped: Sequence[str], sent_as: str) -> None:
-        """Attach what became of the request that failed."""
+        """Set `dropped` and `sent_as` of the failed request."""
         if dropped:
             self.dropped = tuple(dropped)
         if sent_as:
             self.sent_as = sent_as
 
     def with_partial(self, partial: Any, attempts: Sequence[Attempt] = ()) -> LLMCoreError:
-        """Attach what was done so far and return self, for `raise error.with_partial(...)`."""
+        """Set `partial` and `attempts`, and return self, for `raise error.with_partial(...)`."""
         self.partial, self.attempts = partial, attempts or self.attempts
         return self
 
-    def with_words(self, *args: Any) -> None:
-        """Say it in these words."""
+    def set_message(self, *args: Any) -> None:
         self.args = args
 
     def as_data(self) -> dict[str, Any]:
-        """The error as JSON data: `type` (the class's name), `message`, and the fields it has of its own, one that is
-        called `type` as `kind`. It shows nothing that looks like a key."""
+        """The error as JSON data: `type` (the class name), `message`, and its fields. A field `type` becomes `kind`.
+
+        Anything that looks like a key is masked.
+        """
         fields = {
             _RENAMED.get(name, name): _masked(json_data(value)) for name, value in vars(self).items() if name not in _NO_DATA
         }
@@ -137,29 +139,30 @@ class LLMCoreError(Exception):
 
     @staticmethod
     def from_data(data: Mapping[str, Any]) -> LLMCoreError:
-        """The error that `as_data` told of; an `LLMCoreError` where the class is not of this module."""
+        """The error of the data that `as_data` returned; an `LLMCoreError` if this module has no such class."""
         renamed = {new: name for name, new in _RENAMED.items()}
         fields = {renamed.get(name, name): value for name, value in data.items() if name not in ("type", "message")}
         kind: type[LLMCoreError] = _CLASSES.get(str(data.get("type")), LLMCoreError)
         if "facts" in fields:
             fields["facts"] = RefusalFacts.from_data(fields["facts"])
-        told = fields.pop("failures", ())
-        if kind is FallbackExhausted and is_list(told):
-            fields["failures"] = failures = [LLMCoreError.from_data(one) for one in told if is_object(one)]
+        failure_data = fields.pop("failures", ())
+        if kind is FallbackExhausted and is_list(failure_data):
+            fields["failures"] = failures = [LLMCoreError.from_data(each) for each in failure_data if is_object(each)]
             kind = _exhausted_as(_kinds(failures))
-        return _made(kind, (str(data.get("message", "")),), fields)
+        return _new_error(kind, (str(data.get("message", "")),), fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
         cause = {"__cause__": _portable(self.__cause__)} if self.__cause__ is not None else {}
-        return _made, (type(self), self.args), {**vars(self), **cause}  # the fields apart: they may hold the error itself
+        state = {**vars(self), **cause}  # not as arguments, because the fields may reference the error itself
+        return _new_error, (type(self), self.args), state
 
     def __copy__(self) -> Self:
-        copied = _made(type(self), self.args, vars(self))
+        copied = _new_error(type(self), self.args, vars(self))
         copied.__cause__ = self.__cause__
         return copied.with_traceback(self.__traceback__)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        copied = _made(type(self), self.args)
+        copied = _new_error(type(self), self.args)
         memo[id(self)] = copied
         vars(copied).update(deepcopy(vars(self), memo))
         copied.__cause__ = self.__cause__
@@ -171,7 +174,7 @@ _RENAMED = {"type": "kind"}
 _PLAIN = (str, bytes, int, float, bool, type(None))
 
 
-def _sayable(arg: Any) -> Any:
+def _safe_argument(arg: Any) -> Any:
     if not isinstance(arg, str):
         return arg
     from llmcore.support.values.credentials import (
@@ -182,7 +185,7 @@ def _sayable(arg: Any) -> Any:
 
 
 def _masked(data: Any) -> Any:
-    """JSON data with what looks like a key hidden."""
+    """The JSON data with anything that looks like a key masked."""
     from llmcore.support.values.credentials import without_keys
 
     if isinstance(data, str):
@@ -192,15 +195,15 @@ def _masked(data: Any) -> Any:
     return [_masked(value) for value in data] if is_list(data) else data
 
 
-def _made(kind: type[E], args: tuple[Any, ...], fields: Mapping[str, Any] = MappingProxyType({})) -> E:
-    """An error without a call of its `__init__`, which may ask for more than `args`."""
-    error = kind.__new__(kind, *map(_sayable, args))
+def _new_error(kind: type[E], args: tuple[Any, ...], fields: Mapping[str, Any] = MappingProxyType({})) -> E:
+    """A new error without a call of its `__init__`, which may need more arguments than `args`."""
+    error = kind.__new__(kind, *map(_safe_argument, args))
     vars(error).update(fields)
     return error
 
 
 def _portable(cause: BaseException) -> BaseException:
-    """The cause, or what another process can know of it: exceptions of other libraries seldom survive a pickle."""
+    """The cause as it can be pickled: exceptions of other libraries become a `RuntimeError` with class name and message."""
     plain = type(cause).__module__ == "builtins" and not vars(cause) and all(type(arg) in _PLAIN for arg in cause.args)
     short = plain and not any(isinstance(arg, str | bytes) and len(arg) > MAX_MESSAGE for arg in cause.args)
     if isinstance(cause, LLMCoreError) or short:
@@ -209,7 +212,7 @@ def _portable(cause: BaseException) -> BaseException:
 
 
 class CallerError(LLMCoreError):
-    """The caller's mistake: the message names the thing and the fix."""
+    """The caller's mistake. The message names it and the fix."""
 
 
 class ToolDefinitionError(CallerError):
@@ -224,37 +227,37 @@ Value.raises = ConfigError
 
 
 class ModelNotFound(CallerError):
-    """No such alias or model, no access to it, or none that fits what the request needs."""
+    """The alias or model does not exist, the key has no access to it, or no model supports what the request needs."""
 
     @property
     def unexplained(self) -> bool:
-        """The server only said that it does not find something (HTTP 404), and the request held tools or a response format. The
-        server may have no place for these, so other output modes were asked, if there were any."""
+        """Whether the server only returned HTTP 404 for a request with tools or a response format. The server may not support
+        these, so llmcore tried other output modes if there were any."""
         return self.facts.kind == "unexplained"
 
 
 class LimitExceeded(CallerError):
-    """A bound would be passed: a verified limit of the provider, before anything is sent, or the run's `Budget`, also in the
-    middle of a run. The request that would pass it is not sent; `partial` has what was done before."""
+    """The next request would exceed the run's `Budget` or a verified limit of the provider. It was not sent. `partial` has the
+    result so far."""
 
 
 class AuthenticationFailed(CallerError):
-    """The key is missing, wrong or expired, or the server forbids what it is used for (HTTP 403)."""
+    """The key is missing, wrong or expired, or the server forbids this use of it (HTTP 403)."""
 
     @property
     def unclear(self) -> bool:
-        """The server did not say that the key is the reason, so another model may be asked with the same key."""
+        """Whether the server did not name the key as the reason, so that another model may accept the same key."""
         return self.facts.kind in ("forbidden", "unexplained")
 
     @property
     def unexplained(self) -> bool:
-        """In addition the request held tools or a response format. The server may forbid these, so other output modes were
-        asked, if there were any."""
+        """Whether in addition the request had tools or a response format. The server may forbid these, so llmcore tried other
+        output modes if there were any."""
         return self.facts.kind == "unexplained"
 
 
 class QuotaExceeded(CallerError):
-    """The account's quota is spent; waiting does not help."""
+    """The account's quota is spent. Waiting does not help."""
 
 
 class ModelError(LLMCoreError):
@@ -262,7 +265,7 @@ class ModelError(LLMCoreError):
 
 
 class OutputParseError(ModelError):
-    """Text could not be read as the output type. `problems` lists why, best first; `text` is what was read."""
+    """The text could not be read as the output type. `problems`: the reasons, the best reading first. `text`: the text."""
 
     def __init__(self, message: str, problems: Sequence[Any] = (), text: str = "") -> None:
         super().__init__(message)
@@ -270,12 +273,12 @@ class OutputParseError(ModelError):
         self.text = text
 
     def with_problems(self, problems: Sequence[Any]) -> None:
-        """Put these in the place of its problems, which were read back as data."""
+        """Replace the problems, which `from_data` returns as plain data."""
         self.problems = list(problems)
 
 
 class Refused(ModelError):
-    """The model or the provider's policy refused. `status` is the HTTP status of a refusal by the provider, else None."""
+    """The model refused, or the provider's policy did. `status`: the HTTP status of the provider's refusal, else None."""
 
 
 class MaxToolTurns(ModelError):
@@ -287,7 +290,7 @@ class Truncated(ModelError):
 
 
 class ProviderError(LLMCoreError):
-    """The provider's limit or fault. `status` is the HTTP status, None when there was none."""
+    """The provider's limit or fault. `status`: the HTTP status; None if there is none."""
 
     def __init__(self, message: str, *, status: int | None = None, facts: RefusalFacts | None = None) -> None:
         super().__init__(message, facts=facts)
@@ -295,7 +298,7 @@ class ProviderError(LLMCoreError):
 
 
 class RateLimited(ProviderError):
-    """Too many requests. `retry_after` is in seconds, None when the provider did not say."""
+    """Too many requests. `retry_after`: seconds; None if the provider did not say."""
 
     def __init__(
         self,
@@ -318,7 +321,7 @@ class RequestTooLarge(ProviderError):
 
 
 class Overloaded(ProviderError):
-    """The provider is overloaded (503, 529). `retry_after` is in seconds, None when the provider did not say."""
+    """The provider is overloaded (503, 529). `retry_after`: seconds; None if the provider did not say."""
 
     def __init__(
         self,
@@ -337,13 +340,16 @@ class RemoteServerError(ProviderError):
 
     @property
     def lasting(self) -> bool:
-        """The same request would fail again."""
+        """Whether the same request would fail again."""
         return self.facts.kind == "lasting"
 
 
 class CapabilityRefused(ProviderError):
-    """The endpoint refuses a parameter or feature (`capability`: native_tools, json_schema, ...): another output mode may do.
-    Names that are joined by `+` are refused together only. `others`: what the same words refuse beside it."""
+    """The endpoint refuses a parameter or feature. Another output mode may succeed.
+
+    `capability`: the refused one (native_tools, json_schema, ...). Names joined by `+` are refused only together.
+    `others`: what the same response refuses in addition.
+    """
 
     def __init__(
         self,
@@ -360,34 +366,36 @@ class CapabilityRefused(ProviderError):
 
     @property
     def capabilities(self) -> tuple[str, ...]:
-        """All that is refused."""
+        """`capability` and `others`."""
         return (self.capability, *self.others)
 
 
 class RequestRefused(ProviderError):
-    """The server refused the request (400, 422, ...), and its words do not say which part of it. The request is made once more
-    without its optional parts, then in another output mode or of another model. The same request is not sent again. If a later
-    request is answered, llmcore doubts the parts that only the refused one held."""
+    """The server refused the request (400, 422, ...), and its words do not say which part of it.
+
+    llmcore repeats the request without its optional parts, then in another output mode, then with another model. It does not send
+    the same request again. If a later request succeeds, llmcore doubts the parts that only the refused one had.
+    """
 
     @property
     def unsent(self) -> bool:
-        """The request was not sent, because the same request was refused before in this run."""
+        """Whether llmcore did not send the request, because the server refused the same one before in this run."""
         return self.facts.kind == "unsent"
 
 
 class Timeout(ProviderError):
-    """No answer in time."""
+    """The answer did not arrive in time."""
 
 
 class InternalError(LLMCoreError):
-    """A fault of llmcore or of a library beneath it."""
+    """A fault of llmcore or of a library that it uses."""
 
 
 class ToolError(LLMCoreError):
-    """A tool could not be run or failed. `type` says which; `details` is plain data.
+    """A tool failed, or could not run. `type` says which. `details` is plain data.
 
-    A tool may raise one: `raise ToolError("the quota is used", details={"left": 0})`. Its name and the call's id are filled in.
-    The model is told the message; `ToolRecord.error` has the details, too.
+    A tool may raise one: `raise ToolError("the quota is used", details={"left": 0})`. llmcore adds the tool's name and the call's
+    id. The model sees the message only; `ToolRecord.error` has the details too.
     """
 
     def __init__(
@@ -409,20 +417,22 @@ class ToolError(LLMCoreError):
     def message(self) -> str:
         return str(self)
 
-    def of_call(self, name: str, call_id: str) -> ToolError:
-        """A copy that names the tool and the call, where this one does not: a tool may raise one error for several calls."""
+    def for_call(self, name: str, call_id: str) -> ToolError:
+        """A copy with the missing tool name and call id. A copy, because a tool may raise one error for several calls."""
         copied = copy(self)
         copied.tool_name, copied.tool_id = self.tool_name or name, self.tool_id or call_id
         return copied
 
 
 class CallsPending(LLMCoreError):
-    """An answer was asked for, and the run waits for the caller: calls have to be approved, or to be carried out elsewhere.
-    `pending` are these calls. The run goes on from `partial`, with `answers={call.id: Approve(), ...}`."""
+    """The run has no answer yet, because calls wait for the caller's approval or for a result from the caller.
+
+    `pending` has these calls. The run continues from `partial` with `answers={call.id: Approve(), ...}`.
+    """
 
     @property
     def pending(self) -> list[Any]:
-        """The calls (`ToolCall`) that wait, in call order."""
+        """The waiting calls (`ToolCall`), in call order."""
         return [] if self.partial is None else list(self.partial.pending)
 
     def as_data(self) -> dict[str, Any]:
@@ -430,16 +440,17 @@ class CallsPending(LLMCoreError):
 
 
 class FallbackExhausted(LLMCoreError):
-    """All strategies failed. `failures` holds each failure, in order; `attempts` tells of each request, `details` of all in
-    words; `__cause__` is the first failure.
+    """All strategies failed.
 
-    It is an instance of the class of each failure as well, with the fields of the last one: `except RateLimited` catches every
-    run that ended so after a rate limit, whatever else failed before or after. Where several `except` clauses fit, Python
-    takes the one that stands first.
+    `failures`: each failure, in order. `attempts`: each request. `details`: a description of all of them. `__cause__`: the first
+    failure.
+
+    The error is also an instance of the class of each failure, with the fields of the last one. So `except RateLimited` catches
+    every such run with a rate limit, whatever else failed. If several `except` clauses match, Python takes the first.
     """
 
     details: str = ""
-    """Every attempt and its failure in words; the message has the last one's."""
+    """A description of every attempt and its failure. The message has only the last one."""
     failures: Sequence[LLMCoreError] = ()
 
     def __init__(self, message: str, attempts: Sequence[Attempt] = ()) -> None:
@@ -449,67 +460,67 @@ class FallbackExhausted(LLMCoreError):
     @staticmethod
     def of(message: str, attempts: Sequence[Attempt], failures: Sequence[LLMCoreError], details: str = "") -> FallbackExhausted:
         """The error of these failures, an instance of the class of each."""
-        fields = {name: value for one in failures for name, value in vars(one).items() if name not in _OF_RUNS}
-        made = _made(_exhausted_as(_kinds(failures)), (message,), {**fields, "failures": list(failures), "details": details})
+        fields = {name: value for each in failures for name, value in vars(each).items() if name not in _RUN_FIELDS}
+        made = _new_error(_exhausted_as(_kinds(failures)), (message,), {**fields, "failures": list(failures), "details": details})
         made.attempts = list(attempts)
         return made
 
     def as_data(self) -> dict[str, Any]:
-        failures = [one.as_data() for one in self.failures]
+        failures = [failure.as_data() for failure in self.failures]
         return {**super().as_data(), "type": "FallbackExhausted", "failures": failures}
 
     def __reduce__(self) -> tuple[Any, ...]:
         _, (kind, args), fields = super().__reduce__()
-        return _exhausted, (kind.__bases__[1:] if kind is not FallbackExhausted else (), args), fields
+        return _new_exhausted, (kind.__bases__[1:] if kind is not FallbackExhausted else (), args), fields
 
 
-_OF_RUNS = frozenset({"partial", "attempts", "details", "failures", "dropped", "sent_as", "__notes__"})
+_RUN_FIELDS = frozenset({"partial", "attempts", "details", "failures", "dropped", "sent_as", "__notes__"})
 
 
 def _kinds(failures: Sequence[LLMCoreError]) -> tuple[type[LLMCoreError], ...]:
-    """Their classes, the last failure's first; without those that another one is a case of."""
-    inner = [one for failure in failures for one in (failure.failures if isinstance(failure, FallbackExhausted) else [failure])]
-    kinds = dict.fromkeys(_joinable(type(one)) for one in reversed(inner))
+    """The classes of the failures, that of the last failure first, without base classes of others."""
+    inner = [each for failure in failures for each in (failure.failures if isinstance(failure, FallbackExhausted) else [failure])]
+    kinds = dict.fromkeys(_joinable(type(each)) for each in reversed(inner))
     return tuple(kind for kind in kinds if not any(other is not kind and issubclass(other, kind) for other in kinds))
 
 
 @lru_cache(maxsize=256)
 def _exhausted_as(kinds: tuple[type[LLMCoreError], ...]) -> type[FallbackExhausted]:
-    """`FallbackExhausted` that is each of these, too."""
+    """A subclass of `FallbackExhausted` and of each of `kinds`."""
     others = tuple(kind for kind in kinds if not issubclass(FallbackExhausted, kind))
     names = {"__doc__": FallbackExhausted.__doc__, "__module__": __name__}
     return type("FallbackExhausted", (FallbackExhausted, *others), names) if others else FallbackExhausted
 
 
 def _joinable(kind: type[LLMCoreError]) -> type[LLMCoreError]:
-    """The class, or the first of its bases that is no builtin exception as well: of those one class can have but one."""
+    """The class, or its first base without a builtin exception among its bases, because a class can have only one of those."""
     plain = (LLMCoreError, *LLMCoreError.__mro__[1:])
-    return next(base for base in kind.__mro__ if all(issubclass(one, LLMCoreError) or one in plain for one in base.__mro__))
+    return next(base for base in kind.__mro__ if all(issubclass(each, LLMCoreError) or each in plain for each in base.__mro__))
 
 
-def _exhausted(kinds: tuple[type[LLMCoreError], ...], args: tuple[Any, ...]) -> FallbackExhausted:
-    return _made(_exhausted_as(kinds), args)
+def _new_exhausted(kinds: tuple[type[LLMCoreError], ...], args: tuple[Any, ...]) -> FallbackExhausted:
+    return _new_error(_exhausted_as(kinds), args)
 
 
 class TerminateLoop(Exception):
-    """Raised by a tool or hook: end the run now, cleanly, with what there is. `value` becomes the run's final content."""
+    """Raised by a tool or hook to end the run now, without an error. `value` becomes the run's final content."""
 
     value: Any = None
     text: str | None = None
-    """`value` as it was written where the tool ran; None where it was not."""
+    """`value` as text, which was made within the tool's time limit; None if it was not."""
 
     def __init__(self, value: Any = None) -> None:
         super().__init__("the loop was asked to end")
         self.value = value
 
-    def written_as(self, text: str) -> str:
-        """Note how `value` was written, and give it back."""
+    def set_text(self, text: str) -> str:
+        """Set the text of `value`, and return it."""
         self.text = text
         return text
 
 
 class RetryTool(Exception):
-    """Raised by a tool: tell the model what was wrong with its arguments and let it call again."""
+    """Raised by a tool to return the message to the model, which may call again with other arguments."""
 
 
 _CLASSES: dict[str, type[LLMCoreError]] = {
@@ -518,10 +529,10 @@ _CLASSES: dict[str, type[LLMCoreError]] = {
 
 
 class Attempt(Value):
-    """One request to a model and what became of it. A run's attempts are one growing list; `n` counts from 1.
+    """One request to a model and its outcome. `n` counts the attempts of a run from 1.
 
-    In JSON, `failure` is an object with `type`, `message` and the error's fields, from which the error is made again. `report` is
-    read back as a `ValidationReport` with the `RunResult` that it is part of, and as its data by itself.
+    In JSON, `failure` is an object with `type`, `message` and the error's fields, which is read back as the error. `report` is
+    read back as a `ValidationReport` within a `RunResult`, and as plain data by itself.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -531,25 +542,26 @@ class Attempt(Value):
     mode: OutputMode = "native_tools"
     reason: AttemptReason = "first"
     deployment: JsonText = ""
-    """Which of the model's deployments was asked; empty where it has none of its own."""
+    """The name of the model's deployment; empty if it has no named ones."""
     detail: JsonText = ""
-    """Why this request was made, in words: the recorded problem behind `reason`. Empty only for the first and for turns."""
+    """The recorded problem behind `reason`. Empty only for the reasons `first` and `turn`."""
     failure: Any = None
     """The `LLMCoreError` that ended it, or None."""
     usage: Usage = Field(default_factory=Usage)
     duration: float = 0.0
-    """Seconds from when the attempt was decided on until it ended, `waited` included."""
+    """Seconds until the attempt ended, including `waited`."""
     waited: float = 0.0
     """Seconds of `duration` that passed before the request was sent: a provider's `Retry-After`, or a back-off."""
     report: JsonData = None
-    """The `ValidationReport` of its reply, or None when none came."""
+    """The `ValidationReport` of its reply; None if no reply arrived."""
     response_id: JsonText = ""
-    """The reply's id, where the provider gave one; so for `response_model`, the model that the provider says answered."""
+    """The provider's id of the reply; empty if it gave none."""
     response_model: JsonText = ""
+    """The model that answered, by the provider's name; empty if it gave none."""
     time_to_first_token: float | None = None
-    """Seconds until the first piece of the reply came; None where it is not known."""
+    """Seconds until the first token of the reply arrived; None if unknown."""
     dropped: list[JsonText] = Field(default_factory=list[JsonText])
-    """What of the request the endpoint does not take and was not sent: parameters, constraints of tools' schemas."""
+    """The parts of the request that the endpoint does not accept and that were not sent: parameters, constraints of schemas."""
 
     @field_validator("failure", mode="before")
     @classmethod
@@ -561,11 +573,11 @@ class Attempt(Value):
         return None if failure is None else failure.as_data()
 
     def __eq__(self, other: object) -> bool:
-        """As any type's; of a failure counts what it says, for one that is read back is another object."""
+        """Compares the fields; of a failure its data, because a failure that is read back is another object."""
         if not isinstance(other, Attempt):
             return NotImplemented
-        mine, its = ({**each.__dict__, "failure": message_of(each.failure)} for each in (self, other))
-        return mine == its
+        fields, other_fields = ({**each.__dict__, "failure": message_of(each.failure)} for each in (self, other))
+        return fields == other_fields
 
     @property
     def error(self) -> LLMCoreError | None:
@@ -578,8 +590,7 @@ def message_of(failure: object) -> object:
 
 
 def with_partial(error: BaseException, partial: Any, attempts: Sequence[Attempt] = ()) -> None:
-    """Attach what was done so far. Cancellations and errors of callers are of no class of ours: here alone they get the two
-    attributes."""
+    """Set `partial` and `attempts` of any exception, also of cancellations and of exceptions from the caller's code."""
     if isinstance(error, LLMCoreError):
         error.with_partial(partial, attempts)
     else:

@@ -1,23 +1,24 @@
-"""Streaming events. What was emitted is never taken back; `Reclassified` says later what a stretch really was.
+"""The events of a stream. An emitted event is never withdrawn; a later `Reclassified` corrects it.
 
-Slotted dataclasses, not pydantic models: one costs 0.14 us to build, a validated model 0.69 us, and a stream
-builds one per chunk. `feed` and `finish` build them, `normalize` never does.
+They are slotted dataclasses, not pydantic models: one takes 0.14 us to build, a validated model 0.69 us, and a stream builds one
+per chunk. `feed` and `finish` build them; `normalize` does not.
 
-The order in which a run tells them
+The order of the events of a run:
 
-1. `AttemptStarted` comes first, and then what the reply holds: text and reasoning as they come; of each call, by its `index`, one
-   `ToolCallStarted`, its `ArgumentsDelta`s and one `ToolCallFinished`; `PartialOutput` right behind the piece that made it.
-2. A request that fails is told by `AttemptFailed`, once, after all that came of it. If it is asked again: `Waiting`, where there
-   is a wait, and `AttemptStarted` with the next `n`. What the earlier attempt of the turn told is void. A reply that is asked for
-   again because of what it says (`reason` is `reask`) has no `AttemptFailed`: the next `AttemptStarted.detail` says so.
-3. `Repaired` stands behind what it repairs, those of the accepted reply before its calls run.
-4. Then, of each call that is carried out, `ToolStarted` and `ToolResult`, and between them what it emits: `ToolProgress`, and
-   `NestedEvent` where a run was asked for those. A turn's calls run side by side, so their events may mix. A call that a hook
-   refused, whose tool does not exist, or that the budget left no room for, has a `ToolResult` alone. Calls that are left to the
-   caller (`RunResult.pending`) have neither.
-5. The next turn begins with `AttemptStarted`, and `Finished` is the last event, once. A run that raises has no `Finished`; its
-   calls have their results before (but for a hook `on_tool_response`, which sees results first). Of one that is cancelled or
-   left, the results are in `partial`.
+1. `AttemptStarted`, then the contents of the reply. Text and reasoning are emitted as they arrive. Each call has one
+   `ToolCallStarted`, its `ArgumentsDelta`s and one `ToolCallFinished`, with one `index`. `PartialOutput` follows the delta that
+   completed it.
+2. If a request fails, one `AttemptFailed` follows its other events. If it is repeated, `Waiting` (if there is a wait) and an
+   `AttemptStarted` with the next `n` follow, and the events of the failed attempt are void. A re-ask (`reason` is `reask`) has no
+   `AttemptFailed`; the next `AttemptStarted.detail` has the reason.
+3. `Repaired` follows what it repairs. Those of the accepted reply precede its calls.
+4. Each call that runs has a `ToolStarted` and a `ToolResult`. Between them are the `ToolProgress`es that it emits, and
+   `NestedEvent`s if the run was started with `nested_events=True`. The calls of a turn run in parallel, so their events may
+   interleave. A call has only a `ToolResult` if a hook refused it, its tool does not exist, or the budget is spent. Calls that
+   the caller answers (`RunResult.pending`) have neither.
+5. The next turn begins with `AttemptStarted`. `Finished` is the last event of the run. A run that raises has no `Finished`. Its
+   `ToolResult`s precede the error, unless a hook `on_tool_response` is set, which sees results first. If the run is cancelled or
+   its stream is closed, the results are in `partial`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from typing_extensions import TypeVar  # with a default, as typing's own has from 3.13 on
+from typing_extensions import TypeVar  # accepts a default, as typing's does from Python 3.13 on
 
 from llmcore.support.values.json_data import json_data
 from llmcore.types.deltas import ArgumentsDelta, ReasoningDelta, TextDelta
@@ -58,7 +59,7 @@ T = TypeVar("T", default=Any)
 
 @dataclass(slots=True)
 class ToolCallStarted:
-    """A call's name is certain. `index` numbers the calls of this reply from 0 in the order in which they were seen."""
+    """The name of a call is certain. `index` numbers the calls of this reply from 0, in the order of their appearance."""
 
     index: int
     id: str
@@ -67,7 +68,7 @@ class ToolCallStarted:
 
 @dataclass(slots=True)
 class ToolCallFinished:
-    """A call as it stands. Nothing may run before the whole reply is finished."""
+    """A call is complete. It must not run before the whole reply is finished."""
 
     index: int
     call: ToolCall
@@ -75,7 +76,7 @@ class ToolCallFinished:
 
 @dataclass(slots=True)
 class Reclassified:
-    """`source[start:end]`, already emitted, turned out to be `kind`; a call inside it is withdrawn unless kind is `call`."""
+    """`source[start:end]`, which was emitted before, is of this `kind`. A call in it is void unless `kind` is `call`."""
 
     start: int
     end: int
@@ -84,7 +85,7 @@ class Reclassified:
 
 @dataclass(slots=True)
 class AttemptStarted:
-    """A request goes out; see `Attempt`. `detail`: the recorded problem that made it necessary, "" for a first one."""
+    """A request is sent; see `Attempt`. `detail`: the recorded problem that made it necessary; "" for a first request."""
 
     n: int
     model: str
@@ -96,8 +97,10 @@ class AttemptStarted:
 
 @dataclass(slots=True)
 class AttemptFailed:
-    """Attempt `n` failed after `duration` seconds. `kind` is the failure's class (`RateLimited`), `message` its words, `status`
-    the HTTP status, None where there was none. `AttemptStarted` follows if it is asked again, else the run ends."""
+    """Attempt `n` failed after `duration` seconds. If the request is repeated, `AttemptStarted` follows, else the run ends.
+
+    `kind`: the class of the failure (`RateLimited`). `message`: its message. `status`: the HTTP status; None if there is none.
+    """
 
     n: int
     model: str
@@ -111,8 +114,10 @@ class AttemptFailed:
 
 @dataclass(slots=True)
 class Waiting:
-    """Attempt `n` will be made in so many `seconds`, as the provider asked (`Retry-After`) or as a back-off. `reason` and
-    `detail` are the attempt's: the recorded problem that made it necessary. `AttemptStarted` follows."""
+    """Attempt `n` is made in `seconds`, by the provider's `Retry-After` or a back-off. `AttemptStarted` follows.
+
+    `reason` and `detail` are those of the attempt: the recorded problem that made it necessary.
+    """
 
     n: int
     model: str
@@ -125,7 +130,7 @@ class Waiting:
 
 @dataclass(slots=True)
 class Repaired:
-    """A recorded repair of the call at `index` (None: of the reply or of the typed output)."""
+    """A repair of the call at `index`; None means the reply or the typed output."""
 
     index: int | None
     repair: Repair
@@ -133,8 +138,10 @@ class Repaired:
 
 @dataclass(slots=True)
 class ToolStarted:
-    """A call is about to be carried out with these `arguments`, as hooks left them; `ToolResult` follows. `turn` counts the tool
-    turns of the run from 1. `summary`: the call in words, where the tool has some (`tool(summary=...)`)."""
+    """A call starts with these `arguments`, which hooks may have changed. `ToolResult` follows.
+
+    `turn` counts the tool turns of the run from 1. `summary`: the call described to users, if the tool has `tool(summary=...)`.
+    """
 
     tool_use_id: str
     name: str
@@ -145,8 +152,10 @@ class ToolStarted:
 
 @dataclass(slots=True)
 class ToolProgress:
-    """What a tool reported while it ran: `RunContext.emit(value)`, or a generator's `yield`. The model is not told. `turn` counts
-    the tool turns of the run from 1."""
+    """Progress of a running tool: `RunContext.emit(value)`, or the `yield` of a generator. The model does not see it.
+
+    `turn` counts the tool turns of the run from 1.
+    """
 
     tool_use_id: str
     name: str
@@ -156,8 +165,10 @@ class ToolProgress:
 
 @dataclass(slots=True)
 class NestedEvent:
-    """An event of a run within a call of this one, such as a sub-agent's (`nested_events=True`). `tool_use_id` is the call's, or
-    the path to it where the runs stand deeper (`call_1/call_0`), `name` the tool whose run it is of."""
+    """An event of a run that a call of this run started, such as a sub-agent's (`nested_events=True`).
+
+    `tool_use_id`: the id of the call, or the path of ids for deeper runs (`call_1/call_0`). `name`: the tool of the call.
+    """
 
     tool_use_id: str
     name: str
@@ -166,9 +177,12 @@ class NestedEvent:
 
 @dataclass(slots=True)
 class ToolResult:
-    """What became of a call. `content` is what the model is shown; `error` is the text of its error, None if it succeeded;
-    `duration` is in seconds. `arguments` are those it was carried out with, `turn` counts the tool turns of the run from 1.
-    `ran`: the tool was begun, so it may have done something; False for a call that was refused or whose arguments did not fit."""
+    """The result of a call.
+
+    `content`: the text for the model. `error`: the text of the error; None if the call succeeded.
+    `duration`: seconds. `arguments`: those that the tool received. `turn` counts the tool turns of the run from 1.
+    `ran`: the tool was started, so it may have had effects. False if the call was refused or its arguments did not fit.
+    """
 
     tool_use_id: str
     name: str
@@ -185,14 +199,16 @@ class ToolResult:
 
 @dataclass(slots=True)
 class PartialOutput(Generic[T]):
-    """The typed output as far as it is certain; the last one of a run is the value itself. What has not come yet is left out of
-    dicts; in models and dataclasses it is the field's default, or None. One that stands before a tool's result is void: its
-    reply was no answer."""
+    """The typed output as far as it has arrived. The last one of a run has the final value.
+
+    Keys that have not arrived are missing in dicts; in models and dataclasses they have the field's default, or None. If a
+    `ToolResult` follows, the partial output is void, because its reply was no answer.
+    """
 
     value: T
 
     def __repr__(self) -> str:
-        """Its type's own `__repr__` may count on what has not come."""
+        """The `__repr__` of the value may fail, because it may need what has not arrived."""
         try:
             return f"PartialOutput(value={self.value!r})"
         except KeyboardInterrupt:
@@ -203,7 +219,7 @@ class PartialOutput(Generic[T]):
 
 @dataclass(slots=True)
 class Finished(Generic[T]):
-    """The end, with the `RunResult` of a run, which holds the typed value."""
+    """The run has ended, with its `RunResult`, which has the typed value."""
 
     result: T
 

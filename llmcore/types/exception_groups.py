@@ -1,4 +1,4 @@
-"""What code tells a run by raising it (`TerminateLoop`, `RetryTool`), where a group of tasks has wrapped it."""
+"""Finding the control exception (`TerminateLoop`, `RetryTool`) in an `ExceptionGroup`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from llmcore.types.errors import RetryTool, TerminateLoop
 __all__ = ["unwrap_group"]
 
 _CANCELLATIONS = ("CancelledError", "Cancelled")
-"""Of asyncio and of trio: this room knows no event loop."""
+"""The class names of asyncio and trio. This package imports no event loop."""
 
 
 def unwrap_group(error: BaseException, *others: type[BaseException]) -> BaseException:
-    """Of an `ExceptionGroup` (`asyncio.TaskGroup` raises one for one error, too) that holds exactly one `TerminateLoop` or
-    `RetryTool`, or one of the `others`, and beside it nothing but cancellations: that one. Else the error itself."""
+    """The control exception in an `ExceptionGroup`, such as `asyncio.TaskGroup` raises; else the error itself.
+
+    If the group contains exactly one `TerminateLoop`, `RetryTool` or one of `others`, and otherwise only cancellations, returns
+    that exception.
+    """
     if not _is_group(error):
         return error
-    members = [one for one in _members_of(error) if type(one).__name__ not in _CANCELLATIONS]
+    members = [member for member in _members_of(error) if type(member).__name__ not in _CANCELLATIONS]
     return members[0] if len(members) == 1 and isinstance(members[0], (TerminateLoop, RetryTool, *others)) else error
 
 
@@ -27,10 +30,10 @@ def _is_group(error: BaseException) -> TypeGuard[BaseExceptionGroup[BaseExceptio
 
 
 def _members_of(group: BaseException) -> Iterator[BaseException]:
-    waiting = [group]
-    while waiting:
-        one = waiting.pop()
-        if _is_group(one):
-            waiting += one.exceptions
+    pending = [group]
+    while pending:
+        member = pending.pop()
+        if _is_group(member):
+            pending += member.exceptions
         else:
-            yield one
+            yield member

@@ -1,8 +1,8 @@
-"""Finish words: every provider's word for why it stopped, in ours.
+"""The finish reasons of all providers, mapped to `FinishReason`.
 
-The words of the wires do not clash, so one table serves all. Numbers are those of Gemini's enum, as some SDKs dump it, where
-Google's two APIs mean the same by them. A word that is not here is no reason: whether the reply is at its end, only an end mark
-of the wire tells. Some words say that it is not.
+No two providers use one word for different reasons, so one table serves all. The numbers are those of Gemini's enum, which some
+SDKs dump, as far as Google's two APIs agree on them. An unknown word is no finish reason: then only the end mark of the stream
+shows whether the reply has ended. Some words say that it has not.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ _WORDS: dict[FinishReason, str] = {
     ),
 }
 _NO_WORD = frozenset(["null", "none", "unknown", "unspecified", "finish_reason_unspecified", "block_reason_unspecified"])
-"""What stands where a server has no reason to tell."""
+"""The words of servers for "no finish reason"."""
 _GOING_ON = frozenset(
     (
         *("not_finished", "unfinished", "queued", "pending", "in_progress", "in-progress", "running", "processing"),
         *("generating", "streaming", "continue", "continuing", "ongoing"),
     )
 )
-"""What is said of a reply that is not at its end."""
+"""The words of servers for "the reply has not ended"."""
 
 INCOMPLETE = "incomplete"
-"""A finish word without a reason: which part of the reply is not whole is not told."""
+"""A finish word that does not say which part of the reply is incomplete."""
 
 _REASONS: dict[str, FinishReason] = {word: reason for reason, words in _WORDS.items() for word in words.split()}
 
 
 def reason_of(word: str | None) -> FinishReason | None:
-    """Ours for a server's word, however it is capitalised; None for no word and an unknown one."""
+    """The `FinishReason` of a server's word in any case; None for no word and an unknown one."""
     return _REASONS.get(word.lower()) if word else None
 
 
 def may_continue(word: object) -> bool:
-    """Does the word say that the reply is not at its end yet?"""
+    """Whether the word says that the reply has not ended."""
     return isinstance(word, str) and word.lower() in _GOING_ON
 
 
 def is_no_end(word: str) -> bool:
-    """Does the word tell of no end?"""
+    """Whether the word is no finish reason."""
     return not word or word.lower() in _NO_WORD or may_continue(word)

@@ -1,4 +1,4 @@
-"""Every limit of the library in one place, each with its recorded outcome. Nothing here raises by itself."""
+"""All limits of the library, each with what happens when it is exceeded."""
 
 from __future__ import annotations
 
@@ -19,56 +19,56 @@ __all__ = [
     "check_limits",
 ]
 
-_LARGEST = 2_000_000_000
-"""What regular expressions count to is 2**32, and what compiled code counts to 2**63."""
-_DEEPEST = 256
-"""Some readers make a call for each level: Python allows about a thousand within one another, a thread's small stack fewer."""
+_MAX_VALUE = 2_000_000_000
+"""Below the bounds of regular expressions (2**32) and of compiled code (2**63)."""
+_MAX_DEPTH = 256
+"""Some parsers recurse once per level. Python allows about a thousand nested calls, and the small stack of a thread fewer."""
 _SIZES = "its sizes are characters and bytes, as numbers"
 
 
-class _Counts:
-    """A dataclass whose fields are whole numbers from 0 to 2 billion, a `depth` to 256. Raises `ConfigError`."""
+class _CheckedLimits:
+    """A dataclass whose fields are whole numbers from 0 to 2 billion, `depth` up to 256. Raises `ConfigError` for others."""
 
     __slots__ = ()
 
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]  # those that derive from it are dataclasses
             value: object = getattr(self, field.name)
-            most = _DEEPEST if field.name == "depth" else _LARGEST
+            most = _MAX_DEPTH if field.name == "depth" else _MAX_VALUE
             if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
                 words = f"must be a whole number from 0 to {most}, not {describe_value(value)}"
                 raise ConfigError(f"{type(self).__name__}.{field.name} {words}; {_SIZES}")
 
 
 def check_limits(given: object) -> None:
-    """Raises `ConfigError` for what are no `Limits`."""
+    """Raises `ConfigError` if `given` is no `Limits`."""
     if not isinstance(given, Limits):
         raise ConfigError(f"`limits` must be llmcore.Limits, as Limits(text=1_000_000), not {describe_value(given)}")
 
 
 @in_words()
 @dataclass(frozen=True, slots=True)
-class Limits(_Counts):
-    """Bounds on what one reply may hold. Sizes are in characters; those of what a server sends in bytes, unpacked.
+class Limits(_CheckedLimits):
+    """Limits on one reply. `body`, `line`, `stream` and `error_body` count bytes after decompression; other sizes are characters.
 
-    | field | outcome when exceeded |
+    | field | what happens beyond it |
     |---|---|
-    | `text` | what follows is content, unsearched; one `NearMiss` with reason `text_limit` |
-    | `arguments` | `arguments=None`, `raw_arguments` kept; the call is reported by the validator |
-    | `depth` | nested deeper: `arguments=None`; 256 at most |
-    | `digits` | an integer of more decimal digits, in whatever base it is written: `arguments=None` |
-    | `calls` | further calls do not run, a repair `calls_limit` tells each; in text they are content and near misses |
-    | `looks` | brackets (or markers) are passed over until the text has caught up; one `NearMiss` with reason `looks_limit` |
-    | `held` | the longest text withheld from a listener in prefix-decided forms |
-    | `name` | a longer name is no name: the candidate is content |
-    | `repairs` | a body that needs more edits cannot be read: `arguments=None` |
-    | `near_misses` | further ones are counted, not kept |
-    | `body` | a whole body of more bytes is broken off: `RemoteServerError` |
-    | `line` | a line (an event) of a stream of more bytes: the stream is broken off, `RemoteServerError` |
-    | `stream` | a stream of more bytes in all, or whose texts alone are more than `body`: as for `line` |
-    | `values` | a body, or an event of a stream, of more values (those under `logprobs` apart): as for `line` |
-    | `error_body` | the rest of an error's body is left unread |
-    | `members` | a compressed body of more parts (gzip members): as for `body` |
+    | `text` | The rest is content and is not searched for calls. One `NearMiss` has the reason `text_limit`. |
+    | `arguments` | The call has `arguments=None` and keeps `raw_arguments`. The validator reports it. |
+    | `depth` | Arguments that are nested deeper are `arguments=None`. At most 256. |
+    | `digits` | An integer of more decimal digits, in any base, makes `arguments=None`. |
+    | `calls` | Further calls do not run; each has a repair `calls_limit`. In text they are content and near misses. |
+    | `looks` | Brackets or markers are skipped until the budget recovers. One `NearMiss` has the reason `looks_limit`. |
+    | `held` | The longest text that a stream withholds before it decides whether the text is a call. |
+    | `name` | A longer name is no name, so the candidate is content. |
+    | `repairs` | A body that needs more edits cannot be read: `arguments=None`. |
+    | `near_misses` | Further near misses are counted, not kept. |
+    | `body` | Reading stops, and `RemoteServerError` is raised. |
+    | `line` | A longer line or event ends the stream with `RemoteServerError`. |
+    | `stream` | A longer stream, or one whose texts alone exceed `body`, ends as for `line`. |
+    | `values` | A body or an event with more values, except those under `logprobs`, ends as for `line`. |
+    | `error_body` | The rest of an error's body is not read. |
+    | `members` | A compressed body of more gzip members ends as for `body`. |
     """
 
     text: int = 4_000_000
@@ -78,9 +78,9 @@ class Limits(_Counts):
     """CPython's own bound on int/str conversion (`sys.int_info.default_max_str_digits`)."""
     calls: int = 128
     looks: int = 196_608
-    """What looks that came to nothing may cost beyond the text that stands before them: some 20 for a glance, 48 and its length
-    for a look-ahead. Brackets and markers have accounts of their own, so text full of brackets loses no delimited call. A wrapper
-    that is read by itself (a fence's body) has an eighth, and what it spends counts outside as well."""
+    """The backtrack budget: the cost of failed look-aheads beyond the length of the text before them. A failed match costs about
+    20, a failed look-ahead 48 and its length. Brackets and markers have separate budgets, so text full of brackets loses no
+    delimited call. A wrapper that is read by itself (the body of a fence) has an eighth of it, which counts outside too."""
     held: int = 1024
     name: int = 256
     repairs: int = 1000
@@ -88,9 +88,9 @@ class Limits(_Counts):
     body: int = 8_000_000
     line: int = 8_000_000
     stream: int = 64_000_000
-    """128,000 tokens, the longest replies there are, in events of 330 bytes each, as OpenAI sends them, are 42 MB."""
+    """The longest replies have 128,000 tokens. In OpenAI's events of 330 bytes each that is 42 MB."""
     values: int = 65_536
-    """128,000 tokens, the longest replies there are, are about as many: a value and its comma are two."""
+    """A value and its comma are two tokens, so this is about 128,000 tokens, the longest replies there are."""
     error_body: int = 32_768
     members: int = 1000
 
@@ -100,18 +100,18 @@ DEFAULT_LIMITS = Limits()
 
 @in_words()
 @dataclass(frozen=True, slots=True)
-class FileLimits(_Counts):
-    """Bounds on what a file that others wrote may hold. What exceeds one is refused with the limit and the place.
+class FileLimits(_CheckedLimits):
+    """Limits on a file that others wrote. The error for an exceeded limit names the limit and the place.
 
-    | field | what |
+    | field | what it counts |
     |---|---|
-    | `size` | bytes of a file that is held whole, of one line, of one unpacked body |
+    | `size` | bytes of a file that is read whole, of one line, of one decompressed body |
     | `depth` | levels of lists and mappings |
     | `values` | values of one JSON text, one YAML file or one interaction of a cassette |
     | `aliased` | values that YAML aliases repeat, over the whole file |
     | `number` | characters of one number |
     | `members` | gzip members of one body |
-    | `encodings` | content encodings of one body, one around the other |
+    | `encodings` | nested content encodings of one body |
     | `events` | events of one recorded stream, and a quarter of its lines |
     | `exchanges` | exchanges of one run, interactions of one cassette |
     """
@@ -136,15 +136,16 @@ REGISTRY_LIMITS = FileLimits(size=1024 * 1024, depth=32, values=50_000, aliased=
 
 @in_words()
 @dataclass(frozen=True, slots=True)
-class ToolResultLimits(_Counts):
-    """Bounds on what a tool may return. What exceeds one is a tool error that names it; text that a tool returns as it is
-    has none but the memory, for it is cut and not written anew (`ToolConfig.max_result_chars`).
+class ToolResultLimits(_CheckedLimits):
+    """Limits on a tool's result. A result beyond a limit is a tool error that names it.
 
-    | field | what |
+    Plain text has no limit here: it is cut to `ToolConfig.max_result_chars`, not serialized.
+
+    | field | what it counts |
     |---|---|
     | `values` | values, at all depths |
     | `chars` | characters of all text in it, and digits of all whole numbers |
-    | `digits` | digits of one whole number, which takes time that grows with their square |
+    | `digits` | digits of one whole number; the time to convert it grows with their square |
     | `depth` | levels |
     """
 

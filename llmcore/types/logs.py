@@ -1,19 +1,19 @@
-"""The library's loggers, of the standard library's `logging`. Silent until the application configures them.
+"""The library's `logging` loggers. They are silent until the application configures them.
 
-| logger | what it tells |
+| logger | what it logs |
 |---|---|
-| `llmcore.run` | each run, request, reply and repair (DEBUG), re-asks, failures and what was learnt of an endpoint (INFO) |
+| `llmcore.run` | each run, request, reply and repair (DEBUG); re-asks, failures and new facts about an endpoint (INFO) |
 | `llmcore.fallback` | waits, retries, other output modes and other models (INFO) |
-| `llmcore.tools` | each call of a tool (DEBUG), those that failed (INFO); what tools leave behind |
-| `llmcore.adapters` | what a provider does not take and was left out (WARNING) |
-| `llmcore.capabilities` | that what was learnt of endpoints cannot be shared (WARNING, once until it can again) |
-| `llmcore.agent` | how each chat ended (DEBUG), callbacks that fail (WARNING) |
-| `llmcore.models` | a registry's change that could not be taken over (WARNING) |
-| `llmcore.content` | what was said (DEBUG), only where this logger's own level is set: an opt-in |
+| `llmcore.tools` | each tool call (DEBUG); failed ones (INFO); threads and event loop settings that tools leave behind |
+| `llmcore.adapters` | parts of a request that a provider does not accept and llmcore left out (WARNING) |
+| `llmcore.capabilities` | facts about endpoints that cannot be shared (WARNING, once until sharing works again) |
+| `llmcore.agent` | how each chat ended (DEBUG); callbacks that fail (WARNING) |
+| `llmcore.models` | a change of a registry file that could not be loaded (WARNING) |
+| `llmcore.content` | prompts and replies (DEBUG), only if this logger's own level is set: an opt-in |
 
 DEBUG is for details, INFO for what changed the course of a run, WARNING for what someone must act on. What ends a run is raised.
-No line of the others holds a prompt, a reply, an argument, a result or a secret: failures stand in them by their class and HTTP
-status, exceptions of tools with their traceback and without their words.
+No record of the other loggers has a prompt, a reply, an argument, a result or a secret. Failures appear by their class and HTTP
+status, exceptions of tools with their traceback and without their message.
 
     logging.basicConfig(level=logging.INFO)
     logging.getLogger("llmcore").setLevel(logging.DEBUG)
@@ -48,17 +48,16 @@ FIELDS = (
     "output_tokens",
     "cost",
 )
-"""What records may have as attributes (`extra`)."""
+"""The attributes that a record may have (`extra`)."""
 
 current_run: ContextVar[str] = ContextVar("llmcore_run", default="")
-"""The id of the run that this code belongs to: an adapter, a hook, a tool with all it begins; "" outside of a run."""
+"""The id of the current run, also in its adapters, hooks and tools and the tasks that they start; "" outside of a run."""
 
 logging.getLogger("llmcore").addHandler(logging.NullHandler())  # else warnings go to stderr where nothing is configured
-"""Every logger of the library comes from `logger`, so a process in which nothing can be logged need not load any."""
 
 
-class _OfTheRun(logging.Filter):
-    """Gives each record the run it belongs to."""
+class _RunIdFilter(logging.Filter):
+    """Adds the id of the current run to each record."""
 
     def filter(self, record: logging.LogRecord) -> Literal[True]:
         if not hasattr(record, "run_id"):
@@ -66,24 +65,23 @@ class _OfTheRun(logging.Filter):
         return True
 
 
-_of_the_run = _OfTheRun()
+_run_id_filter = _RunIdFilter()
 
 
-def logger(room: str) -> logging.Logger:
-    """The logger of a room: `llmcore.<room>`."""
-    made = logging.getLogger(f"llmcore.{room}")
-    made.addFilter(_of_the_run)  # the same filter twice counts once
+def logger(name: str) -> logging.Logger:
+    """The logger `llmcore.<name>`."""
+    made = logging.getLogger(f"llmcore.{name}")
+    made.addFilter(_run_id_filter)  # adding it twice has no effect
     return made
 
 
 def content_logger() -> logging.Logger | None:
-    """The logger of what was said; None where nobody asked for it by a level of its own: that of `llmcore` is not enough."""
+    """The logger of prompts and replies; None unless its own level is set. The level of `llmcore` does not count."""
     made = logger("content")
     return made if 0 < made.level <= logging.DEBUG else None
 
 
 def failure_name(failure: BaseException) -> str:
-    """A failure as it may stand in a log: its class, and the HTTP status where there was one. Its message may quote
-    what the user or the model wrote."""
+    """A failure for a log: its class, and its HTTP status if it has one. Its message may quote the user or the model."""
     status: int | None = getattr(failure, "status", None)
     return type(failure).__name__ if status is None else f"{type(failure).__name__} {status}"

@@ -1,8 +1,8 @@
-"""Messages and their content blocks: the history that goes to a model and comes back from it.
+"""Messages and their content blocks: the history of a conversation with a model.
 
-Rules: every type is a frozen pydantic model told apart by its `type`, which comes from a closed set (no class paths, so a
-stored history is plain data). A history round-trips through JSON unchanged. Whatever this library does not understand
-travels as a `ProviderBlock` and returns to the provider it came from.
+Every type is a frozen pydantic model. Its `type` is one of a closed set and no class path, so a stored history is plain data. A
+history round-trips through JSON unchanged. What llmcore does not understand stays a `ProviderBlock`, which goes back only to the
+provider that it came from.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class CacheControl(_Frozen):
 
 class _Block(_Frozen):
     cache_control: CacheControl | None = None
-    """Where the provider's prompt cache may end a prefix; ignored by providers that have none."""
+    """Marks the end of a prefix for the provider's prompt cache. Providers without such marks ignore it."""
 
 
 class TextBlock(_Block):
@@ -65,7 +65,7 @@ class ImageBlock(_Block):
     media_type: str | None = None
     """For example `image/png`; required with `data`."""
     detail: str | None = None
-    """How closely OpenAI's models are to look (`low`, `high`, `auto`); other wires do not have it."""
+    """The resolution for OpenAI's models (`low`, `high`, `auto`). Other providers have no such field."""
 
     def model_post_init(self, context: Any, /) -> None:
         if (self.url is None) == (self.data is None):
@@ -77,10 +77,10 @@ class ImageBlock(_Block):
 
 
 class ToolUseBlock(_Block):
-    """A call the model made, as it stands in the history.
+    """A tool call in the history.
 
-    `input` is None when the arguments could not be read; then `raw_input` holds what the model wrote, and the adapters render
-    a valid stand-in (`{"INVALID_JSON": raw}`), so that a poisoned call never makes the history unsendable.
+    If the arguments could not be read, `input` is None and `raw_input` has the model's text. The adapters then send a valid
+    replacement (`{"INVALID_JSON": raw}`), so that such a call never makes the history unsendable.
     """
 
     type: Literal["tool_use"] = "tool_use"
@@ -91,14 +91,14 @@ class ToolUseBlock(_Block):
 
 
 class ToolResultBlock(_Block):
-    """The answer to one `ToolUseBlock`, found by `tool_use_id`."""
+    """The answer to the `ToolUseBlock` whose id is `tool_use_id`."""
 
     type: Literal["tool_result"] = "tool_result"
     tool_use_id: JsonText
     content: list[TextBlock | ImageBlock] = Field(default_factory=list[TextBlock | ImageBlock])
     is_error: bool = False
     name: JsonText | None = None
-    """The tool's name: some wires (Gemini, Ollama) answer by name as well as by id."""
+    """The tool's name, which some providers (Gemini, Ollama) need beside the id."""
 
     @field_validator("content", mode="before")
     @classmethod
@@ -111,7 +111,7 @@ class ToolResultBlock(_Block):
 
 
 class ThinkingBlock(_Block):
-    """Reasoning with its signature. The text may be empty while the signature is not; both must be sent back unchanged."""
+    """Reasoning with its signature. Both must be sent back unchanged. The text may be empty although there is a signature."""
 
     type: Literal["thinking"] = "thinking"
     thinking: JsonText
@@ -126,14 +126,15 @@ class RedactedThinkingBlock(_Block):
 
 
 class ProviderBlock(_Block):
-    """A part only its own provider understands: Gemini thought signatures, Responses reasoning items, citations, refusals,
-    documents, audio, server-side tools. It stays in the history. What `provider`'s wire takes of it goes back there, and
-    nowhere else.
+    """A part that only its own provider understands: Gemini's thought signatures, reasoning items of OpenAI's Responses API,
+    citations, refusals, documents, audio, server-side tools.
+
+    It stays in the history. Requests to `provider` send the parts of it that the provider accepts; other requests omit it.
     """
 
     type: Literal["provider"] = "provider"
     provider: str
-    """The wire it came by: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock-converse`, ..."""
+    """The API that it came from: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock-converse`, ..."""
     data: JsonObject
 
 
@@ -147,9 +148,9 @@ _KEYS = ("role", "content")
 
 
 class Message(_Frozen):
-    """One turn. `content` may be given as a str, which becomes one `TextBlock`.
+    """One message. `content` may be given as a str, which becomes one `TextBlock`.
 
-    Tool results stand in a message of role `tool` (or `user`, as Anthropic has it); the adapters render either for each wire.
+    Tool results belong in a message of role `tool`, or `user` as in Anthropic's API. The adapters convert either for each API.
     """
 
     role: Role
@@ -165,8 +166,7 @@ class Message(_Frozen):
         return [TextBlock(text=value)] if isinstance(value, str) else value
 
     def __getitem__(self, key: str) -> Any:
-        """`role` and `content`, as the dicts of other libraries have them: content that is nothing but text is a text, any
-        other a list of dicts."""
+        """`role` or `content`, as in the dicts of other libraries: content of only text is a str, any other a list of dicts."""
         if key == "role":
             return self.role
         if key != "content":
@@ -174,15 +174,14 @@ class Message(_Frozen):
         return (
             self.text
             if all(isinstance(block, TextBlock) for block in self.content)
-            else [one.model_dump() for one in self.content]
+            else [block.model_dump() for block in self.content]
         )
 
     def keys(self) -> tuple[str, ...]:
-        """As of such a dict, so that `{**message}` is one."""
+        """The keys of such a dict, so that `{**message}` makes one."""
         return _KEYS
 
     def get(self, key: str, default: Any = None) -> Any:
-        """As of such a dict."""
         try:
             return self[key]
         except KeyError:

@@ -1,4 +1,4 @@
-"""Why text that looked like a call was not taken for one: the closed set of a near miss's reasons, each with what it means."""
+"""The reasons of near misses: why text in the form of a call is no call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import MappingProxyType
 __all__ = ["NEAR_MISS_REASONS", "SHOWN", "near_miss_sentence"]
 
 SHOWN = frozenset({"quoted", "example"})
-"""The reasons of calls that a text only shows. Nobody is asked about these: the model did not mean to call."""
+"""The reasons of calls that a text only shows. The model is not asked about them, because it did not mean to call."""
 
 NEAR_MISS_REASONS: Mapping[str, str] = MappingProxyType(
     {
@@ -37,11 +37,11 @@ NEAR_MISS_REASONS: Mapping[str, str] = MappingProxyType(
         "failed_at_provider": "The provider could not read it as a call.",
     }
 )
-"""Reason -> what it means. A reason may have details behind a colon (`failed_at_provider: 'what it said'`)."""
+"""The meaning of each reason. A reason may have details after a colon (`failed_at_provider: 'its words'`)."""
 
 
 def near_miss_sentence(reason: str) -> str:
-    """What a reason means, with its details; a reason that is not one of ours says it itself."""
+    """The meaning of a reason with its details. An unknown reason is returned as it is."""
     code, _, details = reason.partition(": ")
     sentence = NEAR_MISS_REASONS.get(code)
     if sentence is None:

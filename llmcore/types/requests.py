@@ -1,4 +1,4 @@
-"""What is asked of a model and what comes back raw."""
+"""`Request` and `Reply`: what a caller asks of a model, and the provider's unprocessed answer."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ from llmcore.types.usage import Usage
 __all__ = ["TEXT_CALLS", "CallWriter", "Reply", "Request", "TextCalls", "ToolChoice"]
 
 TextCalls = Literal["standard", "alone", "off"]
-"""Which calls in text count. `standard`: those that the rules of docs/trust.md take for meant. `alone`: a call in text counts
-only if the reply holds nothing but calls, reasoning and markup; any other is a guess. `off`: text is never a call. The form that
-a prompt taught counts under each of them."""
+"""Which calls in text count as calls.
+
+`standard`: those that the model means by the rules of docs/trust.md. `alone`: only if the reply has nothing but calls, reasoning
+and markup; any other one is a guess. `off`: none. Calls in a form that llmcore's prompt has taught the model always count.
+"""
 TEXT_CALLS = ("standard", "alone", "off")
 
 _CHOICES = ("auto", "none", "required")
 
 
 def _choice(given: Any) -> Any:
-    """Any wire's form of a choice as ours. Raises `ConfigError`."""
+    """The tool choice of any API in llmcore's form. Raises `ConfigError` for anything else."""
     if given == "any":
         return "required"
     if isinstance(given, str):
@@ -44,20 +46,20 @@ def _choice(given: Any) -> Any:
         meant = f"did you mean {near!r}?" if near else f'to force that tool give {{"name": {given!r}}}'
         raise ConfigError(f"tool_choice {clipped_words(given, 60)!r} is none of 'auto', 'none' and 'required'; {meant}")
     if not is_object(given):
-        raise ConfigError(f"tool_choice must be {_FORMS}, not {describe_value(given)}")
+        raise ConfigError(f"tool_choice must be {_CHOICE_FORMS}, not {describe_value(given)}")
     inner = given.get("function", given)
     name = inner.get("name") if is_object(inner) else None
     if isinstance(name, str) and name:
         return {"name": name}
     if given.get("type") in ("any", *_CHOICES):
         return _choice(given["type"])
-    raise ConfigError(f"tool_choice must be {_FORMS}; the dict that was given names no tool")
+    raise ConfigError(f"tool_choice must be {_CHOICE_FORMS}; the dict that was given names no tool")
 
 
-_FORMS = "'auto', 'none', 'required' or {'name': tool}"
+_CHOICE_FORMS = "'auto', 'none', 'required' or {'name': tool}"
 ToolChoice = Annotated[Literal["auto", "none", "required", "any"] | dict[str, Any], BeforeValidator(_choice)]
-"""`"auto"`, `"none"`, `"required"`, or `{"name": tool}` for one tool. `"any"` is `"required"`, and the dicts of OpenAI and
-Anthropic are read: what a request holds is always one of the four."""
+"""`"auto"`, `"none"`, `"required"`, or `{"name": tool}` for one tool. `"any"` and the dicts of OpenAI and Anthropic are converted
+to one of these four."""
 
 
 def _thinking(given: Any) -> Any:
@@ -67,7 +69,7 @@ def _thinking(given: Any) -> Any:
 
 
 class OptionsOfAnyModel(TypedDict, total=False):
-    """The fields of a `Request` beside its messages, output type and model, as options of a run."""
+    """The fields of a `Request` except its messages, output type and model, as options of a run."""
 
     system: str | list[TextBlock] | None
     tools: Iterable[object] | OfContext
@@ -85,18 +87,21 @@ class OptionsOfAnyModel(TypedDict, total=False):
 
 
 class RequestOptions(OptionsOfAnyModel, total=False):
-    """The same with the model."""
+    """The fields of a `Request` except its messages and output type, as options of a run."""
 
     model: str | None
 
 
 class Request(Value):
-    """One request, provider-agnostic. `messages` may be given as a str (one user message), and each message as a dict, also of
-    OpenAI's chat API (`tool_calls`, `image_url`, role `tool`); what is no message raises `CallerError`.
+    """One request, independent of the provider.
 
-    `thinking`: False/True, or the number of tokens the model may think. `deadline` is in seconds from the call. `tools` hold
-    anything `ToolSet` takes. `extra_body` and `extra_headers` go to the provider as they are; a header that cannot be sent
-    raises `ConfigError`, and what is dumped of a `Request` (`model_dump_json`) hides the headers' values.
+    `messages`: a str for one user message, or a list of `Message`s and dicts, also those of OpenAI's chat API.
+    `tools`: anything that `ToolSet` accepts.
+    `thinking`: False, True, or the number of tokens that the model may think.
+    `deadline`: seconds from the call.
+    `extra_body`, `extra_headers`: sent to the provider unchanged. `model_dump_json` hides the values of the headers.
+
+    Raises `CallerError` for what is no message, and `ConfigError` for a wrong value or a header that cannot be sent.
     """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, hide_input_in_errors=True)  # headers may hold keys
@@ -136,7 +141,7 @@ class Request(Value):
     @field_validator("stop", mode="before")
     @classmethod
     def _one_is_a_list(cls, value: Any) -> Any:
-        """OpenAI's API takes a single text as well. An empty one would end each reply before it begins, or is refused."""
+        """Accept a single text, as OpenAI's API does. An empty one would end every reply at once, or be refused."""
         given = [value] if isinstance(value, str) else value
         if is_list(given) and "" in given:
             raise ValueError("a text that ends a reply must not be empty; leave it out")
@@ -152,10 +157,10 @@ class Request(Value):
 
 
 class Reply(Value):
-    """What an adapter returns: the provider's reply as it came, whole, and what is known beside it.
+    """The provider's whole, unchanged reply with its metadata, as an adapter returns it.
 
-    `raw` is a response body (dict) or plain text; `wire` names its shape (`openai-chat`, `anthropic`, ...), None = tell it by
-    the shape. `time_to_first_token` and `duration` are in seconds.
+    `raw`: a response body (dict) or plain text. `wire`: the API that it comes from (`openai-chat`, `anthropic`, ...); None
+    recognises it by its shape. `time_to_first_token` and `duration` are in seconds.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -169,16 +174,19 @@ class Reply(Value):
     time_to_first_token: float | None = None
     duration: float = 0.0
     reasoning_open: bool = False
-    """The prompt opened the reasoning, so the text starts inside it."""
+    """The prompt opened the reasoning, so the text starts within the reasoning."""
     forced_tool: str | None = None
-    """The tool the request forced: a bare arguments object belongs to it."""
+    """The tool that the request forced. A bare object of arguments is a call of it."""
     dropped: tuple[str, ...] = ()
-    """What of the request the endpoint does not take and was not sent, in words."""
+    """Descriptions of the parts of the request that the endpoint does not accept and that were not sent."""
 
 
 class CallWriter(Protocol):
-    """Writes calls as a model of one dialect would. The orchestrator takes it from the normaliser's registry and hands it to
-    `adapters.request.prompting`, so that the adapters import no dialect."""
+    """Writes calls in the form of one dialect.
+
+    The orchestrator reads it from the normaliser's registry and passes it to `adapters.request.prompting`, so that the adapters
+    import no dialect.
+    """
 
     @property
     def dialect(self) -> str: ...

@@ -1,4 +1,4 @@
-"""How long to wait before something is tried again. Sans-IO: it says how long; who waits is the caller."""
+"""`RetryConfig`: how often something is tried again, and after how many seconds. It does not wait itself."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ __all__ = ["RetryConfig"]
 
 
 class RetryConfig(Value):
-    """Exponential back-off: the n-th retry waits `base * factor**(n-1)` seconds, at most `max_delay`, give or take
-    `jitter` (a fraction of it, so that parallel failures do not return in step)."""
+    """Exponential back-off: retry n waits `base * factor**(n-1)` seconds, at most `max_delay`, plus or minus `jitter`.
+
+    `jitter` is a fraction of the wait. It spreads retries that failed at the same time.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -25,6 +27,6 @@ class RetryConfig(Value):
     jitter: Annotated[Amount, Field(le=1)] = 0.1
 
     def delay(self, retry: int, random: float) -> float:
-        """Seconds before retry number `retry` (from 1); `random` in [0, 1) decides the jitter."""
+        """The seconds before retry number `retry`, counted from 1. `random`, in [0, 1), decides the jitter."""
         plain = min(self.base * self.factor ** (retry - 1), self.max_delay)
         return plain * (1 + self.jitter * (2 * random - 1))

@@ -1,7 +1,7 @@
-"""Tool definitions, and tool sets compiled once.
+"""Tool definitions and compiled tool sets.
 
-A `ToolDefinition` is what a model is told. A `ToolSet` holds several of them with what the hot paths need worked out once: the
-names, and for each property the JSON types it admits in the order in which text is tried. Nothing here runs a tool.
+A `ToolDefinition` is what a model sees of a tool. A `ToolSet` has several of them and precomputes what the hot paths need: the
+names, and for each property the JSON types that it admits. Nothing here runs a tool.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from llmcore.support.values.copies import Value
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.input.argument_errors import in_words
-from llmcore.types.schemas.schema_shape import JsonSchema, check_schema_shape, is_json_tree
+from llmcore.types.schemas.schema_shape import JsonSchema, check_schema_shape, is_small_json_tree
 from llmcore.types.schemas.type_names import TYPES, standard_schema, standard_type
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "ToolSet",
     "check_definition",
     "definition_of",
-    "sources_in",
+    "live_tools_in",
     "tools_given",
     "tools_in",
 ]
@@ -48,12 +48,12 @@ _MAX_SHOWN = 20
 
 
 class ToolDefinition(Value):
-    """What a model is told of a tool, and what the library must know to run it safely.
+    """A tool as a model sees it, and the facts that llmcore needs to run it safely.
 
-    `parameters` is a JSON Schema of type object; types under the names of other languages (`float`, `dict`, `STRING`) get their
-    standard ones. `read_only` = running it changes nothing, so a call that needed a `guess` may
-    run. `examples` are argument objects, or `{"input": arguments, "output": ..., "description": ...}`; they are held against the
-    schema where the tool is taken.
+    `parameters`: a JSON Schema of type object. Type names of other languages (`float`, `dict`, `STRING`) become standard ones.
+    `read_only`: running the tool changes nothing, so a call that needed a `guess` may run.
+    `examples`: argument objects, or `{"input": arguments, "output": ..., "description": ...}`. They must fit the schema, which is
+    checked when the tool is given to an orchestrator, run or registry.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -64,7 +64,7 @@ class ToolDefinition(Value):
     parameters: JsonSchema = Field(default_factory=lambda: {"type": "object", "properties": {}})
     read_only: bool = False
     strict: bool | None = None
-    """Ask the provider to enforce the schema; None = where nothing is lost by it."""
+    """Whether to ask the provider to enforce the schema; None asks if the strict form of the schema loses nothing."""
     examples: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
     tags: list[str] = Field(default_factory=list[str])
     version: str | None = None
@@ -80,28 +80,28 @@ class ToolDefinition(Value):
 
     @property
     def example_arguments(self) -> list[dict[str, Any]]:
-        """The arguments of each example: the example itself, or what it has as `input`."""
+        """The arguments of each example: the example itself, or its `input`."""
         if not self.examples:
             return []
-        own = CompiledTool(self).properties.keys()
-        return [example["input"] if _is_input_example(example, own) else example for example in self.examples]
+        parameters = CompiledTool(self).properties.keys()
+        return [example["input"] if _is_input_example(example, parameters) else example for example in self.examples]
 
 
-def _is_input_example(example: Mapping[str, Any], own: Set[str]) -> bool:
-    """Is it of the form with `input`, and no argument object of a tool that has such parameters?"""
-    return is_object(example.get("input")) and example.keys() <= _EXAMPLE_KEYS and not example.keys() <= own
+def _is_input_example(example: Mapping[str, Any], parameters: Set[str]) -> bool:
+    """Whether it has the form with `input`, and is no argument object of a tool that has a parameter `input`."""
+    return is_object(example.get("input")) and example.keys() <= _EXAMPLE_KEYS and not example.keys() <= parameters
 
 
 def check_definition(definition: ToolDefinition) -> None:
-    """Raise `ToolDefinitionError` for a definition that cannot be sent as JSON: see `check_schema_shape`."""
+    """Raises `ToolDefinitionError` for a definition that cannot be sent as JSON: see `check_schema_shape`."""
     where = f"tool {definition.name!r}: "
     check_schema_shape(definition.parameters, f"{where}parameters: ")
     check_schema_shape([definition.description, definition.examples], where, around=2)
 
 
 def _check_definitions(definitions: Sequence[ToolDefinition]) -> None:
-    """As `check_definition`, of several: one look tells of most sets that there is nothing to find."""
-    if not is_json_tree([[one.parameters, one.description, one.examples] for one in definitions]):
+    """`check_definition` of several. For most sets the one quick check is enough."""
+    if not is_small_json_tree([[each.parameters, each.description, each.examples] for each in definitions]):
         for definition in definitions:
             check_definition(definition)
 
@@ -111,14 +111,14 @@ def _first(mapping: Mapping[str, Any], *keys: str) -> Any:
 
 
 def _refuse_several(given: Mapping[str, Any]) -> None:
-    """For the object of Gemini's `tools`, which holds several."""
+    """Raises `ToolDefinitionError` for an object of Gemini's `tools`, which has several tools."""
     for key in ("functionDeclarations", "function_declarations"):
         if key in given:
             raise ToolDefinitionError(f"{key} holds several tools: give each by itself, as in tools=[*entry[{key!r}]]")
 
 
 def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
-    """OpenAI chat (`{"type": "function", "function": {...}}`), OpenAI Responses, Anthropic, Gemini, Bedrock and MCP dicts."""
+    """The definition of a tool dict of OpenAI (both APIs), Anthropic, Gemini, Bedrock or MCP."""
     body: Mapping[str, Any] = given
     for key in ("function", "custom", "toolSpec"):
         if isinstance(inner := given.get(key), Mapping):
@@ -160,8 +160,10 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
 
 
 def _refuse_hosted(given: Mapping[str, Any], body: Mapping[str, Any]) -> None:
-    """Raises `ToolDefinitionError` for a tool without a schema that some provider has built in (`{"type": "web_search"}`,
-    `{"googleSearch": {}}`): as a function that takes nothing it would be called and never run."""
+    """Raises `ToolDefinitionError` for a provider's built-in tool (`{"type": "web_search"}`, `{"googleSearch": {}}`).
+
+    It has no schema, so it would become a function without parameters that nothing runs.
+    """
     kind, only = given.get("type"), next(iter(given)) if len(given) == 1 else None
     if kind == "custom" or only == "custom":
         fix = "write a function with one parameter of type string for it"
@@ -183,8 +185,7 @@ def _keys(given: Mapping[str, Any]) -> list[str]:
 
 
 def _refuse_misspelt(name: str, body: Mapping[str, Any]) -> None:
-    """Raises `ToolDefinitionError` for a key that is nearly one of those that are read, which it would leave out in silence.
-    Others pass: providers have keys of their own."""
+    """Raises `ToolDefinitionError` for a misspelt key, which would be ignored silently. Unknown keys of providers pass."""
     for key in body:
         if key in _KEYS:
             continue
@@ -197,8 +198,9 @@ def _refuse_misspelt(name: str, body: Mapping[str, Any]) -> None:
 
 @singledispatch
 def definition_of(tool: object) -> ToolDefinition:
-    """The definition of anything that is a tool: a `ToolDefinition`, a `Tool` (an object with `.definition`), or a provider's
-    tool dict. `llmcore.tools` registers plain functions.
+    """The definition of a `ToolDefinition`, a `Tool` (an object with `.definition`), or a provider's tool dict.
+
+    `llmcore.tools` registers plain functions too.
 
     Raises `ToolDefinitionError` for anything else.
     """
@@ -221,9 +223,9 @@ def _definition_of_dict(tool: dict[str, Any]) -> ToolDefinition:
 
 
 def tools_in(tools: object) -> Iterable[object]:
-    """The tools of a list, any other iterable or a `ToolSet`, each as it was given: with its function, where it has one.
+    """The tools of a `ToolSet`, a `LiveTools` or any iterable, as they were given, functions included.
 
-    Raises `ToolDefinitionError` for what is no collection of tools.
+    Raises `ToolDefinitionError` for anything else.
     """
     if isinstance(tools, ToolSet):
         return tools.given
@@ -233,7 +235,7 @@ def tools_in(tools: object) -> Iterable[object]:
 
 
 def _in_a_list(given: object) -> str:
-    """How what was given is put in a list, where it is a tool or several by their names."""
+    """How to write the given tool, or dict of tools, as a list; for an error message."""
     if is_object(given):
         is_one = bool({"name", "function", "type"} & given.keys())
         return ": [tool]" if is_one else ": [*tools.values()]"
@@ -250,14 +252,14 @@ def _collection(tools: object) -> Iterable[object]:
 
 
 def tools_given(tools: object) -> Iterable[object]:
-    """As `tools_in`, with the collections that may change as they are. Raises `ToolDefinitionError`."""
+    """As `tools_in`, but a `LiveTools` stays one element. Raises `ToolDefinitionError`."""
     if isinstance(tools, LiveTools):
         return (tools,)
     return tools_in(tools) if isinstance(tools, ToolSet) else _collection(tools)
 
 
 def _flat(tools: Iterable[object]) -> Iterator[object]:
-    """Each tool, with those of the collections among them."""
+    """The tools, with nested collections expanded."""
     for tool in tools:
         if isinstance(tool, LiveTools | ToolSet):
             yield from tools_in(tool)
@@ -266,26 +268,26 @@ def _flat(tools: Iterable[object]) -> Iterator[object]:
 
 
 class LiveTools:
-    """A collection of tools that changes while others use it: whoever is given one asks it anew. To be derived from."""
+    """The base class of collections whose tools may change. A run reads the tools again at each turn."""
 
     @property
     def version(self) -> int:
-        """Another number after each change."""
+        """A number that differs after each change."""
         raise NotImplementedError
 
     def tools_now(self) -> Sequence[object]:
-        """The tools as they are now."""
+        """The current tools."""
         raise NotImplementedError
 
 
-def sources_in(tools: object) -> tuple[LiveTools, ...]:
-    """What changes of what was given as tools: itself, or some of its members. Only of a collection that can be read twice."""
+def live_tools_in(tools: object) -> tuple[LiveTools, ...]:
+    """The `LiveTools` among the given tools: the collection itself, or members of it. It must be iterable more than once."""
     members: Iterable[object] = tools.given if isinstance(tools, ToolSet) else cast("Iterable[object]", tools)
-    return (tools,) if isinstance(tools, LiveTools) else tuple(one for one in members if isinstance(one, LiveTools))
+    return (tools,) if isinstance(tools, LiveTools) else tuple(each for each in members if isinstance(each, LiveTools))
 
 
 class CompiledTool:
-    """A definition with its properties worked out for reading untyped text values."""
+    """A definition with precomputed properties, for reading values from untyped text."""
 
     __slots__ = ("__dict__", "_branches_of", "_types_of", "definition", "name")
 
@@ -293,13 +295,12 @@ class CompiledTool:
         self.definition = definition
         self.name = definition.name
         self._types_of: dict[int, tuple[Any, tuple[str, ...]]] = {}
-        """By `id()`, with the schema itself, so that the id stays its own."""
+        """By `id()` of a schema. The entry references the schema, so that its id is not reused."""
         self._branches_of: dict[int, tuple[Any, list[dict[str, Any]]]] = {}
-        """As well."""
 
     @cached_property
     def properties(self) -> dict[str, Any]:
-        """The schemas of the properties, also of those that stand in `allOf`/`anyOf`/`$ref` at the root."""
+        """The schemas of the properties, including those of `allOf`, `anyOf` and `$ref` at the root."""
         found: dict[str, Any] = {}
         for part in self.branches(self.definition.parameters):
             inner = part.get("properties")
@@ -316,17 +317,17 @@ class CompiledTool:
 
     @cached_property
     def is_open(self) -> bool:
-        """Does the schema admit properties that it does not name?"""
+        """Whether the schema admits properties that it does not name."""
         parameters = self.resolve(self.definition.parameters)
         return not is_object(parameters) or parameters.get("additionalProperties") is not False
 
     @cached_property
     def types_by_property(self) -> dict[str, tuple[str, ...]]:
-        """The JSON types that each property admits, in the order in which a text is tried; `()` when the schema does not say."""
+        """The JSON types that each property admits, in the order in which a text is read; `()` if the schema states none."""
         return {key: self.types_of(schema) for key, schema in self.properties.items()}
 
     def types(self, key: str) -> tuple[str, ...]:
-        """As `types_by_property`, also for a key that is no property."""
+        """The JSON types for a key, which need not be a property."""
         types = self.types_by_property.get(key)
         return self._additional_types if types is None else types
 
@@ -361,7 +362,10 @@ class CompiledTool:
         return schema
 
     def branches(self, schema: Any) -> list[dict[str, Any]]:
-        """The schema and the branches of its anyOf, oneOf and allOf, references followed; bounded. Not to be changed."""
+        """The schema and the branches of its anyOf, oneOf and allOf, with references resolved. Callers must not change the list.
+
+        At most 64.
+        """
         known = self._branches_of.get(id(schema))
         if known is None:
             known = self._branches_of[id(schema)] = schema, self._found_branches(schema)
@@ -382,7 +386,7 @@ class CompiledTool:
 
 
 def _declared_types(schema: Mapping[str, Any]) -> set[str]:
-    declared = standard_type(schema.get("type"))  # also of a definition that was copied with a schema nobody has checked
+    declared = standard_type(schema.get("type"))  # `model_copy(update=...)` does not standardise
     names = declared if is_list(declared) else [declared]
     found = {name for name in names if isinstance(name, str)}
     if not found:
@@ -411,19 +415,20 @@ def _type_of(value: Any) -> str:
 
 @in_words(only=("__init__",))
 class ToolSet:
-    """Tools, compiled once. Iterating gives the definitions; `name in tools` and `tools.get(name)` look up exactly.
+    """Compiled tools. Iteration yields the definitions. `name in tools` and `tools.get(name)` compare names exactly.
 
-    Give `ToolDefinition`s, `Tool`s, functions (through `llmcore.ToolSet`) or provider tool dicts. An orchestrator or a run that
-    is given a `ToolSet` runs the functions in it.
-    Raises `ToolDefinitionError` for something that is no tool, parameters that hold themselves or are nested too deeply, or
-    two different tools of one name (the same one twice is one).
+    `tools` may contain `ToolDefinition`s, `Tool`s, functions (through `llmcore.ToolSet`) and provider tool dicts. An orchestrator
+    or a run that receives a `ToolSet` runs the functions in it. The same tool given twice is one.
+
+    Raises `ToolDefinitionError` for what is no tool, for parameters that are circular or nested too deeply, and for two different
+    tools of one name.
     """
 
     __slots__ = ("__weakref__", "_by_name", "definitions", "given", "names")
 
     def __init__(self, tools: Iterable[object] = ()) -> None:
         self.given: tuple[object, ...] = tuple(tools_in(tools))
-        """The tools as they were given, with their functions; a definition has none."""
+        """The tools as they were given, with their functions."""
         self._by_name: dict[str, CompiledTool] = {}
         definitions = [definition_of(tool) for tool in self.given]
         _check_definitions(definitions)

@@ -13,19 +13,22 @@ from llmcore.support.values.copies import Value, made
 __all__ = ["NO_USAGE", "AttemptReason", "Budget", "OutputMode", "Usage"]
 
 OutputMode = Literal["native_tools", "json_schema", "json_object", "text"]
-"""How calls and typed output are asked for."""
+"""How a request asks for calls and typed output."""
 
 AttemptReason = Literal["first", "reask", "mode", "model", "retry", "turn"]
-"""Why a request was made: the first one, a self-correction, another output mode, another model, the same request again
-after a provider's fault or limit, or the next turn of the tool loop."""
+"""Why a request was made.
+
+`first`: the first one. `reask`: a self-correction. `mode`: another output mode. `model`: another model. `retry`: the same request
+after a provider's fault or limit. `turn`: the next turn of the tool loop.
+"""
 
 
 class Usage(Value):
     """Tokens and cost of one or several requests. `a + b` adds up.
 
     `input_tokens` includes the cached ones (`cache_read_tokens`, `cache_write_tokens`); `output_tokens` includes
-    `reasoning_tokens`. `cost` is in US dollars, None when the price is unknown; `estimated` is True when a provider did not
-    report tokens and they were guessed.
+    `reasoning_tokens`. `cost` is in US dollars; None if the price is unknown. `estimated`: the provider did not report tokens, so
+    they were estimated.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -61,31 +64,34 @@ class Usage(Value):
 
 
 NO_USAGE = made(Usage)
-"""Nothing was used."""
 
 
 class Budget(Value):
-    """What one run may spend. Passed down through every layer; whoever makes a request draws on it.
+    """What one run may spend. None sets no limit. All requests and nested runs draw on the same budget.
 
-    `attempts` and `reasks` count per model and per turn, so that one model's failures take nothing from the next one:
-    `attempts` are the first request to a model and its repetitions (another output mode, the same again), also those
-    that failed before they went out; `reasks` are the self-corrections beside them. The default's four attempts are
-    one for each output mode; where faults took some, the last one is made in the last mode. So a turn makes at most
+    `attempts` and `reasks` count per model and per turn, so that the failures of one model take nothing from the next one.
 
-        models x (attempts + reasks)
+    - `attempts`: the first request to a model and its repetitions (another output mode, or the same request again). An attempt
+      that failed before it was sent counts too. The default is one for each of the four output modes; if faults used some up, the
+      last attempt is made in the last mode.
+    - `reasks`: the self-corrections, which come in addition.
 
-    requests (and one more for each further deployment of a model, and for each parameter of the request that a server
-    refuses by its name), where models are the first one and those it may escalate to, and a run as many as that for each
-    of its `max_tool_turns + 1` turns. `requests` bounds the whole run, whatever makes them: 3 models and the defaults are at
-    most 18 a turn, 198 in 11 turns, and 20 with `Budget(requests=20)`.
+    So a turn makes at most `models x (attempts + reasks)` requests, where the models are the first one and those it may escalate
+    to. One more is possible for each further deployment of a model, and for each parameter that a server refuses by name. A run
+    has up to `max_tool_turns + 1` turns.
 
-    `tokens` and `cost` (US dollars) bound the whole run as well; where a reply tells no believable usage, it is
-    estimated. These three are looked at before each request: one too many is a `LimitExceeded`. `tool_calls` bounds how
-    many calls are carried out, a call that is tried again counted once: of a turn's calls as many run as are left; each
-    other one is answered as not run, and then the run ends with a `LimitExceeded`. `deadline` is the whole run's time in
-    seconds. None = unbounded.
+    These limit the whole run:
 
-    Raises `ConfigError` for an unknown field and for anything but a finite number in range.
+    - `requests`: with three models and the defaults, a turn makes at most 18 requests and 11 turns make 198;
+      `Budget(requests=20)` allows 20.
+    - `tokens` and `cost` (US dollars): if a reply reports no plausible usage, it is estimated.
+    - `tool_calls`: how many calls run; a call that is tried again counts once. If a reply has more calls than remain, the first
+      ones run, each other one is answered as not run, and the run ends with `LimitExceeded`.
+    - `deadline`: seconds.
+
+    `requests`, `tokens` and `cost` are checked before each request, which raises `LimitExceeded` if one is spent.
+
+    Raises `ConfigError` for an unknown field, and for anything but a finite number in range.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -146,7 +146,7 @@ class CompiledOutput:
             return (value,) if self.schema.is_valid(value) else None
         for read, form in ((self.adapter.validate_python, _unchanged), (self.adapter.validate_json, to_json)):
             try:
-                return (self._reading.whole(read(form(value), strict=True)),)
+                return (self._reading.fully_validated(read(form(value), strict=True)),)
             except KeyboardInterrupt:
                 raise
             except BaseException:

@@ -31,7 +31,7 @@ from llmcore.support.code.emitter import Emit
 from llmcore.support.values.copies import copied, updated
 from llmcore.support.values.json_data import encodable
 from llmcore.support.values.narrowing import is_object, object_in
-from llmcore.tools import leaving
+from llmcore.tools.execution import abandonment
 from llmcore.types import (
     CapabilityRefused,
     Envelope,
@@ -183,7 +183,7 @@ class Sending:
 
     async def _await_adapter(self, awaitable: Awaitable[T], seconds: float | None) -> T:
         if self._may_ignore_cancellation:
-            awaitable = leaving.within_seconds(awaitable, None, "the adapter")
+            awaitable = abandonment.await_foreign(awaitable, None, "the adapter")
         try:
             return await within(seconds, awaitable)
         except (LLMCoreError, StopAsyncIteration):
@@ -248,7 +248,7 @@ class Sending:
         try:
             await self._read(stream, normalizer, so_far, emit)
         finally:
-            await leaving.close_awaitable(stream, GRACE)
+            await abandonment.close_awaitable(stream, GRACE)
             if self.envelope is None:  # broken off: keep the part that came
                 normalizer.finish("cancelled")
                 self.envelope = updated(self._restored(normalizer.envelope), {"truncated": True})

@@ -16,7 +16,7 @@ from llmcore.run.endpoints.catalog import Catalog
 from llmcore.run.setup.settings import RunSettings, check_allowed, check_choice, check_tool_names
 from llmcore.support.values.copies import updated
 from llmcore.tools import Tool, ToolConfig
-from llmcore.tools.web_search import WEB_SEARCH
+from llmcore.tools.definition.web_search import WEB_SEARCH
 from llmcore.types import ModelNotFound
 from llmcore.types.logs import logger
 

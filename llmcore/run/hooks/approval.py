@@ -10,7 +10,7 @@ from llmcore.run.results.open_calls import OpenCall
 from llmcore.support.code.quoted_words import MAX_WORDS, clipped_words
 from llmcore.support.values.copies import copied
 from llmcore.tools import RunContext, Tool
-from llmcore.tools.results import error_text_of, escaped
+from llmcore.tools.results.rendering import error_text_of, escaped
 from llmcore.types import Timeout, ToolCall
 
 __all__ = ["approval_due"]

@@ -16,8 +16,8 @@ from typing import Any
 
 from llmcore.run.results.history import use_block
 from llmcore.support.values.copies import copied, updated
-from llmcore.tools.outcome import Outcome
-from llmcore.tools.results import UnwritableResult, rendered
+from llmcore.tools.results.outcome import Outcome
+from llmcore.tools.results.rendering import UnwritableResult, rendered
 from llmcore.types import (
     Block,
     Envelope,

@@ -28,8 +28,8 @@ from llmcore.run.results.history import encodable_call, encodable_reply
 from llmcore.run.setup.settings import Toolbox, resolve_request
 from llmcore.support.values.copies import copied, updated
 from llmcore.tools import Tool, as_tool
-from llmcore.tools.outcome import Outcome, is_sound
-from llmcore.tools.results import UnwritableResult, shortened_text
+from llmcore.tools.results.outcome import Outcome, is_readable_error
+from llmcore.tools.results.rendering import UnwritableResult, shortened_text
 from llmcore.types import (
     Block,
     CallerError,
@@ -273,7 +273,7 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max
     for name, (is_one, words) in _OUTCOME_FIELDS.items():
         if not is_one(getattr(given, name)):
             raise _hook_error(hook, f"the outcome's `{name}` must be {words}")
-    if given.error is not None and not is_sound(given.error):
+    if given.error is not None and not is_readable_error(given.error):
         raise _hook_error(hook, "the outcome's `error` has no readable message, type, tool_name or tool_id")
     if given.call.id != call.id:
         raise _hook_error(
@@ -281,7 +281,7 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max
         )
     try:
         content = revalidated(ToolResultBlock(tool_use_id=call.id, content=given.content).content)
-        given = replace(given, call=call, content=content, ran=original.ran, raised=original.raised, held=original.held)
+        given = replace(given, call=call, content=content, ran=original.ran, raised=original.raised, suspended=original.suspended)
         return consistent_outcome(before, given, max_chars)
     except (ConfigError, ValidationError):  # an invalid block
         raise _hook_error(hook, "the outcome's `content` must be a list of TextBlock and ImageBlock") from None

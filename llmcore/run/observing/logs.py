@@ -23,7 +23,7 @@ from llmcore.run.observing.observers import Observer
 from llmcore.run.results.result import RepairRecord, RunResult, ToolRecord
 from llmcore.support.code.quoted_words import MAX_MESSAGE, clipped_words
 from llmcore.support.values.json_data import json_data
-from llmcore.tools.results import escaped
+from llmcore.tools.results.rendering import escaped
 from llmcore.types import Attempt, Envelope, ToolStarted
 from llmcore.types.logs import content_logger, failure_name, logger
 

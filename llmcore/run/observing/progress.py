@@ -22,9 +22,11 @@ class Progress:
     A thread puts its events and its result on the same queue of the event loop, so its events come first.
     """
 
-    def __init__(self, watch: Watchers, turn: int, listener: Callable[[Any], object] | None, *, hears_nested: bool) -> None:
+    def __init__(
+        self, watch: Watchers, turn: int, listener: Callable[[Any], object] | None, *, wants_nested_events: bool
+    ) -> None:
         self.turn = turn
-        self.hears_nested = hears_nested
+        self.wants_nested_events = wants_nested_events
         self._watch = watch
         self._listener = listener
         self._loop = asyncio.get_running_loop()

@@ -17,7 +17,7 @@ from llmcore.run.deadline import thread_within
 from llmcore.run.output.answer_type import OutputSpec
 from llmcore.support.code.quoted_words import MAX_LOOKED_THROUGH, MAX_WORDS, clipped_words
 from llmcore.tools import RunContext
-from llmcore.tools.results import error_text_of
+from llmcore.tools.results.rendering import error_text_of
 from llmcore.types import ConfigError, LLMCoreError, RetryTool
 from llmcore.validator import Problem
 

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from llmcore.support.values.copies import copied, updated, wordy_fields
+from llmcore.support.values.copies import copied, text_fields, updated
 from llmcore.support.values.json_data import LARGEST_INT, SMALLEST_INT, encodable
 from llmcore.support.values.narrowing import is_list, is_object, kind_of
 from llmcore.types import Repair
@@ -54,7 +54,7 @@ def is_encodable(value: Any) -> bool:
                     return False
             elif kind in _PLAIN:
                 continue
-            elif (names := wordy_fields(kind)) is not None:
+            elif (names := text_fields(kind)) is not None:
                 fields: dict[str, Any] = item.__dict__
                 for name in names:
                     part = fields.get(name)

@@ -8,7 +8,7 @@ from pydantic import ConfigDict
 
 from llmcore.support.values.copies import Value, copied
 from llmcore.support.values.json_data import JsonObject, JsonText
-from llmcore.tools.summaries import summary_of
+from llmcore.tools.definition.summaries import summary_of
 from llmcore.types import ToolCall
 
 __all__ = ["NOT_BEGUN", "UNKNOWN_OUTCOME", "OpenCall", "Stage", "id_within"]

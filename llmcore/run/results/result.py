@@ -26,7 +26,7 @@ from llmcore.support.code.suggestions import describe_value, dollars
 from llmcore.support.values.copies import Value, updated
 from llmcore.support.values.json_data import JsonData, JsonObject, JsonText, json_data
 from llmcore.support.values.narrowing import is_list, is_object
-from llmcore.support.values.typed_data import listed
+from llmcore.support.values.typed_data import with_lists
 from llmcore.types import (
     Attempt,
     AttemptFailed,
@@ -282,7 +282,7 @@ class RunResult(Value, Generic[T]):
         try:
             made = read(given, **options)
             if cls.__pydantic_generic_metadata__["args"]:  # the caller's type
-                vars(made)["output"] = listed(made.output, ("output",))
+                vars(made)["output"] = with_lists(made.output, ("output",))
             return made
         except ValidationError as error:
             raise not_saved_error(error, cls.model_fields) from None

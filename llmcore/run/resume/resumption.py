@@ -22,7 +22,7 @@ from llmcore.run.resume.answers import Answers, check_answers
 from llmcore.run.resume.seals import SigningKey, check_seal
 from llmcore.support.values.copies import copied
 from llmcore.support.values.json_data import as_json
-from llmcore.tools.outcome import Outcome
+from llmcore.tools.results.outcome import Outcome
 from llmcore.types import (
     CallerError,
     Envelope,

@@ -61,14 +61,14 @@ class ParentRun:
 
     def __init__(self, run: EnclosingRun, context: RunContext[Any]) -> None:
         """`context`: of the call, which the child run may carry out."""
-        call_id, is_of_call = context.tool_call_id, context.is_of_its_run
-        self._name, self._nested_sink = context.tool_name, context.hearing()
+        call_id, is_of_call = context.tool_call_id, context.is_delegated
+        self._name, self._nested_sink = context.tool_name, context.nested_event_sink()
         self.ledger = run.ledger
         self.is_of_call = is_of_call
         self.saves = is_of_call and run.save is not None
         self._run = run
         self._call_id = call_id
-        self._try = context.in_thread()
+        self._try = context.thread_try()
 
     def cancelled_with_call(self) -> AbstractContextManager[object]:
         """A context in which the child run's task is cancelled once nobody waits for the call.
@@ -86,7 +86,7 @@ class ParentRun:
             if task is not None and not loop.is_closed():
                 loop.call_soon_threadsafe(task.cancel)
 
-        return self._try.stopping(stop)
+        return self._try.on_cancel(stop)
 
     @property
     def emits_nested(self) -> bool:
@@ -116,7 +116,7 @@ class ParentRun:
 
 def parent_run_of(context: RunContext[Any] | None) -> ParentRun | None:
     """The parent run of a `RunContext`; None if the context was made by hand."""
-    within = None if context is None else context.within
+    within = None if context is None else context.enclosing_run
     if context is None or not isinstance(within, EnclosingRun):
         return None
     return ParentRun(within, context)
@@ -124,7 +124,11 @@ def parent_run_of(context: RunContext[Any] | None) -> ParentRun | None:
 
 def take_waiting_run(context: RunContext[Any]) -> WaitingRun | None:
     """The run that an earlier run of the call's tool left waiting. It is returned once."""
-    return context.within.waiting_runs.pop(context.tool_call_id, None) if isinstance(context.within, EnclosingRun) else None
+    return (
+        context.enclosing_run.waiting_runs.pop(context.tool_call_id, None)
+        if isinstance(context.enclosing_run, EnclosingRun)
+        else None
+    )
 
 
 def resuming(function: F) -> F:

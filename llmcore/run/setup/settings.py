@@ -29,7 +29,7 @@ from llmcore.run.setup.parent_run import ParentRun, parent_run_of
 from llmcore.support.code.suggestions import mistake_in
 from llmcore.support.values.copies import made, updated
 from llmcore.tools import Tool, ToolConfig, checked_tool
-from llmcore.tools.schema_fragments import fillable
+from llmcore.tools.schema.fragments import without_empty_enums
 from llmcore.types import (
     Budget,
     CallerError,
@@ -43,7 +43,7 @@ from llmcore.types import (
 from llmcore.types.input.message_input import given_messages
 from llmcore.types.logs import logger
 from llmcore.types.requests import TextCalls
-from llmcore.types.tools import LiveTools, sources_in, tools_given, tools_in
+from llmcore.types.tools import LiveTools, live_tools_in, tools_given, tools_in
 
 __all__ = [
     "RunSettings",
@@ -86,7 +86,7 @@ class Toolbox:
     def of(cls, tools: Iterable[object]) -> Toolbox:
         """Anything that is a tool. Raises `ToolDefinitionError`."""
         given = tools if isinstance(tools, LiveTools | ToolSet) else tuple(tools_given(tools))
-        seen = [(source, source.version) for source in sources_in(given)]  # first: what comes later is seen at the next look
+        seen = [(source, source.version) for source in live_tools_in(given)]  # first: what comes later is seen at the next look
         return cls(checked_tool(one) for one in tools_in(given))._following(seen, lambda: cls.of(given))
 
     def _following(self, sources: Iterable[tuple[LiveTools, int]], anew: Callable[[], Toolbox]) -> Toolbox:
@@ -182,7 +182,7 @@ def _current_definition(tool: Tool) -> ToolDefinition | Tool | None:
     if not tool.is_dynamic:
         return tool
     definition = tool.definition
-    parameters = fillable(definition.parameters)
+    parameters = without_empty_enums(definition.parameters)
     if parameters is None:
         _log.info("tool %s is left out, for it has nothing to choose from now", tool.name, extra={"tool": tool.name})
         return None

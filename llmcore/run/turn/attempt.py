@@ -52,7 +52,7 @@ from llmcore.support.code.emitter import Emit, silently
 from llmcore.support.values.copies import assign_field, copied, updated
 from llmcore.support.values.identity import alike
 from llmcore.support.values.narrowing import is_object
-from llmcore.tools.web_search import WEB_SEARCH
+from llmcore.tools.definition.web_search import WEB_SEARCH
 from llmcore.types import (
     Attempt,
     AttemptReason,

@@ -25,9 +25,9 @@ from llmcore.run.turn.unknown_calls import not_found
 from llmcore.support.code.emitter import Emit, silently
 from llmcore.support.values.copies import copied
 from llmcore.tools import RunContext, Tool, ToolConfig
-from llmcore.tools.execution import run_call
-from llmcore.tools.outcome import Outcome, synthetic, unfinished
-from llmcore.tools.tool_run import News, NotBegun, ToolRun
+from llmcore.tools.execution.call import run_call
+from llmcore.tools.execution.parallel_calls import CallEvent, NotStarted, ParallelCalls
+from llmcore.tools.results.outcome import Outcome, synthetic, unfinished
 from llmcore.types import Event, ToolCall, ToolStarted
 
 __all__ = ["TurnCalls"]
@@ -53,7 +53,7 @@ class TurnCalls:
         self._save = save
         self._emits_events = emits_events
         self._interrupted_outcomes: dict[str, Callable[[], Outcome]] = {}
-        self._running: ToolRun | None = None
+        self._running: ParallelCalls | None = None
         self._is_over = False
 
     def _seconds_left(self) -> float | None:
@@ -80,14 +80,14 @@ class TurnCalls:
         context = state.context()
         runnable = [call for call in calls if call.id not in fates and self._toolbox.can_run(call.name)]
         alone = [call.id for call in runnable if self._runs_alone(call)]
-        running = self._running = ToolRun(
+        running = self._running = ParallelCalls(
             runnable,
             partial(self._run_call, context),
             self._tools,
             self._interrupted_outcomes,
             listening=self._emits_events,
-            alone=alone,
-            stopped=self._with_child_work,
+            sequential=alone,
+            finish_unfinished=self._with_child_work,
         )
         progress = self._progress(running)
         if progress is not None:
@@ -127,14 +127,14 @@ class TurnCalls:
             raise ending
         state.ledger.check_tool_calls()
 
-    def _progress(self, running: ToolRun) -> Progress | None:
+    def _progress(self, running: ParallelCalls) -> Progress | None:
         """The receiver of what the calls emit; None if nobody listens."""
         state = self._state
         if not self._emits_events and not state.watch.has("tool_progress"):
             return None
-        listener = running.tell if self._emits_events else None
-        hears_nested = self._emits_events and state.settings.nested_events
-        return Progress(state.watch, state.tool_turns, listener, hears_nested=hears_nested)
+        listener = running.emit if self._emits_events else None
+        wants_nested_events = self._emits_events and state.settings.nested_events
+        return Progress(state.watch, state.tool_turns, listener, wants_nested_events=wants_nested_events)
 
     def _runs_alone(self, call: ToolCall) -> bool:
         tool = self._toolbox.get(call.name)
@@ -176,7 +176,7 @@ class TurnCalls:
             waiting = await approval_due(tool, decided, context, state.ledger.seconds_left)
             if waiting is not None:
                 state.wait_for_caller(decided, waiting)
-                return Outcome(decided, [], held=True)
+                return Outcome(decided, [], suspended=True)
         if not state.ledger.take_tool_call():
             return await self._apply_result_hooks(decided, synthetic(decided, _NO_CALL_LEFT))
         await self._save(partial(self._begin, decided))
@@ -187,7 +187,7 @@ class TurnCalls:
                 outcome = await run_call(
                     decided, tool, context, self._tools, self._seconds_left, note_interrupted, self._notify_retry
                 )
-            if outcome.held:
+            if outcome.suspended:
                 note_interrupted(lambda: outcome)
                 state.wait_for_child_run(decided)
                 self._notify_ended(lambda: outcome)
@@ -203,7 +203,7 @@ class TurnCalls:
             self._notify_ended(lambda: self._with_child_work(current()))
             raise
         await self._save(None)
-        if outcome.held and outcome.raised is not None:  # the caller's answers did not fit, so it waits again
+        if outcome.suspended and outcome.raised is not None:  # the caller's answers did not fit, so it waits again
             raise outcome.raised
         return outcome
 
@@ -211,10 +211,10 @@ class TurnCalls:
         return self._state.child_runs.with_child_work(outcome, self._tools.max_result_chars)
 
     def _begin(self, call: ToolCall) -> None:
-        """Record that the call starts. Raises `NotBegun` if the end of another call ends the turn: a call saved as started would
+        """Record that the call starts. Raises `NotStarted` if another call ended the turn: a call saved as started would
         otherwise look as if it had run."""
         if self._is_over or (self._running is not None and self._running.is_ending):
-            raise NotBegun
+            raise NotStarted
         self._state.start_call(call)
 
     def _notify_started(self, call: ToolCall, tool: Tool) -> Scope:
@@ -225,7 +225,7 @@ class TurnCalls:
         summary = tool.summary_of(call.arguments) if tool.options.summary is not None else ""
         started = ToolStarted(call.id, call.name, copied(call.arguments), self._state.tool_turns, summary)
         if self._emits_events and self._running is not None:
-            self._running.tell(started)
+            self._running.emit(started)
         return watch.begin("tool_started", started)
 
     def _notify_retry(self, tried: Outcome, n: int, wait: float) -> None:
@@ -262,17 +262,17 @@ class TurnCalls:
         return outcome
 
 
-async def _run_and_emit(running: ToolRun, turn: int | None, emit: Emit[Event]) -> None:
+async def _run_and_emit(running: ParallelCalls, turn: int | None, emit: Emit[Event]) -> None:
     """Run the calls and emit each start, news and outcome. If `turn` is None, no outcome is emitted.
 
     If a call ends the run, the outcomes of the calls that it cut short are emitted before its error is raised.
     """
     emitted = set[str]()
 
-    async def on_news(one: Outcome | News) -> None:
+    async def on_news(one: Outcome | CallEvent) -> None:
         if not isinstance(one, Outcome):
             await emit(one)
-        elif turn is not None and not one.held:
+        elif turn is not None and not one.suspended:
             emitted.add(one.call.id)
             await emit(one.event(turn))
 
@@ -282,7 +282,7 @@ async def _run_and_emit(running: ToolRun, turn: int | None, emit: Emit[Event]) -
     except Exception as error:
         failure = error
     for outcome in running.outcomes if turn is not None else ():
-        if outcome.call.id not in emitted and not outcome.held:
+        if outcome.call.id not in emitted and not outcome.suspended:
             await emit(outcome.event(turn or 0))
     if failure is not None:
         raise failure

@@ -8,8 +8,8 @@ from dataclasses import replace
 from llmcore.fallback import Ledger
 from llmcore.run.results.result import RunResult
 from llmcore.run.setup.parent_run import EnclosingRun, WaitingRun
-from llmcore.tools.outcome import Outcome
-from llmcore.tools.results import shortened_text
+from llmcore.tools.results.outcome import Outcome
+from llmcore.tools.results.rendering import shortened_text
 from llmcore.types import TextBlock
 
 __all__ = ["ChildRuns"]

@@ -12,7 +12,7 @@ from llmcore.run.output.validators import Checked, check_output, run_types_code
 from llmcore.run.resume.resumption import Resumed
 from llmcore.run.setup.settings import Toolbox
 from llmcore.run.turn.state import RunState
-from llmcore.tools.outcome import synthetic
+from llmcore.tools.results.outcome import synthetic
 from llmcore.types import OutputParseError, ToolCall
 
 __all__ = ["close_deferred_final_call", "deferred_final_call"]

@@ -42,7 +42,7 @@ from llmcore.run.turn.state import GO_ON, RunState
 from llmcore.support.code.emitter import Emit, emit_after, event_stream
 from llmcore.support.values.copies import copied, updated
 from llmcore.support.values.identity import alike
-from llmcore.tools.outcome import unfinished
+from llmcore.tools.results.outcome import unfinished
 from llmcore.types import (
     AttemptReason,
     CallerError,
@@ -374,7 +374,7 @@ class Run:
         self.state.ended = True
         result = self._deliver_result()
         if isinstance(error, Timeout) and not result.attempts:
-            error.with_words(f"{error}; nothing was sent")
+            error.set_message(f"{error}; nothing was sent")
         if isinstance(error, LLMCoreError):
             hide_in_error(error)
         with_partial(error, result, result.attempts)

@@ -19,10 +19,10 @@ from llmcore.run.setup.parent_run import WaitingRun, can_resume
 from llmcore.run.setup.settings import Toolbox
 from llmcore.support.values.copies import copied, updated
 from llmcore.tools import Tool, ToolConfig
-from llmcore.tools.outcome import Outcome, failed, synthetic, unfinished
-from llmcore.tools.results import UnwritableResult, rendered
-from llmcore.tools.signature import ArgumentsError
-from llmcore.tools.tool_run import aborts
+from llmcore.tools.execution.parallel_calls import aborts
+from llmcore.tools.results.outcome import Outcome, failed, synthetic, unfinished
+from llmcore.tools.results.rendering import UnwritableResult, rendered
+from llmcore.tools.schema.signature import ArgumentsError
 from llmcore.types import CallerError, ToolCall, ToolError
 from llmcore.validator import Strictness
 from llmcore.validator.schema.problems import summary

@@ -41,9 +41,9 @@ from llmcore.run.turn.resumed_calls import ResumedCalls
 from llmcore.support.values.copies import copied, made, updated
 from llmcore.support.values.json_data import encodable
 from llmcore.tools import RunContext
-from llmcore.tools.copies import MessageCopies
-from llmcore.tools.outcome import Outcome, synthetic
-from llmcore.tools.results import UnwritableResult, written
+from llmcore.tools.context import MessageCopies
+from llmcore.tools.results.outcome import Outcome, synthetic
+from llmcore.tools.results.rendering import UnwritableResult, to_text
 from llmcore.types import (
     Block,
     Envelope,
@@ -278,7 +278,7 @@ class RunState:
 
     def context(self) -> RunContext[Any]:
         """A new `RunContext` of the run as it stands, for tools and the caller's functions."""
-        return RunContext(self.settings.deps, self.ledger.usage, MessageCopies(self.messages)).of(self.child_runs.enclosing)
+        return RunContext(self.settings.deps, self.ledger.usage, MessageCopies(self.messages)).in_run(self.child_runs.enclosing)
 
     def recorded(self, adapter: Adapter) -> Adapter:
         """The adapter, wrapped by the run's recordings."""
@@ -417,7 +417,7 @@ class RunState:
 
     def outcomes(self, outcomes: Iterable[Outcome]) -> list[Outcome]:
         """These outcomes and the saved ones of this turn, in call order."""
-        by_call = self.done | {outcome.call.id: outcome for outcome in outcomes if not outcome.held}
+        by_call = self.done | {outcome.call.id: outcome for outcome in outcomes if not outcome.suspended}
         return [by_call[use.id] for use in last_calls(self.messages) if use.id in by_call]
 
     def add_results(self, blocks: Sequence[ToolResultBlock]) -> None:
@@ -550,7 +550,7 @@ class RunState:
         """
         asked = self.settings.output
         try:
-            text, is_written = encodable(written(ended.value) if ended.text is None else ended.text), True
+            text, is_written = encodable(to_text(ended.value) if ended.text is None else ended.text), True
         except UnwritableResult as error:
             text, is_written = f"({error})", False
         value = copied(ended.value)

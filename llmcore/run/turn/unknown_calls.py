@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmcore.run.setup.settings import Toolbox
-from llmcore.tools.outcome import Outcome, failed
+from llmcore.tools.results.outcome import Outcome, failed
 from llmcore.types import ToolCall, ToolError
 from llmcore.validator import CorrectionResult
 from llmcore.validator.names import close_names

@@ -1,7 +1,7 @@
-"""The garbage collector paused while many modules are imported.
+"""Pausing the garbage collector while many modules are imported.
 
-A full pass over the heap of a process that has imported LiteLLM takes a quarter of a second and holds the interpreter's lock.
-An import makes several such passes, and each holds up every event loop of the process.
+A full collection in a process that has imported LiteLLM takes a quarter of a second and keeps the GIL. An import triggers
+several, and each blocks every event loop of the process.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ __all__ = ["paused_collector"]
 
 _lock = ForkSafeLock()
 _pauses: list[tuple[int, int, int]] = []
-"""The thresholds that each pause found, in order. Only the first one's are those of the program."""
+"""The thresholds at the start of each pause, in order. Only the first ones are the program's."""
 
 
 @contextmanager
 def paused_collector() -> Generator[None, None, None]:
     """No automatic collection starts within. Pauses nest, also across threads; the last one to end restores the thresholds.
 
-    The first threshold is set to 0 and `gc.disable` is not called, so `gc.isenabled()` stays the program's. If the program
-    changes the thresholds meanwhile, its change stays. What was made within counts as long-lived afterwards, so that no quick
-    pass looks at all of it. If the program has frozen objects (`gc.freeze`), that is left out: it would unfreeze them.
+    The pause sets the first threshold to 0 instead of calling `gc.disable`, so `gc.isenabled()` stays the same. If the program
+    changes the thresholds meanwhile, its change stays. Objects created within move to the oldest generation, so that quick
+    collections skip them. If the program has frozen objects (`gc.freeze`), this step is skipped, because it would unfreeze them.
     """
     with _lock:
         _pauses.append(gc.get_threshold())
@@ -38,13 +38,13 @@ def paused_collector() -> Generator[None, None, None]:
             found = _pauses.pop()
             if not _pauses and gc.get_threshold()[0] == 0:
                 if not gc.get_freeze_count():
-                    gc.freeze()  # moves all objects out of the young generations without a look at them
-                    gc.unfreeze()  # and into the oldest one
+                    gc.freeze()  # moves all objects to the permanent generation without visiting them
+                    gc.unfreeze()  # and from there to the oldest one
                 gc.set_threshold(*found)
 
 
 def _end_pauses() -> None:
-    """In a forked child: the threads that paused do not exist there."""
+    """In a forked child: end the pauses of threads that do not exist there."""
     if _pauses:
         gc.set_threshold(*_pauses[0])
         _pauses.clear()

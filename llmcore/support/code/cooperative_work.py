@@ -1,4 +1,4 @@
-"""Long work on an event loop in small steps, so that others run in between, deadlines first of all."""
+"""Yielding to the event loop during long work, so that other tasks run in between, deadlines above all."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import time
 
 __all__ = ["Pace"]
 
-_LONGEST = 0.02
-"""Seconds that one task works before it lets others run."""
+_MAX_SECONDS = 0.02
+"""How long a task works before it yields."""
 
 
 class Pace:
-    """`rest()` between two steps of work that may never wait by itself: data that is there already needs no waiting for."""
+    """Await `rest()` between the steps of work that may never wait otherwise, such as reading data that has already arrived."""
 
-    __slots__ = ("_since",)
+    __slots__ = ("_started",)
 
     def __init__(self) -> None:
-        self._since = time.monotonic()
+        self._started = time.monotonic()
 
     async def rest(self) -> None:
-        """Let others run, when this task has worked for long enough. A timeout that has passed ends the task here."""
-        if time.monotonic() - self._since > _LONGEST:
+        """Yield to the event loop if this task has worked for 20 ms. An expired timeout cancels the task here."""
+        if time.monotonic() - self._started > _MAX_SECONDS:
             await asyncio.sleep(0)
-            self._since = time.monotonic()
+            self._started = time.monotonic()

@@ -1,8 +1,8 @@
-"""Telling a listener what happens, from however deep within the work that makes it happen.
+"""Emitting events from a coroutine, at any depth, to a consumer of an async generator.
 
-Work that has something to tell is a coroutine that is given `tell` and awaits it with each event. Where nobody listens it is
-awaited as it is, with `silently`. Who listens reads `event_stream(work)`: between two events the work stands still where it
-tells, and whoever leaves early has it left there. An event costs the same however deep it comes from.
+The coroutine receives a function `tell` and awaits it with each event. If nobody consumes the events, it receives `silently`.
+Otherwise the consumer iterates over `event_stream(work)`. The coroutine is suspended in `tell` until the consumer asks for the
+next event, and it is closed there if the consumer stops. The cost of an event does not depend on the depth.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ __all__ = ["Emit", "emit_after", "emit_outside", "event_stream", "silently"]
 
 E = TypeVar("E")
 Emit = Callable[[E], Awaitable[None]]
-"""Tells one event. It is awaited in the task of the work, and under no timeout: the time belongs to whoever listens."""
+"""Emits one event. It is awaited in the task of the work and under no timeout, because the consumer decides how long it takes."""
 
 
 class _Emitted:
-    """What the work waits for while its listener has an event: it is given to `event_stream`, and never to the event loop."""
+    """The awaitable of one emitted event. `event_stream` receives it, and the event loop never does."""
 
     __slots__ = ("event",)
 
@@ -37,34 +37,34 @@ _OVER = object()
 
 
 async def silently(event: object) -> None:
-    """Nobody listens."""
+    """Discard the event."""
 
 
-def emit_after(look: Callable[[E], object], tell: Emit[E]) -> Emit[E]:
-    """Tells each event when `look` has seen it."""
+def emit_after(observe: Callable[[E], object], tell: Emit[E]) -> Emit[E]:
+    """A `Emit` that calls `observe(event)` before it emits the event."""
 
-    async def told(event: E) -> None:
-        look(event)
+    async def emit(event: E) -> None:
+        observe(event)
         await tell(event)
 
-    return told
+    return emit
 
 
 def emit_outside(scope: AbstractContextManager[object], tell: Emit[E]) -> Emit[E]:
-    """Tells events outside the scope that the work goes on in."""
+    """A `Emit` that leaves `scope` while it emits the event, and enters it again afterwards."""
 
-    async def told(event: E) -> None:
+    async def emit(event: E) -> None:
         scope.__exit__(None, None, None)
         try:
             await tell(event)
         finally:
             scope.__enter__()
 
-    return told
+    return emit
 
 
 async def event_stream(work: Callable[[Emit[E]], Coroutine[Any, Any, object]]) -> AsyncGenerator[E, None]:
-    """The events that the work tells, as they come. What is thrown in, and leaving early, is raised where the work stands."""
+    """The events that the work emits. An exception thrown into the generator, and its closing, are raised in the work."""
     coroutine = work(_Emitted)
     try:
         event = await _next_of(coroutine)
@@ -81,9 +81,9 @@ async def event_stream(work: Callable[[Emit[E]], Coroutine[Any, Any, object]]) -
 
 @types.coroutine
 def _next_of(coroutine: Coroutine[Any, Any, object], error: BaseException | None = None) -> Generator[Any, Any, object]:
-    """Carry the work on until it tells something: the event, or `_OVER`. What it waits for meanwhile, the event loop is given."""
+    """Run the work until it emits an event. Returns the event, or `_OVER` at its end. Its other awaits go to the event loop."""
     try:
-        step = coroutine.send(error)  # thrown in, a GeneratorExit would close what is awaited, which then could not wait any more
+        step = coroutine.send(error)  # `throw` of a GeneratorExit would close the inner coroutines, which could not await then
         while step.__class__ is not _Emitted:
             try:
                 answer = yield step

@@ -12,8 +12,7 @@ __all__ = ["ForkSafeLock", "renew_all"]
 
 
 class ForkSafeLock:
-    """A reentrant lock for `with`. In a forked child it begins free: the thread that held it may not exist there, and
-    waiting for it would never end."""
+    """A reentrant lock for `with`. In a forked child it is free again, because the thread that locked it may not exist there."""
 
     __slots__ = ("__weakref__", "_lock")
 
@@ -22,7 +21,7 @@ class ForkSafeLock:
         _all.add(self)
 
     def __reduce__(self) -> Any:
-        """A copy of what it guards is another thing, which nobody holds."""
+        """A copy is a new lock, because it guards another object."""
         return ForkSafeLock, ()
 
     def renew(self) -> None:

@@ -1,6 +1,6 @@
-"""The types of functions that a caller gives, by how many arguments they may take.
+"""The types of the caller's functions, by the number of their arguments.
 
-`Callable[..., Any]` would do at run time, but of a lambda it tells a checker nothing: to pyright its parameters are unknown.
+`Callable[..., Any]` would do at run time. But if a lambda is given for it, pyright does not know the lambda's parameters.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 __all__ = ["OfArguments", "OfContext", "OfValue"]
 
 OfContext = Callable[[], Any] | Callable[[Any], Any]
-"""Of nothing, or of the `RunContext`."""
+"""A function without arguments, or of the `RunContext`."""
 OfValue = Callable[[Any], Any] | Callable[[Any, Any], Any]
-"""Of a value, and perhaps of the `RunContext`."""
+"""A function of a value, or of a value and the `RunContext`."""
 OfArguments = (
     Callable[[], Any]
     | Callable[[Any], Any]
@@ -22,4 +22,4 @@ OfArguments = (
     | Callable[[Any, Any, Any, Any], Any]
     | Callable[[Any, Any, Any, Any, Any], Any]
 )
-"""Of a call's arguments by name; functions of more of them have annotations of their own."""
+"""A function of up to five arguments of a call, by name. Functions of more arguments are annotated anyway."""

@@ -1,5 +1,7 @@
-"""Annotations as pydantic takes them: `Final` and its like, iterables, `typing.TypedDict` on a Python below 3.12, and
-`**options: Unpack[SomeTypedDict]`; and what each is known by where it is kept."""
+"""Converting annotations to ones that pydantic accepts, and a hashable key for an annotation.
+
+It converts `Final` and other qualifiers, iterables, `typing.TypedDict` before Python 3.12, and `**options: Unpack[...]`.
+"""
 
 from __future__ import annotations
 
@@ -26,23 +28,25 @@ _REQUIRED = (typing.Required, typing_extensions.Required)
 _WRAPPERS = (*_REQUIRED, typing.NotRequired, typing_extensions.NotRequired)
 _SELF: Any = vars(typing)["Self"]  # to checkers it is no value
 _QUALIFIERS = (*_WRAPPERS, typing.Final, typing_extensions.ReadOnly)
-"""They say something of a field or a variable, and nothing of its values."""
+"""Qualifiers of a field or a variable, which do not restrict its values."""
 _LISTS = (abc.Iterator, abc.Iterable, abc.Generator, abc.Collection, abc.Container, abc.Reversible)
-"""Of JSON data they are lists. Pydantic knows some of them not, and others it reads only when somebody asks for an item."""
-_LATER = (abc.AsyncIterable, abc.AsyncIterator, abc.AsyncGenerator, abc.Awaitable, abc.Coroutine)
-_NO_VALUES: tuple[Any, ...] = (typing.ClassVar, typing.Final, _SELF, type, *_LATER)
+"""Types that are read from JSON as lists. pydantic does not know some of them, and reads others lazily."""
+_ASYNC_TYPES = (abc.AsyncIterable, abc.AsyncIterator, abc.AsyncGenerator, abc.Awaitable, abc.Coroutine)
+_NO_VALUES: tuple[Any, ...] = (typing.ClassVar, typing.Final, _SELF, type, *_ASYNC_TYPES)
 _UNIONS = (typing.Union, types.UnionType)
 _PLAIN = (str, int, float, bool, bytes, type(None))
-_ABSENT = object()
-_DESCRIBE = ("annotated_types", "pydantic")
-"""Modules of the objects in an `Annotated` that are no more than what they say."""
+_MISSING = object()
+_COMPARED_BY_VALUE = ("annotated_types", "pydantic")
+"""The packages whose metadata in an `Annotated` is compared by value."""
 
 
 def usable(hint: Any) -> Any:
-    """The annotation as pydantic takes it and reads it at once: without what qualifies a field (`Final`, `Required`), with a list
-    for any iterable that would be read later, with the text in an `Annotated` as its description, and on an old Python each
-    `typing.TypedDict` as the same of typing_extensions (the former lacks what inheritance needs). A TypedDict that holds itself
-    stays as it is, and so does one inside of a class."""
+    """The annotation in a form that pydantic accepts and reads eagerly.
+
+    Qualifiers (`Final`, `Required`) are removed. An iterable that would be read lazily becomes a list. A text in an `Annotated`
+    becomes the description. Before Python 3.12 a `typing.TypedDict` becomes one of typing_extensions, because the former does not
+    record what inheritance needs. A recursive TypedDict, and one within a class, stays unchanged.
+    """
     return _usable(hint, ())
 
 
@@ -55,44 +59,46 @@ def _usable(hint: Any, inside: tuple[Any, ...]) -> Any:
             _usable(cast("Any", hint).type, inside) if isinstance(hint, InitVar) else _PLAIN_NAMES.get(_if_hashable(hint), hint)
         )
     if origin is Annotated:
-        inner, said = _usable(args[0], inside), hint.__metadata__
-        if (described := description_in(said)) is not None:
-            said = (*said, Field(description=described))
-        return hint if inner is args[0] and described is None else Annotated[(inner, *said)]
+        inner, metadata = _usable(args[0], inside), hint.__metadata__
+        if (text := description_in(metadata)) is not None:
+            metadata = (*metadata, Field(description=text))
+        return hint if inner is args[0] and text is None else Annotated[(inner, *metadata)]
     if origin in _QUALIFIERS:
         return _usable(args[0], inside)
     made = tuple(_usable(arg, inside) for arg in args)
     if origin in _LISTS:
         return types.GenericAlias(list, made[:1]) if made else list
-    if all(one is other for one, other in zip(made, args, strict=True)):
+    if all(new is old for new, old in zip(made, args, strict=True)):
         return hint
     if origin in _UNIONS:
         return typing.Union[made]  # noqa: UP007  (of a tuple, which `|` does not take)
     return origin[made]
 
 
-def description_in(said: Iterable[object]) -> str | None:
-    """The text of an `Annotated[int, "text"]` or `Annotated[int, Doc("text")]`, by what stands beside the type. None where there
-    is none, or a `Field` that has a description."""
+def description_in(metadata: Iterable[object]) -> str | None:
+    """The text in the metadata of an `Annotated[int, "text"]` or `Annotated[int, Doc("text")]`.
+
+    None if there is none, or if a `Field` has a description.
+    """
     found: str | None = None
-    for one in said:
-        if isinstance(one, FieldInfo) and one.description is not None:
+    for item in metadata:
+        if isinstance(item, FieldInfo) and item.description is not None:
             return None
-        text: object = one if isinstance(one, str) else getattr(one, "documentation", None) if _is_doc(one) else None
+        text: object = item if isinstance(item, str) else getattr(item, "documentation", None) if _is_doc(item) else None
         if found is None and isinstance(text, str) and text:
             found = text
     return found
 
 
 def unqualified(hint: Any) -> Any:
-    """What stands in `Required[...]`, `ReadOnly[...]` and their like."""
+    """The annotation without `Required[...]`, `ReadOnly[...]` and other qualifiers."""
     while get_origin(hint) in _QUALIFIERS:
         hint = get_args(hint)[0]
     return hint
 
 
 def _is_doc(given: object) -> bool:
-    """There are several classes of this name: of typing_extensions, of annotated_doc."""
+    """Whether it is a `Doc`. Several packages have that class: typing_extensions, annotated_doc."""
     return type(given).__name__ == "Doc"
 
 
@@ -122,7 +128,7 @@ def _as_extension(kind: Any, inside: tuple[Any, ...]) -> Any:
 
 
 def _is_required(kind: Any, name: str, hint: Any) -> bool:
-    """As the key itself says: where annotations are texts, a TypedDict of typing does not know it."""
+    """Whether the key is required by its annotation. A `typing.TypedDict` does not know it if annotations are texts."""
     origin = get_origin(hint)
     return name in kind.__required_keys__ if origin not in _WRAPPERS else origin in _REQUIRED
 
@@ -132,31 +138,35 @@ def _unwrapped(hint: Any) -> Any:
 
 
 def fields_of_unpacked(hint: Any) -> dict[str, tuple[Any, bool]] | None:
-    """Of `Unpack[SomeTypedDict]` each key's annotation, and whether it is required; None of any other annotation."""
+    """For `Unpack[SomeTypedDict]`: each key's annotation, and whether it is required. None for any other annotation."""
     if get_origin(hint) not in (typing.Unpack, typing_extensions.Unpack):
         return None
     kind = get_args(hint)[0]
     if not typing_extensions.is_typeddict(kind):
         return None
     hints = typing.get_type_hints(kind, include_extras=True)
-    return {name: (_unwrapped(one), _is_required(kind, name, one)) for name, one in hints.items()}
+    return {name: (_unwrapped(field), _is_required(kind, name, field)) for name, field in hints.items()}
 
 
 def unfillable(hint: Any) -> Any:
-    """The part of an annotation that JSON has no value for, though pydantic takes it (`ClassVar`, `Self`, `type`), or
-    that no text can be while it is read (`AsyncIterator`); else None."""
+    """The part of an annotation that no JSON value fits although pydantic accepts it (`ClassVar`, `Self`, `AsyncIterator`).
+
+    None if there is no such part.
+    """
     origin = get_origin(hint)
     if any(each is hint or each is origin for each in _NO_VALUES):
         return hint
     parts = get_args(hint)[:1] if origin is Annotated else () if origin is typing.Literal else get_args(hint)
-    found = {index: lacking for index, part in enumerate(parts) if (lacking := unfillable(part)) is not None}
+    found = {index: unfillable_part for index, part in enumerate(parts) if (unfillable_part := unfillable(part)) is not None}
     if origin in _UNIONS and any(index not in found and part is not type(None) for index, part in enumerate(parts)):
-        return next((lacking for lacking in found.values() if lacking is _SELF), None)  # another one of them can be given
+        return next(
+            (unfillable_part for unfillable_part in found.values() if unfillable_part is _SELF), None
+        )  # another member of the union fits
     return next(iter(found.values()), None)
 
 
 def undefined_in(hint: Any) -> str | None:
-    """The name that a pydantic model in an annotation refers to and nobody has defined; None where there is none."""
+    """The undefined name that a pydantic model in the annotation refers to; None if there is none."""
     if isinstance(hint, type) and issubclass(hint, BaseModel):
         try:
             hint.model_rebuild(_types_namespace={})
@@ -167,10 +177,10 @@ def undefined_in(hint: Any) -> str | None:
 
 
 def type_key(hint: Any) -> Hashable:
-    """What an annotation is known by: equal only for those that mean the same, of the same classes in the same order.
+    """A key for an annotation. Two keys are equal only if the annotations have the same classes in the same order.
 
-    Neither `repr` nor `==` tells that. Two classes may have one name; `int | str` equals `str | int`, of which pydantic makes
-    different values; and what stands in an `Annotated` compares as it likes.
+    `repr` and `==` do not fit. Two classes may have one name. `int | str` equals `str | int`, but pydantic reads them
+    differently. And the metadata of an `Annotated` may define any `==`.
     """
     if is_list(hint) or isinstance(hint, tuple):  # the arguments of a Callable
         return (list, *map(type_key, cast("Sequence[Any]", hint)))
@@ -180,22 +190,22 @@ def type_key(hint: Any) -> Hashable:
     if origin is typing.Literal:
         return (origin, *map(_identity_key, args))
     if origin is Annotated:
-        return (origin, type_key(args[0]), *map(_described, args[1:]))
+        return (origin, type_key(args[0]), *map(_metadata_key, args[1:]))
     return (Same(typing.Union if origin is types.UnionType else origin), *map(type_key, args))
 
 
-def _described(given: Any) -> Hashable:
-    """Of what stands in an `Annotated`: `Field(gt=0)` by what it says, for one in a call is made anew each time."""
-    if str(type(given).__module__).partition(".")[0] not in _DESCRIBE:
+def _metadata_key(given: Any) -> Hashable:
+    """The key of an item of metadata. `Field(gt=0)` is compared by value, because each evaluation creates a new one."""
+    if str(type(given).__module__).partition(".")[0] not in _COMPARED_BY_VALUE:
         return _identity_key(given)
     if isinstance(given, FieldInfo):
         field = {name: getattr(given, name) for name in FieldInfo.__slots__ if not name.startswith("_")}
-        return (FieldInfo, *map(_described, field.pop("metadata")), *map(_identity_key, field.values()))
+        return (FieldInfo, *map(_metadata_key, field.pop("metadata")), *map(_identity_key, field.values()))
     attributes: Mapping[str, Any] = getattr(given, "__dict__", None) or getattr(given, "__dataclass_fields__", {})
-    parts = ((name, _identity_key(getattr(given, name, _ABSENT))) for name in sorted(attributes))
+    parts = ((name, _identity_key(getattr(given, name, _MISSING))) for name in sorted(attributes))
     return (Same(given.__class__), *parts) if attributes else Same(given)
 
 
 def _identity_key(value: Any) -> Hashable:
-    """Of a plain value its type and what it is (`0.0` equals `-0.0`, and `1` equals `True`), of all else which object it is."""
+    """The type and `repr` of a plain value (`0.0 == -0.0`, `1 == True`); the identity of any other object."""
     return (value.__class__, repr(value)) if type(value) in _PLAIN else Same(value)

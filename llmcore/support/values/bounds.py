@@ -1,8 +1,7 @@
-"""Numbers and switches as settings take them: finite, no booleans for numbers, and no texts. What does not fit is refused in
-words that say what does.
+"""Annotated types for settings: finite numbers that are neither bools nor texts, and bools that are nothing else.
 
-A bound such as `gt=0` alone lets infinity and True pass; the value itself is never quoted, for settings may hold secrets.
-Texts are read where a registry's `${ENV}` gives them (`context=FROM_TEXT`).
+pydantic's `gt=0` alone accepts infinity and True. The error says what fits and never quotes the value, which may be a secret.
+With `context=FROM_TEXT`, texts are read too, because a registry's `${ENV}` is text.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ __all__ = ["FROM_TEXT", "Amount", "Count", "PositiveAmount", "PositiveCount", "S
 
 _INFINITY = float("inf")
 FROM_TEXT = MappingProxyType({"from_text": True})
-"""The context of a validation that reads numbers and switches from texts, too."""
+"""The validation context in which numbers and switches are read from texts too."""
 
 
 def is_amount(value: object) -> TypeGuard[float]:
-    """A finite number of at least 0; a boolean is none."""
+    """Whether it is a finite number of at least 0, and no bool."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _INFINITY
 
 
 def _number(words: str, fits: Callable[[Any], bool]) -> WrapValidator:
     def check(value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
-        is_none = isinstance(value, bool) or (isinstance(value, str | bytes) and info.context is not FROM_TEXT)
+        is_refused = isinstance(value, bool) or (isinstance(value, str | bytes) and info.context is not FROM_TEXT)
         try:
-            number = None if is_none else read(value)
+            number = None if is_refused else read(value)
         except ValidationError:
             number = None
         if not is_amount(number) or not fits(number):
@@ -41,7 +40,7 @@ def _number(words: str, fits: Callable[[Any], bool]) -> WrapValidator:
 
 
 def whole_number(least: int) -> WrapValidator:
-    """A whole number of at least `least`, as the annotation of a field."""
+    """The validator of a whole number of at least `least`, for an `Annotated` field."""
     return _number(f"a whole number of at least {least}", lambda number: number >= least)
 
 

@@ -1,8 +1,7 @@
-"""Copies that share nothing that can change, and the base of all public types, whose `model_copy` makes them.
+"""Copies that share no mutable data, and `Value`, the base class of all public types, whose `model_copy` makes such copies.
 
-Rules: dicts, lists, sets and tuples are new at every depth, and so are models that hold one; what else stands in them
-(text, numbers, functions, objects of other classes) stays the same object. Linear in the number of values; of text
-nothing is read.
+Dicts, lists, sets and tuples are copied at every depth, and so are models that contain one. Everything else (text, numbers,
+functions, objects of other classes) stays the same object. The time is linear in the number of values.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from pydantic_core import PydanticUndefined
 from llmcore.support.code.suggestions import mistake_in, unknown
 from llmcore.support.values.narrowing import is_object, kind_of
 
-__all__ = ["Value", "assign_field", "copied", "filled_in", "made", "updated", "wordy_fields"]
+__all__ = ["Value", "assign_field", "copied", "made", "new_model", "text_fields", "updated"]
 
 
 T = TypeVar("T")
@@ -28,67 +27,69 @@ Model = TypeVar("Model", bound=BaseModel)
 
 _FROZEN: Final[set[type[Any]]] = set()
 _LIVE: Final[set[type[Any]]] = set()
-"""The types derived from `Value`: to ask `isinstance` of a pydantic model takes ten times as long as looking here."""
-_SET_ONCE: Final[set[type[Any]]] = set()
-"""Those whose fields are set when one is made and never again, so that the names of those that were given may be shared."""
+"""The frozen and the other subclasses of `Value`. `isinstance` of a pydantic model takes ten times as long as this look-up."""
+_IMMUTABLE_FIELDS: Final[set[type[Any]]] = set()
+"""The types whose fields never change after construction, so that models may share the set of given names."""
 _FLAT: Final[set[type[Any]]] = {str, int, float, bool, type(None), bytes}
-"""What cannot change, with the frozen types that hold nothing else."""
+"""The immutable types, and the frozen types that contain only such."""
 _PARTS: Final[dict[type[Any], tuple[str, ...]]] = {}
-"""The fields of each type that may hold something that can."""
-_WORDS: Final[dict[Any, tuple[str, ...]]] = {}
-"""The fields of each type that may hold text, or a number of any size."""
+"""By type: the fields that may contain mutable values."""
+_TEXT_FIELDS: Final[dict[Any, tuple[str, ...]]] = {}
+"""By type: the fields that may contain text, or a number of any size."""
 
 
-def _note_type(
-    kind: type[BaseModel], *, is_set_once: bool, is_frozen: bool, parts: tuple[str, ...], words: tuple[str, ...]
+def _register_type(
+    kind: type[BaseModel], *, has_fixed_fields: bool, is_frozen: bool, parts: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
-    """A type was derived from `Value`. `is_frozen`: nothing of one ever changes, but within its `parts`."""
+    """Register a subclass of `Value`. `is_frozen`: its models never change, except values within the fields `parts`."""
     (_FROZEN if is_frozen else _LIVE).add(kind)
-    if is_set_once:
-        _SET_ONCE.add(kind)
-    _PARTS[kind], _WORDS[kind] = parts, words
+    if has_fixed_fields:
+        _IMMUTABLE_FIELDS.add(kind)
+    _PARTS[kind], _TEXT_FIELDS[kind] = parts, words
     if is_frozen and not parts:
         _FLAT.add(kind)
 
 
-def wordy_fields(kind: object) -> tuple[str, ...] | None:
-    """The fields of a type that may hold text, or a number of any size; None for a type that is not derived from `Value`. To ask
-    pydantic takes several times as long."""
-    return _WORDS.get(kind)
+def text_fields(kind: object) -> tuple[str, ...] | None:
+    """The fields of a type that may contain text, or a number of any size; None for a type that is no subclass of `Value`."""
+    return _TEXT_FIELDS.get(kind)
 
 
 def copied(value: T) -> T:
-    """The value, sharing nothing that can change. What holds itself, or nests deeper than Python can follow, is copied
-    by `copy.deepcopy`; where that fails as well, it stays the same object."""
+    """A copy of the value that shares no mutable data.
+
+    A circular value, or one nested too deep for recursion, is copied by `copy.deepcopy`. If that raises, returns the same object.
+    """
     try:
-        own: T = _copied(value)
+        result: T = _copied(value)
     except RecursionError:
         try:
             return deepcopy(value)
-        except Exception:  # objects say for themselves whether they can be copied
+        except Exception:  # from an object's `__deepcopy__`
             return value
-    return own
+    return result
 
 
 def updated(model: Model, changes: Mapping[str, Any]) -> Model:
-    """The model with these fields in place of its own, and the others shared: for a model that nobody else changes.
-    Nothing is checked. As pydantic's own `model_copy`, which takes seven times as long."""
-    return _built(model, {**model.__dict__, **changes}, changes.keys())
+    """A model with these fields changed, which shares all other values with `model`. Nothing is validated.
+
+    pydantic's `model_copy` does the same in seven times the time.
+    """
+    return _rebuilt(model, {**model.__dict__, **changes}, changes.keys())
 
 
 def copied_with(model: Model, changes: Mapping[str, Any]) -> Model:
-    """A copy of the model that shares no dict or list with it, with these fields in place of its own."""
-    own = {**model.__dict__, **changes}
+    """A copy of the model with these fields changed. It shares no dict or list with `model`."""
+    fields = {**model.__dict__, **changes}
     for name in _PARTS[kind_of(model)]:
-        value = own.get(name)
+        value = fields.get(name)
         if kind_of(value) not in _FLAT and name not in changes:
-            own[name] = _copied(value)
-    return _built(model, own, changes.keys())
+            fields[name] = _copied(value)
+    return _rebuilt(model, fields, changes.keys())
 
 
 def assign_field(model: BaseModel, **fields: Any) -> None:
-    """Set fields of a model of our own that changes in place: nothing is checked or converted. As one assignment each, which take
-    ten times as long."""
+    """Set fields of a mutable model. Nothing is validated. Assignments do the same in ten times the time."""
     vars(model).update(fields)
     model.__pydantic_fields_set__.update(fields)
 
@@ -100,9 +101,11 @@ _set_extra: Final = BaseModel.__dict__["__pydantic_extra__"].__set__
 _set_private: Final = BaseModel.__dict__["__pydantic_private__"].__set__
 
 
-def filled_in(kind: type[Model], fields: dict[str, Any], given: set[str], private: dict[str, Any] | None = None) -> Model:
-    """A new model of all these fields, its own from now on: nothing is checked or converted. Its slots are set as they are, which
-    takes half as long as by `object.__setattr__`."""
+def new_model(kind: type[Model], fields: dict[str, Any], given: set[str], private: dict[str, Any] | None = None) -> Model:
+    """A new model with these fields, which are all of its fields. Nothing is validated, and the model keeps the given dict.
+
+    Setting its slots takes half as long as `object.__setattr__`.
+    """
     new = _new(kind)
     _set_fields(new, fields)
     _set_given(new, given)
@@ -112,7 +115,7 @@ def filled_in(kind: type[Model], fields: dict[str, Any], given: set[str], privat
 
 
 class _Shape:
-    """What every new model of a type begins with."""
+    """The defaults of a type's new models."""
 
     __slots__ = ("constants", "factories", "given", "private")
 
@@ -121,24 +124,28 @@ class _Shape:
         self.constants: dict[str, Any] = {
             name: None if field.default is PydanticUndefined else field.default for name, field in fields.items()
         }
-        """Its fields, in order, with the defaults that never change."""
+        """All fields in order, with the immutable defaults."""
         self.factories: list[tuple[str, Callable[[], Any]]] = [
-            (name, partial(copied, field.default) if field.default_factory is None else _plain(field.default_factory))
+            (name, partial(copied, field.default) if field.default_factory is None else _factory(field.default_factory))
             for name, field in fields.items()
             if field.default_factory is not None or type(cast("object", field.default)) in (list, dict, set)
         ]
-        """The fields whose defaults are made anew."""
+        """The fields whose defaults are created for each model."""
         private = {name: attribute.get_default() for name, attribute in kind.__private_attributes__.items()}
         self.private: dict[str, Any] | None = private or None
-        """Its private attributes, None where it has none."""
-        self.given: dict[tuple[str, ...], set[str]] | None = {} if kind in _SET_ONCE else None
-        """The names of the fields that were given, one set for all models that were given the same: of what cannot change, a set
-        would be half of its memory. None where fields are set later."""
+        """The private attributes; None if there are none."""
+        self.given: dict[tuple[str, ...], set[str]] | None = {} if kind in _IMMUTABLE_FIELDS else None
+        """By names of given fields: the one set that models with these names share, which would be half of their memory.
+
+        None if fields may be set later.
+        """
 
 
 def made(kind: type[Model], /, **fields: Any) -> Model:
-    """A new model of these fields, which are values of our own that fit: nothing is checked or converted. As pydantic's
-    `model_construct`, which takes several times as long. Lists and dicts among them are the model's from now on."""
+    """A new model with these valid fields and defaults for the others. Nothing is validated. The model keeps given containers.
+
+    pydantic's `model_construct` takes several times as long.
+    """
     shape = _SHAPES.get(kind)
     if shape is None:
         shape = _SHAPES[kind] = _Shape(kind)
@@ -152,7 +159,7 @@ def made(kind: type[Model], /, **fields: Any) -> Model:
     else:
         names = tuple(fields)
         given = shared.get(names) or shared.setdefault(names, {*names})
-    new = _new(kind)  # as `filled_in`, which would be a call more
+    new = _new(kind)  # `new_model` inlined
     _set_fields(new, values)
     _set_given(new, given)
     _set_extra(new, None)
@@ -161,38 +168,38 @@ def made(kind: type[Model], /, **fields: Any) -> Model:
 
 
 _SHAPES: Final[dict[type[Any], _Shape]] = {}
-"""By type, each found when it is first asked for."""
+"""By type, each created on first use."""
 
 
-def _plain(factory: Any) -> Callable[[], Any]:
-    """`list` for `list[Message]`, which would take ten times as long to make the same."""
+def _factory(factory: Any) -> Callable[[], Any]:
+    """`list` for `list[Message]`, whose call takes ten times as long."""
     return cast("Callable[[], Any]", get_origin(factory) or factory)
 
 
-def _built(model: Model, fields: dict[str, Any], given: Set[str]) -> Model:
-    """Another one, of these fields, which are all that it has."""
+def _rebuilt(model: Model, fields: dict[str, Any], given: Set[str]) -> Model:
+    """A model of the same type with these fields, which are all of its fields."""
     kind, private, names = type(model), model.__pydantic_private__, model.__pydantic_fields_set__
     new = _new(kind)
     _set_fields(new, fields)
-    _set_given(new, names if kind in _SET_ONCE and given <= names else names | given)
+    _set_given(new, names if kind in _IMMUTABLE_FIELDS and given <= names else names | given)
     _set_extra(new, model.__pydantic_extra__)
     _set_private(new, None if private is None else private.copy())
     return new
 
 
 def _frozen_copy(model: Model) -> Model:
-    """The model, with copies of what it holds that can change; itself where it holds no such thing."""
+    """The model with copies of its mutable values; the same model if it has none."""
     kind, fields = type(model), model.__dict__
-    own: dict[str, Any] | None = None
+    changed: dict[str, Any] | None = None
     for name in _PARTS[kind]:
         value = fields.get(name)
         if kind_of(value) not in _FLAT and (part := _copied(value)) is not value:
-            own = fields.copy() if own is None else own
-            own[name] = part
-    if own is None:
+            changed = fields.copy() if changed is None else changed
+            changed[name] = part
+    if changed is None:
         return model
-    new = _new(kind)  # as `_built` does, which would be a call more: what is frozen has no private attributes
-    _set_fields(new, own)
+    new = _new(kind)  # `_rebuilt` inlined: frozen models have no private attributes
+    _set_fields(new, changed)
     _set_given(new, model.__pydantic_fields_set__)
     _set_extra(new, model.__pydantic_extra__)
     _set_private(new, None)
@@ -220,41 +227,40 @@ def _copied(value: Any) -> Any:
 
 
 def _copied_other(value: Any) -> Any:
-    """Sets, and the kinds of dict that Python has beside its own."""
+    """A copy of a set, a bytearray or a subclass of dict from the standard library; any other object itself."""
     if kind_of(value).__module__ not in ("builtins", "collections"):
         return value
     if isinstance(value, set | bytearray):
         return copy(cast("Any", value))
     if not is_object(value):
         return value
-    new = copy(value)  # with its default factory or order
+    new = copy(value)  # keeps a default factory
     for key, item in value.items():
         new[key] = _copied(item)
     return new
 
 
 def _without_keys(text: str) -> str:
-    from llmcore.support.values.credentials import without_keys  # its expressions are compiled where one is first asked for
+    from llmcore.support.values.credentials import without_keys  # compiles expressions, so it is imported on demand
 
     return without_keys(text)
 
 
 class Value(BaseModel):
-    """Base of the public types. What validates one is built when one is first validated: a process that reads one reply needs
-    few of them.
+    """The base class of the public types. Their validators are built on first use, because a process needs only few of them.
 
-    A field that does not exist or does not fit raises `ConfigError` where a value is made, with pydantic's own error as its
-    cause; `model_validate` and `model_validate_json` are pydantic's.
+    The constructor raises `ConfigError` for an unknown field or a wrong value, with pydantic's error as its cause.
+    `model_validate` and `model_validate_json` raise pydantic's error.
     """
 
     model_config = ConfigDict(defer_build=True, extra="forbid")
 
     raises: ClassVar[type[Exception]] = ValueError
-    """The class of that error, which `errors` says: errors hold values, so values cannot import them."""
+    """The class of that error. `types.errors` sets it, because errors contain values and this module cannot import them."""
     instead: ClassVar[Mapping[str, str]] = {}
-    """What to say of well-known names that are no fields."""
+    """Hints for well-known names that are no fields."""
 
-    if not TYPE_CHECKING:  # a checker makes the signature of the fields
+    if not TYPE_CHECKING:  # checkers infer the signature from the fields
 
         def __init__(self, /, *args: Any, **fields: Any) -> None:
             if args:
@@ -264,10 +270,10 @@ class Value(BaseModel):
             except ValidationError as error:
                 raise self.raises(mistake_in(error, _name(self), type(self).__pydantic_fields__, self.instead)) from error
 
-        __init__.__pydantic_base_init__ = True  # so that nothing calls it where JSON is read
+        __init__.__pydantic_base_init__ = True  # so that `model_validate_json` does not call it
 
     def __repr__(self) -> str:
-        """As pydantic writes it, without what looks like a key: it ends up in logs."""
+        """pydantic's `repr`, with anything that looks like a key masked, because it ends up in logs."""
         return _without_keys(super().__repr__())
 
     def __str__(self) -> str:
@@ -276,23 +282,22 @@ class Value(BaseModel):
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
         super().__pydantic_init_subclass__(**options)
-        is_set_once, fields = bool(cls.model_config.get("frozen")), cls.__pydantic_fields__
-        if is_set_once:
-            type.__setattr__(cls, "__setattr__", _set_in_words)  # to a checker it is the base's, which refuses it
-            type.__setattr__(cls, "__delattr__", _delete_in_words)
-        _note_type(
+        has_fixed_fields, fields = bool(cls.model_config.get("frozen")), cls.__pydantic_fields__
+        if has_fixed_fields:
+            type.__setattr__(cls, "__setattr__", _set_or_explain)  # checkers see the base's
+            type.__setattr__(cls, "__delattr__", _delete_or_explain)
+        _register_type(
             cls,
-            is_set_once=is_set_once,
-            is_frozen=is_set_once and not cls.__private_attributes__,
+            has_fixed_fields=has_fixed_fields,
+            is_frozen=has_fixed_fields and not cls.__private_attributes__,
             parts=tuple(name for name, field in fields.items() if not _is_flat(field.annotation)),
             words=tuple(name for name, field in fields.items() if not _is_choice(field.annotation)),
         )
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy that shares no dict or list with this one, with the fields of `update`, which are not validated, in
-        place of its own. `deep`: objects of other classes are copied too, by `copy.deepcopy`.
+        """A copy with the fields of `update` changed, which are not validated. It shares no dict or list with this one.
 
-        Raises `ConfigError` when `update` names no field.
+        `deep` also copies objects of other classes, by `copy.deepcopy`. Raises `ConfigError` if `update` has an unknown field.
         """
         given = update or {}
         for name in given:
@@ -301,22 +306,21 @@ class Value(BaseModel):
         return updated(deepcopy(self), given) if deep else copied_with(self, given)
 
 
-def _set_in_words(self: Value, name: str, value: Any) -> None:
-    """Of a type whose fields are set once."""
+def _set_or_explain(self: Value, name: str, value: Any) -> None:
     try:
         BaseModel.__setattr__(self, name, value)
-    except (ValidationError, ValueError) as error:  # a field, or a name that is none
-        raise _set_once(self, name) from error
+    except (ValidationError, ValueError) as error:  # a field, or an unknown name
+        raise _immutable_error(self, name) from error
 
 
-def _delete_in_words(self: Value, name: str) -> None:
+def _delete_or_explain(self: Value, name: str) -> None:
     try:
         BaseModel.__delattr__(self, name)
     except ValidationError as error:
-        raise _set_once(self, name) from error
+        raise _immutable_error(self, name) from error
 
 
-def _set_once(value: Value, name: str) -> Exception:
+def _immutable_error(value: Value, name: str) -> Exception:
     kind, fields = _name(value), type(value).__pydantic_fields__
     if name not in fields:
         return value.raises(unknown(kind, "field", name, fields, value.instead))
@@ -325,7 +329,7 @@ def _set_once(value: Value, name: str) -> Exception:
 
 
 def _is_choice(annotation: object) -> bool:
-    """Is everything that is annotated so one of a few values of ours: words of a list, a truth value, nothing?"""
+    """Whether the annotation admits only literals, bools and None."""
     origin = get_origin(annotation)
     if origin in (Union, UnionType):
         return all(map(_is_choice, get_args(annotation)))
@@ -333,7 +337,7 @@ def _is_choice(annotation: object) -> bool:
 
 
 def _is_flat(annotation: object) -> bool:
-    """Can nothing that is annotated so ever change?"""
+    """Whether the annotation admits only immutable values."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Literal:
         return True

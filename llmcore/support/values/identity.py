@@ -1,4 +1,4 @@
-"""Comparing and keeping objects that compare or hash as they like: arrays, tables, classes with metaclasses, what users wrote."""
+"""Comparing and hashing objects with any `__eq__` and `__hash__`: arrays, data frames, classes with metaclasses, user classes."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ __all__ = ["Same", "alike"]
 
 
 class Same:
-    """Equal to itself alone: a key for an object that need not be hashable. Holds the object, so that its id stays its own."""
+    """A dict key for any object, hashable or not, compared by identity. It references the object, so its id is not reused."""
 
-    __slots__ = ("held",)
+    __slots__ = ("value",)
 
-    def __init__(self, held: object) -> None:
-        self.held = held
+    def __init__(self, value: object) -> None:
+        self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and other.held is self.held
+        return isinstance(other, Same) and other.value is self.value
 
     def __hash__(self) -> int:
-        return id(self.held)
+        return id(self.value)
 
 
-def alike(one: object, other: object) -> bool:
-    """Are they equal beyond doubt? Arrays and tables compare element by element, and what they give then is no truth."""
-    if one is other:
+def alike(left: object, right: object) -> bool:
+    """Whether two values are certainly equal. Arrays and data frames compare by element, and `bool` of that raises."""
+    if left is right:
         return True
-    if type(one) is not type(other):
+    if type(left) is not type(right):
         return False
     try:
-        return bool(one == other)
-    except Exception:  # a value of the caller's
+        return bool(left == right)
+    except Exception:  # from the caller's `__eq__`
         return False

@@ -1,4 +1,4 @@
-"""The media type of an image that is given as base64 alone, by its first characters. O(1)."""
+"""The media type of an image by the first characters of its base64."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _HEADS = {
     "UklGR": "image/webp",
     "Qk": "image/bmp",
 }
-"""How the base64 of a format's first bytes begins."""
+"""The start of the base64 of each format."""
 
 
 def media_type_of(data: str) -> str | None:
-    """The media type, or None where the text does not begin like the base64 of a known format."""
+    """The media type of the base64 text; None if it is none of a known format."""
     return next((media for head, media in _HEADS.items() if data.startswith(head)), None)

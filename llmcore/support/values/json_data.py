@@ -1,8 +1,8 @@
-"""What any reader of JSON can read: text that UTF-8 can encode, and numbers that JSON has.
+"""Converting any Python value to valid JSON data: text that UTF-8 can encode, and numbers that JSON has.
 
-Models, servers, tools and hooks put into replies, results and errors whatever Python can hold. In Python the values stay
-as they are; `JsonText`, `JsonData` and `JsonObject` are the types of fields that may hold such values, and say how they are
-written as JSON, so that writing never fails and what was written can be read again.
+Replies, results and errors may contain any Python value, from models, servers, tools and hooks. In Python the values stay
+unchanged. Fields for them have the types `JsonText`, `JsonData` and `JsonObject`, which convert them when a model is dumped as
+JSON. So dumping never fails, and the JSON can be read back.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ __all__ = [
 
 LARGEST_INT = 10**4300 - 1
 SMALLEST_INT = -LARGEST_INT
-"""Of more digits Python and pydantic read no whole number (`sys.get_int_max_str_digits`)."""
+"""Python and pydantic read no longer integers (`sys.get_int_max_str_digits`)."""
 
 
-_encoded = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes a new encoder a call for any setting of its own
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` creates an encoder per call if a setting is given
 
 
 def as_json(value: Any, *, ascii_only: bool = False) -> str:
-    """JSON data as text. `ascii_only`: what is not ASCII as escapes. Raises TypeError for what is no JSON data."""
-    return json.dumps(value) if ascii_only else _encoded(value)
+    """JSON data as text. `ascii_only` escapes other characters. Raises `TypeError` for what is no JSON data."""
+    return json.dumps(value) if ascii_only else _encode(value)
 
 
 def encodable(text: str) -> str:
-    """The text, or a copy in which each lone surrogate is U+FFFD. Two that make a pair become their character."""
-    text = text_of(text)  # whose own methods are not asked
+    """The text with each lone surrogate replaced by U+FFFD, and each surrogate pair by its character."""
+    text = text_of(text)  # no methods of a subclass
     if text.isascii():
         return text
     try:
@@ -57,19 +57,23 @@ def encodable(text: str) -> str:
 
 
 def json_data(value: Any) -> Any:
-    """A value as JSON data. What JSON has no form for stands as text: numbers that are not finite or have more than 4300
-    digits, objects of unknown types, and the whole where it holds itself or its own methods fail, be it by `sys.exit()`. Of a
-    model or a dataclass whose methods fail stands what can be written, field by field. Raises nothing but a
-    `KeyboardInterrupt`, which may be the user's."""
+    """A value as JSON data.
+
+    Values without a JSON form become text: numbers that are not finite or have more than 4300 digits, and objects of unknown
+    types. If the value is circular or its methods raise, even `SystemExit`, the whole becomes text. Of a model or a dataclass
+    whose methods raise, each field is converted separately.
+
+    Raises only `KeyboardInterrupt`, which may come from the user.
+    """
     try:
-        return _readable(value)
+        return _as_json_data(value)
     except KeyboardInterrupt:
         raise
-    except BaseException:  # a cycle, or a value whose own methods fail
+    except BaseException:  # a cycle, or a value whose methods raise
         return encodable(_text(value))
 
 
-def _readable(value: Any) -> Any:
+def _as_json_data(value: Any) -> Any:
     kind = value.__class__
     if kind is str:
         return encodable(value)
@@ -80,28 +84,28 @@ def _readable(value: Any) -> Any:
     if kind is bool or value is None:
         return value
     if is_object(value):
-        return {_key(key): _readable(item) for key, item in _DICT.items(value)}
+        return {_key(key): _as_json_data(item) for key, item in _DICT.items(value)}
     if is_list(value):
-        return [_readable(item) for item in _LIST.__iter__(value)]
-    plain = _plain(value)
-    return _readable(plain) if plain.__class__ in _KINDS else plain  # a number of a subclass stays what it is
+        return [_as_json_data(item) for item in _LIST.__iter__(value)]
+    plain = _other_as_data(value)
+    return _as_json_data(plain) if plain.__class__ in _KINDS else plain  # a number of a subclass stays unchanged
 
 
-def _plain(value: Any) -> Any:
-    """What else there is as data. Bytes are the text that they hold, as they are read back; those that hold none, base64."""
+def _other_as_data(value: Any) -> Any:
+    """The data of any other value. Bytes become UTF-8 text, which is how they are read back, or else base64."""
     try:
-        return _written(value)
+        return _to_jsonable(value)
     except KeyboardInterrupt:
         raise
     except BaseException:
         if isinstance(value, tuple | set | frozenset):
-            return [_readable(item) for item in cast("Iterable[Any]", value)]
+            return [_as_json_data(item) for item in cast("Iterable[Any]", value)]
         if not isinstance(value, BaseModel) and not hasattr(value.__class__, "__dataclass_fields__"):
             raise
         return fields_data(value, by_alias=True)
 
 
-def _written(value: Any) -> Any:
+def _to_jsonable(value: Any) -> Any:
     try:
         return to_jsonable_python(value, fallback=_text, bytes_mode="utf8")
     except (PydanticSerializationError, UnicodeDecodeError):
@@ -109,7 +113,7 @@ def _written(value: Any) -> Any:
 
 
 def model_data(value: BaseModel, *, by_alias: bool | None = None) -> dict[str, Any]:
-    """A model as it writes itself; where that fails, as `fields_data`."""
+    """The dump of a model; if that raises, `fields_data`."""
     try:
         return value.model_dump(mode="json", by_alias=by_alias, warnings=False)
     except KeyboardInterrupt:
@@ -119,17 +123,19 @@ def model_data(value: BaseModel, *, by_alias: bool | None = None) -> dict[str, A
 
 
 def fields_data(value: Any, *, by_alias: bool | None = None) -> dict[str, Any]:
-    """Of a model or a dataclass the fields that can be written, each for itself: one that lacks parts may fail, since what it
-    computes, or a serializer, counts on them. What cannot be computed is left out."""
+    """The fields of a model or a dataclass, each converted separately.
+
+    A computed field or a serializer of an incomplete model may raise, because it needs missing fields. Such fields are omitted.
+    """
     made: dict[str, Any] = {}
     kind = value.__class__
     if not isinstance(value, BaseModel):
         return {name: json_data(getattr(value, name)) for name in kind.__dataclass_fields__ if hasattr(value, name)}
     for name, field in kind.model_fields.items():
         if name in vars(value) and not field.exclude:
-            own = _field_alone(value, name, by_alias)
+            alone = _field_alone(value, name, by_alias)
             key = field.serialization_alias if by_alias and field.serialization_alias else name
-            made |= {key: _nested(vars(value)[name], by_alias)} if own is None else own
+            made |= {key: _nested(vars(value)[name], by_alias)} if alone is None else alone
     for name in kind.model_computed_fields:
         made |= _field_alone(value, name, by_alias) or {}
     return made | {name: _nested(item, by_alias) for name, item in (value.model_extra or {}).items()}
@@ -154,7 +160,7 @@ def _nested(value: Any, by_alias: bool | None) -> Any:
 
 _KINDS = frozenset({str, int, float, dict, list})
 _DICT, _LIST = dict[Any, Any], list[Any]
-"""Their own ways to walk, whatever a subclass says of its own: as pydantic walks them."""
+"""Iteration by the base class, as pydantic iterates, whatever a subclass defines."""
 
 
 def _key(key: Any) -> str:

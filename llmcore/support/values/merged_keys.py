@@ -1,7 +1,7 @@
-"""Keys of the data that are lost in the typed value, where pydantic says nothing.
+"""Finding the keys of the data that the typed value has lost without an error of pydantic.
 
-Keys are *merged* if two keys of the data are one key of the type: `{"1": 1, "01": 2}` becomes `{1: 2}` as a `dict[int, int]`.
-A key is *ignored* if no field reads it and the type keeps no extra keys. The data and the typed value are walked side by side.
+Keys are *merged* if two keys of the data become one key: `{"1": 1, "01": 2}` as a `dict[int, int]` becomes `{1: 2}`. A key is
+*ignored* if no field reads it and the type keeps no extra keys. The search walks the data and the typed value in parallel.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from llmcore.support.values.narrowing import is_list, is_object, object_in, obje
 
 __all__ = ["KeyCheck", "MergedKeys", "is_foreign", "members_of"]
 
-_ARE_SCHEMAS = frozenset(
+_SCHEMA_KEYS = frozenset(
     {
         "schema",
         "items_schema",
@@ -40,20 +40,20 @@ _ARE_SCHEMAS = frozenset(
         "function",
     }
 )
-"""Keys under which pydantic's schemas have what values are made by, one schema or several. All else is names and data."""
-_BY_NAME = frozenset({"fields", "choices"})
-"""Keys under which they stand by the names of fields, or by tags, any of which may be called `type`; or in a list."""
-_KNOWN_CODE = frozenset({"builtins", "collections", "ipaddress", "pydantic", "pydantic_core"})
-"""Modules of functions that pydantic itself puts into its schemas, or that take no time."""
-_BEFORE = frozenset({"function-before", "function-wrap"})
+"""The keys of pydantic's schemas whose values are schemas. The values of other keys are names and data."""
+_NAMED_SCHEMA_KEYS = frozenset({"fields", "choices"})
+"""The keys whose values map field names or tags, which may be called `type`, to schemas; or list schemas."""
+_TRUSTED_MODULES = frozenset({"builtins", "collections", "ipaddress", "pydantic", "pydantic_core"})
+"""The packages of functions that pydantic adds to its schemas, and of fast ones."""
+_VALIDATORS_BEFORE = frozenset({"function-before", "function-wrap"})
 _WITH_FIELDS = frozenset({"model", "dataclass"})
 _FIELDS = frozenset({"model-fields", "dataclass-args", "typed-dict"})
-_ABSENT = object()
+_MISSING = object()
 Path = tuple[str | int, ...]
 
 
 class MergedKeys(NamedTuple):
-    """Keys that have met: where they stand, the keys of the data, and those that are left."""
+    """Merged keys: the path of the object, its keys in the data, and the keys that remain."""
 
     path: Path
     keys: Sequence[str]
@@ -61,29 +61,29 @@ class MergedKeys(NamedTuple):
 
 
 class KeyCheck:
-    """Which keys a type lost of the data that it was given. Made of pydantic's schema of the type."""
+    """Finds the keys of the data that a type has lost, by pydantic's schema of the type."""
 
     def __init__(self, core_schema: object) -> None:
         self._core_schema = core_schema
 
     def lost(self, data: Any, value: Any, most: int) -> list[MergedKeys]:
-        """Where `value`, made of `data`, lacks a key, `most` places at most."""
+        """The merged keys of `value`, which was read from `data`; at most `most`."""
         return list(islice(self._merged(data, value), most)) if self._may_merge else []
 
     def ignored(self, data: Any, value: Any, *, by_name: bool = False) -> Iterator[tuple[Path, Any]]:
-        """Each key of `data` that nothing in `value` was made of: its path and what stood there.
+        """The ignored keys of `data`: the path and the value of each.
 
-        A class whose validators see the data before its fields do may use any key: none of its keys is ignored. `by_name`: fields
-        are read by their own names too.
+        If a validator of a class sees the data before its fields do, it may use any key, so none of the keys counts as ignored.
+        `by_name`: fields are read by their names as well as their aliases.
         """
         for path, given, made in self._objects(data, value):
             known = self._known_keys(made)
             if known is not None:
-                own = {*self._read_from(made)} if by_name else set[str]()
-                yield from (((*path, key), item) for key, item in given.items() if key not in known and key not in own)
+                names = {*self._paths_of(made)} if by_name else set[str]()
+                yield from (((*path, key), item) for key, item in given.items() if key not in known and key not in names)
 
     def _known_keys(self, made: object) -> Set[str] | None:
-        """The keys that a value of a class or a TypedDict is read from; None where it keeps or may use any key."""
+        """The keys that a value of a class or a TypedDict is read from; None if it keeps or may use any key."""
         if is_object(made):
             fitting = [keys for fields, keys in self._typed_dicts.items() if made.keys() <= fields]
             return frozenset[str]().union(*fitting) if fitting else None
@@ -91,36 +91,36 @@ class KeyCheck:
             return None
         if getattr(made, "model_extra", None) is not None:
             return None
-        keys = {*_first_keys(self._read_from(made))}
+        keys = {*_first_keys(self._paths_of(made))}
         return keys if issubclass(type(made), BaseModel) else keys | getattr(made, "__dict__", {}).keys()
 
     @cached_property
     def _may_merge(self) -> bool:
-        """Does the type hold mappings, or fields of several names, and no code of the caller's that may take entries out?"""
+        """Whether the type has mappings or classes, and no code of the caller that may remove entries of mappings."""
         parts = [*members_of(self._core_schema)]
         several = any(len(paths) > 1 for fields in self._fields.values() for paths in fields.values())
         return (several or any(map(_is_mapping, parts))) and not any(map(_changes_mappings, parts))
 
     @cached_property
     def _typed_dicts(self) -> dict[frozenset[str], frozenset[str]]:
-        """The fields of each TypedDict in the type, which drops other keys by design, and the keys that they are read from."""
+        """By the fields of each TypedDict in the type: the keys that they are read from. It drops other keys by design."""
         parts = [part for part in members_of(self._core_schema) if part.get("type") == "typed-dict"]
         return {frozenset(part["fields"]): frozenset(_first_keys(_fields_of(part))) for part in parts}
 
     @cached_property
     def _classes_read_by_code(self) -> frozenset[object]:
-        """The classes whose data a function of the caller's sees before the fields do."""
+        """The classes whose data a function of the caller sees before the fields do."""
         parts = [*members_of(self._core_schema)]
-        around = [one for part in parts if _reads_before(part) for one in members_of(part)]
-        within = [part for part in parts if any(map(_reads_before, _down_to_fields(part)))]
-        return frozenset(one["cls"] for one in (*around, *within) if one.get("type") in _WITH_FIELDS)
+        around = [member for part in parts if _reads_raw_data(part) for member in members_of(part)]
+        within = [part for part in parts if any(map(_reads_raw_data, _down_to_fields(part)))]
+        return frozenset(each["cls"] for each in (*around, *within) if each.get("type") in _WITH_FIELDS)
 
     @cached_property
     def _fields(self) -> dict[object, dict[str, list[Path]]]:
-        """By class: from where in an object each field is read, in pydantic's order."""
+        """By class: the paths in an object that each field is read from, in pydantic's order."""
         return {part["cls"]: _fields_of(part) for part in members_of(self._core_schema) if part.get("type") in _WITH_FIELDS}
 
-    def _read_from(self, made: object) -> Mapping[str, list[Path]]:
+    def _paths_of(self, made: object) -> Mapping[str, list[Path]]:
         return self._fields.get(type(made), {})
 
     def _merged(self, data: Any, value: Any) -> Iterator[MergedKeys]:
@@ -128,28 +128,28 @@ class KeyCheck:
             if is_object(made):
                 if len(made) < len(given) and not any(made.keys() <= each for each in self._typed_dicts):
                     yield MergedKeys(path, list(given), list(made))
-            elif getattr(made, "model_extra", None) is None:  # what keeps the rest loses nothing
-                yield from (MergedKeys(path, keys, keys[:1]) for keys in _of_one_field(given, self._read_from(made)))
+            elif getattr(made, "model_extra", None) is None:  # a class that keeps extra keys loses nothing
+                yield from (MergedKeys(path, keys, keys[:1]) for keys in _competing_keys(given, self._paths_of(made)))
 
     def _objects(self, data: Any, value: Any) -> Iterator[tuple[Path, dict[str, Any], Any]]:
-        """Each object in the data, with what was made of it."""
-        waiting: list[tuple[Path, Any, Any]] = [((), data, value)]
-        while waiting:
-            path, given, made = waiting.pop()
+        """Each object in the data: its path, the object, and the value that was read from it."""
+        pending: list[tuple[Path, Any, Any]] = [((), data, value)]
+        while pending:
+            path, given, made = pending.pop()
             if getattr(made.__class__, "__pydantic_root_model__", False):  # to import `RootModel` builds a model
                 made = made.root
             if is_object(given):
                 yield path, given, made
-            waiting += [((*path, key), item, part) for key, item, part in self._members(given, made)][::-1]
+            pending += [((*path, key), item, part) for key, item, part in self._members(given, made)][::-1]
 
     def _members(self, given: Any, made: Any) -> Iterator[tuple[str | int, Any, Any]]:
-        """The containers in the data, each with what was made of it."""
+        """The containers in an object or array: the key of each, the container, and the value that was read from it."""
         pairs: Iterable[tuple[str | int, Any, Any]] = ()
         if is_list(given):
             same = issubclass(type(made), (list, tuple)) and len(made) == len(given)
             pairs = zip(range(len(given)), given, made, strict=True) if same else ()
         elif is_object(given):
-            pairs = _entries(given, made, self._read_from(made))
+            pairs = _entries(given, made, self._paths_of(made))
         for key, item, part in pairs:
             data = _unquoted(item, part)
             if isinstance(data, (dict, list)):
@@ -157,28 +157,28 @@ class KeyCheck:
 
 
 def members_of(core_schema: object) -> Iterator[dict[str, Any]]:
-    """Every schema in pydantic's schema of a type, and every field; not what only concerns the writing of values."""
-    waiting, seen = [core_schema], set[int]()
-    while waiting:
-        part = waiting.pop()
+    """Every schema and field in pydantic's schema of a type, except those of serialization."""
+    pending, seen = [core_schema], set[int]()
+    while pending:
+        part = pending.pop()
         if id(part) in seen:
             continue
         seen.add(id(part))
         if is_object(part):
             yield part
-            waiting += (each for key, each in part.items() if key in _ARE_SCHEMAS)
-            for key in _BY_NAME & part.keys():
-                waiting += part[key].values() if is_object(part[key]) else part[key]
+            pending += (each for key, each in part.items() if key in _SCHEMA_KEYS)
+            for key in _NAMED_SCHEMA_KEYS & part.keys():
+                pending += part[key].values() if is_object(part[key]) else part[key]
         elif is_list(part) or isinstance(part, tuple):
-            waiting += part
+            pending += part
 
 
 def is_foreign(function: object) -> bool:
-    """Is it neither pydantic's nor Python's own?"""
+    """Whether the function is neither pydantic's nor Python's."""
     while isinstance(function, partial):
         function = function.func
-    owner = getattr(function, "__objclass__", function)  # a method of a built-in class tells no module
-    return str(getattr(owner, "__module__", "")).partition(".")[0] not in _KNOWN_CODE
+    owner = getattr(function, "__objclass__", function)  # a method of a builtin class has no module
+    return str(getattr(owner, "__module__", "")).partition(".")[0] not in _TRUSTED_MODULES
 
 
 def _is_mapping(part: dict[str, Any]) -> bool:
@@ -186,23 +186,23 @@ def _is_mapping(part: dict[str, Any]) -> bool:
 
 
 def _changes_mappings(part: dict[str, Any]) -> bool:
-    """Does this part of a type's schema hand values with a mapping in them to a function of the caller's?"""
+    """Whether this part of a schema passes values that contain a mapping to a function of the caller."""
     function = part.get("function")
     called = function.get("function") if is_object(function) else function
     runs = part.get("post_init") or part.get("custom_init") or (callable(called) and is_foreign(called))
     return bool(runs) and any(map(_is_mapping, members_of(part.get("schema"))))
 
 
-def _reads_before(part: dict[str, Any]) -> bool:
-    """Does this part of a type's schema hand raw data to a function of the caller's?"""
+def _reads_raw_data(part: dict[str, Any]) -> bool:
+    """Whether this part of a schema passes raw data to a function of the caller."""
     function = part.get("function")
     called = function.get("function") if is_object(function) else function
-    before = part.get("type") in _BEFORE and callable(called) and is_foreign(called)
+    before = part.get("type") in _VALIDATORS_BEFORE and callable(called) and is_foreign(called)
     return bool(before or part.get("custom_init"))
 
 
 def _down_to_fields(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A part of a schema and the parts that it wraps, down to the one that has fields."""
+    """A part of a schema and the parts that it wraps, up to the one that has fields."""
     while part and part.get("type") not in _FIELDS:
         yield part
         part = object_in(part.get("schema"))
@@ -213,12 +213,12 @@ def _first_keys(fields: Mapping[str, list[Path]]) -> Iterator[str]:
 
 
 def _fields_of(part: dict[str, Any]) -> dict[str, list[Path]]:
-    """Of the part of a schema that makes a model or a dataclass."""
+    """By field of a model or dataclass: the paths that it is read from."""
     config = object_in(part.get("config"))
     by_name = bool(config.get("validate_by_name") or config.get("populate_by_name"))
     nothing: dict[str, Any] = {}
-    inner = next((one for one in members_of(part.get("schema", part)) if one.get("type") in _FIELDS), nothing)
-    fields = object_in(inner.get("fields")) or {one["name"]: one for one in objects_in(inner.get("fields"))}
+    inner = next((each for each in members_of(part.get("schema", part)) if each.get("type") in _FIELDS), nothing)
+    fields = object_in(inner.get("fields")) or {field["name"]: field for field in objects_in(inner.get("fields"))}
     return {name: _paths(name, field.get("validation_alias"), by_name=by_name) for name, field in fields.items()}
 
 
@@ -226,21 +226,21 @@ def _paths(name: str, alias: Any, *, by_name: bool) -> list[Path]:
     if alias is None:
         return [(name,)]
     several: list[Any] = alias if is_list(alias) and is_list(alias[0]) else [alias]
-    paths: list[Path] = [tuple(one) if is_list(one) else (one,) for one in several]
+    paths: list[Path] = [tuple(each) if is_list(each) else (each,) for each in several]
     return [*paths, (name,)] if by_name and (name,) not in paths else paths
 
 
-def _of_one_field(given: dict[str, Any], fields: Mapping[str, list[Path]]) -> Iterator[list[str]]:
-    """The places of a field that the data gives several values."""
+def _competing_keys(given: dict[str, Any], fields: Mapping[str, list[Path]]) -> Iterator[list[str]]:
+    """For each field that the data gives several values: the paths of these values."""
     for paths in fields.values():
         found = [(path, _at(given, path)) for path in paths] if len(paths) > 1 else []
-        told = [(path, value) for path, value in found if value is not _ABSENT]
-        if any(value != told[0][1] for _, value in told[1:]):
-            yield [".".join(map(str, path)) for path, _ in told]
+        present = [(path, value) for path, value in found if value is not _MISSING]
+        if any(value != present[0][1] for _, value in present[1:]):
+            yield [".".join(map(str, path)) for path, _ in present]
 
 
 def _unquoted(given: Any, made: Any) -> Any:
-    """The data that a text holds which became a container or an object, as pydantic's `Json` makes one of it."""
+    """The data in a text of JSON that was read as a container or an object, as by pydantic's `Json`; else the given value."""
     if not isinstance(given, str) or isinstance(made, str) or given.lstrip()[:1] not in ("{", "["):
         return given
     try:
@@ -252,9 +252,9 @@ def _unquoted(given: Any, made: Any) -> Any:
 def _at(given: Any, path: Path) -> Any:
     for step in path:
         try:
-            given = _ABSENT if isinstance(given, str) else given[step]
+            given = _MISSING if isinstance(given, str) else given[step]
         except (KeyError, IndexError, TypeError):
-            return _ABSENT
+            return _MISSING
     return given
 
 

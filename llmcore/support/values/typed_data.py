@@ -1,7 +1,7 @@
-"""JSON data as values of a type: the one way in which arguments of calls and typed answers become what pydantic makes of them.
+"""Reading JSON data as values of a type, for the arguments of calls and for typed answers.
 
-What a model sends is JSON, so pydantic reads it as such. Its rules for Python objects are others: a strict type takes a date only
-as a `date` there, an enum only as a member, a set only as a set.
+A model sends JSON, so pydantic validates it as JSON. Its rules for Python objects differ: in them a strict type accepts a date
+only as a `date`, an enum only as a member, a set only as a set.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from llmcore.support.values.merged_keys import members_of
 from llmcore.support.values.narrowing import is_object
 
-__all__ = ["TypedReading", "is_json", "listed"]
+__all__ = ["TypedReading", "is_json", "with_lists"]
 
 _ATOMIC = frozenset({"any", "str", "int", "float", "bool", "none"})
-_AROUND = frozenset({"nullable", "default", "list", "definitions", "definition-ref", "model-fields", "model-field"})
-"""Parts of pydantic's schemas by which JSON data become the same, whether they are read as JSON or as Python objects."""
-_LATE = "ValidatorIterator"
-"""What pydantic makes of an `Iterable`. It does not tell the class itself."""
+_TRANSPARENT = frozenset({"nullable", "default", "list", "definitions", "definition-ref", "model-fields", "model-field"})
+"""The types of pydantic's schemas that read JSON and Python objects alike, if their inner schemas do."""
+_LAZY_ITERATOR = "ValidatorIterator"
+"""The class of pydantic's value for an `Iterable`, which pydantic does not export."""
 _KEYS = frozenset({"str", "any"})
 _LITERALS = (str, int, type(None))
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
 class TypedReading:
-    """How JSON data become values of one type. `core_schema` is pydantic's of it, and the two functions are of its validator."""
+    """Reads JSON data as values of one type. `core_schema` is pydantic's schema, and the two functions are its validator's."""
 
     def __init__(
         self,
@@ -46,14 +46,14 @@ class TypedReading:
         return cls(adapter.validate_json, adapter.validate_python, adapter.core_schema)
 
     def read(self, value: Any, by_name: bool | None = None) -> Any:
-        """The typed value of JSON data. Raises pydantic's ValidationError, and whatever the type's own validators raise.
+        """The typed value of JSON data. Raises pydantic's `ValidationError`, and whatever validators of the type raise.
 
-        If the type reads JSON and Python objects alike, the data are given as Python objects. So are data that no JSON text
-        holds: half a surrogate pair, and what is nested too deep for a parser.
+        If the type reads JSON and Python objects alike, pydantic receives Python objects. It also receives them if the data
+        cannot be JSON text: lone surrogates, or data that is nested too deep for the parser.
 
-        What pydantic would read only when somebody asks for it (an `Iterable` field of a class) is read, too: as a list.
+        Values that pydantic would read lazily (an `Iterable` field) are read now, as lists.
         """
-        return self.whole(self._read(value, by_name))
+        return self.fully_validated(self._read(value, by_name))
 
     def _read(self, value: Any, by_name: bool | None) -> Any:
         if not self._mode_matters:
@@ -61,23 +61,23 @@ class TypedReading:
         try:
             return self._validate_json(json.dumps(value), by_name=by_name)
         except (RecursionError, ValidationError) as error:
-            if isinstance(error, ValidationError) and not _is_no_json(error):
+            if isinstance(error, ValidationError) and not _is_json_syntax_error(error):
                 raise
         return self._validate_python(value, by_name=by_name)
 
     def read_any(self, value: Any, by_name: bool | None = None) -> Any:
-        """As `read`, of data into which Python objects may have been put: those stay what they are."""
+        """As `read`, for data that may contain Python objects, which stay unchanged."""
         if not self._mode_matters or is_json(value):
             return self.read(value, by_name)
         return self.read_python(value, by_name)
 
     def read_python(self, value: Any, by_name: bool | None = None) -> Any:
-        """The typed value of Python objects, which stay what they are."""
-        return self.whole(self._validate_python(value, by_name=by_name))
+        """The typed value of Python objects, which stay unchanged."""
+        return self.fully_validated(self._validate_python(value, by_name=by_name))
 
-    def whole(self, value: Any) -> Any:
-        """A value of the type, all of which was read."""
-        return listed(value) if self._validates_lazily else value
+    def fully_validated(self, value: Any) -> Any:
+        """The value, in which all lazy parts have been read."""
+        return with_lists(value) if self._validates_lazily else value
 
     @cached_property
     def _validates_lazily(self) -> bool:
@@ -89,45 +89,45 @@ class TypedReading:
 
     @cached_property
     def _mode_matters(self) -> bool:
-        """Is there a part of the type that reads JSON otherwise than Python objects? Such a text costs more than it."""
-        return not all(map(_is_same, members_of(self.core_schema)))
+        """Whether a part of the type reads JSON differently from Python objects. If not, writing JSON text is unnecessary."""
+        return not all(map(_reads_both_alike, members_of(self.core_schema)))
 
 
-def listed(value: Any, path: tuple[int | str, ...] = ()) -> Any:
-    """The value, with a list for each iterator in it that validates its items when they are asked for. Raises what they raise."""
+def with_lists(value: Any, path: tuple[int | str, ...] = ()) -> Any:
+    """The value, with a list for each lazy iterator in it. Raises what the validation of the items raises."""
     kind: Any = value.__class__
-    if kind.__name__ == _LATE and kind.__module__.startswith("pydantic_core"):
-        return listed(_items(value, path), path)
+    if kind.__name__ == _LAZY_ITERATOR and kind.__module__.startswith("pydantic_core"):
+        return with_lists(_items(value, path), path)
     if issubclass(kind, list):
-        value[:] = [listed(item, (*path, index)) for index, item in enumerate(value)]
+        value[:] = [with_lists(item, (*path, index)) for index, item in enumerate(value)]
     elif issubclass(kind, dict):
-        value.update({key: listed(item, (*path, str(key))) for key, item in value.items()})
+        value.update({key: with_lists(item, (*path, str(key))) for key, item in value.items()})
     elif issubclass(kind, tuple):
         make = cast("Callable[[list[Any]], Any]", getattr(value, "_make", value.__class__))  # of a named tuple
-        return make([listed(item, (*path, index)) for index, item in enumerate(value)])
+        return make([with_lists(item, (*path, index)) for index, item in enumerate(value)])
     elif issubclass(kind, BaseModel) or is_dataclass(kind):
         for name in dict.fromkeys([*getattr(value, "__dict__", ()), *getattr(kind, "__dataclass_fields__", ())]):
-            object.__setattr__(value, name, listed(getattr(value, name), (*path, name)))
+            object.__setattr__(value, name, with_lists(getattr(value, name), (*path, name)))
     return value
 
 
-def _items(late: Iterable[Any], path: tuple[int | str, ...]) -> list[Any]:
-    """What pydantic says of an item it says without where the iterator stands."""
+def _items(iterator: Iterable[Any], path: tuple[int | str, ...]) -> list[Any]:
+    """The items of a lazy iterator. In an error, `path` is added to the item's place, because pydantic omits it."""
     try:
-        return list(late)
+        return list(iterator)
     except ValidationError as error:
         placed = [
             InitErrorDetails(
-                type=PydanticCustomError(one["type"], one["msg"]),
-                loc=(*path, *one["loc"]),
-                input=one["input"],
+                type=PydanticCustomError(each["type"], each["msg"]),
+                loc=(*path, *each["loc"]),
+                input=each["input"],
             )
-            for one in cast("list[Any]", error.errors(include_url=False, include_context=False))
+            for each in cast("list[Any]", error.errors(include_url=False, include_context=False))
         ]
         raise ValidationError.from_exception_data(error.title, placed) from None
 
 
-def _is_same(part: dict[str, Any]) -> bool:
+def _reads_both_alike(part: dict[str, Any]) -> bool:
     kind = part.get("type")
     if kind == "model":
         config = part.get("config")
@@ -137,25 +137,25 @@ def _is_same(part: dict[str, Any]) -> bool:
         return keys is None or (is_object(keys) and keys.get("type") in _KEYS)
     if kind == "literal":
         return all(type(each) in _LITERALS for each in part["expected"])
-    return kind in _ATOMIC or kind in _AROUND
+    return kind in _ATOMIC or kind in _TRANSPARENT
 
 
-def _is_no_json(error: ValidationError) -> bool:
-    """Is it about the text as a whole, not about what it says?"""
+def _is_json_syntax_error(error: ValidationError) -> bool:
+    """Whether the error is about the JSON syntax, not about the value."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     return first["type"] == "json_invalid" and not first["loc"]
 
 
 def is_json(value: Any) -> bool:
-    """Is it JSON data, as a parser makes them?"""
-    waiting: list[Any] = [value]
+    """Whether it is JSON data, as a parser returns it."""
+    pending: list[Any] = [value]
     seen = set[int]()
-    for item in waiting:  # grows while it is read
+    for item in pending:  # grows while it is read
         kind = item.__class__
         if kind in _ATOMS or id(item) in seen:
             continue
         if kind is not list and (kind is not dict or any(key.__class__ is not str for key in item)):
             return False
         seen.add(id(item))
-        waiting += item if kind is list else item.values()
+        pending += item if kind is list else item.values()
     return True

@@ -1,6 +1,7 @@
-"""Calls that do not fit: a `ConfigError` that names what was misspelt or left out, and the fix, in place of Python's `TypeError`.
+"""Readable errors for wrong arguments: a `ConfigError` that names the argument and the fix, instead of Python's `TypeError`.
 
-One decorator for all of the public face. What fits costs one more call; only after a `TypeError` is the signature looked at.
+Decorators add them to the public functions and classes. A correct call takes one more function call; the signature is inspected
+only after a `TypeError`.
 """
 
 from __future__ import annotations
@@ -32,19 +33,19 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 Instead = Mapping[str, str]
 _NAMED = inspect.Parameter.KEYWORD_ONLY
-_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What an option may be: a test, and what to say where it fails."""
+    """The test for an option's value, and the description of the expected value for the error message."""
 
     fits: Callable[[object], bool]
     words: str
 
 
 def check_kinds(thing: str, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
-    """Raises `ConfigError` for the first value that is not of its option's kind. None always is: it is left out."""
+    """Raises `ConfigError` for the first value that is not of its option's kind. None is an omitted option and passes."""
     for name, kind in kinds.items():
         value = values.get(name)
         if value is not None and not kind.fits(value):
@@ -52,7 +53,7 @@ def check_kinds(thing: str, values: Mapping[str, Any], kinds: Mapping[str, Kind]
 
 
 def check_takes_one(what: str, function: object) -> None:
-    """Raises `ConfigError` for what is no function of the request."""
+    """Raises `ConfigError` if it is no function that accepts the request as its only argument."""
     if not callable(function) or isinstance(function, type):
         raise ConfigError(f"{what} must be a function of the request, not {describe_value(function)}")
     if (error := _misfit(function, 1)) is not None:
@@ -60,15 +61,15 @@ def check_takes_one(what: str, function: object) -> None:
 
 
 def takes_positional(function: object, count: int) -> bool:
-    """Is it a function that can be called with so many arguments by position? One that tells no signature may be."""
+    """Whether it is callable with `count` positional arguments. True for a callable without a readable signature."""
     return callable(function) and _misfit(function, count) is None
 
 
 def _misfit(function: Callable[..., Any], count: int) -> TypeError | None:
-    """Why it cannot be called with so many arguments by position; None where it can, or tells no signature."""
+    """Why it cannot be called with `count` positional arguments; None if it can, or has no readable signature."""
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # some builtins tell none
+    except (TypeError, ValueError):  # some builtins have none
         return None
     try:
         signature.bind(*[None] * count)
@@ -78,13 +79,13 @@ def _misfit(function: Callable[..., Any], count: int) -> TypeError | None:
 
 
 def is_async(function: object) -> bool:
-    """Does calling it give something to be awaited?"""
+    """Whether calling it returns an awaitable."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004  # an object with an async __call__
 
 
 def with_readable_errors(function: F, name: str | None = None, instead: Instead | None = None) -> F:
-    """The function, telling calls that do not fit its signature in our words."""
-    called = name or function.__name__
+    """The function, which raises a readable `ConfigError` for calls that do not fit its signature."""
+    label = name or function.__name__
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
@@ -92,7 +93,7 @@ def with_readable_errors(function: F, name: str | None = None, instead: Instead 
             try:
                 coroutine = function(*args, **kwargs)
             except TypeError as error:
-                raise _mistake(function, called, args, kwargs, instead) or error from error
+                raise _mistake(function, label, args, kwargs, instead) or error from error
             return await coroutine
 
         return cast("F", awaited)
@@ -102,7 +103,7 @@ def with_readable_errors(function: F, name: str | None = None, instead: Instead 
         try:
             return function(*args, **kwargs)
         except TypeError as error:
-            mistake = _mistake(function, called, args, kwargs, instead)
+            mistake = _mistake(function, label, args, kwargs, instead)
             if mistake is None:
                 raise
             raise mistake from error
@@ -111,22 +112,25 @@ def with_readable_errors(function: F, name: str | None = None, instead: Instead 
 
 
 def trim_arguments(*arguments: Any) -> tuple[Any, ...]:
-    """The arguments up to the last that is not None: a method that a user has written anew need not take the others."""
+    """The arguments up to the last one that is not None. A method that a user overrides need not accept the others."""
     while arguments and arguments[-1] is None:
         arguments = arguments[:-1]
     return arguments
 
 
 def in_words(*, instead: Instead | None = None, only: Collection[str] | None = None) -> Callable[[type[T]], type[T]]:
-    """A class whose constructor and public methods, or `only` those, tell calls that do not fit. `instead`: what to say of
-    well-known names that are none of its own."""
+    """A class decorator: the constructor and public methods raise readable errors for calls that do not fit.
+
+    `only`: the names of the methods; None means all public ones. `instead`: hints for well-known names that the class does not
+    have.
+    """
 
     def decorate(kind: type[T]) -> type[T]:
         for name, value in list(vars(kind).items()):
             is_public = name == "__init__" or not name.startswith("_")
             if inspect.isfunction(value) and (is_public if only is None else name in only):
-                called = kind.__name__ if name == "__init__" else f"{kind.__name__}.{name}"
-                setattr(kind, name, with_readable_errors(value, called, instead))
+                label = kind.__name__ if name == "__init__" else f"{kind.__name__}.{name}"
+                setattr(kind, name, with_readable_errors(value, label, instead))
         return kind
 
     return decorate
@@ -134,8 +138,10 @@ def in_words(*, instead: Instead | None = None, only: Collection[str] | None = N
 
 @contextmanager
 def naming(what: str, function: object) -> Generator[None]:
-    """Add to an exception that is none of ours which function of the caller's raised it, as a note: what is caught stays what
-    was raised. What tells the run something is that also out of a group of tasks."""
+    """Add a note to an exception of the caller's function that names the function. The exception itself is raised unchanged.
+
+    llmcore's own errors get no note. A control exception (`TerminateLoop`, `RetryTool`) is unwrapped from an exception group.
+    """
     try:
         yield
     except BaseException as raised:
@@ -151,9 +157,9 @@ def naming(what: str, function: object) -> Generator[None]:
 
 
 def _mistake(
-    function: Callable[..., Any], called: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], instead: Instead | None
+    function: Callable[..., Any], label: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], instead: Instead | None
 ) -> ConfigError | None:
-    """What is wrong with the call; None where it fits, and the `TypeError` came from within."""
+    """The error for a call that does not fit; None if it fits, and the `TypeError` came from the function's body."""
     signature = inspect.signature(function)
     try:
         signature.bind(*args, **kwargs)
@@ -161,19 +167,19 @@ def _mistake(
         words = str(error)
     else:
         return None
-    parameters = [one for one in signature.parameters.values() if one.name != "self" and one.kind not in _ANY]
-    names = [one.name for one in parameters]
+    parameters = [each for each in signature.parameters.values() if each.name != "self" and each.kind not in _VARIADIC]
+    names = [each.name for each in parameters]
     unexpected = next((name for name in kwargs if name not in names), None)
     if unexpected is not None and "unexpected" in words:
-        return ConfigError(unknown(called, "option", unexpected, names, instead))
-    form = f"write {called}({', '.join([*(one.name for one in parameters if one.kind is not _NAMED)][:3])}{_named(parameters)})"
+        return ConfigError(unknown(label, "option", unexpected, names, instead))
+    form = f"write {label}({', '.join([*(each.name for each in parameters if each.kind is not _NAMED)][:3])}{_named(parameters)})"
     if "missing" in words:
-        lacking = words.rpartition(": ")[2].strip("'")
-        return ConfigError(f"{called} needs `{lacking}`: {form}")
-    return ConfigError(f"{called} was called with {words}: {form}")
+        missing = words.rpartition(": ")[2].strip("'")
+        return ConfigError(f"{label} needs `{missing}`: {form}")
+    return ConfigError(f"{label} was called with {words}: {form}")
 
 
 def _named(parameters: list[inspect.Parameter]) -> str:
-    """How options are given by name, by the example of the first."""
-    first = next((one.name for one in parameters if one.kind is _NAMED), None)
+    """The first keyword-only parameter as an example of how to give options by name."""
+    first = next((each.name for each in parameters if each.kind is _NAMED), None)
     return "" if first is None else f"{', ' if len(parameters) > 1 and parameters[0].kind is not _NAMED else ''}{first}=..."

@@ -1,6 +1,6 @@
-"""What may be sent as a header: the keys and headers of a caller, checked when they are given.
+"""Checking the caller's API keys and headers when they are given.
 
-A client would refuse them when a request is sent, in words of its own that may quote them.
+An HTTP client would refuse a wrong one only when a request is sent, and its message may quote the key.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ __all__ = ["Headers", "check_header_value", "check_headers"]
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A header's name (RFC 9110, section 5.6.2)."""
-_ODD = re.compile(r"[^\x20-\x7e]")
+_UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 
 
 def check_header_value(what: str, value: str) -> None:
-    """Raises `ConfigError` for a text that no header can hold; `what` names it, the text itself is never quoted."""
-    if found := _ODD.search(value):
+    """Raises `ConfigError` for a text that no header can have. The message calls it `what` and never quotes it."""
+    if found := _UNPRINTABLE.search(value):
         raise ConfigError(f"{what} holds {_kind(found[0])} at position {found.start()}; a header takes printable ASCII only")
     if value != value.strip():
         raise ConfigError(f"{what} begins or ends with a space; give it without")
@@ -49,7 +49,7 @@ def _checked(headers: dict[str, str]) -> dict[str, str]:
 
 
 def _revealed(value: object) -> object:
-    """Headers with the values that were given as `SecretStr`."""
+    """The headers with each `SecretStr` as its value."""
     if not is_object(value):
         return value
     return {name: text.get_secret_value() if isinstance(text, SecretStr) else text for name, text in value.items()}
@@ -62,5 +62,5 @@ def _hidden(headers: dict[str, str]) -> dict[str, SecretStr]:
 Headers = Annotated[
     dict[str, str], BeforeValidator(_revealed), AfterValidator(_checked), PlainSerializer(_hidden, dict[str, SecretStr])
 ]
-"""Headers by name, any of which may hold a key: their values are `SecretStr` in what is dumped. `ConfigError` for one that
-cannot be sent."""
+"""Headers by name. A value may be a key, so `model_dump` returns it as `SecretStr`. Raises `ConfigError` for a header that cannot
+be sent."""

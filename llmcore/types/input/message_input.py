@@ -1,9 +1,8 @@
-"""Messages as people have them: this library's own, dicts of them, and those of the SDKs of OpenAI, LiteLLM, Ollama and Anthropic
-(their dicts, their objects, and what `model_dump()` makes of these).
+"""Reading the messages that a caller gives: `Message`s, dicts of them, and messages of OpenAI, LiteLLM, Ollama and Anthropic.
 
-What is taken becomes `Message`s with nothing lost. A field that an assistant's message has beside its words becomes a
-`ProviderBlock`. A field that says nothing (null, or empty) is dropped. Any other field that llmcore does not know is a
-`CallerError`, and so is what is no message: the error says where, and what to give. Nothing given is changed. O(length).
+Of the others it reads dicts, the SDKs' objects, and their `model_dump()`. Each becomes a `Message`, and nothing is lost. An extra
+field of an assistant's message becomes a `ProviderBlock`. A null or empty field is dropped. Any other unknown field raises
+`CallerError`, as does what is no message; the error names the place and the fix. The given objects are not changed. O(length).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
-from llmcore.support.code.suggestions import nearest, slip_of
+from llmcore.support.code.suggestions import misspelled, nearest
 from llmcore.support.values.copies import made, updated
 from llmcore.support.values.image_data import media_type_of
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
@@ -36,8 +35,8 @@ from llmcore.types.messages import (
 __all__ = ["REPLY_FIELDS", "given_messages"]
 
 
-_MEANT = {**dict.fromkeys(("human", "client"), "user"), **dict.fromkeys(("ai", "model", "bot", "agent"), "assistant")}
-"""Roles as other APIs call them."""
+_ROLES_OF_OTHERS = {**dict.fromkeys(("human", "client"), "user"), **dict.fromkeys(("ai", "model", "bot", "agent"), "assistant")}
+"""The roles of other APIs."""
 _A_MESSAGE = "{'role': 'user', 'content': '...'}"
 _GIVE = "give text, a list of messages or a Request"
 _ROLES = {
@@ -59,9 +58,9 @@ _OWN_BLOCKS: dict[str, type[BaseModel]] = {
 }
 _BLOCKS = tuple(_OWN_BLOCKS.values())
 _TEXTS = {"text": "anthropic", "input_text": "openai-responses", "output_text": "openai-responses"}
-"""The types of a text, and whose they are, where what a reply says of it stands beside it."""
+"""The types of a text part, and the API for a `ProviderBlock` with its extra fields."""
 _SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
-"""Parts of Anthropic's for tools that run on its servers; the types of their results end in `_tool_result`."""
+"""Anthropic's parts for tools that run on its servers. The types of their results end in `_tool_result`."""
 REPLY_FIELDS = frozenset(
     {
         *("annotations", "audio", "citations", "images", "logprobs", "parsed", "provider_specific_fields", "refusal"),
@@ -70,17 +69,17 @@ REPLY_FIELDS = frozenset(
         *("stop_details", "stop_reason", "stop_sequence"),
     }
 )
-"""What providers' replies have beside words, reasoning and calls: it stays in the history as a `ProviderBlock`."""
+"""The fields of providers' replies beside text, reasoning and calls. They stay in the history as a `ProviderBlock`."""
 _REPLY_PARTS = frozenset({"annotations", "caller", "citations", "logprobs"})
-"""The same of one part of a reply."""
+"""Such fields of one part of a reply."""
 _CALL_FIELDS = ("extra_content", "provider_specific_fields")
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "tool_plan")
-_OF_ALL = frozenset({"role", "content", "images", "name", "cache_control"})
-_OF_RESULTS = _OF_ALL | {"tool_call_id", "tool_name"}
-_OF_USERS = _OF_ALL | {"type"}
-_OF_REPLIES = _OF_USERS | {"tool_calls", "function_call", "thinking_blocks", *_THOUGHTS} | REPLY_FIELDS
-_BY_ROLE = {"tool": _OF_RESULTS, "assistant": _OF_REPLIES}
-"""The fields of a message, by its role; those of the others are the user's."""
+_FIELDS_OF_ALL = frozenset({"role", "content", "images", "name", "cache_control"})
+_RESULT_FIELDS = _FIELDS_OF_ALL | {"tool_call_id", "tool_name"}
+_USER_FIELDS = _FIELDS_OF_ALL | {"type"}
+_ASSISTANT_FIELDS = _USER_FIELDS | {"tool_calls", "function_call", "thinking_blocks", *_THOUGHTS} | REPLY_FIELDS
+_BY_ROLE = {"tool": _RESULT_FIELDS, "assistant": _ASSISTANT_FIELDS}
+"""The fields of a message, by its role. All other roles have `_USER_FIELDS`."""
 _PART_FIELDS = frozenset({"type", "cache_control"})
 _CALL_READ = frozenset({"id", "type", "index", "function", "cache_control", *_CALL_FIELDS})
 _FUNCTION_READ = frozenset({"name", "arguments", "index", "description", *_CALL_FIELDS})
@@ -90,7 +89,7 @@ Dict = Mapping[str, Any]
 
 
 def given_messages(given: object) -> list[Message | Dict]:
-    """`given` as messages, or as dicts of ours, which are checked where they are made into messages. Raises `CallerError`."""
+    """`given` as messages, or as dicts of `Message`, which pydantic validates later. Raises `CallerError`."""
     if given.__class__ is str:
         return [made(Message, role="user", content=[made(TextBlock, text=given)])]
     if isinstance(given, str):
@@ -105,7 +104,7 @@ def given_messages(given: object) -> list[Message | Dict]:
 
 
 def _fix(given: object) -> str:
-    """What to give in place of what is no request."""
+    """The fix for a request of the wrong type."""
     if is_object(given) and "role" in given:
         return "put the message in a list: [message]"
     if is_object(given) and "version" in given and "messages" in given:
@@ -114,12 +113,15 @@ def _fix(given: object) -> str:
 
 
 class _Reader:
-    """Reads one history; knows the calls so far, for older histories answer by a function's name alone, and Ollama's have calls
-    without ids: those get one each, and the results behind them stand in their order, or name their functions."""
+    """Reads one history.
+
+    It keeps the ids of the calls so far. Older histories answer a call by the function's name. Ollama's calls have no ids, so
+    each gets one, and their results follow in the order of the calls, or name the functions.
+    """
 
     def __init__(self) -> None:
-        self._called: dict[str, str] = {}
-        self._without_id = _WithoutId()
+        self._call_ids: dict[str, str] = {}
+        self._without_id = _CallsWithoutId()
         self._where = ""
         self._parts_read = _PART_FIELDS
 
@@ -136,7 +138,7 @@ class _Reader:
         if fields.keys() <= {"role", "content"} and role == fields["role"] and _is_ours(role, content):
             return fields
         self._parts_read = _PART_FIELDS | _REPLY_PARTS if role == "assistant" else _PART_FIELDS
-        self._check_names(fields, _BY_ROLE.get(role, _OF_USERS), self._where)
+        self._check_names(fields, _BY_ROLE.get(role, _USER_FIELDS), self._where)
         self._check_content(role, [] if content is None and fields.get("images") else content)
         if role == "tool":
             return Message(role="tool", content=[self._result(fields, content)])
@@ -152,15 +154,15 @@ class _Reader:
         if role is None:
             raise CallerError(f"{self._where} has no `role`; it is one of {known}")
         if not isinstance(role, str) or role not in _ROLES:
-            meant = _MEANT.get(role.lower()) if isinstance(role, str) else None
+            meant = _ROLES_OF_OTHERS.get(role.lower()) if isinstance(role, str) else None
             fix = f"here it is {meant!r}" if meant else f"it is one of {known}"
             raise CallerError(f"{self._where} has the role {_shown(role)}; {fix}")
         return _ROLES[role]
 
     def _check_names(self, fields: Dict, known: Collection[str], thing: str) -> None:
-        """Every field that says something must be one that is read: nothing that is given may vanish."""
+        """Raises `CallerError` for an unknown field with a value, because it would be lost."""
         for key, value in fields.items():
-            if key not in known and _says(value):
+            if key not in known and _has_value(value):
                 raise CallerError(f"{thing} has no field {_shown(key)}; {_near(str(key), known)}")
 
     def _check_content(self, role: str, content: object) -> None:
@@ -172,7 +174,7 @@ class _Reader:
     # Content
 
     def _content_of(self, role: str, fields: Dict) -> list[Any]:
-        """The content, and the images beside it; a mark of the whole message's is its last part's."""
+        """The content, and the images beside it. A `cache_control` of the message goes to its last part."""
         given = fields.get("images") or ()
         if isinstance(given, str | bytes) or not isinstance(given, Iterable):
             raise CallerError(f"{self._where} has `images` of type {type(given).__name__}; give a list")
@@ -196,7 +198,7 @@ class _Reader:
         return [block for part in content for block in self._part(part)]
 
     def _part(self, part: object) -> list[Any]:
-        """A part's block, and what a provider's reply says of it."""
+        """The block of a part, and a `ProviderBlock` of its extra fields."""
         if isinstance(part, str):
             return [TextBlock(text=part)]
         if isinstance(part, _BLOCKS):
@@ -217,20 +219,20 @@ class _Reader:
             return [self._image_url(fields, cached)]
         if kind == "image" and is_object(source := fields.get("source")):
             self._check_names(fields, {"source", *_PART_FIELDS}, where)
-            return [self._sourced(source, cached)]
+            return [self._anthropic_image(source, cached)]
         if kind == "refusal":
             self._check_names(fields, {"refusal", *_PART_FIELDS}, where)
             return [ProviderBlock(provider="openai-chat", data={"refusal": str(fields.get("refusal"))})]
         if kind in _SERVER_CALLS or kind.endswith("_tool_result"):
             return [ProviderBlock(provider="anthropic", data={key: value for key, value in fields.items() if value is not None})]
         if kind in _OWN_BLOCKS:
-            return self._own(kind, fields, where)
+            return self._own_block(kind, fields, where)
         raise CallerError(
             f"{self._where} holds a part of the type {_shown(fields.get('type'))}; llmcore takes text and images in messages"
         )
 
-    def _own(self, kind: str, fields: Dict, where: str) -> list[Any]:
-        """A block of ours, as Anthropic's API has it as well."""
+    def _own_block(self, kind: str, fields: Dict, where: str) -> list[Any]:
+        """A block of llmcore's types, most of which Anthropic's API has too."""
         known = _OWN_BLOCKS[kind].model_fields
         self._check_names(fields, {*known, *self._parts_read}, where)
         block = {key: value for key, value in fields.items() if key in known}
@@ -239,7 +241,7 @@ class _Reader:
         return [block, *_provider_fields(fields, "anthropic")]
 
     def _bare_image(self, given: object) -> ImageBlock:
-        """An image as Ollama's messages have it: base64, bytes, or a URL."""
+        """An image of Ollama's messages: base64, bytes, or a URL."""
         if is_object(given):
             (block,) = self._part({"type": "image_url", **given}) if "value" not in given else [self._bare_image(given["value"])]
             if isinstance(block, ImageBlock):
@@ -260,8 +262,8 @@ class _Reader:
         inner = object_in(given)
         self._check_names(inner, {"url", "detail", "format"}, f"an image of {self._where}")
         detail, media = inner.get("detail") or fields.get("detail"), inner.get("format")
-        told = {"detail": detail} if isinstance(detail, str) else {}
-        return self._image(given, {**({"media_type": media} if isinstance(media, str) else {}), **cached, **told})
+        found = {"detail": detail} if isinstance(detail, str) else {}
+        return self._image(given, {**({"media_type": media} if isinstance(media, str) else {}), **cached, **found})
 
     def _image(self, given: object, cached: Dict) -> ImageBlock:
         url = given.get("url") if is_object(given) else given
@@ -275,8 +277,8 @@ class _Reader:
             raise CallerError(f"{self._where} holds an image whose data URL is not of the form data:image/png;base64,...")
         return ImageBlock.model_validate({**cached, "data": data, "media_type": media})
 
-    def _sourced(self, source: Dict, cached: Dict) -> ImageBlock:
-        """An image as Anthropic's API has it."""
+    def _anthropic_image(self, source: Dict, cached: Dict) -> ImageBlock:
+        """An image of Anthropic's API."""
         self._check_names(source, {"type", "url", "data", "media_type"}, f"the `source` of an image of {self._where}")
         if source.get("type") == "url":
             return self._image(source.get("url"), cached)
@@ -315,8 +317,8 @@ class _Reader:
             blocks.append(block)
             if not made.get("id"):
                 self._without_id.add(index, block)
-            told = [*(function or {}).items(), *made.items()]
-            if opaque := {key: value for key, value in told if key in _CALL_FIELDS and value}:
+            found = [*(function or {}).items(), *made.items()]
+            if opaque := {key: value for key, value in found if key in _CALL_FIELDS and value}:
                 blocks.append(ProviderBlock(provider="openai-chat", data=opaque))
         if (legacy := _fields(fields.get("function_call"))) is not None:
             blocks.append(self._call(f"function_{index}", legacy))
@@ -328,7 +330,7 @@ class _Reader:
             form = '{"id": ..., "function": {"name": ..., "arguments": ...}}'
             raise CallerError(f"{self._where} holds a call that is not {form}")
         self._check_names(function, _FUNCTION_READ, f"the function of a call of {self._where}")
-        self._called[name] = call_id
+        self._call_ids[name] = call_id
         arguments = function.get("arguments")
         if arguments is None or arguments == "":  # how some write a call without arguments
             return ToolUseBlock(id=call_id, name=name, input={})
@@ -343,7 +345,7 @@ class _Reader:
         name = _text_of(fields, "name") or _text_of(fields, "tool_name")  # OpenAI's, Ollama's
         call_id = fields.get("tool_call_id")
         if not call_id:
-            call_id = self._called.get(name or "") if fields["role"] == "function" else self._without_id.answered_by(name)
+            call_id = self._call_ids.get(name or "") if fields["role"] == "function" else self._without_id.answered_by(name)
         if not isinstance(call_id, str):
             raise CallerError(f"{self._where} answers a call and has no `tool_call_id` that says which")
         parts = self._content_of("tool", fields)
@@ -352,8 +354,8 @@ class _Reader:
         return ToolResultBlock(tool_use_id=call_id, content=parts, name=name)
 
 
-class _WithoutId:
-    """The calls without an id, which wait for their results: those of the last turn, which may be several messages."""
+class _CallsWithoutId:
+    """The calls without an id that have no result yet: those of the last turn, which may be several messages."""
 
     def __init__(self) -> None:
         self._last = -1
@@ -361,14 +363,14 @@ class _WithoutId:
         self._answered: set[str] = set()
 
     def add(self, index: int, call: ToolUseBlock) -> None:
-        if index > self._last + 1:  # something was said in between
+        if index > self._last + 1:  # another message lies between
             self._waiting.clear()
         self._last = index
         for key in (call.name, None):
             self._waiting[key].append(call.id)
 
     def answered_by(self, name: str | None) -> str | None:
-        """The id that was made for the call which a result answers: the first of that name, or of any where it tells none."""
+        """The id of the call that a result answers: the first open call of that name, or of any name if it is None."""
         waiting = self._waiting[name]
         while waiting:
             call_id = waiting.popleft()
@@ -378,18 +380,18 @@ class _WithoutId:
         return None
 
 
-def _says(value: object) -> bool:
-    """Is it anything but null and what is empty?"""
+def _has_value(value: object) -> bool:
+    """Whether the value is neither null nor empty."""
     return value is not None and value not in ("", [], {}, ())
 
 
 def _near(name: str, known: Collection[str]) -> str:
-    """Which field was meant, or those that there are, without those of replies."""
-    if "role" in known and name in _OF_RESULTS | _OF_REPLIES:
-        return f"a message of the role {'tool' if name in _OF_RESULTS else 'assistant'!r} has it"
-    names = sorted(set(known) - (REPLY_FIELDS - _OF_ALL) if "role" in known else known)
-    others = _OF_RESULTS | _OF_REPLIES if "role" in known else known
-    near = slip_of(name, sorted(others)) or nearest(name, names)
+    """The field that was probably meant, or the known fields without those of replies."""
+    if "role" in known and name in _RESULT_FIELDS | _ASSISTANT_FIELDS:
+        return f"a message of the role {'tool' if name in _RESULT_FIELDS else 'assistant'!r} has it"
+    names = sorted(set(known) - (REPLY_FIELDS - _FIELDS_OF_ALL) if "role" in known else known)
+    others = _RESULT_FIELDS | _ASSISTANT_FIELDS if "role" in known else known
+    near = misspelled(name, sorted(others)) or nearest(name, names)
     return f"did you mean {near!r}?" if near else f"there are {', '.join(names)}"
 
 
@@ -398,20 +400,20 @@ def _is_image(part: object) -> bool:
 
 
 def _is_kept(role: str, key: str, value: object) -> bool:
-    """Is it a field that only its provider's wire may have a place for? What an adapter cannot send it tells."""
+    """Whether the field goes to a `ProviderBlock`. An adapter that cannot send it reports it as dropped."""
     if key == "images" and not (role == "assistant" and is_list(value) and any(map(is_object, value))):
         return False
     return bool(value) and (key == "name" or key in REPLY_FIELDS)
 
 
 def _provider_fields(fields: Dict, provider: str) -> list[ProviderBlock]:
-    """What a provider's reply says of a part, for its own wire."""
-    told = {key: value for key, value in fields.items() if key in _REPLY_PARTS and _says(value)}
-    return [ProviderBlock(provider=provider, data=told)] if told else []
+    """A `ProviderBlock` of the extra fields that a provider's reply has in a part."""
+    found = {key: value for key, value in fields.items() if key in _REPLY_PARTS and _has_value(value)}
+    return [ProviderBlock(provider=provider, data=found)] if found else []
 
 
 def _fields(item: object) -> Dict | None:
-    """A dict, or an object that can be dumped as one (the messages of the openai package)."""
+    """The item as a dict, if it is one or has `model_dump()`, as the messages of the openai package have."""
     if isinstance(item, Mapping):
         return cast("Dict", item)
     dump = getattr(item, "model_dump", None)
@@ -420,7 +422,7 @@ def _fields(item: object) -> Dict | None:
 
 
 def _is_ours(role: str, content: object) -> bool:
-    """Is it the content of a `Message`, to be checked there?"""
+    """Whether it is the content of a `Message`, which pydantic validates."""
     if isinstance(content, str):
         return role != "tool"
     return is_list(content) and all(map(_is_own_block, content))

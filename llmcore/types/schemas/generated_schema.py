@@ -1,7 +1,7 @@
-"""pydantic's JSON Schema of a type, as JSON: what a type says that JSON has no form for is left out.
+"""pydantic's JSON Schema of a type, without the parts that JSON cannot express.
 
-A default is told only where it is what arrives, should a model send it: models fill in the defaults that they are told. So none
-is told that JSON cannot hold, that is a secret (which is written as stars), or that the type reads back as something else.
+Models send the defaults that a schema states. So the schema states a default only if the type reads it back as the same value. It
+omits a default that JSON cannot express, and a secret, which pydantic writes as stars.
 """
 
 from __future__ import annotations
@@ -31,41 +31,40 @@ _NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multi
 _PLAIN_VALUES = (str, int, bool, type(None))
 _CONTAINERS = frozenset({"tuple", "list", "set", "frozenset", "dict", "model", "dataclass", "typed-dict", "named-tuple"})
 _MAX_FLAGS = 6
-"""So many flags have 64 sums."""
+"""Six flags have 64 sums."""
 _SECRETS = (SecretStr, SecretBytes, Secret)
-_READ_AS_THEY_ARE: dict[str, set[type]] = {
+_READ_UNCHANGED: dict[str, set[type]] = {
     "str": {str},
     "int": {int},
     "float": {float, int},
     "bool": {bool},
     "nullable": {type(None)},
 }
-"""By part of a type: plain values that it makes of themselves, which most defaults are."""
+"""By pydantic's type of a schema: the Python types of values that it reads unchanged. Most defaults are such values."""
 
 
 class UnwritableSchema(PydanticInvalidForJsonSchema):
-    """What a type says raises an error of its own where its JSON Schema is made. `path`: the fields in which it stands."""
+    """A type raises its own error while its JSON Schema is generated. `path`: the names of the fields down to it."""
 
-    def __init__(self, path: Sequence[str], said: str) -> None:
-        self.path, self.said = path, said
-        super().__init__(f"its field {'.'.join(path)!r} raises {said}." if path else f"it raises {said}.")
+    def __init__(self, path: Sequence[str], description: str) -> None:
+        self.path, self.description = path, description
+        super().__init__(f"its field {'.'.join(path)!r} raises {description}." if path else f"it raises {description}.")
 
     def __str__(self) -> str:
-        return self.message  # without the address of a page about another error
+        return self.message  # without pydantic's link to a page about another error
 
 
 class UnreadableSchema(UnwritableSchema):
-    """A type admits only what no JSON value is read as. `said`: what that is, and the fix."""
+    """A type admits a value that no JSON value is read as. `description`: the value and the fix."""
 
-    def __init__(self, path: Sequence[str], said: str) -> None:
-        super().__init__(path, said)
+    def __init__(self, path: Sequence[str], description: str) -> None:
+        super().__init__(path, description)
         where = f"its field {'.'.join(path)!r}" if path else "it"
-        self.message = f"{where} {said}."
+        self.message = f"{where} {description}."
 
 
 class GeneratedSchema(GenerateJsonSchema):
-    """`math.inf` is a good default and bound in Python. As a bound it bounds nothing; as a default it is told as little as any
-    other object that JSON cannot hold."""
+    """Generates the schema of this module. It omits `math.inf` as a bound and as a default, for JSON has no infinity."""
 
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012  (pydantic declares it so)
 
@@ -73,31 +72,31 @@ class GeneratedSchema(GenerateJsonSchema):
         super().__init__(*args, **options)
         self._field_names: dict[int, str] = {}
         self._classes: list[Any] = []
-        """Those whose fields are being described, outer ones first."""
+        """The classes whose fields are being generated, outer ones first."""
         self._shared_parts: list[Any] = []
-        """What parts of the type refer to: pydantic's definitions."""
+        """pydantic's definitions, which parts of the type refer to."""
 
     def encode_default(self, dft: Any) -> Any:
         try:
-            if _is_unwritable(to_jsonable_python(dft, inf_nan_mode="constants")):  # within containers pydantic writes null
+            if _is_unwritable(to_jsonable_python(dft, inf_nan_mode="constants")):  # else pydantic writes null in containers
                 raise PydanticSerializationError("JSON has no infinity")
             return super().encode_default(dft)
         except PydanticSerializationError:
             raise
-        except Exception as error:  # bytes that are no text, what holds itself, a serializer of the caller's
-            raise PydanticSerializationError(f"it has no JSON form: {type(error).__name__}") from error  # so it is left out
+        except Exception as error:  # bytes that are no UTF-8, a circular value, the caller's serializer
+            raise PydanticSerializationError(f"it has no JSON form: {type(error).__name__}") from error  # pydantic omits it then
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchema:
         made: JsonSchema = super().default_schema(schema)
         if "default" in made:
             default = self.get_default_value(schema)
-            if _holds_secret(default, ()) or not self._is_read_back(made["default"], default, schema["schema"]):
+            if _holds_secret(default, ()) or not self._round_trips(made["default"], default, schema["schema"]):
                 return {key: part for key, part in made.items() if key != "default"}
         return made
 
-    def _is_read_back(self, told: Any, default: Any, kind: Any) -> bool:
-        """Does the type make the default of what is told of it? True also where only code of the caller's would know."""
-        if default.__class__ in _READ_AS_THEY_ARE.get(kind["type"], set()) and (default is None or len(kind) == 1):
+    def _round_trips(self, written: Any, default: Any, kind: Any) -> bool:
+        """Whether the type reads the written default back as the same value. True if the caller's code would have to run."""
+        if default.__class__ in _READ_UNCHANGED.get(kind["type"], set()) and (default is None or len(kind) == 1):
             return True
         parts = [*members_of(kind)]
         references = any(part.get("type") == "definition-ref" for part in parts)
@@ -105,8 +104,8 @@ class GeneratedSchema(GenerateJsonSchema):
             return True
         try:
             whole = core_schema.definitions_schema(kind, self._shared_parts) if references else kind
-            return bool(SchemaValidator(whole).validate_json(json.dumps(told)) == default)
-        except Exception:  # it does not take what is told; or they compare as they like
+            return bool(SchemaValidator(whole).validate_json(json.dumps(written)) == default)
+        except Exception:  # from the validator, or from the value's `==`
             return False
 
     def definitions_schema(self, schema: core_schema.DefinitionsSchema) -> JsonSchema:
@@ -115,19 +114,19 @@ class GeneratedSchema(GenerateJsonSchema):
 
     def _named_required_fields_schema(self, named_required_fields: Sequence[tuple[str, bool, Any]]) -> JsonSchema:
         self._field_names |= {id(field): name for name, _, field in named_required_fields}
-        told = _field_descriptions(self._classes[-1]) if self._classes else {}
+        descriptions = _field_descriptions(self._classes[-1]) if self._classes else {}
         made: JsonSchema = super()._named_required_fields_schema(named_required_fields)
-        for name, _, field in named_required_fields if told else ():
+        for name, _, field in named_required_fields if descriptions else ():
             part = made["properties"].get(self._get_alias_name(field, name) if self.by_alias else name)
-            if part is not None and name in told:
-                part.setdefault("description", told[name])
+            if part is not None and name in descriptions:
+                part.setdefault("description", descriptions[name])
         return made
 
     def named_tuple_schema(self, schema: Any) -> JsonSchema:
         return _with_item_schemas(schema["cls"], schema["fields"], super().named_tuple_schema(schema))
 
     def call_schema(self, schema: Any) -> JsonSchema:
-        """Of a named tuple too, which an older pydantic builds by a call."""
+        """The schema of a call, by which older versions of pydantic build a named tuple."""
         fields = schema["arguments_schema"].get("arguments_schema", ())
         return _with_item_schemas(schema["function"], fields, super().call_schema(schema))
 
@@ -144,8 +143,7 @@ class GeneratedSchema(GenerateJsonSchema):
         return made
 
     def _numbers_are_keys(self, schema: Any) -> bool:
-        """Are the keys of a mapping numbers, of which the texts are read? Raises `UnreadableSchema` for keys that no text is read
-        as."""
+        """Whether the keys of a mapping are numbers, read from text. Raises `UnreadableSchema` for keys that no text can be."""
         keys: Any = schema.get("keys_schema", {"type": "any"})
         while keys["type"] not in _CONTAINERS:
             shared = (part for part in self._shared_parts if part.get("ref") == keys.get("schema_ref"))
@@ -163,15 +161,15 @@ class GeneratedSchema(GenerateJsonSchema):
         return bool(others)
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchema:
-        return self._of_class(schema, super().model_schema)
+        return self._class_schema(schema, super().model_schema)
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchema:
-        return self._of_class(schema, super().dataclass_schema)
+        return self._class_schema(schema, super().dataclass_schema)
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchema:
-        return self._of_class(schema, super().typed_dict_schema)
+        return self._class_schema(schema, super().typed_dict_schema)
 
-    def _of_class(self, schema: Any, made: Callable[[Any], JsonSchema]) -> JsonSchema:
+    def _class_schema(self, schema: Any, made: Callable[[Any], JsonSchema]) -> JsonSchema:
         self._classes.append(schema.get("cls"))
         try:
             return made(schema)
@@ -189,7 +187,7 @@ class GeneratedSchema(GenerateJsonSchema):
         except UnwritableSchema as error:
             if name is None:
                 raise
-            raise type(error)([name, *error.path], error.said) from error.__cause__
+            raise type(error)([name, *error.path], error.description) from error.__cause__
         except (PydanticUserError, PydanticOmit):
             raise
         except Exception as error:
@@ -205,14 +203,14 @@ class GeneratedSchema(GenerateJsonSchema):
 
 
 def _check_read(schema: Any, values: Sequence[Any], *, as_keys: bool = False) -> None:
-    """Raises `UnreadableSchema` for a value that the type does not make of its JSON form; `as_keys`: of a text of that."""
+    """Raises `UnreadableSchema` for a value that the type cannot read from its JSON form, or (`as_keys`) from that as a key."""
     for value in values:
         if type(value) in _PLAIN_VALUES and not as_keys:
             continue
         try:
             data = to_json(value)
             SchemaValidator(schema).validate_json(to_json(data.decode()) if as_keys else data)
-        except Exception:  # of the validator, or of what JSON has no form for
+        except Exception:  # from the validator, or a value without a JSON form
             where, fix = ("has keys such as", "text") if as_keys else ("admits", "plain")
             fix = f"derive an enum from str or int, or name {fix} values"
             if issubclass(schema.get("cls", object), enum.Flag):
@@ -221,19 +219,19 @@ def _check_read(schema: Any, values: Sequence[Any], *, as_keys: bool = False) ->
 
 
 def _flags_schema(kind: type[enum.Flag], made: JsonSchema) -> JsonSchema:
-    """The schema of flags, which may stand together. Those of many are bounded alone."""
+    """The schema of flags: an `enum` of all their sums, or a range if there are many flags."""
     bits = [member.value for member in kind if member.value]
     whole = {**{key: part for key, part in made.items() if key != "enum"}, "type": "integer"}
     if len(bits) > _MAX_FLAGS:
         return {**whole, "minimum": 0, "maximum": sum(bits)}
     sums = [0]
     for bit in bits:
-        sums += [bit | one for one in sums]
+        sums += [bit | partial_sum for partial_sum in sums]
     return {**whole, "enum": sorted({*sums, *(member.value for member in kind.__members__.values())})}
 
 
 def _with_flag_members(schema: Any) -> Any:
-    """As pydantic has it, which lays an enum's docstring over what its schema says, and the flags behind that."""
+    """The schema with the flags appended to its description. It is a last step, because pydantic sets the description late."""
     metadata: dict[str, Any] = schema.get("metadata") or {}
     functions: list[Any] = [*metadata.get("pydantic_js_functions", ()), _flag_schema]
     return {**schema, "metadata": {**metadata, "pydantic_js_functions": functions}}
@@ -248,31 +246,31 @@ def _flag_schema(schema: Any, handler: GetJsonSchemaHandler) -> JsonSchema:
 
 
 def _field_descriptions(kind: Any) -> dict[str, str]:
-    """The descriptions that pydantic does not read: `Annotated[int, "text"]`, `Annotated[int, Doc("text")]`."""
-    said: dict[str, Sequence[object]]
+    """The descriptions that pydantic ignores: `Annotated[int, "text"]` and `Annotated[int, Doc("text")]`."""
+    metadata: dict[str, Sequence[object]]
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         fields: dict[str, FieldInfo] = getattr(kind, "__pydantic_fields__", {})  # BaseModel itself has none
-        said = {name: field.metadata for name, field in fields.items() if field.description is None}
+        metadata = {name: field.metadata for name, field in fields.items() if field.description is None}
     else:
         try:
             hints = typing.get_type_hints(cast("Any", kind), include_extras=True) if kind is not None else {}
         except Exception:  # names that only pydantic resolves
             return {}
-        said = {name: getattr(unqualified(hint), "__metadata__", ()) for name, hint in hints.items()}
-    return {name: text for name, parts in said.items() if (text := description_in(parts)) is not None}
+        metadata = {name: getattr(unqualified(hint), "__metadata__", ()) for name, hint in hints.items()}
+    return {name: text for name, parts in metadata.items() if (text := description_in(parts)) is not None}
 
 
 def _with_item_schemas(kind: Any, fields: Iterable[Any], made: JsonSchema) -> JsonSchema:
-    """The schema of a named tuple, whose fields are items in their order, with their descriptions."""
-    told = _field_descriptions(kind)
+    """The schema of a named tuple with the descriptions of its fields, which are items in their order."""
+    descriptions = _field_descriptions(kind)
     for field, part in zip(fields, made.get("prefixItems", ()), strict=False):
-        if field["name"] in told:
-            part.setdefault("description", told[field["name"]])
+        if field["name"] in descriptions:
+            part.setdefault("description", descriptions[field["name"]])
     return made
 
 
 def _is_unwritable(value: Any) -> bool:
-    """Does JSON data hold a number that JSON has not?"""
+    """Whether the data contains an infinity or NaN."""
     if is_object(value):
         return any(map(_is_unwritable, value.values()))
     if is_list(value):
@@ -281,11 +279,11 @@ def _is_unwritable(value: Any) -> bool:
 
 
 def _holds_secret(value: Any, around: tuple[int, ...]) -> bool:
-    """Is there one of pydantic's secrets in it, at any depth?"""
+    """Whether the value contains one of pydantic's secrets at any depth."""
     if isinstance(value, _SECRETS):
         return True
-    own = id(cast("object", value))
-    if own in around:
+    value_id = id(cast("object", value))
+    if value_id in around:
         return False
     inside: Any = ()
     if is_object(value):
@@ -294,17 +292,19 @@ def _holds_secret(value: Any, around: tuple[int, ...]) -> bool:
         inside = cast("Sequence[Any]", value)
     elif isinstance(value, BaseModel) or hasattr(value, "__dataclass_fields__"):
         inside = getattr(value, "__dict__", {}).values()
-    return any(_holds_secret(item, (*around, own)) for item in inside)
+    return any(_holds_secret(item, (*around, value_id)) for item in inside)
 
 
 def _calls_foreign(part: dict[str, Any]) -> bool:
-    """Would reading this part run code of the caller's?"""
+    """Whether reading this part runs code of the caller."""
     functions = [part.get(key) for key in ("function", "default_factory", "discriminator")]
-    return bool(part.get("post_init") or part.get("custom_init")) or any(callable(one) and is_foreign(one) for one in functions)
+    if part.get("post_init") or part.get("custom_init"):
+        return True
+    return any(callable(function) and is_foreign(function) for function in functions)
 
 
 def error_text(error: Exception) -> str:
-    """The class of an error, which may be the caller's, and its words."""
+    """The class and message of an error, or only the class if its `__str__` fails."""
     try:
         return f"{type(error).__name__}: {error}"
     except Exception:

@@ -1,7 +1,7 @@
-"""Is a schema given as Python objects a tree that JSON can hold, of a bearable depth and size, and of text that can be sent?
+"""Checking that a schema of Python objects can be sent as JSON: acyclic, of limited depth and size, of encodable text.
 
-Asked before anything recurses into a schema (`repr`, `==`, `json.dumps`, `deepcopy`). Each object is looked at once,
-however often it is referred to, so a hostile schema costs no more than a plain one.
+The check comes before anything that recurses into a schema (`repr`, `==`, `json.dumps`, `deepcopy`). It visits each object once,
+however often it is referenced, so a hostile schema takes no longer than any other.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ from llmcore.support.values.json_data import encodable
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.errors import ToolDefinitionError
 
-__all__ = ["MAX_SCHEMA_DEPTH", "MAX_SCHEMA_NODES", "JsonSchema", "check_schema_shape", "is_json_tree"]
+__all__ = ["MAX_SCHEMA_DEPTH", "MAX_SCHEMA_NODES", "JsonSchema", "check_schema_shape", "is_small_json_tree"]
 
 JsonSchema = dict[str, Any]
 MAX_SCHEMA_DEPTH = 128
-"""Levels of JSON; a property costs two. Also the number of in-place steps (`$ref`, `anyOf`, ...) in a row."""
+"""Levels of JSON, of which each property takes two. It also limits consecutive in-place steps (`$ref`, `anyOf`, ...)."""
 MAX_SCHEMA_NODES = 500_000
-"""Values in a schema written out, where one object may stand in many places."""
+"""Values in the serialized schema, in which a shared object appears several times."""
 _MAX_SHOWN = 80
 _FEW_LEVELS, _FEW_VALUES = 32, 10_000
-"""Within which a schema is surely none of what is refused."""
+"""A schema within these bounds needs no further check."""
 _MAY_HOLD = (dict, list, tuple, str)
 
 
 def check_schema_shape(schema: object, where: str = "", *, around: int = 0) -> None:
-    """Raise `ToolDefinitionError` for a schema that holds itself, is nested too deeply, becomes too large when written
-    out, or holds text that UTF-8 cannot encode. `where`: what the message begins with. `around`: levels around the schema
-    that are not its own."""
-    if is_json_tree(schema):
+    """Raises `ToolDefinitionError` for a schema that is circular, too deep, too large, or has text that UTF-8 cannot encode.
+
+    `where`: the beginning of the message. `around`: the number of levels around the schema that do not count.
+    """
+    if is_small_json_tree(schema):
         return
     sizes: dict[int, tuple[int, int]] = {}  # of each container done: its depth and its size
     open_ones: set[int] = set()
@@ -66,8 +67,8 @@ def check_schema_shape(schema: object, where: str = "", *, around: int = 0) -> N
             sizes[key] = depth, size
 
 
-def is_json_tree(schema: object) -> bool:
-    """Does one look tell that it is a small tree of ASCII text, as most are? Each check of a tool set asks for it."""
+def is_small_json_tree(schema: object) -> bool:
+    """Whether a quick check finds it a small tree of ASCII text, as most schemas are."""
     level: list[Any] = [schema]
     for _ in range(_FEW_LEVELS):
         inner: list[Any] = []
@@ -107,7 +108,7 @@ def _check_text(part: object, children: list[Any], where: str) -> None:
 
 
 def _children(part: object) -> list[Any] | None:
-    """What a container holds; None for a scalar. To JSON a tuple is an array."""
+    """The values of a container; None for a scalar. JSON has a tuple as an array."""
     if is_object(part):
         return list(part.values())
     if isinstance(part, tuple):

@@ -1,8 +1,7 @@
-"""The types of JSON Schema by the names that tool sets give them: those of other languages, Gemini's numbers and upper case.
+"""Converting the type names of other languages, and Gemini's numbers and upper case, to those of JSON Schema.
 
-Published tool sets write `float`, `dict`, `List[str]` or `STRING` where JSON Schema says `number`, `object`, `array` or `string`.
-What is meant is decided here, once: a definition holds the standard names from the moment it is made, so whoever types, checks
-or sends a schema sees no others.
+Published tool sets write `float`, `dict`, `List[str]` or `STRING` where JSON Schema has `number`, `object`, `array` or `string`.
+`ToolDefinition` converts them when it is made, so all other code sees standard names.
 """
 
 from __future__ import annotations
@@ -53,16 +52,16 @@ COUNTS = (
     "minContains",
     "maxContains",
 )
-"""The keywords of JSON Schema that count."""
+"""The keywords of JSON Schema whose values are counts."""
 
 
 def count_of(value: Any) -> Any:
-    """The number that stands under a keyword that counts: Gemini writes int64 as text. What is no count stays as it is."""
+    """The value of a keyword of `COUNTS` as a number: Gemini writes int64 as text. Anything else is returned unchanged."""
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10 else value
 
 
 def standard_type(declared: Any) -> Any:
-    """What stands under `type`, with standard names in it; None when any value is meant. What is no type stays as it is."""
+    """The value of `type` with standard names; None if it admits any value. What is no type is returned unchanged."""
     if is_list(declared):
         names = [standard_type(name) for name in declared]
         return None if None in names else list(dict.fromkeys(names)) if all(isinstance(name, str) for name in names) else names
@@ -77,11 +76,11 @@ def standard_type(declared: Any) -> Any:
 
 
 def standard_schema(schema: Any) -> Any:
-    """The schema with standard names of types, and numbers as counts: itself where nothing differs, else a copy.
+    """The schema with standard type names and with numbers as counts: a copy, or the schema itself if nothing differs.
 
-    One that is no tree is left as it is, for `check_schema_shape` to refuse.
+    A schema that `check_schema_shape` refuses is returned unchanged.
     """
-    if not _has_others(schema):
+    if not _needs_change(schema):
         return schema
     try:
         check_schema_shape(schema)
@@ -90,8 +89,8 @@ def standard_schema(schema: Any) -> Any:
     return _standard(schema, {})
 
 
-def _has_others(schema: Any) -> bool:
-    """Is any type in it named otherwise, or a count no number? Each object is looked at once."""
+def _needs_change(schema: Any) -> bool:
+    """Whether the schema has another type name, or a count that is no number. Visits each object once."""
     waiting, seen = [schema], set[int]()
     while waiting:
         part = waiting.pop()
@@ -112,7 +111,7 @@ def _has_others(schema: Any) -> bool:
 
 
 def _standard(schema: Any, done: dict[int, Any]) -> Any:
-    """A copy of a schema in which every type has its standard name; what occurs twice is copied once. A tree of bounded depth."""
+    """A copy of the schema with standard names. A shared object is copied once."""
     if not is_object(schema):
         return schema
     if id(schema) in done:

@@ -12,7 +12,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import RunContext
-from llmcore.tools.outcome import Outcome
+from llmcore.tools.results.outcome import Outcome
 from llmcore.types import ConfigError, Envelope, Message, Request, TerminateLoop, TextBlock, ToolCall, ToolError
 from tests.run.asking.test_cut_streams import finished
 from tests.run.support import add, assert_valid, calls_in, get_weather

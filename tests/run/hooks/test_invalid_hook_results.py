@@ -93,7 +93,7 @@ async def test_what_cannot_be_is_refused_and_the_hook_named(what: str) -> None:
 
 async def test_what_is_no_hooks_to_say_stays() -> None:
     model = FakeModel(called("add", {"a": 1, "b": 2}), "done")
-    hooks = Hooks(after_tool_run=lambda call, outcome: _set(outcome, ran=["a"], held="x", raised=5))
+    hooks = Hooks(after_tool_run=lambda call, outcome: _set(outcome, ran=["a"], suspended="x", raised=5))
     (record,) = (await Orchestrator(model, [add], hooks=hooks).run("go")).tool_results
     assert record.ran is True
     assert record.error is None

@@ -13,7 +13,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import RunContext
-from llmcore.tools.outcome import Outcome
+from llmcore.tools.results.outcome import Outcome
 from llmcore.types import (
     CallerError,
     Envelope,

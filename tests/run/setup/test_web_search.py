@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from llmcore import ConfigError, FakeModel, ModelNotFound, Orchestrator, ToolConfig
-from llmcore.tools.web_search import web_search_tool
+from llmcore.tools.definition.web_search import web_search_tool
 from tests.helpers.wire_server import Failure, Seen, Step, Turn, WireServer
 
 pytestmark = pytest.mark.anyio

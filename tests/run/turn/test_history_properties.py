@@ -15,7 +15,7 @@ from llmcore.run.results.result import RunResult
 from llmcore.testing import FakeModel
 from llmcore.testing.replies import tool_call_body
 from llmcore.tools import RunContext
-from llmcore.tools.outcome import Outcome
+from llmcore.tools.results.outcome import Outcome
 from llmcore.types import (
     Budget,
     CapabilityRefused,

@@ -12,7 +12,7 @@ from llmcore import Agent, FakeModel, Orchestrator, tool
 from llmcore.agent.options import AgentOptions
 from llmcore.run.setup.options import RunOptions
 from llmcore.support.code.option_signatures import show_options
-from llmcore.tools.options import OptionsByName
+from llmcore.tools.definition.options import OptionsByName
 from llmcore.types.input.argument_errors import with_readable_errors
 
 RUNS = ("run", "execute", "stream", "iterate", "run_sync", "execute_sync", "stream_sync")

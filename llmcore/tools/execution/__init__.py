@@ -1,0 +1,1 @@
+"""Running tool calls: time limits, retries, threads, parallel calls."""

@@ -1,0 +1,1 @@
+"""From a function to the JSON Schema of its arguments, and from arguments back to Python values."""
