@@ -77,7 +77,7 @@ def _closer(reading: Reading, at: int, body: int, *, after: bool) -> bool:
 def _opener_is_content(reading: Reading, closer: str) -> bool:
     """Whether the closer's opener is content, alone on its line. If so, the closer is content, too."""
     opener = closer.replace("/", "", 1)
-    if not closer.startswith("</") or not reading.says_anything():
+    if not closer.startswith("</") or not reading.has_content():
         return False
     open_in_markup = 0
     for start, end, kind in reversed(reading.pieces[-_FEW_PIECES:]):

@@ -286,11 +286,11 @@ def _listed_beside(value: dict[str, Any], taken: str, calls: list[CallObject], t
             continue
         more = [call_object(entry, tools) for entry in (held if is_list(held) else [held])]
         if more and all(call is not None and call.given for call in more):
-            found += [call for call in more if call is not None and not any(_says_the_same(call, one) for one in calls)]
+            found += [call for call in more if call is not None and not any(_is_equal(call, one) for one in calls)]
     return found
 
 
-def _says_the_same(call: CallObject, other: CallObject) -> bool:
+def _is_equal(call: CallObject, other: CallObject) -> bool:
     return call.name == other.name and call.arguments == other.arguments
 
 

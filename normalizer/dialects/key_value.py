@@ -92,7 +92,7 @@ def _believable(reading: Reading, at: int, after: int, name: str, prefix: str) -
         return True
     if reading.tools is not None:
         return peel(name, reading.tools) is not None or bool(prefix)
-    if reading.says_anything() or not reading.blank_before(at):
+    if reading.has_content() or not reading.blank_before(at):
         return False
     close = yield from search(src, _BRACKET, after, 1)
     ahead = yield from skip_space(src, 0 if close is None else close.end())

@@ -43,7 +43,7 @@ def _unread(opener: str, closer: str) -> Reader:
             return False
         if inner.lstrip().startswith(CDATA):
             said = reading.nest(f"{opener}{joined_literals(inner.strip())}{closer}")
-            if said.drafts and not said.says_anything:
+            if said.drafts and not said.has_content:
                 reading.adopt(said, at, end)
                 return True
         named = _NAME.match(inner)

@@ -218,8 +218,10 @@ def _opener_end(reading: Reading, table: MarkerTable, at: int) -> int:
     """Where the opener of a call, or the special token, at `at` ends; -1 if none stands there."""
     text = reading.src.text
     found = table.match(text, at)
-    told = reading.names is not None
-    if found is None or not (any(row.calls and (told or not row.by_name) for row in found[1]) or text.startswith(_TOKEN, at)):
+    names_known = reading.names is not None
+    if found is None or not (
+        any(row.calls and (names_known or not row.by_name) for row in found[1]) or text.startswith(_TOKEN, at)
+    ):
         found = table.match_tool_tag(text, at, reading.names)
     return -1 if found is None else found[0]
 

@@ -20,7 +20,7 @@ def _is_reading(node: ast.expr) -> bool:
 
 
 def _is_part(node: ast.expr) -> bool:
-    """Is it a reading, or what it has (`reading.looks`)? The text it reads is the engine's to feed."""
+    """Is it a reading, or what it has (`reading.backtrack_budget`)? The text it reads is the engine's to feed."""
     return _is_reading(node) or (isinstance(node, ast.Attribute) and node.attr != "src" and _is_part(node.value))
 
 
@@ -96,7 +96,7 @@ def test_nobody_stores_an_attribute_of_a_reading(path: Path) -> None:
     "text",
     [
         "reading.cut = True",
-        "reading.looks.spent += 1",
+        "reading.backtrack_budget.spent += 1",
         "self._reading.done = 3",
         "del reading.cut",
         "setattr(reading, 'cut', True)",
