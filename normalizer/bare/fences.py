@@ -445,8 +445,8 @@ def _next_fence(reading: Reading, end: int) -> Steps[int]:
 def _closer_begun(text: str, sign: str) -> int:
     """Where a closer may have begun at the text's end."""
     tail = text[-_LONGEST_CLOSER:]
-    said = tail.removesuffix("<").rstrip(f"{sign} \t\r")
-    return len(text) - len(tail) + len(said) - said.endswith("\n")
+    stripped = tail.removesuffix("<").rstrip(f"{sign} \t\r")
+    return len(text) - len(tail) + len(stripped) - stripped.endswith("\n")
 
 
 def _blanks_before(text: str, at: int) -> int:
@@ -490,7 +490,7 @@ def _read_fence(reading: Reading, at: int) -> Steps[Fence]:
     elif (named := re.match(r"(?:json|python|tool_code|tool_call)(?=[\s{\[])", src.text[body : body + 16])) is not None:
         info, body = named[0], body + named.end()
     search_from = max(body - 1, at + len(run))
-    is_code, said = False, body
+    is_code, first = False, body
 
     def skim(more: str) -> bool:
         if sign in more:
@@ -502,18 +502,18 @@ def _read_fence(reading: Reading, at: int) -> Steps[Fence]:
     while True:
         while src.text.endswith(sign) and not src.final:  # perhaps not all of the run
             yield None
-        said = past(_SPACE, src.text, said)
-        is_json = src.text.startswith(("{", "["), said)
+        first = past(_SPACE, src.text, first)
+        is_json = src.text.startswith(("{", "["), first)
         close = _first_close(src.text, search_from, closers[is_json], run)
         if close is not None and (src.final or src.text[close.end() : close.end() + 260].lstrip(" \t\r")):
             return Fence(at, body, max(body, close.start()), close.end(), info.lower(), True)
         if src.final:  # the text may have ended inside the closer
             return Fence(at, body, max(body, len(src.text.rstrip(sign))), len(src.text), info.lower(), False)
         if reading.listening and not is_code:
-            is_code = _NOT_A_CALL.match(src.text, said) is not None
+            is_code = _NOT_A_CALL.match(src.text, first) is not None
         if is_code:
             reading.emit_text_to(max(body, len(src.text) - _SIGNS))
         undecided = _closer_begun(src.text, sign) if close is None else _blanks_before(src.text, close.start())
         search_from = max(search_from, undecided)
-        no_closer_begun = close is None and said < len(src.text) and not src.text.endswith((sign, "<"))
+        no_closer_begun = close is None and first < len(src.text) and not src.text.endswith((sign, "<"))
         yield skim if no_closer_begun else None

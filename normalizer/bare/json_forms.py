@@ -367,29 +367,29 @@ def _answer_or_arguments(reading: Reading, at: int, end: int, body: Body) -> int
         return end
     if len(value) != 1 or (body.cut and not reading.enveloped):
         return 0
-    ((key, said),) = value.items()
-    if key == "content" and isinstance(said, str) and reading.tools:
-        inner = reading.nest(said)
+    ((key, content),) = value.items()
+    if key == "content" and isinstance(content, str) and reading.tools:
+        inner = reading.nest(content)
         if inner.drafts and not inner.has_content:
             reading.adopt(inner, at, end)
             return end
-    if not _answers(reading, key, said):
+    if not _answers(reading, key, content):
         return 0
-    said, repairs = content_text(said)
+    content, repairs = content_text(content)
     reading.repaired(*repairs)
     if body.cut:
         reading.cut_off()
     reading.text(at)
     reading.markup(end)
-    reading.replace(at, end, said)
+    reading.replace(at, end, content)
     return end
 
 
-def _answers(reading: Reading, key: str, said: Any) -> bool:
+def _answers(reading: Reading, key: str, content: Any) -> bool:
     """Whether the value of an object's only key is the answer."""
     if key == "content":
         return reading.enveloped
-    return isinstance(said, str) and key == "response" and is_known(key, reading.tools) is False and reading.tools is not None
+    return isinstance(content, str) and key == "response" and is_known(key, reading.tools) is False and reading.tools is not None
 
 
 def _data(reading: Reading, at: int) -> Steps[int]:

@@ -200,12 +200,12 @@ class Reading(Record):
         """Set `turned` if another speaker's turn begins in the text between the last search and a call at `at`."""
         start, self._turns_sought_to = self._turns_sought_to, at
         if not self.turned and other_speaks(self.src.text[start:at]):
-            said = "".join(
+            spoken = "".join(
                 self.src.text[max(begin, start) : end] if kind in ("content", "markup") else _ELIDED
                 for begin, end, kind in (*self.pieces, (self.done, at, self.text_kind))
                 if end > start
             )
-            self.turned = other_speaks(said)
+            self.turned = other_speaks(spoken)
 
     # ------------------------------------------------------------------ decides
 
@@ -306,10 +306,10 @@ class Reading(Record):
         """Enter the calls within a call of several tools, and the text beside them. If none can be read, enter the call
         itself."""
         calls, text_beside = self._driver.calls_in(arguments or {})
-        for k, said in enumerate(calls):
-            mine = self._begin(draft.start, said.name, draft.dialect, said.id or ("" if k else draft.id))
-            whole = said.complete and (complete or k < len(calls) - 1)
-            self.end(mine, end, said.arguments, said.raw, complete=whole, repairs=[*repairs, *said.repairs], sealed=True)
+        for k, listed in enumerate(calls):
+            mine = self._begin(draft.start, listed.name, draft.dialect, listed.id or ("" if k else draft.id))
+            whole = listed.complete and (complete or k < len(calls) - 1)
+            self.end(mine, end, listed.arguments, listed.raw, complete=whole, repairs=[*repairs, *listed.repairs], sealed=True)
         if calls and text_beside:
             self.replace(draft.start, end, text_beside)
         if not calls:
@@ -335,18 +335,18 @@ class Reading(Record):
     def _cut_at(self, draft: Draft, at: int, read: list[Draft]) -> None:
         """End the call, and others that share its span, at `at`, where the next call begins.
 
-        `read` has the drafts that the remaining text gives.
+        `read` has the drafts that the part text gives.
         """
         start = draft.start
         mates = [mate for mate in self.drafts[self.drafts.index(draft) :] if mate.is_open]
-        for k, said in enumerate(read or [draft]):
+        for k, part in enumerate(read or [draft]):
             last = k == len(read) - 1 or not read
-            mine = mates[k] if k < len(mates) else self.begin(start, said.name, draft.dialect, said.id)
-            repairs = said.repairs if read else []
-            if last and not (read and said.complete):
+            mine = mates[k] if k < len(mates) else self.begin(start, part.name, draft.dialect, part.id)
+            repairs = part.repairs if read else []
+            if last and not (read and part.complete):
                 repairs = [*(repair for repair in repairs if repair.kind != "closer_missing" or repair.path), _CUT_THERE]
             self._trials, trials = 0, self._trials
-            self.end(mine, at, said.arguments if read else None, said.raw, complete=bool(read) and said.complete, repairs=repairs)
+            self.end(mine, at, part.arguments if read else None, part.raw, complete=bool(read) and part.complete, repairs=repairs)
             self._trials = trials
         self._next_call, self._left_open = at, None
 

@@ -119,8 +119,8 @@ def _begin_of(reading: Reading, at: int) -> int:
 
 def _header_begins_before(text: str, at: int) -> bool:
     """Whether words before a first token at `at` may belong to its header. `_begin_of` decides."""
-    said = text[max(0, at - _HEADER) : at].rstrip()
-    return said.endswith("assistant") or "to=" in said[said.rfind(" ") + 1 :]
+    before = text[max(0, at - _HEADER) : at].rstrip()
+    return before.endswith("assistant") or "to=" in before[before.rfind(" ") + 1 :]
 
 
 def _header(begin: int, end: int, text: str) -> _Header:

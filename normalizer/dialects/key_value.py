@@ -126,8 +126,8 @@ def _echo_end(reading: Reading, begin: int, at: int) -> Steps[int]:
     closer = yield from search(reading.src, _CALL_CLOSER, at, 24)
     if closer is None or last.stop > begin or not reading.src.text.startswith("<", last.start):
         return -1
-    said = reading.nest(reading.src.text[begin : closer.end()]).drafts
-    same = len(said) == 1 and said[0].name == last.name and said[0].text == last.text
+    repeated = reading.nest(reading.src.text[begin : closer.end()]).drafts
+    same = len(repeated) == 1 and repeated[0].name == last.name and repeated[0].text == last.text
     return closer.end() if same else -1
 
 

@@ -147,8 +147,8 @@ def _decode_entities(read: YamlLines) -> None:
         nodes += node.items or [value for _, value in node.pairs or ()]
         if node.is_scalar and node.style not in ("|", ">"):
             scalars.append(node)
-    said = "".join([node.text for node in scalars])
-    if "<" in said or not are_escaped(said):
+    joined = "".join([node.text for node in scalars])
+    if "<" in joined or not are_escaped(joined):
         return
     for node in scalars:
         before, node.text = node.text, decoded(node.text)

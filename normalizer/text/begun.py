@@ -197,8 +197,8 @@ def _is_within(spans: Sequence[tuple[int, int]], at: int) -> bool:
 def _is_quoted(reading: Reading, at: int) -> bool:
     """Whether `at` stands in quotation marks, in code, or in a block quote."""
     before = reading.line_before(at, _PARTIAL)
-    said = before.strip("`\"' \t")
-    return before.startswith(">") or (bool(said) and before[-1:] in ("`", '"', "'", "("))
+    stripped = before.strip("`\"' \t")
+    return before.startswith(">") or (bool(stripped) and before[-1:] in ("`", '"', "'", "("))
 
 
 def _starts_line(reading: Reading, at: int) -> bool:

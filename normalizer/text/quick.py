@@ -120,9 +120,9 @@ def _first(text: str, start: int, names: frozenset[str] | None, dialects: frozen
     if start == len(text):
         return -1
     if "`" in text:
-        said = without_code(text[start:], names)
+        prose = without_code(text[start:], names)
         signs, allowed = _signs_and_names(names, dialects)
-        if said is not None and not said.startswith(_BRACKETS) and signs.first(said, 0, allowed) < 0:
+        if prose is not None and not prose.startswith(_BRACKETS) and signs.first(prose, 0, allowed) < 0:
             return -1
     return _next(text, start, names, dialects)
 

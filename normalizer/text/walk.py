@@ -471,8 +471,8 @@ class Walk:
                 sign = src.text.rfind("<", max(at, len(src.text) - _FARTHEST))  # a token that ends the turn may have begun
                 reading.emit_text_to(len(src.text) if sign < 0 else sign)
                 yield None
-        over, said = end, _ENDS.search(src.text, max(at, end - _FARTHEST), end)
-        end = end if said is None else said.start()
+        over, turn_end = end, _ENDS.search(src.text, max(at, end - _FARTHEST), end)
+        end = end if turn_end is None else turn_end.start()
         inner = reading.nest(without_quote_signs(src.text[start:end]))
         if inner.drafts or inner.near_misses:
             first = inner.drafts[0].name if inner.drafts else inner.near_misses[0].name

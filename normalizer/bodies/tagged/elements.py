@@ -386,8 +386,8 @@ def _read_attributed(reading: Reading, call: ElementCall, start: int, holder: st
     levels = call.levels(holder)
     end, missing = yield from closing(reading, found[1], call.closers(holder), levels=levels, extra="")
     complete = not missing or tool.required <= entries.arguments.keys()
-    said = Repair(kind="attribute_values", before=reading.src.text[start : found[1]], after=None, safety="coerced")
-    repairs = [*call.repairs, said, *entries.repairs, *missing]
+    from_attributes = Repair(kind="attribute_values", before=reading.src.text[start : found[1]], after=None, safety="coerced")
+    repairs = [*call.repairs, from_attributes, *entries.repairs, *missing]
     reading.end(draft, end, entries.arguments, reading.src.text[start : found[1]], complete=complete, repairs=repairs)
     return True
 

@@ -232,8 +232,8 @@ def _open_value(
 
 def _value_in_tag(tag: str, found: ReadParameters) -> str:
     """The value in the tag of an empty element, under any attribute for values. Further values are recorded as dropped."""
-    said = {one["key"]: one["dq"] if one["dq"] is not None else one["sq"] or "" for one in _VALUES_IN_TAG.finditer(tag)}
-    values = list(said.values())
+    given = {one["key"]: one["dq"] if one["dq"] is not None else one["sq"] or "" for one in _VALUES_IN_TAG.finditer(tag)}
+    values = list(given.values())
     for text in values[1:]:
         found.entries.drop(text)
     return decoded(values[0]) if values else ""
