@@ -199,7 +199,7 @@ def _json(reading: Reading, head: _Head, written: str, end: int, *, cut: bool) -
 
 
 def _lines(reading: Reading, head: _Head) -> Steps[_Value | None]:
-    """Lines of YAML below the key, deeper than it; or what stands behind it says that there is nothing, or begins a block."""
+    """Read YAML lines below the key that are indented deeper. None if the text behind the key gives no arguments."""
     stop = yield from _end_of_block(reading, head.value, head.column)
     text = reading.src.text
     ended = stop < len(text)

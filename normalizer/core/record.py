@@ -142,7 +142,7 @@ class Record(Places):
     def withdraw(self, end: int) -> None:
         """Reclassify everything up to `end` as reasoning, including calls: a closer of reasoning without an opener was found.
 
-        Each call that a listener saw start is finished before it is withdrawn.
+        If the start of a call was emitted, the call is finished before it is withdrawn.
         """
         self._finished(self._unfinished.withdrawn())
         self.drafts.clear()

@@ -47,7 +47,7 @@ def pairs(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
     others = rf"</?{pre}{call}s{post}>", f"<{pre}{call}{post}>"
     named = rf"{gap}[^\s<>{{}}()]{{1,256}}{gap}(?:<tool_sep>{gap})?"
     again = rf"<(?:{pre}{call}s{post}>\s{{0,16}}<)?{pre}{call}{post}>(?={named}<{pre}arg_key{post}>)"
-    """In a value an opener is one only with its name and key behind it: models write about their own format."""
+    # In a value, an opener counts only with its name and key behind it, because models write about their own format.
     return Grammar(
         item=tags(valued, end, *others, "</think>"),
         value=tags(rf"(?P<own></{pre}arg_value{post}>)", plain, end, rf"(?P<again>{again})", rf"</{pre}{call}s{post}>"),

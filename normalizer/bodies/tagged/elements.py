@@ -209,7 +209,7 @@ def _parameters_in(space: str, tag: str, outer: str, word: str, *, decodes: bool
     plain_opener = re.sub(r"\?P<(?:key|declared|given|empty)>", "?:", opener)
     again_opener = rf"<(?:{ns}{WRAPPERS}>\s{{0,16}}<)?{ns}{tag}(?:\s{{1,64}}name|name)\s{{0,16}}="
     again_opener += rf"[^<>]{{1,272}}>(?=\s{{0,16}}<(?:{ns}{names}[\sĠn]|/{ns}{tag}>))"
-    """In a value the opener of a call is one only with what comes behind it: models write about their own format."""
+    # In a value, an opener counts only with the tag behind it, because models write about their own format.
     return Grammar(
         item=tags(opener.replace(key, unnamed), closer, again, *others),
         value=tags(
